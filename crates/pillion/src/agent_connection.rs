@@ -3,23 +3,35 @@
 use std::mem;
 use std::time::Duration;
 
-use pillion_agent::{Address, Backoff, Client, ClientError, Updates, claude};
+use pillion_agent::claude::{self, Selection, Update};
+use pillion_agent::{Address, Backoff, Client, ClientError, Updates};
+use pillion_companion::now_ms;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
-use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
+use pillion_protocol::{Cursor, Dialect, File, IdeContext};
 use tokio::task::spawn_blocking;
+use tokio::time::{sleep, timeout};
 
 use crate::args::Target;
 use crate::choice;
 use crate::failure::{Failure, Kind};
+
+/// How long saying goodbye may take.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The companion that is meant, before anybody has talked to it.
 #[derive(Debug)]
 pub struct AgentConnection {
     target: Target,
     environment: Environment,
-    companion: Companion,
+    pub companion: Companion,
+}
+
+/// A session, by the protocol that the companion speaks.
+pub enum Session {
+    Companion(Client, Updates),
+    Claude(claude::Client, claude::Updates),
 }
 
 impl AgentConnection {
@@ -37,58 +49,88 @@ impl AgentConnection {
         })
     }
 
-    /// The companion that is meant.
-    pub fn companion(&self) -> &Companion {
-        &self.companion
-    }
-
-    /// The editor's name for people.
-    pub fn editor(&self) -> &str {
-        self.companion.display_name()
-    }
-
-    /// How the companion is spoken to.
-    pub fn protocol(&self) -> Protocol {
-        self.companion.protocol()
-    }
-
-    /// Connects as Claude Code does. The connection is not opened again when it is lost.
-    ///
-    /// # Errors
-    /// When it cannot reach the companion, or the companion refuses.
-    pub async fn connect_as_claude(&self) -> anyhow::Result<(claude::Client, claude::Updates)> {
-        let connecting = claude::Client::connect(address(&self.companion));
-        connecting.await.map_err(failure)
-    }
-
     /// Connects.
     ///
     /// # Errors
     /// When it cannot reach the companion, or the companion refuses.
-    pub async fn connect(&self) -> anyhow::Result<(Client, Updates)> {
-        let connecting = Client::connect_to(address(&self.companion));
-        connecting.await.map_err(failure)
+    pub async fn connect(&self) -> anyhow::Result<Session> {
+        Session::open(&self.companion).await.map_err(failure)
     }
 
     /// Connects to the companion that the same target means now, as soon as there is one: after a
     /// restart it has another port and another token. `lasted` is how long the last session did.
-    pub async fn connect_again(
-        &self,
-        backoff: &mut Backoff,
-        mut lasted: Duration,
-    ) -> (Client, Updates) {
+    pub async fn connect_again(&self, backoff: &mut Backoff, mut lasted: Duration) -> Session {
         loop {
-            tokio::time::sleep(backoff.next(mem::take(&mut lasted))).await;
+            sleep(backoff.next(mem::take(&mut lasted))).await;
             let (target, environment) = (self.target.clone(), self.environment.clone());
             // Choosing may need a runtime of its own, which no thread of this one can have.
             let choosing = spawn_blocking(move || choice::choose(&target, &environment));
             if let Ok(Ok(companion)) = choosing.await
-                && let Ok(session) = Client::connect_to(address(&companion)).await
+                && let Ok(session) = Session::open(&companion).await
             {
                 return session;
             }
         }
     }
+}
+
+impl Session {
+    async fn open(companion: &Companion) -> Result<Self, ClientError> {
+        let address = address(companion);
+        Ok(match companion.protocol() {
+            Protocol::Companion => {
+                let (client, updates) = Client::connect_to(address).await?;
+                Self::Companion(client, updates)
+            }
+            Protocol::Claude => {
+                let (client, updates) = claude::Client::connect(address).await?;
+                Self::Claude(client, updates)
+            }
+        })
+    }
+
+    /// What the editor shows next, as agents of the companion contract see it. Cancel-safe.
+    ///
+    /// # Errors
+    /// When the companion or the session is gone.
+    pub async fn context(&mut self) -> Result<IdeContext, ClientError> {
+        let updates = match self {
+            Self::Companion(_, updates) => return updates.context().await,
+            Self::Claude(_, updates) => updates,
+        };
+        loop {
+            match updates.next().await.ok_or(ClientError::NotConnected)? {
+                Update::Selection(selection) => return Ok(selected(selection)),
+                Update::Mention(_) => {}
+            }
+        }
+    }
+
+    /// Ends it.
+    pub async fn end(self) {
+        match self {
+            // Most companions do not let sessions be ended: the stream's end shows them, too.
+            Self::Companion(client, _) => drop(timeout(END_TIMEOUT, client.disconnect()).await),
+            Self::Claude(client, _) => client.disconnect().await,
+        }
+    }
+}
+
+/// The one file that Claude Code gets, with what is selected in it, as a context.
+fn selected(selection: Selection) -> IdeContext {
+    let file = selection.path.map(|path| {
+        let end = selection.range.end;
+        File {
+            cursor: Some(Cursor {
+                line: end.line.saturating_add(1),
+                character: end.character.saturating_add(1),
+            }),
+            selected_text: Some(selection.text).filter(|text| !text.is_empty()),
+            selection: Some(selection.range),
+            ..File::focused(path, now_ms())
+        }
+    });
+    IdeContext::for_agents(file.into_iter().collect(), None)
 }
 
 /// Where a companion is. Pillion's own know its commands by a token of their own; to another's they
@@ -123,4 +165,35 @@ pub fn failure(error: ClientError) -> anyhow::Error {
         _ => return Failure::new(Kind::Refused, error.to_string()).into(),
     };
     Failure::new(kind, error.to_string()).hint(hint).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use pillion_protocol::context::{Position, Range};
+
+    use super::*;
+
+    #[test]
+    fn a_selection_is_the_only_file() {
+        let end = Position {
+            line: 3,
+            character: 2,
+        };
+        let selection = Selection {
+            path: Some("/a".to_owned()),
+            text: "x".to_owned(),
+            range: Range {
+                start: Position::default(),
+                end,
+            },
+            ..Selection::default()
+        };
+        let shown = selected(selection);
+        let file = &shown.files()[0];
+        assert_eq!((file.path.as_str(), file.is_focused()), ("/a", true));
+        let cursor = file.cursor.unwrap();
+        assert_eq!((cursor.line, cursor.character), (4, 3));
+        assert_eq!(file.selected_text.as_deref(), Some("x"));
+        assert!(selected(Selection::default()).files().is_empty());
+    }
 }

@@ -1,21 +1,18 @@
 //! `pillion context`.
 
-mod claude;
-
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use pillion_agent::{Backoff, Client, Updates};
+use pillion_agent::Backoff;
 use pillion_discovery::Environment;
 use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
-use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{File, IdeContext};
 use pillion_system::{Signals, output};
 use pillion_text::stderr;
 use pillion_text::visible;
 
-use crate::agent_connection::AgentConnection;
+use crate::agent_connection::{AgentConnection, Session};
 use crate::args::Target;
 use crate::failure::Failure;
 use crate::second_session::Consent;
@@ -23,9 +20,6 @@ use crate::tilde;
 
 /// How long a companion may take to say something for the first time.
 const FIRST: Duration = Duration::from_secs(1);
-
-/// How long saying goodbye may take.
-const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long an empty context may stay the last word: what was focused just now is sent a little
 /// later (C4.2).
@@ -61,10 +55,10 @@ pub struct Args {
 
 pub fn run(mut args: Args) -> anyhow::Result<()> {
     let connection = AgentConnection::find(&args.target)?;
-    args.consent.ask(connection.companion())?;
+    args.consent.ask(&connection.companion)?;
     let mut printer = Printer {
         is_json: args.json,
-        editor: connection.editor().to_owned(),
+        editor: connection.companion.display_name().to_owned(),
         home: Environment::current().home(),
         is_first: true,
         is_showing: false,
@@ -73,17 +67,6 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
         // Before anything else: from here on a signal ends the session, too.
         let mut signals = Signals::install()?;
         let interrupted = |kind| Failure::new(kind, "interrupted");
-        if connection.protocol() == Protocol::Claude {
-            return tokio::select! {
-                shown = claude::show(&connection, &mut printer, args.follow) => shown,
-                signal = signals.next() => match args.follow {
-                    // That is how following ends.
-                    true => Ok(()),
-                    false => Err(interrupted(signal.into()).into()),
-                },
-                () = output::closed(), if args.follow => Ok(()),
-            };
-        }
         let mut session = tokio::select! {
             session = connection.connect() => session?,
             signal = signals.next() => return Err(interrupted(signal.into()).into()),
@@ -97,8 +80,7 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
             }
             () = output::closed(), if args.follow => Ok(()),
         };
-        // Most companions do not let sessions be ended: the stream's end shows them, too.
-        let _ = tokio::time::timeout(END_TIMEOUT, session.0.disconnect()).await;
+        session.end().await;
         match signal {
             // That is how following ends.
             Some(kind) if !args.follow => Err(interrupted(kind).into()),
@@ -109,15 +91,15 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
 
 async fn show(
     connection: &AgentConnection,
-    session: &mut (Client, Updates),
+    session: &mut Session,
     printer: &mut Printer,
     follow: bool,
 ) -> io::Result<()> {
-    let first = tokio::time::timeout(FIRST, session.1.context()).await;
+    let first = tokio::time::timeout(FIRST, session.context()).await;
     let mut first = first.ok().and_then(Result::ok);
     let is_empty = |context: &IdeContext| context.files().is_empty();
     if !follow && first.as_ref().is_some_and(is_empty) {
-        let second = tokio::time::timeout(SECOND, session.1.context()).await;
+        let second = tokio::time::timeout(SECOND, session.context()).await;
         first = second.ok().and_then(Result::ok).or(first);
     }
     match first {
@@ -130,7 +112,7 @@ async fn show(
     let mut backoff = Backoff::default();
     let mut since = Instant::now();
     loop {
-        match session.1.context().await {
+        match session.context().await {
             Ok(context) => printer.print(&context)?,
             Err(error) => {
                 stderr::print(format_args!(
@@ -158,6 +140,27 @@ struct Printer {
 impl Printer {
     fn print(&mut self, context: &IdeContext) -> io::Result<()> {
         self.is_showing = *context != IdeContext::default();
+        let text = describe(context, &self.editor, self.home.as_deref());
+        self.write(context, &text)
+    }
+
+    /// What it showed last is not so any more, and what it shows now is unknown.
+    fn print_away(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_showing) {
+            return Ok(());
+        }
+        let text = format!("{} is away\n", visible::one_line(&self.editor));
+        self.write(&IdeContext::default(), &text)
+    }
+
+    fn print_nothing(&mut self) -> io::Result<()> {
+        let editor = visible::one_line(&self.editor);
+        let text = format!("{editor} has not reported its open files yet\n");
+        self.write(&IdeContext::default(), &text)
+    }
+
+    /// Writes a context, or what stands for it to people.
+    fn write(&mut self, context: &IdeContext, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if self.is_json {
             let json = serde_json::to_string(context)?;
@@ -166,38 +169,9 @@ impl Printer {
             if !std::mem::take(&mut self.is_first) {
                 writeln!(out)?;
             }
-            let text = describe(context, &self.editor, self.home.as_deref());
             out.write_all(text.as_bytes())?;
         }
         out.flush()
-    }
-
-    /// What it showed last is not so any more, and what it shows now is unknown.
-    fn print_away(&mut self) -> io::Result<()> {
-        if !std::mem::take(&mut self.is_showing) {
-            return Ok(());
-        }
-        if self.is_json {
-            return self.print(&IdeContext::default());
-        }
-        self.is_first = false;
-        let mut out = io::stdout().lock();
-        writeln!(out, "\n{} is away", visible::one_line(&self.editor))?;
-        out.flush()
-    }
-
-    fn print_nothing(&mut self) -> io::Result<()> {
-        if self.is_json {
-            return self.print(&IdeContext::default());
-        }
-        self.is_first = false;
-        let editor = visible::one_line(&self.editor);
-        let mut out = io::stdout().lock();
-        writeln!(out, "{editor} has not reported its open files yet")?;
-        if out.is_terminal() {
-            out.flush()?;
-        }
-        Ok(())
     }
 }
 

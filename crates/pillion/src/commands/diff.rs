@@ -14,14 +14,14 @@ use std::time::Duration;
 use anyhow::Context;
 use pillion_agent::{Client, ClientError, Decision, Updates};
 use pillion_discovery::{Environment, FileError, kept_text};
-use pillion_protocol::dialect::Protocol;
 use pillion_text::visible;
 use serde_json::json;
 
 use self::save::{Original, SaveError};
 use super::control_client;
+use super::output::printable;
 use crate::absolute::{absolute, unicode};
-use crate::agent_connection::{self, AgentConnection};
+use crate::agent_connection::{self, AgentConnection, Session};
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
 use crate::second_session::Consent;
@@ -115,7 +115,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if args.content_file == Path::new("-") {
         // Checked first, so that nobody types, and no command before the pipe works, in vain.
         match AgentConnection::find(&target) {
-            Ok(connection) => consent.ask(connection.companion())?,
+            Ok(connection) => consent.ask(&connection.companion)?,
             Err(error) if is_typed(&args.content_file) => return Err(error),
             // It may be started until the text is there.
             Err(_) => {}
@@ -138,7 +138,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     } else {
         // Only now: whatever made the text may take long enough for an editor to be started.
         let connection = AgentConnection::find(&target)?;
-        consent.ask(connection.companion())?;
+        consent.ask(&connection.companion)?;
         pillion_agent::runtime()?.block_on(ask(&connection, &path, &text, args.timeout))?
     };
     let is_reported = args.json
@@ -231,20 +231,22 @@ async fn ask(
             () = limit => Stop::TimedOut,
         }
     });
-    if connection.protocol() == Protocol::Claude {
-        return claude::ask(connection, path, text, stop).await;
-    }
-    let (client, mut updates) = tokio::select! {
+    let mut session = tokio::select! {
         session = connection.connect() => session?,
         stop = &mut stop => return Ok(End::Stopped { stop, is_closed: true }),
     };
-    let (editor, updates) = (connection.editor(), &mut updates);
-    let end = decide(&client, updates, editor, path, text, stop).await;
-    if end.as_ref().is_err_and(leaves_it_open) {
-        let _ = tokio::time::timeout(CLOSE_TIMEOUT, client.close_diff(path)).await;
-    }
-    // Most companions do not let sessions be ended: the stream's end shows them, too.
-    let _ = tokio::time::timeout(CLOSE_TIMEOUT, client.disconnect()).await;
+    let editor = connection.companion.display_name();
+    let end = match &mut session {
+        Session::Companion(client, updates) => {
+            let end = decide(client, updates, editor, path, text, stop).await;
+            if end.as_ref().is_err_and(leaves_it_open) {
+                let _ = tokio::time::timeout(CLOSE_TIMEOUT, client.close_diff(path)).await;
+            }
+            end
+        }
+        Session::Claude(client, _) => claude::decide(client, editor, path, text, stop).await,
+    };
+    session.end().await;
     end.map_err(agent_connection::failure)
 }
 
@@ -351,12 +353,7 @@ fn print(printed: &str, accepted: Option<&str>) -> anyhow::Result<()> {
 }
 
 fn print_text(text: &str) -> anyhow::Result<()> {
-    if io::stdout().is_terminal() {
-        // A terminal would do what control characters in it say.
-        print(&visible::lines(text), Some(text))
-    } else {
-        print(text, Some(text))
-    }
+    print(&printable(text, io::stdout().is_terminal()), Some(text))
 }
 
 fn print_json(path: &str, end: &End) -> anyhow::Result<()> {

@@ -8,7 +8,7 @@ use pillion_text::visible;
 use serde::Serialize;
 
 use super::control_client::ControlClient;
-use super::output::print_json;
+use super::output::{print_json, printable};
 use crate::args::Target;
 
 /// List pending diffs, or print the proposed text of one
@@ -70,17 +70,8 @@ fn print_one(out: &mut io::StdoutLock, diff: &DiffText, is_json: bool) -> anyhow
         let (name, place) = (name(summary), place(summary));
         stderr::print(format_args!("Diff {name}, {}: {place}", summary.agent));
     }
-    let is_terminal = out.is_terminal();
-    Ok(write_text(out, proposed, is_terminal)?)
-}
-
-/// Writes a text of the agent's. A terminal would do what control characters in it say.
-fn write_text(out: &mut impl Write, text: &str, is_terminal: bool) -> io::Result<()> {
-    if is_terminal {
-        out.write_all(visible::lines(text).as_bytes())
-    } else {
-        out.write_all(text.as_bytes())
-    }
+    let text = printable(proposed, out.is_terminal());
+    Ok(out.write_all(text.as_bytes())?)
 }
 
 fn write_table(out: &mut impl Write, diffs: &[DiffSummary]) -> io::Result<()> {
@@ -126,18 +117,6 @@ impl<'a> Printed<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_terminal_gets_no_control_characters_and_a_pipe_gets_every_byte() {
-        let text = "a\x1b]0;taken\x07\u{202e}\nb";
-        let written = |is_terminal| {
-            let mut out = Vec::new();
-            write_text(&mut out, text, is_terminal).unwrap();
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(written(true), "a␛]0;taken␇⟨U+202E⟩\nb");
-        assert_eq!(written(false), text);
-    }
 
     #[test]
     fn the_table_has_room_for_long_numbers_and_shows_where_a_path_leads() {

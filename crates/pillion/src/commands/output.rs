@@ -1,5 +1,6 @@
 //! How commands print their answers.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use pillion_text::visible;
@@ -11,8 +12,29 @@ pub fn print_json(value: &(impl Serialize + ?Sized)) -> anyhow::Result<()> {
     Ok(writeln!(io::stdout().lock(), "{json}")?)
 }
 
+/// A text that may hold anything: a terminal would do what control characters in it say.
+pub fn printable(text: &str, is_terminal: bool) -> Cow<'_, str> {
+    if is_terminal {
+        visible::lines(text).into()
+    } else {
+        text.into()
+    }
+}
+
 /// How many columns the terminal has that standard output goes to, if it goes to one.
 pub fn terminal_width() -> Option<usize> {
     let size = || crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));
     io::stdout().is_terminal().then(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_control_characters_and_a_pipe_gets_every_byte() {
+        let text = "a\x1b]0;taken\x07\u{202e}\nb";
+        assert_eq!(printable(text, true), "a␛]0;taken␇⟨U+202E⟩\nb");
+        assert_eq!(printable(text, false), text);
+    }
 }

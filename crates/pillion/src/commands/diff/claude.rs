@@ -8,25 +8,9 @@ use pillion_agent::ClientError;
 use pillion_agent::claude::{Answer, Client};
 
 use super::{CLOSE_TIMEOUT, End, Stop, say_waiting};
-use crate::agent_connection::{self, AgentConnection};
 
 /// Proposes, and waits for the decision or for `stop`.
-pub(super) async fn ask(
-    connection: &AgentConnection,
-    path: &str,
-    text: &str,
-    mut stop: Pin<&mut impl Future<Output = Stop>>,
-) -> anyhow::Result<End> {
-    let (client, _updates) = tokio::select! {
-        connected = connection.connect_as_claude() => connected?,
-        stop = &mut stop => return Ok(End::Stopped { stop, is_closed: true }),
-    };
-    let end = decide(&client, connection.editor(), path, text, stop).await;
-    client.disconnect().await;
-    end.map_err(agent_connection::failure)
-}
-
-async fn decide(
+pub(super) async fn decide(
     client: &Client,
     editor: &str,
     path: &str,
