@@ -5,6 +5,8 @@ mod focus;
 mod rules;
 mod selector;
 
+use std::cmp::Reverse;
+
 use anyhow::Context;
 use pillion_discovery::survey::Companion;
 use pillion_discovery::{CompanionState, Environment, survey};
@@ -192,8 +194,9 @@ impl Running {
             let standing = |companion: &&'a Companion| {
                 // An agent refuses a companion of another folder, its terminal's own editor, too.
                 let depth = companion.depth(place)?;
+                let generations = rules::generations(companion, &self.ancestors);
                 let standing = Standing {
-                    generations: rules::generations(companion, &self.ancestors),
+                    generations: Reverse(generations.unwrap_or(usize::MAX)),
                     is_named: rules::is_named(companion, environment),
                     depth,
                 };

@@ -22,6 +22,7 @@ mod step;
 mod vim;
 mod vscode;
 
+use std::fmt;
 use std::path::PathBuf;
 
 use pillion_protocol::Dialect;
@@ -31,7 +32,7 @@ pub use self::machine::Machine;
 pub use self::plan::Plan;
 
 /// One editor: where it is, what it needs, how it gets that.
-pub trait Installer: Sync {
+pub trait Installer: fmt::Debug + Sync {
     /// The word for it on the command line.
     fn name(&self) -> &'static str;
 

@@ -124,7 +124,9 @@ impl Wiring {
         {
             changes.push(Change::set(name, "1"));
         }
-        changes.extend(install_nothing(agent, here));
+        let others = names.settings.iter();
+        let unset = others.filter(|(name, _)| here.environment.filled(name).is_none());
+        changes.extend(unset.map(|(name, value)| Change::set(name, value)));
         Self(changes)
     }
 
@@ -260,13 +262,6 @@ impl Value {
     fn is_possible(&self) -> bool {
         !self.expose().contains('\0')
     }
-}
-
-/// What keeps Claude Code from installing its own extension into an editor that it finds on PATH.
-fn install_nothing(agent: Dialect, here: Surroundings<'_>) -> Option<Change> {
-    const NAME: &str = "CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL";
-    let is_set = here.environment.filled(NAME).is_some();
-    (agent == Dialect::ClaudeCode && !is_set).then(|| Change::set(NAME, "1"))
 }
 
 /// The process under whose id this agent finds this companion: a living one; the editor itself, if

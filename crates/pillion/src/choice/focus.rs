@@ -1,9 +1,10 @@
 //! When a file was last focused in a companion's editor: asked only of companions that nothing else
 //! tells apart.
 
+use futures_util::future::join_all;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
-use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::rules::Use;
 use crate::status::{ANSWER_TIMEOUT, Statuses, ask};
@@ -24,28 +25,15 @@ pub fn last_focused(
             &asked
         }
     };
-    let mut found = vec![Use::Silent; companions.len()];
-    pillion_agent::runtime()?.block_on(async {
-        let mut asked = JoinSet::new();
-        for (at, companion) in companions.iter().enumerate() {
-            if companion.state.is_some() {
-                let status = statuses.get(&companion.port);
-                found[at] = status.map_or(Use::Silent, |status| used(status.last_focused_ms));
-                continue;
-            }
-            let companion = Companion::clone(companion);
-            asked.spawn(async move {
-                let answer = tokio::time::timeout(ANSWER_TIMEOUT, listen(&companion)).await;
-                (at, answer.unwrap_or(Use::Silent))
-            });
+    let found = companions.iter().map(|companion| async move {
+        if companion.state.is_some() {
+            let status = statuses.get(&companion.port);
+            return status.map_or(Use::Silent, |status| used(status.last_focused_ms));
         }
-        while let Some(answer) = asked.join_next().await {
-            if let Ok((at, used)) = answer {
-                found[at] = used;
-            }
-        }
+        let answer = timeout(ANSWER_TIMEOUT, listen(companion)).await;
+        answer.unwrap_or(Use::Silent)
     });
-    Ok(found)
+    Ok(pillion_agent::runtime()?.block_on(join_all(found)))
 }
 
 /// What one without a state file sends to agents.

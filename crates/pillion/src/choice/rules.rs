@@ -6,23 +6,15 @@ use pillion_discovery::Environment;
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_protocol::Dialect;
 
-/// What speaks for a companion whose workspace contains the folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What speaks for a companion whose workspace contains the folder. Greater is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Standing {
-    /// How far up its editor is among the ancestors of this process, if it is one of them.
-    pub generations: Option<usize>,
+    /// How far up its editor is among the ancestors of this process; `usize::MAX` if it is none of them.
+    pub generations: Reverse<usize>,
     /// Whether this terminal's variables name its port (C2.6).
     pub is_named: bool,
     /// How deep its fitting root is.
     pub depth: usize,
-}
-
-impl Standing {
-    /// Greater is better.
-    fn rank(&self) -> impl Ord + use<> {
-        let nearness = Reverse(self.generations.unwrap_or(usize::MAX));
-        (nearness, self.is_named, self.depth)
-    }
 }
 
 /// What is known of a companion's use. Greater is better.
@@ -38,8 +30,8 @@ pub enum Use {
 
 /// Those that nothing but their use can tell apart.
 pub fn foremost<T>(candidates: Vec<(Standing, T)>) -> Vec<T> {
-    let best = candidates.iter().map(|(standing, _)| standing.rank()).max();
-    let is_best = |(standing, _): &(Standing, T)| Some(standing.rank()) == best;
+    let best = candidates.iter().map(|(standing, _)| *standing).max();
+    let is_best = |(standing, _): &(Standing, T)| Some(*standing) == best;
     let equals = candidates.into_iter().filter(is_best);
     equals.map(|(_, candidate)| candidate).collect()
 }
@@ -125,7 +117,7 @@ mod tests {
 
     fn standing(generations: Option<usize>, is_named: bool, depth: usize) -> Standing {
         Standing {
-            generations,
+            generations: Reverse(generations.unwrap_or(usize::MAX)),
             is_named,
             depth,
         }

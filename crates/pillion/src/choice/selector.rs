@@ -107,24 +107,20 @@ impl fmt::Display for Missing<'_> {
                 }
             }
         }
-        let instead: Vec<String> = match self.selector {
-            Selector::Port(_) => self.running.iter().map(|it| it.port.to_string()).collect(),
-            Selector::Folder(_) | Selector::File { .. } => self
-                .running
-                .iter()
-                .flat_map(|it| it.shown_roots())
-                .collect(),
+        let running = self.running.iter();
+        let (is_at, instead): (_, Vec<String>) = match self.selector {
+            Selector::Port(_) => ("on", running.map(|it| it.port.to_string()).collect()),
+            _ => ("for", running.flat_map(|it| it.shown_roots()).collect()),
         };
         match count {
             0 => return Ok(()),
             1 => f.write_str("; the only one running is")?,
             count => write!(f, "; {count} others are running:")?,
         }
-        match self.selector {
-            _ if instead.is_empty() => f.write_str(" without a workspace"),
-            Selector::Port(_) => write!(f, " on {}", listed(instead)),
-            Selector::Folder(_) | Selector::File { .. } => write!(f, " for {}", listed(instead)),
+        if instead.is_empty() {
+            return f.write_str(" without a workspace");
         }
+        write!(f, " {is_at} {}", listed(instead))
     }
 }
 

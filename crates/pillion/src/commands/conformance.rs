@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pillion_conformance::{
     Conformance, Level, Protocol, Report, Row, Rule, Target, Timeouts, Verdict, rules,
 };
@@ -46,8 +47,8 @@ pub struct Args {
     file: Option<PathBuf>,
 
     /// Which rules to check: the contract's, or Claude Code's
-    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
-    protocol: ProtocolName,
+    #[arg(long, value_name = "NAME", default_value = COMPANION, value_parser = protocol())]
+    protocol: Protocol,
 
     /// Check the companion whose discovery files name this process
     #[arg(long, value_name = "N", value_parser = pid, conflicts_with_all = ["workspace", "port"])]
@@ -90,23 +91,18 @@ pub struct Args {
     list: bool,
 }
 
-/// As it is typed.
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum ProtocolName {
-    /// The published companion contract of Gemini CLI and Qwen Code
-    #[default]
-    Companion,
-    /// Claude Code's companion protocol
-    Claude,
-}
+const COMPANION: &str = "companion";
 
-impl From<ProtocolName> for Protocol {
-    fn from(name: ProtocolName) -> Self {
-        match name {
-            ProtocolName::Companion => Self::Companion,
-            ProtocolName::Claude => Self::Claude,
-        }
-    }
+fn protocol() -> impl TypedValueParser<Value = Protocol> {
+    let contract = "The published companion contract of Gemini CLI and Qwen Code";
+    let names = [
+        PossibleValue::new(COMPANION).help(contract),
+        PossibleValue::new("claude").help("Claude Code's companion protocol"),
+    ];
+    PossibleValuesParser::new(names).map(|name| match name.as_str() {
+        COMPANION => Protocol::Companion,
+        _ => Protocol::Claude,
+    })
 }
 
 fn pid(text: &str) -> Result<u32, &'static str> {
@@ -119,7 +115,7 @@ fn seconds(text: &str) -> Result<u64, &'static str> {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let protocol = args.protocol.into();
+    let protocol = args.protocol;
     check_patterns(&args.only, protocol)?;
     let is_wanted = |rule: &Rule| {
         args.only.is_empty() || args.only.iter().any(|pattern| rule.is_meant_by(pattern))

@@ -37,30 +37,30 @@ impl ControlClient {
     }
 
     pub fn diffs(&self) -> anyhow::Result<Vec<DiffSummary>> {
-        self.runtime.block_on(self.client.diffs()).map_err(failure)
+        self.answer(self.client.diffs())
     }
 
     /// A diff with its text, which counts as shown unless this command's output is discarded.
     pub fn diff(&self, diff: DiffRef) -> anyhow::Result<DiffText> {
         let client = self.client.clone().viewed_by(viewer::of_output());
-        let found = self.runtime.block_on(client.diff(diff));
-        found.map_err(failure)
+        self.answer(client.diff(diff))
     }
 
     pub fn settle(&self, settle: &Settle) -> anyhow::Result<Settled> {
-        let settled = self.runtime.block_on(self.client.settle(settle));
-        settled.map_err(failure)
+        self.answer(self.client.settle(settle))
     }
 
     /// The name of the agent whose prompt names the file now, if one does.
     pub fn mention(&self, mentioned: &MentionedFile) -> anyhow::Result<Option<String>> {
-        let told = self.runtime.block_on(self.client.mention(mentioned));
-        Ok(told.map_err(failure)?.agent)
+        Ok(self.answer(self.client.mention(mentioned))?.agent)
     }
 
     pub fn focus(&self, file: &Focus) -> anyhow::Result<()> {
-        let focused = self.runtime.block_on(self.client.focus(file));
-        focused.map_err(failure)
+        self.answer(self.client.focus(file))
+    }
+
+    fn answer<T>(&self, asked: impl Future<Output = Result<T, ClientError>>) -> anyhow::Result<T> {
+        self.runtime.block_on(asked).map_err(failure)
     }
 }
 
@@ -101,23 +101,16 @@ pub fn read_text(path: &Path) -> anyhow::Result<String> {
 }
 
 fn failure(error: ClientError) -> anyhow::Error {
-    let kind = match error {
-        ClientError::Refused(_) | ClientError::Diff(_) => Kind::Refused,
-        ClientError::Silent { .. } => Kind::Internal,
-        ClientError::Unreachable { .. } | ClientError::Foreign { .. } => Kind::NoCompanion,
-    };
-    let message = error.to_string();
     match error {
-        ClientError::Refused(reason) => Failure::new(kind, reason).into(),
+        ClientError::Refused(reason) => Failure::new(Kind::Refused, reason).into(),
         ClientError::Diff(error) => diff_failure(&error).into(),
-        ClientError::Silent { .. } => Failure::new(kind, message)
+        ClientError::Silent { .. } => Failure::new(Kind::Internal, error.to_string())
             .hint("Was it suspended with Ctrl-Z? `fg` in its terminal resumes it.")
             .into(),
-        other => {
-            let message = "cannot reach the companion";
-            let failure = Failure::new(kind, message)
+        ClientError::Unreachable { .. } | ClientError::Foreign { .. } => {
+            let failure = Failure::new(Kind::NoCompanion, "cannot reach the companion")
                 .hint("If another version of Pillion started it, restart it.");
-            anyhow::Error::new(other).context(failure)
+            anyhow::Error::new(error).context(failure)
         }
     }
 }

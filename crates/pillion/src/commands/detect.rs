@@ -43,7 +43,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         )
     })?;
     if args.json {
-        return print_json(&Printed::from(&detection));
+        return print_json(&Printed {
+            name: detection.ide.name,
+            display_name: detection.ide.display_name,
+            pid: detection.pid,
+            command: detection.command.as_deref(),
+            via: detection.via.to_string(),
+        });
     }
     Ok(write_text(&mut io::stdout().lock(), &detection)?)
 }
@@ -62,16 +68,4 @@ fn write_text(out: &mut impl Write, detection: &Detection) -> io::Result<()> {
         writeln!(out, "{}", line.trim_end())?;
     }
     writeln!(out, "recognised by {via}")
-}
-
-impl<'a> From<&'a Detection> for Printed<'a> {
-    fn from(detection: &'a Detection) -> Self {
-        Self {
-            name: detection.ide.name,
-            display_name: detection.ide.display_name,
-            pid: detection.pid,
-            command: detection.command.as_deref(),
-            via: detection.via.to_string(),
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! `pillion env`.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use pillion_protocol::Dialect;
 use pillion_system::process;
 use pillion_text::stderr;
 use pillion_text::visible;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::args::Target;
 use crate::choice::Running;
@@ -61,7 +62,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let is_without = failures.len() == wired.len();
     let text = match shell {
         _ if args.json && is_without => String::new(),
-        _ if args.json => visible::json(&serde_json::to_string(&report(&wired))?) + "\n",
+        _ if args.json => {
+            let report: Value = wired.iter().map(report).collect();
+            visible::json(&report.to_string()) + "\n"
+        }
         Ok(shell) => lines(&wired, shell),
         Err(_) if is_without => String::new(),
         Err(error) => return Err(error),
@@ -146,50 +150,24 @@ fn lines(wired: &[Wired], shell: Shell) -> String {
 }
 
 /// What `--json` prints of one agent.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Report<'a> {
-    agent: &'static str,
-    companion: Option<Editor<'a>>,
-    set: serde_json::Map<String, serde_json::Value>,
-    unset: Vec<&'static str>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Editor<'a> {
-    display_name: &'a str,
-    port: u16,
-    roots: Vec<String>,
-}
-
-fn report(wired: &[Wired]) -> Vec<Report<'_>> {
-    let report = |it| {
-        let Wired {
-            agent,
-            companion,
-            wiring,
-        }: &Wired = it;
-        let changes = wiring.changes();
-        let set = changes.iter().filter_map(|change| {
-            let value = change.value.as_ref()?.shown();
-            Some((change.name.to_owned(), value.into()))
-        });
-        let unset = changes.iter().filter(|change| change.value.is_none());
-        Report {
-            agent: agent.name(),
-            companion: companion.as_ref().map(editor),
-            set: set.collect(),
-            unset: unset.map(|change| change.name).collect(),
-        }
-    };
-    wired.iter().map(report).collect()
-}
-
-fn editor(companion: &Companion) -> Editor<'_> {
-    Editor {
-        display_name: companion.display_name(),
-        port: companion.port,
-        roots: companion.shown_roots(),
-    }
+fn report(wired: &Wired) -> Value {
+    let companion = wired.companion.as_ref().map(|companion| {
+        json!({
+            "displayName": companion.display_name(),
+            "port": companion.port,
+            "roots": companion.shown_roots(),
+        })
+    });
+    let changes = wired.wiring.changes();
+    let set = changes.iter().filter_map(|change| {
+        let value = change.value.as_ref()?.shown();
+        Some((change.name, value))
+    });
+    let unset = changes.iter().filter(|change| change.value.is_none());
+    json!({
+        "agent": wired.agent.name(),
+        "companion": companion,
+        "set": set.collect::<BTreeMap<_, _>>(),
+        "unset": unset.map(|change| change.name).collect::<Vec<_>>(),
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pillion_protocol::Dialect;
 use pillion_text::visible;
 use serde::Serialize;
@@ -23,7 +23,7 @@ use crate::install::{self, Found, Installer, Machine, Options, Plan};
 pub struct Args {
     /// The editor
     #[arg(value_parser = editors(), required_unless_present = "list")]
-    editor: Option<String>,
+    editor: Option<&'static dyn Installer>,
 
     /// List the editors, which of them are on this machine, and what is installed in them
     #[arg(long, conflicts_with_all = ["editor", "dry_run", "force", "agent"])]
@@ -56,26 +56,19 @@ pub struct Shared {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let machine = Machine::current();
-    let Some(name) = args.editor else {
+    let Some(editor) = args.editor else {
         return list(&machine, args.shared.json);
     };
-    let editor = known(&name)?;
     let options = args.shared.options(editor, args.force)?;
     let plan = editor.install(&machine, &options)?;
     args.shared.carry_out(editor, &plan)
 }
 
-/// The editors' names, for the command line.
-pub fn editors() -> PossibleValuesParser {
+/// Reads the name of an editor.
+pub fn editors() -> impl TypedValueParser<Value = &'static dyn Installer> {
     let values = install::editors()
         .map(|editor| PossibleValue::new(editor.name()).aliases(editor.aliases().iter().copied()));
-    PossibleValuesParser::new(values)
-}
-
-/// The editor that was named.
-pub fn known(name: &str) -> anyhow::Result<&'static dyn Installer> {
-    let unknown = || Failure::new(Kind::Usage, format!("unknown editor {name}"));
-    Ok(install::editor(name).ok_or_else(unknown)?)
+    PossibleValuesParser::new(values).try_map(|name| install::editor(&name).ok_or("unknown editor"))
 }
 
 impl Shared {
@@ -187,12 +180,9 @@ struct Listed<'a> {
 
 impl Listed<'_> {
     fn program(&self) -> String {
-        let program = self
-            .found
-            .program
-            .as_ref()
-            .map(|path| path.display().to_string());
-        visible::one_line(&program.unwrap_or_else(|| "-".to_owned()))
+        let program = self.found.program.as_ref();
+        let shown = program.map_or("-".to_owned(), |path| path.display().to_string());
+        visible::one_line(&shown)
     }
 
     fn state(&self) -> String {

@@ -135,19 +135,15 @@ fn read(path: &Path) -> Option<String> {
 
 /// The file before what looks like a place, and is none.
 fn file_of_wrong_place(argument: &str) -> Option<&str> {
-    let before = |text: &'_ str| {
-        let (path, place) = text.rsplit_once(':')?;
-        let is_place = place
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || b"-+".contains(&byte));
-        is_place.then_some(path.len())
-    };
-    let last = &argument[..before(argument)?];
-    let first = before(last).map(|end| &argument[..end]);
-    [Some(last), first]
-        .into_iter()
-        .flatten()
-        .find(|path| Path::new(path).is_file())
+    let last = before_place(argument)?;
+    let mut paths = std::iter::once(last).chain(before_place(last));
+    paths.find(|path| Path::new(path).is_file())
+}
+
+fn before_place(text: &str) -> Option<&str> {
+    let (path, place) = text.rsplit_once(':')?;
+    let is_of_place = |byte: u8| byte.is_ascii_digit() || b"-+".contains(&byte);
+    place.bytes().all(is_of_place).then_some(path)
 }
 
 /// The ways to read `a:1:2` or `a:1-2` as a path and a place.

@@ -17,7 +17,8 @@ use std::process::Command;
 use anyhow::Context;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
-use pillion_doctor::setup::{Setup, program};
+use pillion_doctor::setup::Setup;
+use pillion_doctor::setup::program::{self, is_bare};
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
 use pillion_text::visible;
@@ -213,11 +214,6 @@ fn find(agent: Dialect, target: &Target, environment: &Environment) -> anyhow::R
 fn is_without_companion(error: &anyhow::Error) -> bool {
     let failure = error.downcast_ref::<Failure>();
     failure.is_some_and(|failure| failure.kind() == Kind::NoCompanion)
-}
-
-/// Whether it is a name that is looked for on PATH.
-fn is_bare(command: &Path) -> bool {
-    command.file_name() == Some(command.as_os_str())
 }
 
 /// What stands where the command is looked for although there is nothing to run: a link that leads

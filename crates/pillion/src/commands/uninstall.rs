@@ -1,7 +1,7 @@
 //! `pillion uninstall`.
 
-use super::install::{Shared, editors, known};
-use crate::install::Machine;
+use super::install::{Shared, editors};
+use crate::install::{Installer, Machine};
 
 /// Remove what `pillion install` installed
 ///
@@ -11,15 +11,14 @@ use crate::install::Machine;
 pub struct Args {
     /// The editor
     #[arg(value_parser = editors())]
-    editor: String,
+    editor: &'static dyn Installer,
 
     #[command(flatten)]
     shared: Shared,
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let editor = known(&args.editor)?;
-    let options = args.shared.options(editor, false)?;
-    let plan = editor.uninstall(&Machine::current(), &options)?;
-    args.shared.carry_out(editor, &plan)
+    let options = args.shared.options(args.editor, false)?;
+    let plan = args.editor.uninstall(&Machine::current(), &options)?;
+    args.shared.carry_out(args.editor, &plan)
 }

@@ -53,13 +53,11 @@ impl Machine {
     /// # Errors
     /// When it is not known, or relative.
     pub fn absolute_home(&self) -> Result<PathBuf, Failure> {
-        match self.platform {
-            Platform::Windows => self.folder("USERPROFILE"),
-            Platform::Linux | Platform::Mac => {
-                let home = self.home().ok_or_else(|| unset("HOME"))?;
-                self.absolute("HOME", home)
-            }
-        }
+        let name = match self.platform {
+            Platform::Windows => "USERPROFILE",
+            Platform::Linux | Platform::Mac => "HOME",
+        };
+        self.absolute(name, self.home().ok_or_else(|| unset(name))?)
     }
 
     /// Where programs of today have their settings, on systems other than Windows.

@@ -93,39 +93,25 @@ impl Folders {
             backup: machine.join(&pack, "backup"),
         }
     }
-
-    /// Another copy, where plugin managers put theirs: lazy.nvim, vim-plug, and those who use
-    /// packages.
-    fn other_copy(&self, machine: &Machine, target: &Path) -> Option<PathBuf> {
-        let mut places = vec![
-            self.data.join("lazy"),
-            self.data.join("plugged"),
-            self.config.join("plugged"),
-        ];
-        places.extend(
-            machine
-                .home()
-                .map(|home| machine.join(home, ".vim/plugged")),
-        );
-        for packs in [
-            machine.join(&self.data, "site/pack"),
-            self.config.join("pack"),
-        ] {
-            for pack in below(&packs) {
-                places.extend(["start", "opt"].map(|kind| pack.join(kind)));
-            }
-        }
-        let copies = places.iter().flat_map(|place| below(place));
-        copies
-            .filter(|copy| copy != target)
-            .find(|copy| copy.join(OF_THE_PLUGIN).is_file())
-    }
 }
 
-/// A copy that a plugin manager installed, or the user.
+/// Another copy, where plugin managers put theirs: lazy.nvim, vim-plug, and those who use packages.
 fn other_copy(machine: &Machine, package: &Package) -> Option<PathBuf> {
-    let folders = Folders::of(machine).ok()?;
-    folders.other_copy(machine, &package.target)
+    let Folders { data, config } = Folders::of(machine).ok()?;
+    let mut places = vec![
+        data.join("lazy"),
+        data.join("plugged"),
+        config.join("plugged"),
+    ];
+    let home = machine.home();
+    places.extend(home.map(|home| machine.join(home, ".vim/plugged")));
+    for packs in [machine.join(&data, "site/pack"), config.join("pack")] {
+        for pack in below(&packs) {
+            places.extend(["start", "opt"].map(|kind| pack.join(kind)));
+        }
+    }
+    let mut copies = places.iter().flat_map(|place| below(place));
+    copies.find(|copy| *copy != package.target && copy.join(OF_THE_PLUGIN).is_file())
 }
 
 /// What a user may wonder about afterwards.

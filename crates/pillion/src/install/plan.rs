@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
+
 use super::edit::Edit;
 use super::program::{self, INSTALL_TIMEOUT, LIST_TIMEOUT};
 use super::step::Step;
@@ -60,14 +62,30 @@ pub struct Proof {
 }
 
 impl Step for Run {
+    /// What the program did, in its own words.
     fn carry_out(&self) -> anyhow::Result<String> {
-        let Run {
-            program,
-            arguments,
-            what,
-            proof,
-        } = self;
-        run(program, arguments, what, proof).map_err(anyhow::Error::msg)
+        let in_words = |reason: String| format!("{}: {reason}", self.what);
+        let failed = |reason| anyhow!(in_words(reason));
+        let ended =
+            program::run(&self.program, &self.arguments, INSTALL_TIMEOUT).map_err(failed)?;
+        // Success is reported in the last line; the reason for a failure may be followed by warnings.
+        let last = ended.out.last().or(ended.errors.last()).cloned();
+        let reason = program::in_words(&ended.errors).or_else(|| last.clone());
+        let reason = reason.unwrap_or_else(|| "it gave no reason".to_owned());
+        if !ended.status.success() {
+            let status = ended.status;
+            return Err(failed(format!("failed ({status}): {reason}")));
+        }
+        if self.proof.is_contradicted_by(&self.program) {
+            let lists = if self.proof.is_there {
+                "does not list it"
+            } else {
+                "still lists it"
+            };
+            let program = self.program.display();
+            return Err(failed(format!("{program} {lists} afterwards: {reason}")));
+        }
+        Ok(in_words(last.unwrap_or_else(|| "done".to_owned())))
     }
 }
 
@@ -76,30 +94,6 @@ impl fmt::Display for Run {
         let words = self.arguments.join(" ");
         write!(f, "run {} {words} ({})", self.program.display(), self.what)
     }
-}
-
-/// What the program did, in its own words.
-fn run(program: &Path, arguments: &[String], what: &str, proof: &Proof) -> Result<String, String> {
-    let failed = |reason: String| format!("{what}: {reason}");
-    let ended = program::run(program, arguments, INSTALL_TIMEOUT).map_err(failed)?;
-    // Success is reported in the last line; the reason for a failure may be followed by warnings.
-    let last = ended.out.last().or(ended.errors.last()).cloned();
-    let reason = program::in_words(&ended.errors).or_else(|| last.clone());
-    let reason = reason.unwrap_or_else(|| "it gave no reason".to_owned());
-    if !ended.status.success() {
-        let status = ended.status;
-        return Err(failed(format!("failed ({status}): {reason}")));
-    }
-    if proof.is_contradicted_by(program) {
-        let lists = if proof.is_there {
-            "does not list it"
-        } else {
-            "still lists it"
-        };
-        let message = format!("{} {lists} afterwards: {reason}", program.display());
-        return Err(failed(message));
-    }
-    Ok(failed(last.unwrap_or_else(|| "done".to_owned())))
 }
 
 impl Proof {

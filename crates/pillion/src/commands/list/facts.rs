@@ -1,8 +1,7 @@
 //! What is known of each companion: from its files, and for Pillion's own from itself.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use pillion_companion::control::CompanionStatus;
 use pillion_discovery::survey::{Companion, FoundFile, Liveness};
 use pillion_discovery::{Environment, detect};
 use pillion_protocol::IdeInfo;
@@ -86,29 +85,18 @@ fn by_process(companion: &Companion) -> Option<IdeInfo> {
 pub fn gather(companions: &[Companion], here: Option<u16>, mut statuses: Statuses) -> Vec<Facts> {
     let facts = companions.iter().map(|companion| {
         let mut facts = Facts::of(companion);
-        let is_alive = facts.state == Liveness::Alive;
-        facts.current = is_alive && Some(facts.port) == here;
-        if is_alive && companion.state.is_some() {
-            facts.hear(statuses.remove(&companion.port));
+        facts.current = companion.is_alive() && Some(facts.port) == here;
+        if companion.is_alive() && companion.state.is_some() {
+            match statuses.remove(&companion.port) {
+                Some(status) => {
+                    facts.agents = Some(status.agents);
+                    facts.pending_diffs = Some(status.pending_diffs);
+                    facts.last_focused_ms = status.last_focused_ms;
+                }
+                None => facts.is_silent = true,
+            }
         }
         facts
     });
     facts.collect()
-}
-
-impl Facts {
-    fn hear(&mut self, status: Option<CompanionStatus>) {
-        match status {
-            Some(status) => {
-                self.agents = Some(status.agents);
-                self.pending_diffs = Some(status.pending_diffs);
-                self.last_focused_ms = status.last_focused_ms;
-            }
-            None => self.is_silent = true,
-        }
-    }
-
-    pub(super) fn roots(&self) -> impl Iterator<Item = PathBuf> {
-        self.workspace.iter().map(PathBuf::from)
-    }
 }

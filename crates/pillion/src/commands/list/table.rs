@@ -80,10 +80,8 @@ fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
         0 => "none".to_owned(),
         _ => counted(agents),
     });
-    let roots: Vec<_> = facts
-        .roots()
-        .map(|root| tilde::shown(&root, home))
-        .collect();
+    let roots = facts.workspace.iter().map(Path::new);
+    let roots: Vec<_> = roots.map(|root| tilde::shown(root, home)).collect();
     let mut cells = vec![
         if facts.current { "*" } else { " " }.to_owned(),
         facts.port.to_string(),

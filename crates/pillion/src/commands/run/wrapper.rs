@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use pillion_discovery::{Environment, canonicalize};
 use pillion_protocol::Dialect;
 
-use super::is_bare;
 use crate::failure::{Failure, Kind};
-use pillion_doctor::setup::program;
+use pillion_doctor::setup::program::{self, is_bare};
 
 /// Names the programs that `pillion run` has become on the way to the agent. One that comes back here
 /// was none.

@@ -112,19 +112,16 @@ fn extend(text: &mut String, entries: &[Entry], known: &[Language]) -> BTreeSet<
     let mut lists = BTreeSet::new();
     let mut inserts = Vec::new();
     for entry in entries {
-        let own = known.iter().find(|language| language.name == entry.name);
-        match &entry.list {
-            Some(list) if list.at.is_some() => {}
-            Some(list) => {
-                lists.insert(entry.name.clone());
-                inserts.push(list.insert.clone());
-            }
+        inserts.push(match &entry.list {
+            Some(list) if list.at.is_some() => continue,
+            Some(list) => list.insert.clone(),
             None => {
-                lists.insert(entry.name.clone());
+                let own = known.iter().find(|language| language.name == entry.name);
                 let own = own.map_or(&[][..], |language| &language.servers);
-                inserts.push((entry.start, line(own)));
+                (entry.start, line(own))
             }
-        }
+        });
+        lists.insert(entry.name.clone());
     }
     inserts.sort_by_key(|(at, _)| Reverse(*at));
     for (at, insert) in inserts {
