@@ -59,11 +59,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
-use pillion_protocol::{Dialect, IdeInfo, Token};
+use pillion_protocol::{Dialect, Token};
 use pillion_system::process::Process;
 
 use self::content::{Content, Workspace, leading_number, port_number};
-use self::folder::command_of;
 use self::pick::{Pick, Place};
 use self::workspace::Fit;
 use crate::Address;
@@ -96,8 +95,6 @@ pub struct Situation<'a> {
 pub struct Finding {
     /// The process that it takes for its editor; none if nothing is known of its processes.
     pub ide_pid: Option<u32>,
-    /// What it calls the editor; none if it says that IDE mode is not supported here.
-    pub ide: Option<IdeInfo>,
     /// Every discovery file of this agent, in the order in which it looks at them.
     pub candidates: Vec<Candidate>,
     /// What it dials, one after the other, until one connects.
@@ -195,12 +192,11 @@ pub fn find(situation: &Situation<'_>) -> Finding {
     if let Some(ending) = pick.ending() {
         finding.refusal = Some(Refusal::Fails(Some(ending.seen.path.clone())));
     } else {
-        let named = pick.chosen_content().and_then(Content::ide_info);
-        finding.ide =
-            named.or_else(|| terminal::editor(release, environment, &command_of(ide_pid, chain)));
-        finding.refusal = match &finding.ide {
-            None => Some(Refusal::Unsupported),
-            Some(_) => place.connect(&pick, &mut finding.dials),
+        let is_named = pick.chosen_content().is_some_and(Content::names_editor);
+        finding.refusal = if is_named || terminal::is_known(release, environment) {
+            place.connect(&pick, &mut finding.dials)
+        } else {
+            Some(Refusal::Unsupported)
         };
     }
     finding.candidates = pick.candidates();

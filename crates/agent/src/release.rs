@@ -44,10 +44,6 @@ pub struct Release {
 /// A way of finding a companion that came with some release and stayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// An editor process whose command is not known counts as VS Code.
-    NoCommand,
-    /// Google's Antigravity is known.
-    Antigravity,
     /// A variable can hold the token.
     TokenVariable,
     /// Sublime Text's terminal is known.
@@ -55,8 +51,6 @@ pub(crate) enum Change {
     /// Paths are decoded; the single file lies in the folder; SSH and dev containers are known, and
     /// JetBrains' terminal is; a port is the number that a text starts with, and not 0.
     Decoded,
-    /// Positron is known.
-    Positron,
     /// The files of every process are looked at, and a variable can name the process.
     EveryProcess,
     /// A path that does not exist is resolved as far as it does; other errors end the attempt.
@@ -98,12 +92,9 @@ const OLDEST_SUPPORTED: [(Dialect, Version); 3] = [
 /// Since when: the first published release that was seen to have it, or the first of its minor
 /// version where no earlier one of that could be looked at.
 const CHANGES: &[(Change, Dialect, Version)] = &[
-    gemini(Change::NoCommand, 19, 0),
-    gemini(Change::Antigravity, 19, 0),
     gemini(Change::TokenVariable, 20, 2),
     gemini(Change::Sublime, 25, 0),
     gemini(Change::Decoded, 27, 0),
-    gemini(Change::Positron, 28, 0),
     gemini(Change::EveryProcess, 31, 0),
     gemini(Change::ExistingPart, 33, 0),
     gemini(Change::Zed, 35, 0),

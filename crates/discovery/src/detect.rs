@@ -95,11 +95,6 @@ pub fn known() -> impl Iterator<Item = Ide> {
     ROWS.iter().map(|row| row.ide)
 }
 
-/// The product of JetBrains that a command names, by Gemini CLI's rules.
-pub fn product_of_jetbrains(command: &str) -> Option<Ide> {
-    table::product(&command.to_lowercase()).map(|row| row.ide)
-}
-
 fn detect_among(
     environment: &Environment,
     chain: &[Process],

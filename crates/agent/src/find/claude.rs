@@ -40,10 +40,8 @@ pub(super) fn find(situation: &Situation<'_>) -> Finding {
     let refusal = search.choose(&mut judged);
     let chosen = judged.iter().find(|judged| judged.verdict.is_chosen());
     let dials = chosen.and_then(|judged| dial(&judged.lock)).into_iter();
-    let ide = chosen.and_then(|judged| judged.lock.ide());
     Finding {
         ide_pid: None,
-        ide,
         dials: dials.collect(),
         refusal,
         candidates: judged.into_iter().map(Judged::candidate).collect(),
@@ -62,7 +60,6 @@ pub(super) fn find_for_opencode(situation: &Situation<'_>) -> Finding {
     for candidate in &mut finding.candidates {
         candidate.verdict = Verdict::NotLookedAt;
     }
-    finding.ide = None;
     let port = value.to_str().and_then(|value| value.parse().ok());
     let dial = |port| Dial {
         host: Host::Loopback,

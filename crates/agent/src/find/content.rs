@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
+use pillion_protocol::Token;
 use pillion_protocol::discovery::split_roots;
-use pillion_protocol::{IdeInfo, Token};
 use serde_json::Value;
 
 /// A file's content.
@@ -106,11 +106,11 @@ impl Content {
         Some(is_truthy(value).then(|| Token::from(text_of(value))))
     }
 
-    /// The editor's identity, if both names are there.
-    pub(crate) fn ide_info(&self) -> Option<IdeInfo> {
-        let info = self.field("ideInfo")?;
-        let part = |name| info.get(name).filter(|value| is_truthy(value)).map(text_of);
-        Some(IdeInfo::new(part("name")?, part("displayName")?))
+    /// Whether both names of the editor are there.
+    pub(crate) fn names_editor(&self) -> bool {
+        let has = |info: &Value, name| info.get(name).is_some_and(is_truthy);
+        let info = self.field("ideInfo");
+        info.is_some_and(|info| has(info, "name") && has(info, "displayName"))
     }
 
     /// `ppid`, if it is something in a condition; a number that is not a process id is 0.
@@ -201,17 +201,15 @@ mod tests {
 
     #[test]
     fn an_editor_needs_both_names() {
-        assert_eq!(
-            content(r#"{"ideInfo":{"name":"a","displayName":"A"}}"#).ide_info(),
-            Some(IdeInfo::new("a", "A"))
-        );
+        let named = r#"{"ideInfo":{"name":"a","displayName":"A"}}"#;
+        assert!(content(named).names_editor());
         for json in [
             r#"{"ideInfo":{"name":"a"}}"#,
             r#"{"ideInfo":{"name":"","displayName":"A"}}"#,
             r#"{"ideInfo":"a"}"#,
             r#"{"ideInfo":null}"#,
         ] {
-            assert_eq!(content(json).ide_info(), None, "{json}");
+            assert!(!content(json).names_editor(), "{json}");
         }
     }
 }

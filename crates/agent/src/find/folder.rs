@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use pillion_protocol::dialect::{Base, FileName};
-use pillion_system::process::{Answer, Process, ask};
+use pillion_system::process::{Answer, ask};
 
 use super::content::Content;
 use super::pick::{Judged, Pick, Place};
@@ -226,17 +226,4 @@ pub(super) fn pid_in(name: &str, prefix: &str) -> Option<u64> {
     let numbers = name.strip_prefix(prefix)?.strip_prefix('-')?;
     let digits = numbers.split(['-', '.']).next()?;
     Some(digits.parse().unwrap_or(u64::MAX))
-}
-
-/// The command of a process: of the chain, or looked up.
-pub(super) fn command_of(pid: Option<u32>, chain: &[Process]) -> String {
-    let Some(pid) = pid else {
-        return String::new();
-    };
-    let known = chain.iter().find(|process| process.pid == pid);
-    let looked_up = || pillion_system::process::process(pid).map(|process| process.command);
-    known
-        .map(|process| process.command.clone())
-        .or_else(looked_up)
-        .unwrap_or_default()
 }

@@ -16,7 +16,6 @@ use crate::situations::World;
 /// What both sides answer, in one form.
 #[derive(Debug, PartialEq)]
 struct Answer {
-    ide: Option<(String, String)>,
     config: Value,
     dials: Vec<(String, u16, Option<String>)>,
     kind: &'static str,
@@ -156,7 +155,6 @@ fn ours(release: Release, asked: &ChoiceSituation, pid: u32) -> (Answer, Finding
         (dial.host.to_string(), dial.port, token)
     });
     let answer = Answer {
-        ide: finding.ide.clone().map(|ide| (ide.name, ide.display_name)),
         config,
         dials: dials.collect(),
         kind: match &finding.refusal {
@@ -178,7 +176,6 @@ fn ours(release: Release, asked: &ChoiceSituation, pid: u32) -> (Answer, Finding
 }
 
 fn theirs(told: &Chosen) -> Answer {
-    let part = |name: &str| told.ide[name].as_str().map(str::to_owned);
     let details = told.details.as_deref().unwrap_or_default();
     let kind = if told.error.is_some() {
         "fails"
@@ -195,7 +192,6 @@ fn theirs(told: &Chosen) -> Answer {
     };
     let dials = told.dials.iter().cloned();
     Answer {
-        ide: part("name").zip(part("displayName")),
         config: told.config.clone(),
         dials: dials
             .map(|dial| (dial.host, dial.port, dial.token))

@@ -455,11 +455,16 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
         process(DEAD + 2, this, "a shell's helper"),
         process(this, 1, "kate"),
     ];
-    let mut count = 0;
-    for release in Dialect::AGENTS
+    let turning_points = Dialect::AGENTS
         .into_iter()
-        .flat_map(Release::turning_points)
-    {
+        .flat_map(Release::turning_points);
+    // The oldest that is supported, and one that only knows another editor.
+    let others = ["0.19.0", "0.28.0"].map(|version| Release {
+        agent: Dialect::GeminiCli,
+        version: version.parse().unwrap(),
+    });
+    let mut count = 0;
+    for release in turning_points.chain(others) {
         let finding = find(&Situation {
             release,
             environment: &environment,

@@ -65,16 +65,12 @@ impl Row {
             Code if !command.is_empty() && !command.contains("code") => {
                 ROWS.iter().find(|row| row.kind == CodeFork)
             }
-            JetBrains => product(&command),
+            JetBrains => ROWS
+                .iter()
+                .find(|row| matches!(row.kind, Product(word) if command.contains(word))),
             _ => None,
         }
     }
-}
-
-/// The product of JetBrains that a command in lowercase names.
-pub(super) fn product(command: &str) -> Option<&'static Row> {
-    let is_named = |row: &&Row| matches!(row.kind, Product(word) if command.contains(word));
-    ROWS.iter().find(is_named)
 }
 
 const fn row(

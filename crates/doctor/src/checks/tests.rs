@@ -54,7 +54,6 @@ fn alone(agent: Dialect, version: Version) -> Facts {
         survey: Survey::default(),
         search: find::Finding {
             ide_pid: Some(1),
-            ide: None,
             candidates: Vec::new(),
             dials: Vec::new(),
             refusal: Some(Refusal::Unsupported),

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use pillion_protocol::{IdeInfo, Token};
+use pillion_protocol::Token;
 use serde_json::Value;
 
 use crate::find::content::{is_truthy, leading_number, text_of};
@@ -25,7 +25,6 @@ pub(super) struct Content {
     pub(super) folders: Option<Vec<PathBuf>>,
     pub(super) is_websocket: bool,
     pub(super) token: Option<Token>,
-    name: Option<String>,
 }
 
 /// Whose companion it is.
@@ -63,11 +62,6 @@ impl Lock {
             .and_then(|content| content.folders.as_deref())
             .unwrap_or_default()
     }
-
-    pub(super) fn ide(&self) -> Option<IdeInfo> {
-        let name = self.read.as_ref().ok()?.name.as_ref()?;
-        Some(IdeInfo::new(name.to_lowercase(), name))
-    }
 }
 
 impl Content {
@@ -75,14 +69,13 @@ impl Content {
         let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
             return Self::of_lines(&String::from_utf8_lossy(bytes));
         };
-        let text = |name| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        let transport = value.get("transport").and_then(Value::as_str);
         let token = value.get("authToken").filter(|token| is_truthy(token));
         Self {
             process: process(value.get("pid")),
             folders: folders(value.get("workspaceFolders")),
-            is_websocket: text("transport").as_deref() == Some("ws"),
+            is_websocket: transport == Some("ws"),
             token: token.map(|token| Token::from(text_of(token))),
-            name: text("ideName").filter(|name| !name.is_empty()),
         }
     }
 
@@ -94,7 +87,6 @@ impl Content {
             folders: Some(lines.map(PathBuf::from).collect()),
             is_websocket: false,
             token: None,
-            name: None,
         }
     }
 }
