@@ -16,7 +16,7 @@ use pillion_system::process;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
-use crate::private_file::{FileError, Folder};
+use crate::private_file::FileError;
 use crate::publication::MAX_FILE;
 use crate::state;
 
@@ -265,21 +265,19 @@ fn records(directory: &Path) -> Vec<(String, Record)> {
     };
     let mut names = folder.names().unwrap_or_default();
     names.retain(|name| name.ends_with(EXTENSION));
-    let read = |name: String| match read(&folder, &name) {
-        Ok(Some(record)) => Some((name, record)),
-        Ok(None) | Err(FileError::TooLong { .. }) => {
+    let read = |name: String| {
+        let record = match folder.read(&name, MAX_FILE) {
+            Ok(content) => content.and_then(|content| parse(&name, &content)),
+            Err(FileError::TooLong { .. }) => None,
+            // A link, or another user's: not ours to judge.
+            Err(_) => return None,
+        };
+        if record.is_none() {
             let _ = folder.remove(&name);
-            None
         }
-        // A link, or another user's: not ours to judge.
-        Err(_) => None,
+        Some((name, record?))
     };
     names.into_iter().filter_map(read).collect()
-}
-
-fn read(folder: &Folder, name: &str) -> Result<Option<Record>, FileError> {
-    let content = folder.read(name, MAX_FILE)?;
-    Ok(content.and_then(|content| parse(name, &content)))
 }
 
 /// The record in the file `name`, if that is what it is. No other token than those we make is ever

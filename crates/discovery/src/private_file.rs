@@ -123,6 +123,26 @@ impl FileError {
     }
 }
 
+impl Folder {
+    /// Takes the file `name` away and returns its content, if it is there: of several who want it, one
+    /// gets it.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read). Nobody gets it then.
+    pub fn take(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+        let failed = |error| FileError::io("take", &self.path().join(name), error);
+        let own = unfinished_name().map_err(failed)?;
+        match self.rename(name, &own) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        }
+        let content = self.read(&own, limit);
+        self.remove(&own)?;
+        content
+    }
+}
+
 /// How the names of files that are still being written start.
 const UNFINISHED: &str = ".pillion-";
 

@@ -5,7 +5,7 @@ mod socket;
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::DirBuilderExt;
@@ -81,7 +81,7 @@ impl Folder {
         };
         match open() {
             Ok(folder) => Ok(Some(folder)),
-            Err(FileError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -160,22 +160,8 @@ impl Folder {
         Ok(Some(content))
     }
 
-    /// Takes the file `name` away and returns its content, if it is there: of several who want it, one
-    /// gets it.
-    ///
-    /// # Errors
-    /// As for [`read`](Self::read). Nobody gets it then.
-    pub fn take(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-        let failed = |source| FileError::io("take", &self.path.join(name), source);
-        let own = unfinished_name().map_err(failed)?;
-        match renameat(&self.fd, name, &self.fd, &own) {
-            Ok(()) => {}
-            Err(Errno::NOENT) => return Ok(None),
-            Err(errno) => return Err(failed(errno.into())),
-        }
-        let content = self.read(&own, limit);
-        self.remove(&own)?;
-        content
+    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(renameat(&self.fd, from, &self.fd, to)?)
     }
 
     /// Removes the file `name` itself, never what a link leads to. One that is not there is fine.
@@ -262,7 +248,7 @@ struct Unfinished<'a> {
 }
 
 impl<'a> Unfinished<'a> {
-    fn new(folder: &'a Folder) -> std::io::Result<Self> {
+    fn new(folder: &'a Folder) -> io::Result<Self> {
         let name = unfinished_name()?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

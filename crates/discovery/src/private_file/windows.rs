@@ -119,23 +119,8 @@ impl Folder {
         Ok(Some(content))
     }
 
-    /// Takes the file `name` away and returns its content, if it is there: of several who want it, one
-    /// gets it.
-    ///
-    /// # Errors
-    /// As for [`read`](Self::read). Nobody gets it then.
-    pub fn take(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-        let path = self.path.join(name);
-        let failed = |error| FileError::io("take", &path, error);
-        let own = unfinished_name().map_err(failed)?;
-        match fs::rename(&path, self.path.join(&own)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed(error)),
-        }
-        let content = self.read(&own, limit);
-        self.remove(&own)?;
-        content
+    pub(super) fn rename(&self, from: &str, to: &str) -> std::io::Result<()> {
+        fs::rename(self.path.join(from), self.path.join(to))
     }
 
     /// Removes the file `name`. One that is not there is fine.
