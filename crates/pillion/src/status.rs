@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use pillion_companion::control::{Client, CompanionStatus};
 use pillion_discovery::survey::Companion;
-use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 /// One that has not answered by then does not count: nothing should wait for a hung editor.
 pub const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
@@ -18,19 +19,15 @@ pub type Statuses = HashMap<u16, CompanionStatus>;
 /// # Errors
 /// When the system refuses what asking needs.
 pub fn ask<'a>(companions: impl IntoIterator<Item = &'a Companion>) -> anyhow::Result<Statuses> {
-    pillion_agent::runtime()?.block_on(async {
-        let mut asked = JoinSet::new();
-        for companion in companions.into_iter().filter(|it| it.is_alive()) {
-            if let Some(state) = companion.state.clone() {
-                let port = companion.port;
-                asked.spawn(async move {
-                    let client = Client::new(port, state.control_token);
-                    let status = tokio::time::timeout(ANSWER_TIMEOUT, client.status()).await;
-                    Some((port, status.ok()?.ok()?))
-                });
-            }
-        }
-        let answers = asked.join_all().await;
-        Ok(answers.into_iter().flatten().collect())
-    })
+    let living = companions.into_iter().filter(|it| it.is_alive());
+    let asked = living.filter_map(|companion| {
+        let token = companion.state.as_ref()?.control_token.clone();
+        let client = Client::new(companion.port, token);
+        Some(async move {
+            let status = timeout(ANSWER_TIMEOUT, client.status()).await;
+            Some((companion.port, status.ok()?.ok()?))
+        })
+    });
+    let answers = pillion_agent::runtime()?.block_on(join_all(asked));
+    Ok(answers.into_iter().flatten().collect())
 }

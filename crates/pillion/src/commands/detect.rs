@@ -55,15 +55,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 }
 
 fn write_text(out: &mut impl Write, detection: &Detection) -> io::Result<()> {
-    let Detection {
-        ide,
-        pid,
-        command,
-        via,
-    } = detection;
+    let Detection { ide, via, .. } = detection;
     writeln!(out, "{} ({})", ide.display_name, ide.name)?;
-    if let Some(pid) = pid {
-        let command = visible::one_line(command.as_deref().unwrap_or_default());
+    if let Some(pid) = detection.pid {
+        let command = visible::one_line(detection.command.as_deref().unwrap_or_default());
         let line = format!("process {pid}  {}", visible::head(&command, MAX_COMMAND));
         writeln!(out, "{}", line.trim_end())?;
     }
