@@ -6,15 +6,15 @@ use std::time::Duration;
 use pillion_agent::claude::{self, Selection, Update};
 use pillion_agent::{Address, Backoff, Client, ClientError, Updates};
 use pillion_companion::now_ms;
-use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
+use pillion_discovery::{Environment, survey};
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Cursor, Dialect, File, IdeContext};
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 use crate::args::Target;
-use crate::choice;
+use crate::choice::{self, Running};
 use crate::failure::{Failure, Kind};
 
 /// How long saying goodbye may take.
@@ -59,12 +59,20 @@ impl AgentConnection {
 
     /// Connects to the companion that the same target means now, as soon as there is one: after a
     /// restart it has another port and another token. `lasted` is how long the last session did.
+    ///
+    /// Never to the companion of another editor that is not Pillion's: nobody agreed to that session.
     pub async fn connect_again(&self, backoff: &mut Backoff, mut lasted: Duration) -> Session {
         loop {
             sleep(backoff.next(mem::take(&mut lasted))).await;
             let (target, environment) = (self.target.clone(), self.environment.clone());
+            let editor = self.companion.display_name().to_owned();
+            let choose = move || {
+                let mut companions = survey(&environment).companions;
+                companions.retain(|it| it.is_pillion() || it.display_name() == editor);
+                Running::among(companions).choose(&target, &environment)
+            };
             // Choosing may need a runtime of its own, which no thread of this one can have.
-            let choosing = spawn_blocking(move || choice::choose(&target, &environment));
+            let choosing = spawn_blocking(choose);
             if let Ok(Ok(companion)) = choosing.await
                 && let Ok(session) = Session::open(&companion).await
             {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use pillion_testkit::SOON;
 use serde_json::{Value, json};
 
+use crate::context::{Following, active};
 use crate::sandbox::{Sandbox, Serve};
 
 struct Disguised {
@@ -25,15 +26,29 @@ impl Disguised {
     fn new() -> Self {
         let (there, here) = (Sandbox::new(), Sandbox::new());
         let serve = there.serve::<&str>([]);
-        let name = format!(".claude/ide/{}.lock", serve.port());
-        let text = fs::read_to_string(there.home.home().join(&name)).unwrap();
+        let world = Self { there, here, serve };
+        world.disguise();
+        world
+    }
+
+    fn disguise(&self) {
+        let name = format!(".claude/ide/{}.lock", self.serve.port());
+        let text = fs::read_to_string(self.there.home.home().join(&name)).unwrap();
         let mut lock: Value = serde_json::from_str(&text).unwrap();
         lock.as_object_mut().unwrap().remove("pillion");
         lock["ideName"] = "VS Code".into();
-        let path = here.home.home().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let path = self.here.home.home().join(name);
+        let folder = path.parent().unwrap();
+        let _ = fs::remove_dir_all(folder);
+        fs::create_dir_all(folder).unwrap();
         fs::write(path, lock.to_string()).unwrap();
-        Self { there, here, serve }
+    }
+
+    fn restart(&mut self) {
+        self.serve.child.kill().unwrap();
+        self.serve.child.wait().unwrap();
+        self.serve = self.there.serve::<&str>([]);
+        self.disguise();
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -147,6 +162,22 @@ fn its_context_is_what_is_focused_and_selected() {
     assert_eq!(files.len(), 1, "{context}");
     assert_eq!(files[0]["path"], path.to_str().unwrap());
     assert_eq!(files[0]["cursor"], json!({"line": 2, "character": 3}));
+}
+
+#[test]
+fn following_survives_its_restart() {
+    let mut world = Disguised::new();
+    let (a, b) = (world.path("a.txt"), world.path("b.txt"));
+    for path in [&a, &b] {
+        fs::write(path, "one\n").unwrap();
+    }
+    let mut following = Following::of(world.command(&["context", "--follow", "--json", "--yes"]));
+    world.there.run(["focus", "a.txt"]).expect(0);
+    following.until(|context| active(context) == a.to_str().unwrap());
+    world.restart();
+    following.until(|context| *context == json!({}));
+    world.there.run(["focus", "b.txt"]).expect(0);
+    following.until(|context| active(context) == b.to_str().unwrap());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `context`: what an agent would see.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use pillion_testkit::{SOON, Size, Tmux};
@@ -10,15 +10,19 @@ use serde_json::{Value, json};
 use crate::sandbox::{Sandbox, ended, signal};
 use crate::vscode::{Person, VsCode};
 
-struct Following {
-    child: Child,
+/// A `pillion context --follow --json`.
+pub struct Following {
+    pub child: Child,
     out: Option<BufReader<ChildStdout>>,
 }
 
 impl Following {
     fn start(sandbox: &Sandbox) -> Self {
-        let mut child = sandbox
-            .command(["context", "--follow", "--json"])
+        Self::of(sandbox.command(["context", "--follow", "--json"]))
+    }
+
+    pub fn of(mut command: Command) -> Self {
+        let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -29,7 +33,7 @@ impl Following {
     }
 
     /// The next context that is wanted.
-    fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let mut line = String::new();
             self.out.as_mut().unwrap().read_line(&mut line).unwrap();
@@ -49,7 +53,7 @@ impl Drop for Following {
     }
 }
 
-fn active(context: &Value) -> &str {
+pub fn active(context: &Value) -> &str {
     let file = &context["workspaceState"]["openFiles"][0];
     let is_active = file["isActive"] == true;
     file["path"]
@@ -215,6 +219,31 @@ fn following_survives_a_restart_and_ends_at_a_signal() {
     signal(&following.child, "INT");
     assert_eq!(ended(&mut following.child), Some(0));
     assert_eq!(told(), None);
+}
+
+/// The person agreed to no session with it.
+#[test]
+fn following_waits_for_its_companion_beside_one_that_may_bear_no_second_session() {
+    let sandbox = Sandbox::new();
+    let b = sandbox.home.file("b.rs", "");
+    let serve = sandbox.serve::<&str>([]);
+    let mut following = Following::start(&sandbox);
+    sandbox.run(["focus", "b.rs"]).expect(0);
+    following.until(|context| active(context) == b.to_str().unwrap());
+    let vscode = VsCode::start(&sandbox.home, Person::Waits);
+    drop(serve);
+    following.until(|context| *context == json!({}));
+    let mut reported = BufReader::new(following.child.stderr.take().unwrap()).lines();
+    let lost = reported.next().unwrap().unwrap();
+    assert!(lost.starts_with("Lost the companion ("), "{lost}");
+    let tried = sandbox.run(["context", "--workspace", "."]);
+    assert!(tried.stderr.contains("VS Code"), "it is what is chosen now");
+    let _serve = sandbox.serve::<&str>([]);
+    let back = reported.next().unwrap().unwrap();
+    assert_eq!(back, "The companion is back.");
+    assert_eq!(vscode.sessions(), 0);
+    sandbox.run(["focus", "b.rs"]).expect(0);
+    following.until(|context| active(context) == b.to_str().unwrap());
 }
 
 #[test]
