@@ -207,6 +207,8 @@ pub struct App {
     delay: ReviewDelay,
     /// Counts what was compared.
     jobs: u64,
+    /// What is to be done when [`App::update`] returns.
+    effects: Vec<Effect>,
 }
 
 impl App {
@@ -221,16 +223,10 @@ impl App {
 
     /// Takes in what happened and returns what is to be done.
     pub fn update(&mut self, event: Event, now: Instant) -> Vec<Effect> {
-        let effects = match event {
+        match event {
             Event::Key(press) => self.on_key(&press, now),
-            Event::Pasted => {
-                self.say(Tone::Warning, PASTED, now);
-                Vec::new()
-            }
-            Event::Resized(size) => {
-                self.fit(size);
-                Vec::new()
-            }
+            Event::Pasted => self.say(Tone::Warning, PASTED, now),
+            Event::Resized(size) => self.fit(size),
             Event::Opened {
                 diff,
                 original,
@@ -240,48 +236,33 @@ impl App {
             Event::Status(status) => {
                 self.status = status;
                 self.number_agents();
-                Vec::new()
             }
             Event::Disk(id, disk) => {
                 if let Some(view) = self.views.find_mut(id) {
                     view.disk = disk;
                     view.is_overtaken |= disk != Disk::Same;
                 }
-                Vec::new()
             }
             Event::Reread(id, original) => self.reread(id, original, now),
             Event::Compared(compared) => self.compared(compared, now),
-            Event::Saved(id, text) => {
-                let step = Step::Edit(text.into());
-                self.compare(id, step, now).into_iter().collect()
-            }
+            Event::Saved(id, text) => self.compare(id, Step::Edit(text.into()), now),
             Event::Edited(id, edit) => self.edited(id, edit, now),
-            Event::Notice(text) => {
-                self.say(Tone::Warning, text, now);
-                Vec::new()
-            }
-            Event::Troubles(texts) => {
-                self.troubles = texts;
-                Vec::new()
-            }
-            Event::Kept(text) => {
-                self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
-                Vec::new()
-            }
+            Event::Notice(text) => self.say(Tone::Warning, text, now),
+            Event::Troubles(texts) => self.troubles = texts,
+            Event::Kept(text) => self.say_for(LONG_MESSAGE, Tone::Warning, text, now),
             Event::Coloured(texts, side, coloured) => {
                 if let Some(view) = self.views.find_mut(texts.id)
                     && view.texts() == texts
                 {
                     view.paint.colour(side, coloured);
                 }
-                Vec::new()
             }
-            Event::Tick => Vec::new(),
+            Event::Tick => {}
             Event::Stop => self.quit(),
-        };
+        }
         self.message.take_if(|message| message.until <= now);
         self.arrange();
-        effects
+        std::mem::take(&mut self.effects)
     }
 
     /// Arranges everything for a terminal of this size.
@@ -438,12 +419,11 @@ impl App {
     }
 
     /// Leaves, which rejects what is pending.
-    fn quit(&mut self) -> Vec<Effect> {
+    fn quit(&mut self) {
         let pending = std::mem::take(&mut self.views);
         let reject = |view: &View| Effect::Resolve(view.key(), Outcome::Rejected);
-        let mut effects: Vec<_> = pending.iter().map(reject).collect();
-        effects.push(Effect::Quit);
-        effects
+        self.effects.extend(pending.iter().map(reject));
+        self.effects.push(Effect::Quit);
     }
 }
 

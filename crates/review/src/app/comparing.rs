@@ -12,32 +12,31 @@ const QUICK: Duration = Duration::from_millis(50);
 
 impl App {
     /// Takes a step with the view's proposal when those before it are taken.
-    pub(super) fn compare(&mut self, id: DiffId, step: Step, now: Instant) -> Option<Effect> {
-        self.views.find_mut(id)?.push_step(step);
-        self.start(id, now)
+    pub(super) fn compare(&mut self, id: DiffId, step: Step, now: Instant) {
+        if let Some(view) = self.views.find_mut(id) {
+            view.push_step(step);
+            self.start(id, now);
+        }
     }
 
-    fn start(&mut self, id: DiffId, now: Instant) -> Option<Effect> {
+    fn start(&mut self, id: DiffId, now: Instant) {
         self.jobs += 1;
         let number = self.jobs;
-        let job = self.views.find_mut(id)?.next_job(number, now)?;
-        Some(Effect::Compare(Box::new(job)))
+        let view = self.views.find_mut(id);
+        let job = view.and_then(|view| view.next_job(number, now));
+        self.effects
+            .extend(job.map(|job| Effect::Compare(Box::new(job))));
     }
 
     /// A step was taken.
-    pub(super) fn compared(&mut self, compared: Compared, now: Instant) -> Vec<Effect> {
+    pub(super) fn compared(&mut self, compared: Compared, now: Instant) {
         let id = compared.id();
-        let done = self
-            .views
-            .find_mut(id)
-            .and_then(|view| view.take_step(compared));
-        let Some(done) = done else {
-            // The waiting agent gets an error.
-            return Vec::new();
-        };
-        let mut effects = self.arrived(id, done, now);
-        effects.extend(self.start(id, now));
-        effects
+        let view = self.views.find_mut(id);
+        // Otherwise the waiting agent gets an error.
+        if let Some(done) = view.and_then(|view| view.take_step(compared)) {
+            self.arrived(id, done, now);
+            self.start(id, now);
+        }
     }
 
     /// Whether a frame now would only show that something is being compared, and until when to wait.

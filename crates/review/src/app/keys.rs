@@ -17,10 +17,10 @@ use crate::view::{Disk, View, Viewport};
 const FAR: isize = isize::MAX;
 
 impl App {
-    pub(super) fn on_key(&mut self, press: &Press, now: Instant) -> Vec<Effect> {
+    pub(super) fn on_key(&mut self, press: &Press, now: Instant) {
         let key = press.key;
         if key.kind == KeyEventKind::Release {
-            return Vec::new();
+            return;
         }
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let armed = self.armed.take();
@@ -29,36 +29,31 @@ impl App {
             (KeyCode::Char('c'), true) => self.ask_to_quit(),
             (KeyCode::Char('z'), true) => {
                 self.delay.forget();
-                vec![Effect::Suspend]
+                self.effects.push(Effect::Suspend);
             }
-            (KeyCode::Char('q' | 'y'), false) if press.is_no_decision() => Vec::new(),
+            (KeyCode::Char('q' | 'y'), false) if press.is_no_decision() => {}
             _ if self.overlay.is_some() => self.on_overlay_key(key),
             _ if key
                 .modifiers
-                .intersects(KeyModifiers::ALT | KeyModifiers::SUPER) =>
-            {
-                Vec::new()
-            }
+                .intersects(KeyModifiers::ALT | KeyModifiers::SUPER) => {}
             (KeyCode::Char('?') | KeyCode::F(1), false) => {
                 self.overlay = Some(Overlay::Help(0));
-                Vec::new()
             }
             (KeyCode::Char('q'), false) => self.ask_to_quit(),
             _ => self.on_diff_key(press, control, armed, now),
         }
     }
 
-    fn ask_to_quit(&mut self) -> Vec<Effect> {
+    fn ask_to_quit(&mut self) {
         if self.views.is_empty() {
             return self.quit();
         }
         self.overlay = Some(Overlay::Quit);
-        Vec::new()
     }
 
-    fn on_overlay_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+    fn on_overlay_key(&mut self, key: KeyEvent) {
         match (self.overlay, key.code) {
-            (Some(Overlay::Quit), KeyCode::Char('y')) => return self.quit(),
+            (Some(Overlay::Quit), KeyCode::Char('y')) => self.quit(),
             (Some(Overlay::Quit), KeyCode::Char('n' | 'q') | KeyCode::Esc) => self.overlay = None,
             (Some(Overlay::Help(lines)), KeyCode::Down | KeyCode::Char('j')) => {
                 self.overlay = Some(Overlay::Help((lines + 1).min(help::last_scroll(self.size))));
@@ -71,38 +66,29 @@ impl App {
             }
             _ => {}
         }
-        Vec::new()
     }
 
-    fn on_diff_key(
-        &mut self,
-        press: &Press,
-        control: bool,
-        armed: Option<Armed>,
-        now: Instant,
-    ) -> Vec<Effect> {
+    fn on_diff_key(&mut self, press: &Press, control: bool, armed: Option<Armed>, now: Instant) {
         let Some(viewport) = self.viewport() else {
-            return Vec::new();
+            return;
         };
         let code = press.key.code;
         if self.on_moving_key(code, control, &viewport) || control {
-            return Vec::new();
+            return;
         }
         if let KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o') = code {
             // As it was drawn: with the question, if there is one.
             self.armed = armed;
             let settles = matches!(code, KeyCode::Char('a' | 'r'));
             if let Err(why) = self.delay.admit(press, self.sight(), settles) {
-                self.say_too_early(why, now);
-                return Vec::new();
+                return self.say_too_early(why, now);
             }
             self.armed = None;
             if settles {
                 self.delay.acted(press);
             } else if self.views[self.current].is_rereading {
                 // What would be changed now is about to be merged.
-                self.say(Tone::Warning, "still reading the file on disk", now);
-                return Vec::new();
+                return self.say(Tone::Warning, "still reading the file on disk", now);
             }
         }
         match code {
@@ -116,7 +102,7 @@ impl App {
                 self.say(Tone::Info, "reading the file on disk…", now);
                 let view = &mut self.views[self.current];
                 view.is_rereading = true;
-                vec![Effect::Reread(view.id)]
+                self.effects.push(Effect::Reread(view.id));
             }
             KeyCode::Char('u') => self.change_layout(now),
             KeyCode::Char('w') => {
@@ -129,14 +115,12 @@ impl App {
                     "long lines are cut"
                 };
                 self.say(Tone::Info, text, now);
-                Vec::new()
             }
             KeyCode::Char('c') | KeyCode::Enter => {
                 let view = &mut self.views[self.current];
                 view.unfold = !view.unfold;
-                Vec::new()
             }
-            _ => Vec::new(),
+            _ => {}
         }
     }
 
@@ -193,7 +177,7 @@ impl App {
         true
     }
 
-    fn accept(&mut self, armed: Option<Armed>, now: Instant) -> Vec<Effect> {
+    fn accept(&mut self, armed: Option<Armed>, now: Instant) {
         let view = &self.views[self.current];
         let doubt = if view.is_rereading {
             Some("still reading the file on disk: a again accepts without it")
@@ -222,7 +206,7 @@ impl App {
         {
             self.say(Tone::Warning, doubt, now);
             self.armed = Some(Armed::Accept);
-            return Vec::new();
+            return;
         }
         let view = self.remove(self.current);
         let count = view.proposal.count();
@@ -241,23 +225,24 @@ impl App {
         let content = view.proposal.text();
         let base = Some(fingerprint::of(view.proposal.original()));
         let outcome = Outcome::Accepted { content, base };
-        vec![Effect::Resolve(view.key(), outcome)]
+        self.effects.push(Effect::Resolve(view.key(), outcome));
     }
 
-    fn reject(&mut self, armed: Option<Armed>, now: Instant) -> Vec<Effect> {
+    fn reject(&mut self, armed: Option<Armed>, now: Instant) {
         let view = &self.views[self.current];
         if view.proposal.holds_edits() && armed != Some(Armed::Reject) {
             let text = "this would drop your edits: r again rejects, a accepts them";
             self.say(Tone::Warning, text, now);
             self.armed = Some(Armed::Reject);
-            return Vec::new();
+            return;
         }
         let view = self.remove(self.current);
         self.say(Tone::Good, format!("rejected {}", view.target.shown), now);
-        vec![Effect::Resolve(view.key(), Outcome::Rejected)]
+        self.effects
+            .push(Effect::Resolve(view.key(), Outcome::Rejected));
     }
 
-    fn toggle_hunk(&mut self, viewport: &Viewport, now: Instant) -> Vec<Effect> {
+    fn toggle_hunk(&mut self, viewport: &Viewport, now: Instant) {
         let view = &mut self.views[self.current];
         let hunk = view.hunk;
         if view.proposal.hunks().is_empty() {
@@ -277,20 +262,19 @@ impl App {
                 Ok(_) => self.message = None,
             }
         }
-        Vec::new()
     }
 
-    fn edit(&self) -> Vec<Effect> {
+    fn edit(&mut self) {
         let view = &self.views[self.current];
-        vec![Effect::Edit {
+        self.effects.push(Effect::Edit {
             proposal: view.key(),
             path: view.target.path.clone(),
             text: view.proposal.text(),
             line: view.proposal.line_of(view.hunk),
-        }]
+        });
     }
 
-    fn undo(&mut self, back: bool, now: Instant) -> Vec<Effect> {
+    fn undo(&mut self, back: bool, now: Instant) {
         let proposal = &mut self.views[self.current].proposal;
         let (change, how) = if back {
             (proposal.undo(), "undone · Z redoes it")
@@ -303,10 +287,9 @@ impl App {
             None => "nothing to redo".to_owned(),
         };
         self.say(Tone::Info, text, now);
-        Vec::new()
     }
 
-    fn change_layout(&mut self, now: Instant) -> Vec<Effect> {
+    fn change_layout(&mut self, now: Instant) {
         if self.views[self.current].is_one_sided() {
             self.say(Tone::Info, "this file has only one side to show", now);
         } else if self.size.width < SIDE_BY_SIDE {
@@ -315,7 +298,6 @@ impl App {
         } else {
             self.unified = !self.unified;
         }
-        Vec::new()
     }
 }
 

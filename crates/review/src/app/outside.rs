@@ -16,7 +16,7 @@ impl App {
         original: Option<Vec<u8>>,
         shown: Reply<()>,
         now: Instant,
-    ) -> Vec<Effect> {
+    ) {
         let target = Target::new(diff.path.clone(), &self.settings.roots);
         let step = Step::Propose {
             original,
@@ -33,11 +33,11 @@ impl App {
             self.views.put(View::new(diff, target, Proposal::unread()));
         }
         self.number_agents();
-        self.compare(diff.id, step, now).into_iter().collect()
+        self.compare(diff.id, step, now);
     }
 
     /// Shows a step that was taken, with a message.
-    pub(super) fn arrived(&mut self, id: DiffId, done: Done, now: Instant) -> Vec<Effect> {
+    pub(super) fn arrived(&mut self, id: DiffId, done: Done, now: Instant) {
         let is_shown = self.view().is_some_and(|view| view.id == id);
         if is_shown {
             self.delay.forget();
@@ -46,7 +46,7 @@ impl App {
         match done {
             Done::Proposed { is_newer, shown } => {
                 self.proposed(id, is_newer, now);
-                return vec![Effect::Shown(shown)];
+                self.effects.push(Effect::Shown(shown));
             }
             Done::Rebased(is_changed) => {
                 let text = if is_changed {
@@ -70,7 +70,6 @@ impl App {
                 self.say(Tone::Good, text, now);
             }
         }
-        Vec::new()
     }
 
     fn proposed(&mut self, id: DiffId, is_newer: bool, now: Instant) {
@@ -125,10 +124,13 @@ impl App {
         reason: CloseReason,
         closed: Reply<String>,
         now: Instant,
-    ) -> Vec<Effect> {
+    ) {
         let at = match self.views.position(id) {
             Ok(at) => at,
-            Err(stale) => return vec![Effect::Closed(closed, Err(stale.to_string()))],
+            Err(stale) => {
+                let refused = Effect::Closed(closed, Err(stale.to_string()));
+                return self.effects.push(refused);
+            }
         };
         // By the name that it has beside the others.
         let agent = self.agent_of(id);
@@ -154,10 +156,9 @@ impl App {
         let is_taken = matches!(reason, CloseReason::ClosedByAgent | CloseReason::Settled);
         let edited = view.edited_text().filter(|_| !is_taken);
         let text = view.standing_text();
-        let mut effects = Vec::new();
-        effects.extend(edited.map(|text| Effect::Keep(view.target.path, text)));
-        effects.push(Effect::Closed(closed, Ok(text)));
-        effects
+        self.effects
+            .extend(edited.map(|text| Effect::Keep(view.target.path, text)));
+        self.effects.push(Effect::Closed(closed, Ok(text)));
     }
 
     /// What people call the agent of a view.
@@ -187,25 +188,21 @@ impl App {
         id: DiffId,
         original: Result<Option<Vec<u8>>, String>,
         now: Instant,
-    ) -> Vec<Effect> {
+    ) {
         let Some(view) = self.views.find_mut(id) else {
-            return Vec::new();
+            return;
         };
         view.is_rereading = false;
         match original {
-            Err(reason) => {
-                self.say(Tone::Warning, reason, now);
-                Vec::new()
-            }
+            Err(reason) => self.say(Tone::Warning, reason, now),
             Ok(original) => {
                 view.disk = Disk::Same;
-                let step = Step::Rebase(original);
-                self.compare(id, step, now).into_iter().collect()
+                self.compare(id, Step::Rebase(original), now);
             }
         }
     }
 
-    pub(super) fn edited(&mut self, id: DiffId, edit: Edit, now: Instant) -> Vec<Effect> {
+    pub(super) fn edited(&mut self, id: DiffId, edit: Edit, now: Instant) {
         self.delay.forget();
         self.armed = None;
         match edit {
@@ -215,11 +212,7 @@ impl App {
                 self.say_for(LONG_MESSAGE, Tone::Warning, reason, now);
             }
             Edit::Outdated(None) => self.say_newer(id, now),
-            Edit::Text(text) => {
-                let step = Step::Edit(text.into());
-                return self.compare(id, step, now).into_iter().collect();
-            }
+            Edit::Text(text) => self.compare(id, Step::Edit(text.into()), now),
         }
-        Vec::new()
     }
 }
