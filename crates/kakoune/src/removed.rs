@@ -23,8 +23,6 @@ pub struct Removed {
     pub texts: Vec<String>,
     /// The line of the first change.
     pub first: usize,
-    /// In words.
-    pub summary: String,
 }
 
 impl Removed {
@@ -33,7 +31,6 @@ impl Removed {
         let Some(original) = original else {
             return Self {
                 first: 1,
-                summary: "a new file".to_owned(),
                 ..Self::default()
             };
         };
@@ -41,11 +38,8 @@ impl Removed {
         let before = before.unwrap_or_default();
         let after = Text::new(held);
         let found = hunks::between(&before, &after);
-        let added: usize = found.iter().map(|hunk| hunk.after.len()).sum();
-        let removed: usize = found.iter().map(|hunk| hunk.before.len()).sum();
         let mut all = Self {
             first: 1,
-            summary: format!("+{added} -{removed} lines"),
             ..Self::default()
         };
         for hunk in found.iter().take(MAX_HUNKS) {
@@ -101,17 +95,18 @@ mod tests {
         assert_eq!(removed.marks, ["2|{yellow}~", "4|{yellow}~"]);
         assert_eq!(removed.index, "2 2 0\n4 4 1\n");
         assert_eq!(removed.texts, ["- b", "- d"]);
-        assert_eq!(
-            (removed.first, removed.summary.as_str()),
-            (2, "+2 -2 lines")
-        );
+        assert_eq!(removed.first, 2);
         let removed = Removed::between(Some(b"a\nb\n"), "a\n");
         assert_eq!(removed.marks, ["1|{red}-"]);
         assert_eq!(removed.index, "1 1 0\n");
         let removed = Removed::between(Some(b"a\n"), "a\nb\nc\n");
         assert_eq!(removed.marks, ["2|{green}+", "3|{green}+"]);
         assert!(removed.texts.is_empty());
-        assert_eq!(Removed::between(None, "a\n").summary, "a new file");
+        let nothing = Removed {
+            first: 1,
+            ..Removed::default()
+        };
+        assert_eq!(Removed::between(None, "a\n"), nothing);
     }
 
     #[test]
