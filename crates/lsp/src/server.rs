@@ -12,7 +12,6 @@ use pillion_text::stderr;
 use serde_json::Value;
 
 use crate::disk::{Done, READ_TIMEOUT};
-use crate::framing::Malformed;
 use crate::handshake::{self, InitializeParams};
 use crate::session::{Session, Start, warning};
 use crate::transport::{self, Input};
@@ -62,7 +61,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         }
     }
     transport.close();
-    Ok(ending.into_result()?)
+    Ok(ending?)
 }
 
 struct Server {
@@ -81,16 +80,8 @@ struct Server {
     is_shut_down: bool,
 }
 
-/// Why the loop ends.
-#[derive(Debug)]
-enum Ending {
-    /// The editor asked for it, or is gone, or a signal came.
-    Done,
-    /// The editor sent `exit` without `shutdown`.
-    Hasty,
-    /// Nothing that the editor sends can be trusted any more.
-    Malformed(Malformed),
-}
+/// Why the loop ends: the editor asked for it or is gone, or a signal came; otherwise what went wrong.
+type Ending = Result<(), Error>;
 
 impl Server {
     fn serve(
@@ -114,13 +105,13 @@ impl Server {
                         tracing::warn!("ignored: JSON that is not a message");
                         None
                     }
-                    Ok(Input::Malformed(error)) => Some(Ending::Malformed(error)),
-                    Ok(Input::End | Input::Signal) | Err(_) => Some(Ending::Done),
+                    Ok(Input::Malformed(error)) => Some(Err(Error::Malformed(error))),
+                    Ok(Input::End | Input::Signal) | Err(_) => Some(Ok(())),
                 },
                 recv(events) -> event => event.ok().and_then(|event| self.event(event)),
                 recv(self.done.1) -> done => done.ok().and_then(|done| self.done(done)),
                 recv(self.links.1) -> input => input.ok().and_then(|input| self.link(input)),
-                recv(written) -> _ => Some(Ending::Done),
+                recv(written) -> _ => Some(Ok(())),
                 recv(checks) -> _ => self.check_editor(),
                 recv(room) -> _ => None,
                 recv(self.timer()) -> now => now.ok().and_then(|now| self.elapse(now)),
@@ -185,12 +176,7 @@ impl Server {
 
     fn notification(&mut self, Notification { method, params }: Notification) -> Option<Ending> {
         if method == "exit" {
-            let is_polite = self.is_shut_down;
-            return Some(if is_polite {
-                Ending::Done
-            } else {
-                Ending::Hasty
-            });
+            return Some(self.is_shut_down.then_some(()).ok_or(Error::Hasty));
         }
         let session = self.session.as_mut()?;
         match method.as_str() {
@@ -209,7 +195,7 @@ impl Server {
     fn event(&mut self, event: EditorEvent) -> Option<Ending> {
         if matches!(event, EditorEvent::Stopped) {
             // After `shutdown` it was us who stopped it, and `exit` is to come.
-            return (!self.is_shut_down).then_some(Ending::Done);
+            return (!self.is_shut_down).then_some(Ok(()));
         }
         match (&mut self.session, event) {
             (Some(session), event) => session.event(event, &self.output),
@@ -267,7 +253,7 @@ impl Server {
         let is_gone = |pid| !process::is_alive(pid);
         pid.or(self.parent_pid)
             .is_some_and(is_gone)
-            .then_some(Ending::Done)
+            .then_some(Ok(()))
     }
 
     fn initialize(&mut self, id: RequestId, params: Value) {
@@ -321,14 +307,4 @@ fn report_late(lost: &LostOutcome, output: &Sender<Message>) {
     let _ = output.send(warning(lost));
     let text = lost.to_string();
     time_limit::run(STDERR_TIMEOUT, move || stderr::warn(text));
-}
-
-impl Ending {
-    fn into_result(self) -> Result<(), Error> {
-        match self {
-            Self::Done => Ok(()),
-            Self::Hasty => Err(Error::Hasty),
-            Self::Malformed(error) => Err(Error::Malformed(error)),
-        }
-    }
 }

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::link::{End, Event};
+use crate::plain::wire::About;
 use crate::profile::Action;
 use crate::proposal_path::{self, Owner};
 use crate::{message, uri};
@@ -68,18 +69,6 @@ struct Document {
     link: u32,
     /// It was decided or withdrawn, or its owner is gone.
     is_settled: bool,
-}
-
-/// What is read of a message about a document.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct About {
-    text_document: Identifier,
-}
-
-#[derive(Debug, Deserialize)]
-struct Identifier {
-    uri: String,
 }
 
 impl Relay {

@@ -30,6 +30,13 @@ pub struct Range {
     pub end: Position,
 }
 
+/// What every message about a document says.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct About {
+    pub text_document: Identifier,
+}
+
 #[derive(Debug, Deserialize)]
 pub struct Identifier {
     pub uri: String,
@@ -73,7 +80,7 @@ pub fn document_event(
             (params.text_document.uri, event)
         }
         "textDocument/didClose" => {
-            let params: DidClose = message::params(params)?;
+            let params: About = message::params(params)?;
             (params.text_document.uri, DocumentEvent::Closed)
         }
         // What every client sends and nothing needs.
@@ -114,12 +121,6 @@ struct Versioned {
 struct DidSave {
     text_document: Identifier,
     text: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct DidClose {
-    text_document: Identifier,
 }
 
 /// The edits that led to a version of a document.
