@@ -216,41 +216,31 @@ fn next_row(line: &str, row: Place, step: usize) -> Option<(Place, usize)> {
 
 fn piece(cluster: &str, at: Place) -> Piece<'_> {
     let bytes = cluster.len();
-    let of = |text: Cow<'static, str>, replaced| Piece {
+    let of = |text, width, replaced| Piece {
         at,
         bytes,
-        width: width(&text),
         text,
+        width,
         replaced,
     };
     if let [0x20..=0x7e] = cluster.as_bytes() {
-        return Piece {
-            at,
-            bytes,
-            text: Cow::Borrowed(cluster),
-            width: 1,
-            replaced: false,
-        };
+        return of(Cow::Borrowed(cluster), 1, false);
     }
     if cluster == "\t" {
         let spaces = TAB - at.column % TAB;
-        return of(Cow::Owned(" ".repeat(spaces)), false);
-    }
-    if cluster.chars().count() > MAX_CLUSTER {
-        return of(Cow::Owned(many(cluster)), true);
+        return of(Cow::Owned(" ".repeat(spaces)), spaces, false);
     }
     let is_whole = |char| is_plain(char) && !is_joiner(char) && !is_skin_tone(char);
-    if cluster.chars().all(is_whole) && width(cluster) > 0 {
-        return Piece {
-            at,
-            bytes,
-            text: Cow::Borrowed(cluster),
-            width: width(cluster),
-            replaced: false,
-        };
-    }
-    let replaced = cluster.chars().any(|char| !is_plain(char));
-    of(Cow::Owned(parts(cluster)), replaced)
+    let (text, replaced) = if cluster.chars().count() > MAX_CLUSTER {
+        (Cow::Owned(many(cluster)), true)
+    } else if cluster.chars().all(is_whole) && width(cluster) > 0 {
+        (Cow::Borrowed(cluster), false)
+    } else {
+        let replaced = cluster.chars().any(|char| !is_plain(char));
+        (Cow::Owned(parts(cluster)), replaced)
+    };
+    let width = width(&text);
+    of(text, width, replaced)
 }
 
 /// Emoji that are joined of several are drawn as their parts: terminals disagree on how wide the
