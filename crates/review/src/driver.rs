@@ -201,7 +201,11 @@ impl Driver {
                 }
                 Ok(())
             }
-            Input::Terminal(event) => self.on_terminal(event),
+            Input::Terminal(TerminalEvent::Resize(width, height)) => {
+                self.update(Event::Resized(Size::new(width, height)))
+            }
+            Input::Terminal(TerminalEvent::Paste(_)) => self.update(Event::Pasted),
+            Input::Terminal(_) => Ok(()),
             Input::Closing(proposal, edit, closing) => self.closing(proposal, edit, closing),
             Input::Copied(copied) => self.on_copy(copied),
             Input::EditorStarted(process) => {
@@ -254,16 +258,6 @@ impl Driver {
             format!("{} proposes {name}", self.app.agent_name(view))
         }));
         Ok(())
-    }
-
-    fn on_terminal(&mut self, event: TerminalEvent) -> io::Result<()> {
-        match event {
-            TerminalEvent::Resize(width, height) => {
-                self.update(Event::Resized(Size::new(width, height)))
-            }
-            TerminalEvent::Paste(_) => self.update(Event::Pasted),
-            _ => Ok(()),
-        }
     }
 
     fn update(&mut self, event: Event) -> io::Result<()> {

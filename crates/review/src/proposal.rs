@@ -28,6 +28,21 @@ pub enum Side {
     Right,
 }
 
+impl Side {
+    /// What belongs to this one, of what is before and what is after.
+    pub fn of<T>(self, (left, right): (T, T)) -> T {
+        match self {
+            Self::Left => left,
+            Self::Right => right,
+        }
+    }
+
+    /// The other one.
+    pub fn other(self) -> Self {
+        self.of((Self::Right, Self::Left))
+    }
+}
+
 /// A proposed change under review. Cheap to clone: the texts are shared.
 #[derive(Debug, Clone)]
 pub struct Proposal {
@@ -149,10 +164,7 @@ impl Proposal {
 
     /// One of the two texts, as it is compared.
     pub fn side(&self, side: Side) -> &Text {
-        match side {
-            Side::Left => self.before(),
-            Side::Right => self.after(),
-        }
+        side.of((self.before(), self.after()))
     }
 
     /// Why the file is not shown, and its bytes.

@@ -5,7 +5,7 @@ mod align;
 
 use std::ops::Range;
 
-use crate::proposal::{Hunk, Proposal};
+use crate::proposal::{Hunk, Proposal, Side};
 use align::Pairs;
 
 /// Unchanged lines that stay visible around a hunk.
@@ -94,14 +94,11 @@ enum Kind {
         hunk: usize,
         pairs: Pairs,
     },
-    Removed {
+    /// Removed lines, or added ones.
+    OneSide {
         hunk: usize,
-        left: usize,
-        pairs: Pairs,
-    },
-    Added {
-        hunk: usize,
-        right: usize,
+        side: Side,
+        first: usize,
         pairs: Pairs,
     },
 }
@@ -175,38 +172,38 @@ impl Rows {
                     pair: left.zip(right),
                 }
             }
-            Kind::Removed { hunk, left, pairs } => Row::Changed {
-                hunk: *hunk,
-                left: Some(left + at),
-                right: None,
-                pair: pairs.of_left(left + at).map(|right| (left + at, right)),
-            },
-            Kind::Added { hunk, right, pairs } => Row::Changed {
-                hunk: *hunk,
-                left: None,
-                right: Some(right + at),
-                pair: pairs.of_right(right + at).map(|left| (left, right + at)),
-            },
+            Kind::OneSide {
+                hunk,
+                side,
+                first,
+                pairs,
+            } => {
+                let line = Some(first + at);
+                let beside = pairs.beside(*side, first + at);
+                let (left, right) = side.of(((line, None), (None, line)));
+                let pair = side.of(((line, beside), (beside, line)));
+                Row::Changed {
+                    hunk: *hunk,
+                    left,
+                    right,
+                    pair: pair.0.zip(pair.1),
+                }
+            }
         })
     }
 
-    /// The row of a line before, or of the fold that hides it.
-    pub fn of_left(&self, line: usize) -> Option<usize> {
+    /// The row of a line of one side, or of the fold that hides it.
+    pub fn of(&self, side: Side, line: usize) -> Option<usize> {
         self.find(|kind| match kind {
-            Kind::Same { left, .. } | Kind::Removed { left, .. } => line.checked_sub(*left),
-            Kind::Fold { left, lines, .. } => hidden(line, *left, *lines),
-            Kind::SideBySide { pairs, .. } => pairs.row_of_left(line),
-            Kind::Added { .. } => None,
-        })
-    }
-
-    /// The row of a line after, or of the fold that hides it.
-    pub fn of_right(&self, line: usize) -> Option<usize> {
-        self.find(|kind| match kind {
-            Kind::Same { right, .. } | Kind::Added { right, .. } => line.checked_sub(*right),
-            Kind::Fold { right, lines, .. } => hidden(line, *right, *lines),
-            Kind::SideBySide { pairs, .. } => pairs.row_of_right(line),
-            Kind::Removed { .. } => None,
+            Kind::Same { left, right } => line.checked_sub(*side.of((left, right))),
+            Kind::Fold { left, right, lines } => {
+                let first = *side.of((left, right));
+                (first..first + lines).contains(&line).then_some(0)
+            }
+            Kind::SideBySide { pairs, .. } => pairs.row_of(side, line),
+            Kind::OneSide {
+                side: own, first, ..
+            } => line.checked_sub(*first).filter(|_| *own == side),
         })
     }
 
@@ -259,27 +256,19 @@ impl Rows {
                 self.push(Kind::SideBySide { hunk: index, pairs }, rows);
             }
             Layout::Unified => {
-                let removed = Kind::Removed {
-                    hunk: index,
-                    left: hunk.before.start,
-                    pairs: pairs.clone(),
-                };
-                self.push(removed, hunk.before.len());
-                let added = Kind::Added {
-                    hunk: index,
-                    right: hunk.after.start,
-                    pairs,
-                };
-                self.push(added, hunk.after.len());
+                for (side, lines) in [(Side::Left, &hunk.before), (Side::Right, &hunk.after)] {
+                    let one_side = Kind::OneSide {
+                        hunk: index,
+                        side,
+                        first: lines.start,
+                        pairs: pairs.clone(),
+                    };
+                    self.push(one_side, lines.len());
+                }
             }
         }
         self.hunks.push(start..self.len);
     }
-}
-
-/// The one row of a fold, if it hides the line.
-fn hidden(line: usize, first: usize, lines: usize) -> Option<usize> {
-    (first..first + lines).contains(&line).then_some(0)
 }
 
 #[cfg(test)]
@@ -392,7 +381,7 @@ mod tests {
         assert_eq!(rows.hunk_in(5..13), Some(1));
         for layout in [Layout::SideBySide, Layout::Unified] {
             let rows = Rows::new(&proposal, layout, false);
-            let of = |line| (rows.of_left(line), rows.of_right(line));
+            let of = |line| (rows.of(Side::Left, line), rows.of(Side::Right, line));
             assert_eq!(of(0), (Some(0), Some(0)), "the fold hides it");
             assert_eq!(of(5), (Some(1), Some(1)));
             let added = usize::from(layout == Layout::Unified);

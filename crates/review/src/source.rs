@@ -7,11 +7,12 @@ mod queue;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pillion_companion::{DiffId, Original, OriginalError, Stamp};
 
 use crate::view::Disk;
-use queue::{Job, Queue, Task};
+use queue::{Job, Queue};
 
 /// A way to the user's files. Each call may take forever.
 pub trait Files: Clone + Send + 'static {
@@ -40,7 +41,10 @@ impl Files for OnDisk {
 
 /// Watches the files of pending diffs for changes, by checking them now and then.
 pub struct Sources<F> {
-    queue: Queue<F>,
+    disk: F,
+    /// Gets each answer, on another thread.
+    done: Arc<dyn Fn(Answer) + Send + Sync>,
+    queue: Queue,
     files: HashMap<DiffId, Watched>,
     /// Counts what was watched.
     last: u64,
@@ -90,9 +94,11 @@ pub enum News {
 
 impl<F: Files> Sources<F> {
     /// Hands each answer to `done`, from another thread.
-    pub fn new(files: F, done: impl Fn(Answer) + Send + Sync + 'static) -> Self {
+    pub fn new(disk: F, done: impl Fn(Answer) + Send + Sync + 'static) -> Self {
         Self {
-            queue: Queue::new(files, done),
+            disk,
+            done: Arc::new(done),
+            queue: Queue::default(),
             files: HashMap::new(),
             last: 0,
         }
@@ -124,8 +130,13 @@ impl<F: Files> Sources<F> {
             return Ok(());
         };
         file.is_read = true;
-        let job = Job::new(id, file.number, file.path.clone(), Task::Read);
-        self.queue.run_now(job)
+        let (disk, done) = (self.disk.clone(), Arc::clone(&self.done));
+        let (number, path) = (file.number, file.path.clone());
+        queue::run_now(move || {
+            let original = disk.read(&path);
+            let found = Found::Read(original.map_err(|error| error.to_string()));
+            done(Answer { id, number, found });
+        })
     }
 
     /// Watches only the files of these diffs from now on.
@@ -139,12 +150,17 @@ impl<F: Files> Sources<F> {
     /// When there can be no thread.
     pub fn look(&mut self) -> io::Result<()> {
         let idle = self.files.iter_mut().filter(|(_, file)| !file.is_looked_at);
-        let jobs = idle.map(|(id, file)| {
+        let jobs = idle.map(|(id, file)| -> Job {
             file.is_looked_at = true;
-            let task = Task::Look(file.seen.clone());
-            Job::new(*id, file.number, file.path.clone(), task)
+            let (disk, done) = (self.disk.clone(), Arc::clone(&self.done));
+            let (id, number) = (*id, file.number);
+            let (path, seen) = (file.path.clone(), file.seen.clone());
+            Box::new(move || {
+                let found = look(&disk, &path, seen);
+                done(Answer { id, number, found });
+            })
         });
-        self.queue.run(jobs.collect())
+        self.queue.run(jobs)
     }
 
     /// Takes in an answer. Answers what is news.
@@ -180,6 +196,19 @@ impl<F: Files> Sources<F> {
         };
         (std::mem::replace(&mut file.disk, disk) != disk).then_some((id, News::Disk(disk)))
     }
+}
+
+/// Whether a file became another than it was when it was `seen`. May take forever.
+fn look(disk: &impl Files, path: &Path, seen: Option<Stamp>) -> Found {
+    let stamp = disk.stamp(path);
+    if stamp == seen {
+        return Found::Nothing;
+    }
+    let text = match disk.read(path) {
+        Err(OriginalError::Busy(_)) => return Found::Nothing,
+        original => original.ok().and_then(|original| original.text),
+    };
+    Found::Other(stamp, text.as_deref().map(fingerprint))
 }
 
 fn fingerprint(text: &[u8]) -> u64 {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use pillion_text::Text;
 use pillion_text::hunks;
 
-use super::Hunk;
 use super::texts::Texts;
+use super::{Hunk, Side};
 
 /// Where the lines of one text are in another.
 #[derive(Debug)]
@@ -126,23 +126,15 @@ impl Moves<'_> {
         self.steps.is_empty()
     }
 
-    /// Where a line of the text before is.
-    pub fn before(&self, line: usize) -> Place {
-        self.through(line, |origin| &origin.before)
-    }
-
-    /// Where a line of the text after is.
-    pub fn after(&self, line: usize) -> Place {
-        self.through(line, |origin| &origin.after)
-    }
-
-    fn through(&self, line: usize, places: impl Fn(&Origin) -> &Places) -> Place {
+    /// Where a line of one of the texts is.
+    pub fn of(&self, side: Side, line: usize) -> Place {
         let start = Place {
             line,
             is_same: true,
         };
         self.steps.iter().fold(start, |place, (origin, goes_back)| {
-            let next = places(origin).line(place.line, *goes_back);
+            let places = side.of((&origin.before, &origin.after));
+            let next = places.line(place.line, *goes_back);
             let is_same = place.is_same && next.is_same;
             Place { is_same, ..next }
         })

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use pillion_text::Text;
 
-use crate::proposal::Hunk;
+use crate::proposal::{Hunk, Side};
 use crate::words;
 
 /// Hunks with more pairs to compare than this are lined up from the top.
@@ -60,44 +60,20 @@ impl Pairs {
         }
     }
 
-    /// The row of the line before with index `left`.
-    pub fn row_of_left(&self, left: usize) -> Option<usize> {
+    /// The row of a line of one side.
+    pub fn row_of(&self, side: Side, line: usize) -> Option<usize> {
+        let lines = side.of((&self.before, &self.after));
         match &self.rows {
-            Some(rows) => rows.iter().position(|row| row.0 == Some(left)),
-            None => within(&self.before, left),
+            Some(rows) => rows.iter().position(|row| side.of(*row) == Some(line)),
+            None => lines.contains(&line).then(|| line - lines.start),
         }
     }
 
-    /// The row of the line after with index `right`.
-    pub fn row_of_right(&self, right: usize) -> Option<usize> {
-        match &self.rows {
-            Some(rows) => rows.iter().position(|row| row.1 == Some(right)),
-            None => within(&self.after, right),
-        }
+    /// The line of the other side that is beside a line of this one.
+    pub fn beside(&self, side: Side, line: usize) -> Option<usize> {
+        let row = self.row_of(side, line)?;
+        side.other().of(self.get(row))
     }
-
-    /// The line after beside the line before with index `left`.
-    pub fn of_left(&self, left: usize) -> Option<usize> {
-        match &self.rows {
-            Some(rows) => rows.iter().find(|row| row.0 == Some(left))?.1,
-            None => self.after.clone().nth(left.checked_sub(self.before.start)?),
-        }
-    }
-
-    /// The line before beside the line after with index `right`.
-    pub fn of_right(&self, right: usize) -> Option<usize> {
-        match &self.rows {
-            Some(rows) => rows.iter().find(|row| row.1 == Some(right))?.0,
-            None => self
-                .before
-                .clone()
-                .nth(right.checked_sub(self.after.start)?),
-        }
-    }
-}
-
-fn within(range: &std::ops::Range<usize>, line: usize) -> Option<usize> {
-    range.contains(&line).then(|| line - range.start)
 }
 
 /// Finds the pairs that are most alike without crossing, and fills up the lines between them from

@@ -128,11 +128,8 @@ struct Cell {
 
 impl Cell {
     fn changed(&self) -> &[Range<usize>] {
-        match (&self.changed, self.side) {
-            (None, _) => &[],
-            (Some(changed), Side::Left) => &changed.0,
-            (Some(changed), Side::Right) => &changed.1,
-        }
+        let changed = self.changed.as_deref();
+        changed.map_or(&[], |(left, right)| self.side.of((left, right)))
     }
 }
 
@@ -170,29 +167,21 @@ impl Painter<'_> {
                 self.second_mark(buffer, area, hunk, sub);
                 let changed = if is_out { None } else { self.words(pair) };
                 let theme = self.theme;
-                let left = left.map(|line| Cell {
-                    side: Side::Left,
+                let cell = |side: Side, line: usize| Cell {
+                    side,
                     line,
-                    change: Some(theme.removed),
+                    change: Some(side.of((theme.removed, theme.added))),
                     changed: changed.clone(),
                     is_out,
-                });
-                let right = right.map(|line| Cell {
-                    side: Side::Right,
-                    line,
-                    change: Some(theme.added),
-                    changed: changed.clone(),
-                    is_out,
-                });
+                };
+                let left = left.map(|line| cell(Side::Left, line));
+                let right = right.map(|line| cell(Side::Right, line));
                 match self.viewport.columns.layout {
                     Layout::SideBySide => self.side_by_side(buffer, area, [left, right], sub),
                     Layout::Unified => {
                         for cell in [left, right].iter().flatten() {
                             let number = Some(cell.line);
-                            let numbers = match cell.side {
-                                Side::Left => (number, None),
-                                Side::Right => (None, number),
-                            };
+                            let numbers = cell.side.of(((number, None), (None, number)));
                             self.unified(buffer, area, cell, numbers, sub);
                         }
                     }

@@ -82,10 +82,7 @@ impl Paint {
 
     /// Takes in colours that were worked out.
     pub fn colour(&mut self, side: Side, coloured: Coloured) {
-        let colours = match side {
-            Side::Left => &mut self.left,
-            Side::Right => &mut self.right,
-        };
+        let colours = side.of((&mut self.left, &mut self.right));
         // Work that began anew brings lines once more.
         if let Some(known) = colours.lines.len().checked_sub(coloured.first) {
             colours.lines.extend(coloured.lines.into_iter().skip(known));
@@ -94,10 +91,7 @@ impl Paint {
     }
 
     fn colours(&self, side: Side) -> &Colours {
-        match side {
-            Side::Left => &self.left,
-            Side::Right => &self.right,
-        }
+        side.of((&self.left, &self.right))
     }
 
     /// A frame or a movement begins: so much may be worked out for it.

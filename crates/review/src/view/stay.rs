@@ -1,7 +1,7 @@
 //! Staying at the lines that the reviewer looks at when rows are arranged anew: the layout is another
 //! one, or the texts are.
 
-use crate::proposal::{Hunk, Moves};
+use crate::proposal::{Hunk, Moves, Side};
 use crate::rows::{Row, Rows};
 use crate::view::Top;
 
@@ -109,30 +109,27 @@ fn lines(rows: &Rows, row: usize) -> Option<Lines> {
 }
 
 /// The row of the very same line: what is proposed counts before what is there.
-fn same((left, right): Lines, rows: &Rows, moves: &Moves<'_>) -> Option<usize> {
-    let right = right.map(|line| moves.after(line));
-    let left = left.map(|line| moves.before(line));
-    let right = right.filter(|place| place.is_same);
-    let left = left.filter(|place| place.is_same);
-    let right = right.and_then(|place| rows.of_right(place.line));
-    right.or_else(|| rows.of_left(left?.line))
+fn same(lines: Lines, rows: &Rows, moves: &Moves<'_>) -> Option<usize> {
+    let find = |side: Side| {
+        let place = moves.of(side, side.of(lines)?);
+        rows.of(side, place.line).filter(|_| place.is_same)
+    };
+    find(Side::Right).or_else(|| find(Side::Left))
 }
 
 /// The row that is nearest to where a line was.
-fn nearest((left, right): Lines, rows: &Rows, moves: &Moves<'_>) -> usize {
-    let right = right.and_then(|line| rows.of_right(moves.after(line).line));
-    let left = || left.and_then(|line| rows.of_left(moves.before(line).line));
-    right
-        .or_else(left)
-        .unwrap_or_else(|| rows.len().saturating_sub(1))
+fn nearest(lines: Lines, rows: &Rows, moves: &Moves<'_>) -> usize {
+    let find = |side: Side| rows.of(side, moves.of(side, side.of(lines)?).line);
+    let found = find(Side::Right).or_else(|| find(Side::Left));
+    found.unwrap_or_else(|| rows.len().saturating_sub(1))
 }
 
 /// The hunk of a line, or else the next one.
 fn nearest_hunk((left, right): Lines, hunks: &[Hunk], moves: &Moves<'_>) -> usize {
     if let Some(right) = right {
-        let line = moves.after(right).line;
+        let line = moves.of(Side::Right, right).line;
         return hunks.partition_point(|hunk| hunk.after.end <= line);
     }
-    let line = left.map_or(0, |line| moves.before(line).line);
+    let line = left.map_or(0, |line| moves.of(Side::Left, line).line);
     hunks.partition_point(|hunk| hunk.before.end <= line)
 }
