@@ -4,11 +4,11 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, SystemTime};
 
 use crossbeam_channel::Sender;
 use pillion_companion::{DiffId, ProposalKey};
+use pillion_system::spawn;
 
 use crate::context::Report;
 use crate::quote;
@@ -72,20 +72,17 @@ pub enum What {
 /// When the folder cannot be watched.
 pub fn start(folder: PathBuf, messages: Sender<Received>) -> io::Result<()> {
     let mut watch = watch::Watch::new(&folder)?;
-    thread::Builder::new()
-        .name("inbox".to_owned())
-        .spawn(move || {
-            let mut context = String::new();
-            loop {
-                for one in read_all(&folder, &mut context) {
-                    if messages.send(one).is_err() {
-                        return;
-                    }
+    spawn("inbox", move || {
+        let mut context = String::new();
+        loop {
+            for one in read_all(&folder, &mut context) {
+                if messages.send(one).is_err() {
+                    return;
                 }
-                watch.wait(POLL_INTERVAL);
             }
-        })?;
-    Ok(())
+            watch.wait(POLL_INTERVAL);
+        }
+    })
 }
 
 /// What is there and whole, in the order in which it was written. `context` is the report that was read last.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crossbeam_channel::Sender;
 use pillion_companion::DiffId;
 use pillion_discovery::canonicalize;
-use pillion_system::time_limit;
+use pillion_system::{spawn, time_limit};
 
 use crate::disk::{CHECK_TIMEOUT, Done};
 
@@ -70,10 +70,7 @@ pub fn follow(id: DiffId, number: u64, path: PathBuf, done: Sender<Done>) -> io:
             });
         }
     };
-    thread::Builder::new()
-        .name("follow".to_owned())
-        .spawn(run)
-        .map(drop)
+    spawn("follow", run)
 }
 
 /// Whether it becomes another. Waits for that.

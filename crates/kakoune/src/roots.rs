@@ -2,11 +2,12 @@
 //! open files. Never the home folder itself, nor the root of the file system.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{io, thread};
 
 use crossbeam_channel::{Sender, bounded};
 use pillion_discovery::canonicalize;
+use pillion_system::spawn;
 
 use crate::disk::Done;
 
@@ -47,7 +48,7 @@ pub fn follow(done: Sender<Done>) -> io::Result<Sender<Request>> {
             }
         }
     };
-    thread::Builder::new().name("roots".to_owned()).spawn(run)?;
+    spawn("roots", run)?;
     Ok(requests)
 }
 

@@ -2,11 +2,10 @@
 
 use std::ffi::OsString;
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
-use pillion_system::{Group, child};
+use pillion_system::{Group, child, spawn};
 
 use crate::context::Report;
 use crate::disk::Done;
@@ -58,8 +57,7 @@ pub fn split(report: &Report, session: &str, review: &str, commands: &str, done:
         let is_success = |ended: child::Ended| ended.status.is_some_and(|it| it.success());
         on_end(ended.is_ok_and(is_success));
     };
-    let thread = thread::Builder::new().name("tmux".to_owned());
-    if thread.spawn(run).is_err() {
+    if spawn("tmux", run).is_err() {
         report(false);
     }
 }

@@ -2,13 +2,14 @@
 
 mod diagnostics;
 
+use std::io;
 use std::sync::Arc;
 use std::time::Instant;
-use std::{io, thread};
 
 use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
 use pillion_companion::Diff;
+use pillion_system::spawn;
 
 use crate::disk::Done;
 use crate::position::Encoding;
@@ -42,8 +43,7 @@ pub fn start(comparison: Comparison, done: Sender<Done>) -> io::Result<()> {
             cost: start.elapsed(),
         });
     };
-    let thread = thread::Builder::new().name("compare".to_owned());
-    thread.spawn(run).map(drop)
+    spawn("compare", run)
 }
 
 impl Comparison {

@@ -1,13 +1,12 @@
 //! The loop: messages of the editor and events of the companion come in, one after the other; what
 //! the profile wants done goes out. Thin by design: no rule of a profile lives here.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, after, at, bounded, never, select, tick, unbounded};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, ResponseError};
 use pillion_companion::{EditorEvent, LostOutcome};
-use pillion_system::{process, time_limit};
+use pillion_system::{process, spawn, time_limit};
 use pillion_text::stderr;
 use serde_json::Value;
 
@@ -285,9 +284,8 @@ impl Server {
             inputs: self.links.0.clone(),
         };
         let (started, session) = bounded(1);
-        let thread = thread::Builder::new().name("start".to_owned());
         // One that comes too late is dropped, and with it whatever it published.
-        let thread = thread.spawn(move || drop(started.send(start.session())));
+        let thread = spawn("start", move || drop(started.send(start.session())));
         let failed = |text: String| message::error(ErrorCode::InternalError, text);
         thread.map_err(|error| failed(format!("cannot start a thread: {error}")))?;
         let silent = |_| {

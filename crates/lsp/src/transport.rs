@@ -1,12 +1,12 @@
 //! Standard input and output: one thread reads, one writes, and neither holds up the loop.
 
 use std::io::{self, BufWriter};
-use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use lsp_server::Message;
+use pillion_system::spawn;
 
 use crate::framing::{self, Frame, Malformed};
 
@@ -54,11 +54,13 @@ pub fn stdio() -> anyhow::Result<Transport> {
     if let Err(error) = caught {
         tracing::warn!(%error, "signals are caught only while agents are served");
     }
-    spawn("reader", move || read(&input_sender))?;
-    spawn("writer", move || {
+    let no_thread = "cannot start a thread";
+    spawn("reader", move || read(&input_sender)).context(no_thread)?;
+    let write = move || {
         write(&messages);
         drop(alive);
-    })?;
+    };
+    spawn("writer", write).context(no_thread)?;
     Ok(Transport {
         input,
         output,
@@ -72,11 +74,6 @@ impl Transport {
         drop(self.output);
         let _ = self.written.recv_timeout(SHUTDOWN_GRACE);
     }
-}
-
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
-    let thread = thread::Builder::new().name(name.to_owned()).spawn(run);
-    thread.context("cannot start a thread").map(drop)
 }
 
 fn read(input: &Sender<Input>) {

@@ -8,10 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
-use std::thread;
 
 use pillion_companion::Stale;
 use pillion_discovery::{Environment, FileError, kept_text};
+use pillion_system::spawn;
 
 use crate::app::Edit;
 use crate::unfinished::Unfinished;
@@ -113,8 +113,7 @@ impl Drop for Session {
         };
         let (unfinished, on_thread) = (self.unfinished.clone(), folder.clone());
         let remove = move || drop((fs::remove_dir_all(on_thread), unfinished));
-        let thread = thread::Builder::new().name("remove".to_owned());
-        if thread.spawn(remove).is_err() {
+        if spawn("remove", remove).is_err() {
             let _ = fs::remove_dir_all(folder);
         }
     }

@@ -6,9 +6,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
 
 use pillion_companion::DiffId;
+use pillion_system::spawn;
 use pillion_text::Text;
 
 use crate::Input;
@@ -96,14 +96,12 @@ impl Highlighting {
 
 fn start(inputs: Sender<Input>) -> io::Result<Sender<ColourRequest>> {
     let (requests, receiver) = mpsc::channel();
-    thread::Builder::new()
-        .name("colours".to_owned())
-        .spawn(move || {
-            syntax::load();
-            work(&receiver, |texts, side, coloured| {
-                inputs.send(Input::Coloured(texts, side, coloured)).is_ok()
-            });
-        })?;
+    spawn("colours", move || {
+        syntax::load();
+        work(&receiver, |texts, side, coloured| {
+            inputs.send(Input::Coloured(texts, side, coloured)).is_ok()
+        });
+    })?;
     Ok(requests)
 }
 

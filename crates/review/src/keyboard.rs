@@ -5,10 +5,10 @@ mod answers;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use pillion_system::spawn;
 
 use crate::Input;
 use crate::app::{Press, decides};
@@ -31,21 +31,19 @@ impl Keyboard {
     /// When there can be no thread.
     pub fn start(inputs: mpsc::Sender<Input>) -> io::Result<Self> {
         let (go_on, wait) = mpsc::channel();
-        thread::Builder::new()
-            .name("keys".to_owned())
-            .spawn(move || {
-                let mut reader = Reader::new(Terminal);
-                loop {
-                    let Ok(input) = reader.next() else {
-                        let _ = inputs.send(Input::Stop);
-                        return;
-                    };
-                    let waits = matches!(&input, Input::Key(press) if hands_over(press));
-                    if inputs.send(input).is_err() || (waits && wait.recv().is_err()) {
-                        return;
-                    }
+        spawn("keys", move || {
+            let mut reader = Reader::new(Terminal);
+            loop {
+                let Ok(input) = reader.next() else {
+                    let _ = inputs.send(Input::Stop);
+                    return;
+                };
+                let waits = matches!(&input, Input::Key(press) if hands_over(press));
+                if inputs.send(input).is_err() || (waits && wait.recv().is_err()) {
+                    return;
                 }
-            })?;
+            }
+        })?;
         Ok(Self { go_on })
     }
 
@@ -182,7 +180,7 @@ mod tests {
                 (None, Some(_)) => Ok(None),
                 (None, None) if self.0.len() > 1 => {
                     self.0.pop_front();
-                    thread::sleep(BURST_INTERVAL);
+                    std::thread::sleep(BURST_INTERVAL);
                     Ok(None)
                 }
                 (None, None) => Err(io::ErrorKind::UnexpectedEof.into()),

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pillion_companion::{DiffId, Original, OriginalError, Stamp};
+use pillion_system::spawn;
 
 use crate::view::Disk;
 use queue::{Job, Queue};
@@ -132,7 +133,8 @@ impl<F: Files> Sources<F> {
         file.is_read = true;
         let (disk, done) = (self.disk.clone(), Arc::clone(&self.done));
         let (number, path) = (file.number, file.path.clone());
-        queue::run_now(move || {
+        // On a thread of its own, because a caller waits for it.
+        spawn("file", move || {
             let original = disk.read(&path);
             let found = Found::Read(original.map_err(|error| error.to_string()));
             done(Answer { id, number, found });

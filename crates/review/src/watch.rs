@@ -19,6 +19,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use pillion_companion::now_ms;
 use pillion_protocol::File;
+use pillion_system::spawn;
 
 use batch::{Batch, MAX_BURST};
 use rules::{is_made_by_an_editor, is_rule_file};
@@ -52,24 +53,22 @@ pub fn start(
     let report = troubles.clone();
     // On a busy machine it takes a while until the folders are watched.
     let mut since = SystemTime::now();
-    let thread = thread::Builder::new()
-        .name("watch".to_owned())
-        .spawn(move || {
-            loop {
-                let watch = System::new(&roots);
-                let watch = watch.map(|source| Watch::new(&roots, source, MAX_FOLDERS, since));
-                let error = match watch {
-                    Ok(watch) => {
-                        let error = watch.run(&focus, &report);
-                        since = SystemTime::now();
-                        error
-                    }
-                    Err(error) => error,
-                };
-                report(vec![Trouble::Nothing(error.to_string()).to_string()]);
-                thread::sleep(RETRY_INTERVAL);
-            }
-        });
+    let thread = spawn("watch", move || {
+        loop {
+            let watch = System::new(&roots);
+            let watch = watch.map(|source| Watch::new(&roots, source, MAX_FOLDERS, since));
+            let error = match watch {
+                Ok(watch) => {
+                    let error = watch.run(&focus, &report);
+                    since = SystemTime::now();
+                    error
+                }
+                Err(error) => error,
+            };
+            report(vec![Trouble::Nothing(error.to_string()).to_string()]);
+            thread::sleep(RETRY_INTERVAL);
+        }
+    });
     if let Err(error) = thread {
         troubles(vec![Trouble::Nothing(error.to_string()).to_string()]);
     }

@@ -8,6 +8,7 @@
 //! - [`process`]: whose child a process is, and whether it lives.
 //! - [`search_path`]: where a program is.
 //! - [`signals`]: requests to exit.
+//! - [`thread`]: work on a thread of its own.
 //! - [`time_limit`]: work that may take for ever.
 //! - [`worker`]: work that is done in its order, by a thread.
 
@@ -18,10 +19,12 @@ pub mod output;
 pub mod process;
 pub mod search_path;
 pub mod signals;
+pub mod thread;
 pub mod time_limit;
 pub mod worker;
 
 pub use child::{Child, Ended, Group};
 pub use search_path::{SearchPath, is_program};
 pub use signals::{Signal, Signals};
+pub use thread::spawn;
 pub use worker::Worker;

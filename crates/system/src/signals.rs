@@ -1,6 +1,8 @@
 //! The signals that end a program. The one place that differs between Unix and the rest.
 
-use std::{io, thread};
+use std::io;
+
+use crate::thread::spawn;
 
 /// What asks a program to exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,12 +35,10 @@ pub fn on_signal(then: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let _inside = runtime.enter();
         Signals::install()?
     };
-    let run = move || {
+    spawn("signals", move || {
         runtime.block_on(signals.next());
         then();
-    };
-    let thread = thread::Builder::new().name("signals".to_owned());
-    thread.spawn(run).map(drop)
+    })
 }
 
 #[cfg(unix)]

@@ -3,8 +3,12 @@
 
 use std::io;
 use std::sync::mpsc::channel;
-use std::thread;
 use std::time::Duration;
+
+use crate::thread::spawn;
+
+/// The name of each thread.
+const NAME: &str = "limited";
 
 /// What comes of `work`; nothing if that takes longer than `limit`. Blocking.
 pub fn run<T: Send + 'static>(
@@ -13,7 +17,7 @@ pub fn run<T: Send + 'static>(
 ) -> Option<T> {
     let (done, result) = channel();
     // The caller may have stopped waiting.
-    spawn(move || drop(done.send(work()))).ok()?;
+    spawn(NAME, move || drop(done.send(work()))).ok()?;
     result.recv_timeout(limit).ok()
 }
 
@@ -26,12 +30,7 @@ pub fn start<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
     then: impl FnOnce(Option<T>) + Send + 'static,
 ) -> io::Result<()> {
-    spawn(move || then(run(limit, work)))
-}
-
-fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let thread = thread::Builder::new().name("limited".to_owned());
-    thread.spawn(work).map(drop)
+    spawn(NAME, move || then(run(limit, work)))
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 use std::time::Duration;
+
+use crate::thread::spawn;
 
 /// The way to that thread. Dropping it waits until everything is done, but not long.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl<J: Send + 'static> Worker<J> {
             drop(perform);
             drop(alive);
         };
-        thread::Builder::new().name(name.to_owned()).spawn(run)?;
+        spawn(name, run)?;
         let jobs = Some(jobs);
         Ok(Self { jobs, ended, grace })
     }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::thread;
 
 use crossbeam_channel::Sender;
 use pillion_companion::ProposalKey;
+use pillion_system::spawn;
 
 use super::Done;
 
@@ -23,8 +23,7 @@ pub fn launch(key: ProposalKey, program: String, file: PathBuf, done: Sender<Don
         }
         Err(error) => report(Err(format!("{reason}: {error}"))),
     };
-    let thread = thread::Builder::new().name("open-with".to_owned());
-    if let Err(error) = thread.spawn(run) {
+    if let Err(error) = spawn("open-with", run) {
         failed(Err(format!("{why}: {error}")));
     }
 }

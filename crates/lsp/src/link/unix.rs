@@ -10,6 +10,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lsp_server::Message;
 use pillion_discovery::private_file::Folder;
+use pillion_system::spawn;
 
 use super::{End, Event, Input};
 use crate::framing::{self, Frame};
@@ -43,7 +44,7 @@ pub fn dial(number: u32, owner: Owner, inputs: Sender<Input>) {
             Err(why) => close(end, why, &inputs),
         }
     };
-    if let Err(error) = thread::Builder::new().name("relay".to_owned()).spawn(run) {
+    if let Err(error) = spawn("relay", run) {
         // On the loop's own thread, which has to go on: there is room for the few that can fail.
         let event = Event::Closed(error.to_string());
         let _ = failed.try_send(Input { end, event });
@@ -60,9 +61,8 @@ fn connect(owner: &Owner) -> Result<UnixStream, String> {
 
 pub fn listen(folder: &Folder, inputs: Sender<Input>) -> Result<(), String> {
     let listener = folder.listen(SOCKET).map_err(|error| error.to_string())?;
-    let thread = thread::Builder::new().name("relays".to_owned());
-    let thread = thread.spawn(move || accept(&listener, &inputs));
-    thread.map(drop).map_err(|error| error.to_string())
+    let thread = spawn("relays", move || accept(&listener, &inputs));
+    thread.map_err(|error| error.to_string())
 }
 
 fn accept(listener: &UnixListener, inputs: &Sender<Input>) {
@@ -85,7 +85,7 @@ fn accept(listener: &UnixListener, inputs: &Sender<Input>) {
             }
             drop(connected);
         };
-        if let Err(error) = thread::Builder::new().name("peer".to_owned()).spawn(run) {
+        if let Err(error) = spawn("peer", run) {
             tracing::warn!(%error, "cannot start a thread");
         }
     }
@@ -105,10 +105,7 @@ fn serve(
         .map_err(failed)?;
     let (output, messages) = bounded(MAX_UNREAD);
     let writing = stream.try_clone().map_err(failed)?;
-    let writer = thread::Builder::new().name("relay-writer".to_owned());
-    writer
-        .spawn(move || write(writing, &messages))
-        .map_err(failed)?;
+    spawn("relay-writer", move || write(writing, &messages)).map_err(failed)?;
     let tell = |event| inputs.send(Input { end, event }).is_ok();
     if !tell(Event::Opened(output)) {
         return Ok(());

@@ -4,13 +4,13 @@
 //! editor whose plugin has one.
 
 use std::path::PathBuf;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use crossbeam_channel::Sender;
 use pillion_companion::{Companion, EditorEvent, Handle, Options};
 use pillion_protocol::File;
+use pillion_system::spawn;
 
 use crate::disk::Done;
 
@@ -170,8 +170,7 @@ impl Service {
             // One that comes too late is dropped, and with it whatever it published.
             let _ = done.send(Done::Started(started));
         };
-        let thread = thread::Builder::new().name("start".to_owned()).spawn(run);
-        thread.context("cannot start a thread")?;
+        spawn("start", run).context("cannot start a thread")?;
         (self.due, self.state) = (None, State::Starting(roots));
         Ok(())
     }

@@ -5,11 +5,10 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use pillion_companion::{CloseReason, DiffId, EditorEvent, ProposalKey, Reply, Stale};
-use pillion_system::{SearchPath, time_limit};
+use pillion_system::{SearchPath, spawn, time_limit};
 use pillion_text::visible;
 
 use super::{DISK_TIMEOUT, Driver};
@@ -121,16 +120,14 @@ impl Driver {
         self.screen
             .lend(&format!("Editing {name} in {}…", command.name()))?;
         let sender = self.sender.clone();
-        let run = move || {
+        spawn("editor", move || {
             let ended = draft.start(&command, line).map(|mut child| {
                 let _ = sender.send(Input::EditorStarted(child.id()));
                 let status = child.wait();
                 (status, read(draft))
             });
             let _ = sender.send(Input::EditorEnded(ended));
-        };
-        let thread = thread::Builder::new().name("editor".to_owned());
-        thread.spawn(run).map(drop)
+        })
     }
 
     pub(super) fn on_editor_start(&mut self, process: u32) {

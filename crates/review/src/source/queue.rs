@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+
+use pillion_system::spawn;
 
 /// So many threads may hang while they check files. Then no file is checked any more.
 const MAX_THREADS: usize = 16;
@@ -34,7 +35,7 @@ impl Queue {
         waiting.threads += 1;
         drop(waiting);
         let queue = self.clone();
-        run_now(move || {
+        spawn("files", move || {
             while let Some(job) = queue.next() {
                 job();
             }
@@ -54,10 +55,4 @@ impl Queue {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Does a job on a thread of its own, because a caller waits for it.
-pub fn run_now(job: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let thread = thread::Builder::new().name("files".to_owned());
-    thread.spawn(job).map(drop)
 }
