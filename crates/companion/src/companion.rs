@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::mpsc as std_mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use std::{io, thread};
+use std::{io, process, thread};
 
 use pillion_discovery::tokens::{RandomError, random_token};
-use pillion_discovery::{Environment, Tokens, kept_text};
+use pillion_discovery::{Announcement, Environment, Tokens, kept_text};
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{Dialect, File, IdeInfo, Outcome, Token};
 use pillion_system::Signals;
@@ -21,7 +21,7 @@ use crate::lost::Losses;
 use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
 use crate::pending::ProposalKey;
-use crate::presence::{Identity, Presence, PublishError};
+use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
 use crate::succession;
 
@@ -252,16 +252,21 @@ async fn prepare(options: Options, events: Events) -> Result<Prepared, StartErro
         listening = listening => listening.map_err(system("listen on loopback"))?,
         _ = signals.next() => return Err(StartError::Interrupted),
     };
-    let identity = Identity {
+    let announcement = Announcement {
         editor_pid: options.editor_pid,
+        companion_pid: process::id(),
         port,
         roots: options.roots,
         ide: options.ide,
         tokens: tokens.clone(),
-        control_token: control_token.clone(),
     };
     let losses = Losses::new(kept_text::places(&options.environment));
-    let publishing = Presence::publish(options.environment, identity, events);
+    let publishing = Presence::publish(
+        options.environment,
+        announcement,
+        control_token.clone(),
+        events,
+    );
     let presence = tokio::select! {
         biased;
         presence = publishing => presence?,

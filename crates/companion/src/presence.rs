@@ -7,14 +7,14 @@ mod orders;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{io, process, thread};
+use std::{io, thread};
 
 use pillion_discovery::{
     Announcement, CompanionState, Environment, FileError, Handover, Lineage, Publication,
-    StateError, StateFile, Tokens,
+    StateError, StateFile,
 };
 use pillion_protocol::discovery::RootError;
-use pillion_protocol::{Dialect, IdeInfo, Token};
+use pillion_protocol::{Dialect, Token};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -37,17 +37,6 @@ pub(crate) struct Presence {
     warnings: Vec<String>,
 }
 
-/// What is to be found.
-#[derive(Debug)]
-pub(crate) struct Identity {
-    pub(crate) editor_pid: u32,
-    pub(crate) port: u16,
-    pub(crate) roots: Vec<PathBuf>,
-    pub(crate) ide: IdeInfo,
-    pub(crate) tokens: Tokens,
-    pub(crate) control_token: Token,
-}
-
 /// Why a companion cannot be found.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PublishError {
@@ -66,7 +55,8 @@ impl Presence {
     /// Then nothing stays behind.
     pub(crate) async fn publish(
         environment: Environment,
-        who: Identity,
+        announcement: Announcement,
+        control_token: Token,
         events: Events,
     ) -> Result<Self, PublishError> {
         let orders = Arc::new(Orders::default());
@@ -79,7 +69,7 @@ impl Presence {
         let (published, first) = oneshot::channel();
         let worker = orders.worker();
         let run = move || {
-            match Files::publish(environment, who) {
+            match Files::publish(environment, announcement, control_token) {
                 Ok(files) => {
                     let _ = published.send(Ok((files.paths(), files.warnings())));
                     files.keep(&orders, &events);
@@ -154,30 +144,27 @@ struct Files {
 }
 
 impl Files {
-    fn publish(environment: Environment, who: Identity) -> Result<Self, RootError> {
+    fn publish(
+        environment: Environment,
+        announcement: Announcement,
+        control_token: Token,
+    ) -> Result<Self, RootError> {
         for file in pillion_discovery::sweep(&environment) {
             tracing::info!(?file, "swept");
         }
         let state = CompanionState {
-            pid: process::id(),
-            port: who.port,
-            control_token: who.control_token,
-            script_token: who.tokens.get(Dialect::Script).clone(),
-            roots: who.roots.clone(),
-            ide: who.ide.clone(),
+            pid: announcement.companion_pid,
+            port: announcement.port,
+            control_token,
+            script_token: announcement.tokens.get(Dialect::Script).clone(),
+            roots: announcement.roots.clone(),
+            ide: announcement.ide.clone(),
             started_at_ms: now_ms(),
             tmpdir: CompanionState::tmpdir_in(&environment),
         };
-        let lineage = Lineage::of(who.editor_pid, &who.roots);
-        let claude_token = who.tokens.get(Dialect::ClaudeCode).clone();
-        let announcement = Announcement {
-            editor_pid: who.editor_pid,
-            companion_pid: process::id(),
-            port: who.port,
-            roots: who.roots,
-            ide: who.ide,
-            tokens: who.tokens,
-        };
+        let port = announcement.port;
+        let lineage = Lineage::of(announcement.editor_pid, &announcement.roots);
+        let claude_token = announcement.tokens.get(Dialect::ClaudeCode).clone();
         let publication = Publication::publish(&environment, announcement)?;
         let mut complaints = Vec::new();
         let state_file = match StateFile::publish(&environment, state) {
@@ -188,8 +175,7 @@ impl Files {
             }
         };
         let handover = lineage.and_then(|lineage| {
-            let recorded =
-                Handover::record(&environment, lineage, who.port, claude_token, now_ms());
+            let recorded = Handover::record(&environment, lineage, port, claude_token, now_ms());
             // The state file next to it reports that to people.
             recorded.inspect_err(not_recorded).ok()
         });

@@ -137,6 +137,17 @@ pub(super) async fn first_or_further<A>(
     opened.or_blocked(row, "there is no session")
 }
 
+/// The answer to `initialize`, if one can go on with it.
+pub(super) fn initialized(reply: Value) -> Result<Value, NoAnswer> {
+    if reply["result"].is_object() {
+        return Ok(reply);
+    }
+    let shown = shown(&reply);
+    Err(NoAnswer::new(format!(
+        "initialize is answered with {shown}"
+    )))
+}
+
 /// The params of the messages with this method that came from this one on, each with its time.
 pub(super) fn params_since(agent: &impl Agent, at: usize, method: &str) -> Vec<(Instant, Value)> {
     let new = agent.messages()[at..].iter();

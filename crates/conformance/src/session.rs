@@ -13,12 +13,12 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use crate::agent::{Agent, first_or_further};
+use crate::agent::{Agent, first_or_further, initialized};
 use crate::message::{NEWEST_VERSION, initialize_params, is_outcome, notification, request};
 use crate::observation::Record;
 use crate::probe::{Answer, NoAnswer, Probe, VERSION};
 use crate::reply::ToolReply;
-use crate::rule::{Otherwise, Problem, shown};
+use crate::rule::{Otherwise, Problem};
 use crate::test_context::TestContext;
 
 /// What came on an event stream.
@@ -155,13 +155,7 @@ impl<'a> Session<'a> {
             signs: 0,
             end: None,
         };
-        let reply = answer.reply(&json!(0), session.limit).await?;
-        if !reply["result"].is_object() {
-            let shown = shown(&reply);
-            return Err(NoAnswer::new(format!(
-                "initialize is answered with {shown}"
-            )));
-        }
+        let reply = initialized(answer.reply(&json!(0), session.limit).await?)?;
         if let Some(version) = reply["result"]["protocolVersion"].as_str() {
             session.record.version = version.to_owned();
         }

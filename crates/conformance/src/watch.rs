@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -31,10 +30,7 @@ pub(super) struct Changes {
 
 /// A watcher; dropping it ends the watch.
 #[derive(Debug)]
-pub(super) struct Watch {
-    seen: Arc<Mutex<Changes>>,
-    is_over: Arc<AtomicBool>,
-}
+pub(super) struct Watch(Arc<Mutex<Changes>>);
 
 /// One file, as it was last seen.
 #[derive(Debug)]
@@ -57,17 +53,15 @@ struct Look {
 
 impl Watch {
     pub(super) fn start<'a>(files: impl Iterator<Item = &'a Path>) -> Self {
-        let watch = Self {
-            seen: Arc::default(),
-            is_over: Arc::default(),
-        };
+        let watch = Self(Arc::default());
         let mut files: Vec<_> = files.map(Watched::new).collect();
-        let (seen, is_over) = (Arc::clone(&watch.seen), Arc::clone(&watch.is_over));
+        let watched = Arc::downgrade(&watch.0);
         thread::spawn(move || {
-            while !is_over.load(Ordering::Relaxed) {
+            while let Some(seen) = watched.upgrade() {
                 for file in &mut files {
                     file.look(&mut seen.lock().unwrap_or_else(PoisonError::into_inner));
                 }
+                drop(seen);
                 thread::sleep(EVERY);
             }
         });
@@ -75,14 +69,8 @@ impl Watch {
     }
 
     pub(super) fn changes(&self) -> Changes {
-        let seen = self.seen.lock();
+        let seen = self.0.lock();
         seen.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
     }
 }
 

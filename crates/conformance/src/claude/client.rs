@@ -13,12 +13,12 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Error, Message};
 
 use super::upgrade::{agrees, of_agent};
-use crate::agent::{Agent, first_or_further};
+use crate::agent::{Agent, first_or_further, initialized};
 use crate::claude_observation::Socket;
 use crate::message::{NEWEST_VERSION, answers, initialize_params, notification, request};
 use crate::probe::{Answer, MAX_ANSWER, NoAnswer};
 use crate::reply::ToolReply;
-use crate::rule::{Otherwise, Problem, broken, shown};
+use crate::rule::{Otherwise, Problem, broken};
 use crate::test_context::TestContext;
 
 /// A connected client. What it leaves open is closed after the check, whatever happens.
@@ -129,16 +129,7 @@ impl<'a> Client<'a> {
     /// The answer to `initialize`.
     pub(super) async fn initialize(&mut self) -> Result<Value, NoAnswer> {
         let params = initialize_params(NEWEST_VERSION);
-        let reply = self.ask_with_id(&json!(0), "initialize", params).await?;
-        match reply["result"].is_object() {
-            true => Ok(reply),
-            false => {
-                let shown = shown(&reply);
-                Err(NoAnswer::new(format!(
-                    "initialize is answered with {shown}"
-                )))
-            }
-        }
+        initialized(self.ask_with_id(&json!(0), "initialize", params).await?)
     }
 
     /// Says that it is ready, and who it is.
