@@ -135,16 +135,6 @@ pub(crate) struct TargetCheck {
     pub(crate) proposed: Arc<str>,
 }
 
-/// The proposed text that a viewer was given.
-#[derive(Debug)]
-pub(crate) struct HandedOut {
-    pub(crate) id: DiffId,
-    pub(crate) revision: u32,
-    pub(crate) viewer: Viewer,
-    /// Nothing if the disk did not answer.
-    pub(crate) on_disk: Option<OnDisk>,
-}
-
 /// A decision of a command.
 #[derive(Debug)]
 pub(crate) struct SettleRequest {
@@ -224,14 +214,13 @@ impl<C> Diffs<C> {
         self.named(named).map(Entry::pending)
     }
 
-    /// A user of commands was given the text of a diff.
-    pub(crate) fn handed_out(&mut self, handed: HandedOut) {
-        let HandedOut {
-            id,
-            revision,
-            viewer,
-            on_disk,
-        } = handed;
+    /// A user of commands was given the text of a proposal. Nothing is `on_disk` if the disk did not answer.
+    pub(crate) fn handed_out(
+        &mut self,
+        ProposalKey { id, revision }: ProposalKey,
+        viewer: Viewer,
+        on_disk: Option<OnDisk>,
+    ) {
         if let Some(entry) = self.entries.get_mut(id) {
             entry.seen.note(viewer, Shown { revision, on_disk });
         }

@@ -6,8 +6,9 @@ use pillion_protocol::{Dialect, File, Outcome};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::control::{CompanionStatus, DiffError, DiffRef};
-use crate::diffs::{Answer, HandedOut, PendingDiff, SettleRequest, Verdict};
+use crate::control::on_disk::OnDisk;
+use crate::control::{CompanionStatus, DiffError, DiffRef, Viewer};
+use crate::diffs::{Answer, PendingDiff, SettleRequest, Verdict};
 use crate::editor::{DiffId, Reply};
 use crate::pending::ProposalKey;
 use crate::request_id::RequestId;
@@ -93,8 +94,8 @@ pub(crate) enum Command {
         diff: DiffRef,
         answer: oneshot::Sender<Result<PendingDiff, DiffError>>,
     },
-    /// A viewer was given the text of a diff.
-    HandedOut(HandedOut),
+    /// A viewer was given the text of a proposal, when its file was this, if the disk answered.
+    HandedOut(ProposalKey, Viewer, Option<OnDisk>),
     /// Whether a decision is valid is answered at once; its result, once the editor has answered.
     Settle {
         request: SettleRequest,

@@ -269,10 +269,6 @@ impl MainLoop {
         Reply::new(move |answer| drop(events.send(event(answer))))
     }
 
-    fn withdraw(&self, session: &SessionId, name: &str) -> Option<Delivery> {
-        self.sessions.outbox(session)?.withdraw(name)
-    }
-
     /// What was accepted and never reached a session that is over.
     fn lose_undelivered(&mut self, session: &SessionId) {
         let agent = self.sessions.agent(session);

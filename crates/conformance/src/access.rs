@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use pillion_http::header::{ACCEPT, AUTHORIZATION, HOST, ORIGIN};
 use pillion_http::{Method, StatusCode};
+use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{MCP_PATH, Token};
 use serde_json::json;
 
@@ -13,7 +14,6 @@ use crate::agent::Agent;
 use crate::check::checks;
 use crate::message::{NEWEST_VERSION, initialize_params, request};
 use crate::probe::{NoAnswer, Probe};
-use crate::protocol::Protocol;
 use crate::rule::{Finding, Otherwise, Problem, blocked, broken, unchecked};
 use crate::session::Session;
 use crate::test_context::TestContext;

@@ -78,8 +78,9 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
+pub use pillion_protocol::dialect::Protocol;
+
 pub use crate::helper::{Help, Helper, Step};
-pub use crate::protocol::Protocol;
 pub use crate::report::{Report, Row, Summary};
 pub use crate::rule::{Group, Level, Rule, Verdict};
 pub use crate::target::{Target, TargetError};

@@ -33,10 +33,14 @@ impl Names {
         folder.trim_end_matches(MAIN_SEPARATOR).to_owned()
     }
 
+    /// A new number.
+    pub(super) fn number(&self) -> u32 {
+        self.count.replace(self.count.get() + 1)
+    }
+
     /// A new name.
     pub(super) fn name(&self) -> String {
-        let number = self.count.replace(self.count.get() + 1);
-        format!("{}{number}.txt", self.mark)
+        format!("{}{}.txt", self.mark, self.number())
     }
 
     /// A new path.

@@ -1,16 +1,6 @@
-//! Whose rules a companion is checked against.
+//! The rows of a protocol's rules that checks for both protocols refer to.
 
-use pillion_protocol::Dialect;
-
-/// A protocol between agents and companions, with rules of its own.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Protocol {
-    /// The published companion contract of Gemini CLI and Qwen Code: MCP over HTTP.
-    #[default]
-    Companion,
-    /// Claude Code's, which has no published text: MCP over a WebSocket.
-    Claude,
-}
+use pillion_protocol::dialect::Protocol;
 
 /// The rows of a protocol that checks for both refer to.
 #[derive(Debug)]
@@ -29,10 +19,10 @@ pub(super) struct SharedRows {
     pub(super) stays: &'static [&'static str],
 }
 
-impl Protocol {
-    pub(super) fn rows(self) -> SharedRows {
-        match self {
-            Self::Companion => SharedRows {
+impl SharedRows {
+    pub(super) fn of(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Companion => Self {
                 answers: &["C6.1-answers"],
                 file: &["C2.1-file"],
                 json: &["C2.4-json"],
@@ -40,7 +30,7 @@ impl Protocol {
                 session: &["C1.1-initialize"],
                 stays: &["C1.1-stream-stays"],
             },
-            Self::Claude => SharedRows {
+            Protocol::Claude => Self {
                 answers: &["K9-answers"],
                 file: &["K1-file"],
                 json: &["K1-json"],
@@ -48,21 +38,6 @@ impl Protocol {
                 session: &["K2-upgrade", "K4-initialize"],
                 stays: &["K2-text"],
             },
-        }
-    }
-
-    /// The agents that speak it and have files of their own.
-    pub(super) fn agents(self) -> &'static [Dialect] {
-        match self {
-            Self::Companion => &[Dialect::GeminiCli, Dialect::QwenCode],
-            Self::Claude => &[Dialect::ClaudeCode],
-        }
-    }
-
-    pub(super) fn other(self) -> Self {
-        match self {
-            Self::Companion => Self::Claude,
-            Self::Claude => Self::Companion,
         }
     }
 }

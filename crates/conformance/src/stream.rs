@@ -9,7 +9,6 @@ use crate::agent::Agent;
 use crate::check::checks;
 use crate::rule::{Finding, blocked, broken, unchecked};
 use crate::session::Session;
-use crate::timeouts::Timeouts;
 
 checks! {
     Transport:
@@ -44,14 +43,10 @@ async fn stream_stays(session: &mut Session<'_>) -> Finding {
 }
 
 async fn stream_alive(session: &mut Session<'_>) -> Finding {
-    let Timeouts {
-        quiet,
-        idle,
-        silence,
-        ..
-    } = session.test.timeouts;
+    let timeouts = session.test.timeouts;
+    let (idle, silence) = (timeouts.idle, timeouts.silence);
     // What comes at the start is not a sign of life.
-    session.listen(quiet).await;
+    session.listen(timeouts.quiet).await;
     let before = session.signs;
     session.listen(idle).await;
     if session.end().is_some() {

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 use pillion_discovery::Environment;
-use pillion_protocol::dialect::Place;
+use pillion_protocol::dialect::{Place, Protocol};
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, Token};
 use pillion_system::process;
 use serde_json::Value;
 
 use crate::facts::{self, Facts};
-use crate::protocol::{Protocol, SharedRows};
+use crate::protocol::SharedRows;
 
 /// How many files are looked into that no agent would look at.
 const MAX_OTHERS: usize = 500;
@@ -160,7 +160,11 @@ impl Target {
 
     /// The tokens that this companion gives to agents of the other protocol.
     pub(super) fn other_tokens(&self) -> Vec<Token> {
-        let others = siblings(self.protocol.other(), &self.environment);
+        let other = match self.protocol {
+            Protocol::Companion => Protocol::Claude,
+            Protocol::Claude => Protocol::Companion,
+        };
+        let others = siblings(other, &self.environment);
         let its = others
             .iter()
             .filter(|it| it.belongs_to(self.port, &self.files[0]));
@@ -180,14 +184,11 @@ impl TargetFile {
         let content = facts::content(path)?.and_then(|bytes| object(&bytes));
         let published_as = published_as(path, protocol, environment);
         let name = path.file_name().and_then(|name| name.to_str());
-        let by_name = name.and_then(|name| {
-            let fits = |dialect: &Dialect| dialect.places().iter().any(|it| it.name.fits(name));
-            protocol.agents().iter().copied().find(fits)
-        });
+        let by_name = name.and_then(|name| places(protocol).find(|(_, it)| it.name.fits(name)));
         Ok(Self {
             path: path.to_owned(),
             protocol,
-            dialect: published_as.map(|(dialect, _)| dialect).or(by_name),
+            dialect: published_as.or(by_name).map(|(dialect, _)| dialect),
             place: published_as.map(|(_, place)| place),
             facts,
             content,
@@ -196,7 +197,7 @@ impl TargetFile {
 
     /// The rows of its protocol.
     pub(super) fn rows(&self) -> SharedRows {
-        self.protocol.rows()
+        SharedRows::of(self.protocol)
     }
 
     pub(super) fn name(&self) -> &str {
@@ -313,17 +314,18 @@ fn published_as(
 ) -> Option<(Dialect, &'static Place)> {
     let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
     let real = folder.canonicalize().ok();
-    for dialect in protocol.agents().iter().copied() {
-        for place in dialect.places() {
-            let directory = environment.directory(place);
-            let is_here =
-                directory == folder || real.is_some() && directory.canonicalize().ok() == real;
-            if is_here && place.name.fits(name) {
-                return Some((dialect, place));
-            }
-        }
-    }
-    None
+    let is_there = |place: &Place| {
+        let directory = environment.directory(place);
+        directory == folder || real.is_some() && directory.canonicalize().ok() == real
+    };
+    places(protocol).find(|(_, place)| place.name.fits(name) && is_there(place))
+}
+
+/// Where the agents of a protocol look.
+fn places(protocol: Protocol) -> impl Iterator<Item = (Dialect, &'static Place)> {
+    let all = Dialect::ALL.into_iter();
+    let agents = all.filter(move |dialect| dialect.protocol() == protocol);
+    agents.flat_map(|dialect| dialect.places().iter().map(move |place| (dialect, place)))
 }
 
 /// Every file that some agent would look at and that can be read; behind these, what else lies in
@@ -363,11 +365,7 @@ fn folders(protocol: Protocol, environment: &Environment) -> Vec<PathBuf> {
             folders.push(folder);
         }
     };
-    for place in protocol
-        .agents()
-        .iter()
-        .flat_map(|dialect| dialect.places())
-    {
+    for (_, place) in places(protocol) {
         let folder = environment.directory(place);
         let around = folder.ancestors().skip(1).take(place.folder.len());
         let around: Vec<_> = around.map(Path::to_owned).collect();

@@ -74,7 +74,7 @@ impl TestContext {
 
     /// The rows of its protocol that checks for both refer to.
     pub(super) fn rows(&self) -> SharedRows {
-        self.target.protocol().rows()
+        SharedRows::of(self.target.protocol())
     }
 
     /// A request with the companion's token.

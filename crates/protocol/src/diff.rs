@@ -19,14 +19,6 @@ pub struct OpenDiff {
     pub new_content: String,
 }
 
-/// The arguments of [`CLOSE_DIFF`] (C5.4). Agents also send `suppressNotification`, which changes
-/// nothing here: a view that the agent closed never has an outcome (C5.10).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CloseDiff {
-    /// The file of the proposal, as in the [`OpenDiff`] before.
-    pub file_path: String,
-}
-
 /// The key of [`Outcome::Accepted::base`] in the `_meta` of an acceptance.
 pub const DIFF_BASE: &str = "pillion/base";
 
@@ -92,15 +84,14 @@ impl OpenDiff {
     }
 }
 
-impl CloseDiff {
-    /// Reads the arguments of a tool call. Fields that the contract does not know are ignored.
-    ///
-    /// # Errors
-    /// As [`OpenDiff::from_arguments`].
-    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, ArgumentError> {
-        let file_path = take_string(&mut arguments, CLOSE_DIFF, "filePath")?;
-        Ok(Self { file_path })
-    }
+/// The file of a call of [`CLOSE_DIFF`] (C5.4), as in the [`OpenDiff`] before. Agents also send
+/// `suppressNotification`, which changes nothing here: a view that the agent closed never has an outcome
+/// (C5.10).
+///
+/// # Errors
+/// As [`OpenDiff::from_arguments`].
+pub fn closed_file(mut arguments: Map<String, Value>) -> Result<String, ArgumentError> {
+    take_string(&mut arguments, CLOSE_DIFF, "filePath")
 }
 
 pub(crate) fn take_string(
@@ -259,8 +250,7 @@ mod tests {
     #[test]
     fn unknown_fields_are_ignored() {
         let value = json!({"suppressNotification": true, "filePath": "/a", "more": [{}]});
-        let close = CloseDiff::from_arguments(arguments(value)).unwrap();
-        assert_eq!(close.file_path, "/a");
+        assert_eq!(closed_file(arguments(value)).unwrap(), "/a");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub mod token;
 pub use context::{Cursor, File, IdeContext, Position, Range, WorkspaceState};
 pub use diagnostics::{Diagnostic, FileDiagnostics, Severity};
 pub use dialect::Dialect;
-pub use diff::{CloseDiff, OpenDiff, Outcome};
+pub use diff::{OpenDiff, Outcome};
 pub use discovery::{DiscoveryFile, IdeInfo};
 pub use token::Token;
 

@@ -14,8 +14,9 @@ use crate::control::{
     DiffError, DiffRef, DiffSummary, DiffText, Focus, Mentioned, MentionedFile, Settle, Settled,
     VIEWER_HEADER, Viewer,
 };
-use crate::diffs::{Answer, Decision, HandedOut, PendingDiff, SettleRequest};
+use crate::diffs::{Answer, Decision, PendingDiff, SettleRequest};
 use crate::event::{Command, Event};
+use crate::pending::ProposalKey;
 
 const PREFER: &str = "prefer";
 
@@ -47,12 +48,10 @@ pub(super) async fn diff(
     let on_disk = shared.check(&found).await.into_iter().next().flatten();
     let [found] = found;
     // Before it is: so a decision about it comes later.
-    shared.command(Command::HandedOut(HandedOut {
-        id: found.id,
-        revision: found.revision,
-        viewer: viewer(headers),
-        on_disk: on_disk.clone(),
-    }))?;
+    let (id, revision) = (found.id, found.revision);
+    let proposal = ProposalKey { id, revision };
+    let handed_out = Command::HandedOut(proposal, viewer(headers), on_disk.clone());
+    shared.command(handed_out)?;
     // A long text takes long to quote.
     let quoting = tokio::task::spawn_blocking(move || {
         serde_json::to_vec(&DiffText {

@@ -119,10 +119,7 @@ pub(super) fn delete(shared: &Shared, headers: &HeaderMap) -> Result<Response, R
 pub(super) fn other(shared: &Shared, headers: &HeaderMap) -> Result<Response, Refusal> {
     shared.guard.admit_agent(headers)?;
     let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
-    let mut response = refusal.into_response();
-    let allowed = HeaderValue::from_static("GET, POST, DELETE");
-    response.headers_mut().insert(ALLOW, allowed);
-    Ok(response)
+    Err(refusal.with((ALLOW, HeaderValue::from_static("GET, POST, DELETE"))))
 }
 
 /// Opens a session for the message that asks for one.

@@ -69,9 +69,13 @@ pub(super) fn upgrade(
         let subprotocol = HeaderValue::from_static(SUBPROTOCOL);
         answered.insert(SEC_WEBSOCKET_PROTOCOL, subprotocol);
     }
-    let mcp = shared.mcp.clone();
-    let unfinished = shared.unfinished.clone();
-    let upgrade = Upgrade::new(hyper::upgrade::on(request), agent, mcp, wire, unfinished);
+    let upgrade = Upgrade {
+        on: hyper::upgrade::on(request),
+        agent,
+        mcp: shared.mcp.clone(),
+        wire,
+        unfinished: shared.unfinished.clone(),
+    };
     Ok((response, upgrade))
 }
 

@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::claude::tools::{CLOSE_ALL_DIFF_TABS, CLOSE_TAB, GET_DIAGNOSTICS};
-use pillion_protocol::claude::{self, CloseTab, GetDiagnostics};
+use pillion_protocol::claude::tools::{self, CLOSE_ALL_DIFF_TABS, CLOSE_TAB, GET_DIAGNOSTICS};
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::diff::{ArgumentError, CLOSE_DIFF, CloseDiff, OPEN_DIFF, OpenDiff};
+use pillion_protocol::diff::{self, ArgumentError, CLOSE_DIFF, OPEN_DIFF, OpenDiff};
 use pillion_protocol::{Dialect, FileDiagnostics};
 use serde_json::{Map, Value};
 
@@ -48,11 +47,10 @@ impl MainLoop {
                 ToolCall::Open(self.proposal(session, agent, path, content, None)?)
             }
             (Protocol::Companion, CLOSE_DIFF) => {
-                let close = CloseDiff::from_arguments(arguments).map_err(wrong)?;
-                ToolCall::Close(close.file_path)
+                ToolCall::Close(diff::closed_file(arguments).map_err(wrong)?)
             }
             (Protocol::Claude, OPEN_DIFF) => {
-                let open = claude::OpenDiff::from_arguments(arguments).map_err(wrong)?;
+                let open = tools::OpenDiff::from_arguments(arguments).map_err(wrong)?;
                 let name = open.tab_name;
                 let tab = Some(Tab {
                     name,
@@ -63,12 +61,11 @@ impl MainLoop {
                 ToolCall::Open(self.proposal(session, agent, path, content, tab)?)
             }
             (Protocol::Claude, CLOSE_TAB) => {
-                let close = CloseTab::from_arguments(arguments).map_err(wrong)?;
-                ToolCall::Close(close.tab_name)
+                ToolCall::Close(tools::closed_tab(arguments).map_err(wrong)?)
             }
             (Protocol::Claude, CLOSE_ALL_DIFF_TABS) => ToolCall::CloseAll,
             (Protocol::Claude, GET_DIAGNOSTICS) => {
-                ToolCall::Diagnostics(GetDiagnostics::from_arguments(arguments).uri)
+                ToolCall::Diagnostics(tools::diagnosed_uri(arguments))
             }
             (_, other) => return Err(format!("unknown tool {other:?}")),
         })
@@ -128,7 +125,8 @@ impl MainLoop {
         caller: Caller,
         now: Instant,
     ) -> Vec<Action<Caller>> {
-        let undelivered = self.withdraw(session, name);
+        let outbox = self.sessions.outbox(session);
+        let undelivered = outbox.and_then(|outbox| outbox.withdraw(name));
         let agent = self.sessions.agent(session);
         // In the other protocol the answer carries it.
         if let Some(agent) = agent.filter(|agent| agent.protocol() == Protocol::Claude) {

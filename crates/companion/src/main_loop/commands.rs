@@ -17,7 +17,9 @@ impl MainLoop {
             Command::Diff { diff, answer } => {
                 let _ = answer.send(self.diffs.find_pending(diff));
             }
-            Command::HandedOut(handed) => self.diffs.handed_out(handed),
+            Command::HandedOut(proposal, viewer, on_disk) => {
+                self.diffs.handed_out(proposal, viewer, on_disk);
+            }
             Command::Settle {
                 request,
                 verdict,

@@ -34,13 +34,7 @@ pub(super) struct View {
 pub(super) fn tab_name(test: &TestContext, path: &str) -> String {
     let name = path.rsplit(MAIN_SEPARATOR).next().unwrap_or(path);
     // No two are alike.
-    let number = test.names.name();
-    let number = number
-        .trim_end_matches(".txt")
-        .rsplit('-')
-        .next()
-        .unwrap_or_default()
-        .to_owned();
+    let number = test.names.number();
     format!("✻ [Claude Code] {name} ({number:0>6}) ⧉")
 }
 

@@ -33,20 +33,6 @@ pub struct OpenDiff {
     pub tab_name: String,
 }
 
-/// The arguments of [`CLOSE_TAB`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CloseTab {
-    /// As in the [`OpenDiff`] before.
-    pub tab_name: String,
-}
-
-/// The arguments of [`GET_DIAGNOSTICS`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GetDiagnostics {
-    /// The file that is asked about; all of them if there is none.
-    pub uri: Option<String>,
-}
-
 impl OpenDiff {
     /// Reads the arguments of a call. Fields that are not known are ignored.
     ///
@@ -74,23 +60,18 @@ impl OpenDiff {
     }
 }
 
-impl CloseTab {
-    /// Reads the arguments of a call.
-    ///
-    /// # Errors
-    /// As [`OpenDiff::from_arguments`].
-    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, ArgumentError> {
-        let tab_name = take_string(&mut arguments, CLOSE_TAB, "tab_name")?;
-        Ok(Self { tab_name })
-    }
+/// The tab of a call of [`CLOSE_TAB`], as in the [`OpenDiff`] before.
+///
+/// # Errors
+/// As [`OpenDiff::from_arguments`].
+pub fn closed_tab(mut arguments: Map<String, Value>) -> Result<String, ArgumentError> {
+    take_string(&mut arguments, CLOSE_TAB, "tab_name")
 }
 
-impl GetDiagnostics {
-    /// Reads the arguments of a call. A `uri` that is not a string counts as none.
-    pub fn from_arguments(mut arguments: Map<String, Value>) -> Self {
-        let uri = take_string(&mut arguments, GET_DIAGNOSTICS, "uri").ok();
-        Self { uri }
-    }
+/// The file that a call of [`GET_DIAGNOSTICS`] is about; all of them if there is none. What is not a string
+/// counts as none.
+pub fn diagnosed_uri(mut arguments: Map<String, Value>) -> Option<String> {
+    take_string(&mut arguments, GET_DIAGNOSTICS, "uri").ok()
 }
 
 /// The tools as `tools/list` shows them: name, description, and the schema of the arguments.

@@ -45,11 +45,11 @@ type Socket = WebSocketStream<Counted<TokioIo<Upgraded>>>;
 
 /// A connection that is about to be a WebSocket.
 pub(in crate::endpoint) struct Upgrade {
-    on: OnUpgrade,
-    agent: Dialect,
-    mcp: Mcp,
-    wire: Arc<Wire>,
-    unfinished: Budget,
+    pub(super) on: OnUpgrade,
+    pub(super) agent: Dialect,
+    pub(super) mcp: Mcp,
+    pub(super) wire: Arc<Wire>,
+    pub(super) unfinished: Budget,
 }
 
 /// What is to be sent.
@@ -62,22 +62,6 @@ enum Outgoing {
 }
 
 impl Upgrade {
-    pub(super) fn new(
-        on: OnUpgrade,
-        agent: Dialect,
-        mcp: Mcp,
-        wire: Arc<Wire>,
-        unfinished: Budget,
-    ) -> Self {
-        Self {
-            on,
-            agent,
-            mcp,
-            wire,
-            unfinished,
-        }
-    }
-
     /// Serves it until either end closes it, or the companion stops.
     pub(in crate::endpoint) async fn serve(self) {
         // Gone before it was one.
