@@ -1,6 +1,7 @@
 //! What Pillion is built from may be given away with it: every crate's licence fits MIT OR Apache-2.0.
-//! And of what nobody maintains any more, there is only what is named here.
+//! Of what nobody maintains any more, there is only what is named here; and nothing is built twice.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::process::Command;
 
@@ -108,6 +109,29 @@ fn what_nobody_maintains_comes_from_where_it_is_known_to() {
             "{name} ({advisory}) is used by {users:#?}, and {known} alone is known to use it"
         );
     }
+}
+
+/// What is built with these kinds of dependencies, each crate with its features.
+fn built(packages: &[&str], kinds: &str) -> BTreeSet<String> {
+    let tree = output(
+        Command::new(env::var("CARGO").expect("cargo runs tests"))
+            .args(["tree", "--locked", "--prefix", "none", "--no-dedupe"])
+            .args(["--edges", kinds, "--format", "{p} with {f}"])
+            .args(packages)
+            .current_dir(env!("CARGO_MANIFEST_DIR")),
+    );
+    tree.lines().map(str::to_owned).collect()
+}
+
+/// On a fresh machine `cargo xtask` comes before the tests: where it asks for another set of features, a
+/// crate and all that depends on it are built twice.
+#[test]
+fn xtask_and_the_tests_share_one_build() {
+    let own = built(&["--package", "xtask"], "normal,build");
+    let all = built(&["--workspace"], "normal,build,dev");
+    assert!(own.len() > 50, "only {} crates", own.len());
+    let twice: Vec<_> = own.difference(&all).collect();
+    assert!(twice.is_empty(), "{twice:#?}");
 }
 
 #[test]
