@@ -76,7 +76,7 @@ fn each(
     let home = Home::new();
     let _serve = Serve::start(&home);
     let mut client = IdeClient::start(&home, &home.workspace());
-    for (at, (name, text)) in texts().iter().enumerate() {
+    for (at, (name, text)) in texts(20_000_000).iter().enumerate() {
         let path = home.workspace().join(format!("{at}.txt"));
         let diff = client.open_diff(&path, proposed(text));
         let pending = wait_pending(&home, &path);

@@ -105,7 +105,7 @@ fn pending_in(sandbox: &Sandbox, folder: &Path, count: usize) -> Vec<Value> {
 fn every_text_comes_back_byte_for_byte() {
     let sandbox = Sandbox::new();
     let _serve = sandbox.serve::<&str>([]);
-    for (name, text) in texts() {
+    for (name, text) in texts(20_000_000) {
         let asking = Asking::start(&sandbox, &["new.txt"], text.as_bytes());
         let id = asking.shown(&sandbox);
         sandbox.run(["accept", &id]).expect(0);

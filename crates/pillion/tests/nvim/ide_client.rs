@@ -11,7 +11,7 @@ each_neovim! {
     fn the_real_client_gets_every_text_back_byte_for_byte(version) {
         let world = World::open(version, &[("a.txt", "one\n")]);
         let mut client = IdeClient::start(&world.home, &world.home.workspace());
-        for (number, (name, text)) in texts().iter().enumerate() {
+        for (number, (name, text)) in texts(20_000_000).iter().enumerate() {
             let path = world.home.workspace().join(format!("{number}.txt"));
             let diff = client.open_diff(&path, text);
             wait_view(&world);

@@ -2,8 +2,9 @@
 
 use std::iter;
 
-/// The texts that something between two programs may spoil, each by its name.
-pub fn texts() -> Vec<(&'static str, String)> {
+/// The texts that something between two programs may spoil, each by its name. The longest has so many bytes, and
+/// the one of a single line a quarter of that.
+pub fn texts(longest: usize) -> Vec<(&'static str, String)> {
     let plain = [
         ("empty", ""),
         ("no final newline", "one\ntwo"),
@@ -22,19 +23,19 @@ pub fn texts() -> Vec<(&'static str, String)> {
             r#"{"content": "not this", "data: x": "\n\n"}"#,
         ),
     ];
-    let long_line = "a line without an end, ".repeat(5_000_000 / 23 + 1);
+    let long_line = "a line without an end, ".repeat(longest / 4 / 23 + 1);
     let long: String = (0..)
         .map(|n| format!("{n}: the quick brown fox jumps over the lazy dog \"\\\" ü\n"))
         .scan(0, |size, line| {
             *size += line.len();
-            (*size < 20_000_000).then_some(line)
+            (*size < longest).then_some(line)
         })
         .collect();
-    assert!(long_line.len() > 5_000_000 && long.len() > 19_999_000);
+    assert!(long_line.len() > longest / 4 && long.len() > longest - 1000);
     plain
         .map(|(name, text)| (name, text.to_owned()))
         .into_iter()
-        .chain([("a line of 5 MB", long_line), ("20 MB", long)])
+        .chain([("a long line", long_line), ("many lines", long)])
         .collect()
 }
 
