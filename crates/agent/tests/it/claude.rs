@@ -66,7 +66,7 @@ async fn every_text_comes_back_from_pillion_byte_for_byte() {
     };
     assert!(open.ends_with("open.md"));
     let path = environment.current_dir().join("new.txt");
-    for (name, text) in texts::texts() {
+    for (name, text) in texts::texts(20_000_000) {
         let answer = client.open_diff(path.to_str().unwrap(), &text, name).await;
         let Answer::Saved(saved) = answer.unwrap() else {
             panic!("{name} is not accepted")
