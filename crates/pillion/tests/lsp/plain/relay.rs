@@ -35,8 +35,15 @@ impl Second {
 
     /// Another window with nothing but the proposal.
     fn of_another(world: &World, other: &IdleProcess, proposal: &Proposal) -> Self {
+        let mut second = Self::unopened(world, other, proposal);
+        second.did_open(&fs::read_to_string(&proposal.path).unwrap());
+        second
+    }
+
+    /// Another window, which is about to open the proposal.
+    fn unopened(world: &World, other: &IdleProcess, proposal: &Proposal) -> Self {
         let root = uri(&world.sandbox.home.workspace());
-        Self::start(&world.sandbox, other.id(), json!([root]), proposal)
+        Self::connect(&world.sandbox, other.id(), json!([root]), &proposal.uri)
     }
 
     fn start(sandbox: &Sandbox, pid: u32, roots: Value, proposal: &Proposal) -> Self {
@@ -235,8 +242,7 @@ fn an_editor_that_opens_nothing_is_served_while_another_has_a_proposal() {
     let target = world.target("a.rs", "a\n");
     let proposal = shown_elsewhere(&mut world, &target, "b\n");
     let other = IdleProcess::start();
-    let root = uri(&world.sandbox.home.workspace());
-    let second = Second::connect(&world.sandbox, other.id(), json!([root]), &proposal.uri);
+    let second = Second::unopened(&world, &other, &proposal);
     let start = Instant::now();
     while running(&world.sandbox).len() < 2 {
         assert!(start.elapsed() < SOON);
@@ -320,8 +326,7 @@ fn what_was_typed_before_the_window_was_connected_is_accepted_once_it_is_saved()
     let other = IdleProcess::start();
     let target = world.target("a.rs", "a\n");
     let proposal = world.shown(&target, "b\n");
-    let root = uri(&world.sandbox.home.workspace());
-    let mut window = Second::connect(&world.sandbox, other.id(), json!([root]), &proposal.uri);
+    let mut window = Second::unopened(&world, &other, &proposal);
     window.did_open("mine\n");
     let answer = window.choose("Accept");
     let why = answer["error"]["message"].as_str().unwrap();
@@ -339,8 +344,7 @@ fn what_was_typed_before_the_window_was_connected_is_accepted_when_it_comes_back
     let other = IdleProcess::start();
     let target = world.target("a.rs", "a\n");
     let proposal = world.shown(&target, "b\n");
-    let root = uri(&world.sandbox.home.workspace());
-    let mut window = Second::connect(&world.sandbox, other.id(), json!([root]), &proposal.uri);
+    let mut window = Second::unopened(&world, &other, &proposal);
     window.did_open("mine\n");
     window.did_change(1, "more\n");
     window.did_change(2, "mine\n");
