@@ -60,15 +60,17 @@ impl AgentConnection {
     /// Connects to the companion that the same target means now, as soon as there is one: after a
     /// restart it has another port and another token. `lasted` is how long the last session did.
     ///
-    /// Never to the companion of another editor that is not Pillion's: nobody agreed to that session.
+    /// Never to one that is not Pillion's, but for that of the editor whose session the person agreed to.
     pub async fn connect_again(&self, backoff: &mut Backoff, mut lasted: Duration) -> Session {
         loop {
             sleep(backoff.next(mem::take(&mut lasted))).await;
             let (target, environment) = (self.target.clone(), self.environment.clone());
-            let editor = self.companion.display_name().to_owned();
+            let agreed = (!self.companion.is_pillion()).then(|| self.companion.display_name());
+            let agreed = agreed.map(str::to_owned);
             let choose = move || {
                 let mut companions = survey(&environment).companions;
-                companions.retain(|it| it.is_pillion() || it.display_name() == editor);
+                let is_agreed = |it: &Companion| agreed.as_deref() == Some(it.display_name());
+                companions.retain(|it| it.is_pillion() || is_agreed(it));
                 Running::among(companions).choose(&target, &environment)
             };
             // Choosing may need a runtime of its own, which no thread of this one can have.

@@ -8,7 +8,7 @@ use pillion_testkit::{SOON, Size, Tmux};
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, ended, signal};
-use crate::vscode::{Person, VsCode};
+use crate::vscode::{Person, VsCode, discovery_file};
 
 /// A `pillion context --follow --json`.
 pub struct Following {
@@ -231,13 +231,17 @@ fn following_waits_for_its_companion_beside_one_that_may_bear_no_second_session(
     sandbox.run(["focus", "b.rs"]).expect(0);
     following.until(|context| active(context) == b.to_str().unwrap());
     let vscode = VsCode::start(&sandbox.home, Person::Waits);
+    // Other companions exist for editors that have Pillion's, too: a name says nothing.
+    let root = sandbox.home.workspace();
+    discovery_file(&sandbox.home, vscode.port(), &root, "pillion", "Pillion");
     drop(serve);
     following.until(|context| *context == json!({}));
     let mut reported = BufReader::new(following.child.stderr.take().unwrap()).lines();
     let lost = reported.next().unwrap().unwrap();
     assert!(lost.starts_with("Lost the companion ("), "{lost}");
     let tried = sandbox.run(["context", "--workspace", "."]);
-    assert!(tried.stderr.contains("VS Code"), "it is what is chosen now");
+    let is_asked = tried.stderr.contains("is not Pillion's");
+    assert!(is_asked, "it is what is chosen now: {}", tried.stderr);
     let _serve = sandbox.serve::<&str>([]);
     let back = reported.next().unwrap().unwrap();
     assert_eq!(back, "The companion is back.");
