@@ -3,6 +3,8 @@
 //! Agents search for a file under the pid of an ancestor of theirs (C2.3); which one differs from
 //! release to release, so a companion publishes under all of its editor's.
 
+use std::collections::HashMap;
+
 #[cfg(target_os = "linux")]
 #[path = "process/linux.rs"]
 mod system;
@@ -59,11 +61,22 @@ pub fn chain(pid: u32) -> Vec<Process> {
     found
 }
 
-/// What `pid` started, and what those did, as long as each one's parent lives. Any order.
+/// What `pid` started, and what those did, as long as each one's parent lives. Parents come before their children.
 pub fn descendants(pid: u32) -> Vec<u32> {
     let tree = system::Tree::new();
-    let is_below = |child: &u32| climb(*child, |child| tree.parent(child)).contains(&pid);
-    tree.pids().into_iter().filter(is_below).collect()
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for child in tree.pids() {
+        if let Some(parent) = tree.parent(child) {
+            children.entry(parent).or_default().push(child);
+        }
+    }
+    let mut found = children.remove(&pid).unwrap_or_default();
+    let mut next = 0;
+    while let Some(parent) = found.get(next) {
+        found.extend(children.remove(parent).unwrap_or_default());
+        next += 1;
+    }
+    found
 }
 
 /// Whether `pid` is a process, anybody's. A zombie is none: it can neither listen nor write.

@@ -1,8 +1,8 @@
 //! Ending processes for good: a process and everything under it.
 
-use std::collections::HashMap;
-use std::process::Command;
+use std::iter;
 
+use pillion_system::process::descendants;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Sends SIGKILL to `root` and to every descendant that it has now, deepest last. Processes that
@@ -27,22 +27,5 @@ pub(crate) fn signal(pid: u32, signal: Signal) {
 /// `root` and its descendants, parents before children, so that a parent cannot start another
 /// child after its children were listed and killed.
 pub(crate) fn tree(root: u32) -> Vec<u32> {
-    let listing = Command::new("ps")
-        .args(["-A", "-o", "pid=,ppid="])
-        .output()
-        .expect("`ps` must run (Debian: the package procps)");
-    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for line in String::from_utf8_lossy(&listing.stdout).lines() {
-        let mut fields = line.split_whitespace().map(str::parse::<u32>);
-        if let (Some(Ok(pid)), Some(Ok(parent))) = (fields.next(), fields.next()) {
-            children.entry(parent).or_default().push(pid);
-        }
-    }
-    let mut found = vec![root];
-    let mut next = 0;
-    while let Some(pid) = found.get(next) {
-        found.extend(children.remove(pid).unwrap_or_default());
-        next += 1;
-    }
-    found
+    iter::once(root).chain(descendants(root)).collect()
 }
