@@ -5,7 +5,7 @@ mod connection;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -54,9 +54,10 @@ pub struct Pane {
 
 #[derive(Debug)]
 struct Server {
-    folder: TempDir,
-    /// For what is asked often. Made when something is asked for the first time.
-    connection: Mutex<Option<Connection>>,
+    connection: Mutex<Connection>,
+    socket: PathBuf,
+    /// Holds the socket.
+    _folder: TempDir,
 }
 
 impl Tmux {
@@ -69,10 +70,7 @@ impl Tmux {
             .prefix("pillion-tmux-")
             .tempdir()
             .expect("a temporary folder can be made");
-        let server = Server {
-            folder,
-            connection: Mutex::new(None),
-        };
+        let socket = folder.path().join("tmux");
         // The keeper keeps the server alive between programs, and ends everything when this
         // process is killed before it could drop anything. By session, since programs may ignore
         // the hangup.
@@ -83,9 +81,19 @@ impl Tmux {
             done
             tmux -S '{socket}' kill-server",
             test = std::process::id(),
-            socket = server.socket().display()
+            socket = socket.display()
         );
-        let mut commands = vec!["new-session", "-d", "-s", KEEPER, &keeper];
+        let mut tmux = Command::new("tmux");
+        tmux.env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C.UTF-8")
+            .args(["-u", "-f", "/dev/null", "-S"])
+            .arg(&socket);
+        let server = Server {
+            connection: Mutex::new(Connection::start(tmux, KEEPER, &keeper)),
+            socket,
+            _folder: folder,
+        };
         for (scope, option, value) in [
             ("-g", "status", "off"),
             ("-g", "remain-on-exit", "on"),
@@ -94,9 +102,8 @@ impl Tmux {
             // Otherwise Esc waits half a second for the rest of a key sequence.
             ("-s", "escape-time", "0"),
         ] {
-            commands.extend([";", "set-option", scope, option, value]);
+            server.run(["set-option", scope, option, value]);
         }
-        server.run(commands);
         Tmux {
             server: Arc::new(server),
         }
@@ -126,7 +133,7 @@ impl Tmux {
             args.push(pair);
         }
         args.extend(command.iter().map(|part| part.as_ref().to_owned()));
-        self.server.run(args.iter().map(|arg| plain(arg)));
+        self.server.run(args);
         Pane {
             server: Arc::clone(&self.server),
             name: name.to_owned(),
@@ -137,7 +144,7 @@ impl Tmux {
 impl Tmux {
     /// What identifies the server that a program runs in: `TMUX`, but for the pane.
     pub fn variable(&self) -> String {
-        format!("{},0,0", self.server.socket().display())
+        format!("{},0,0", self.server.socket.display())
     }
 }
 
@@ -169,8 +176,7 @@ impl Pane {
         let target = self.target();
         for (name, value) in env.iter() {
             let set = ["set-environment", "-t", &target].map(OsStr::new);
-            let value = plain(value);
-            self.server.run(set.into_iter().chain([name, &value]));
+            self.server.run(set.into_iter().chain([name, value]));
         }
     }
 
@@ -198,20 +204,14 @@ impl Pane {
 
     /// Types `text` as it is, key by key. A line break in it is Enter.
     pub fn type_text(&self, text: &str) {
-        let target = self.target();
-        let text = plain(OsStr::new(text));
-        let args = ["send-keys", "-t", &target, "-l", "--"];
         self.server
-            .run(args.iter().map(OsString::from).chain([text]));
+            .run(["send-keys", "-t", &self.target(), "-l", "--", text]);
     }
 
     /// Pastes `text`, marked as a paste if the program wants that.
     pub fn paste(&self, text: &str) {
         let target = self.target();
-        let text = plain(OsStr::new(text));
-        let set = ["set-buffer", "-b", "pasted", "--"];
-        self.server
-            .run(set.iter().map(OsString::from).chain([text]));
+        self.server.run(["set-buffer", "-b", "pasted", "--", text]);
         self.server
             .run(["paste-buffer", "-p", "-d", "-b", "pasted", "-t", &target]);
     }
@@ -358,7 +358,7 @@ impl Pane {
         let target = self.target();
         let mut args = vec!["capture-pane", "-p", "-t", &target];
         args.extend(options);
-        let screen = self.server.ask(&args);
+        let screen = self.server.run(args);
         let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
         lines.join("\n")
     }
@@ -367,7 +367,7 @@ impl Pane {
         let target = self.target();
         let answer = self
             .server
-            .ask(&["display-message", "-p", "-t", &target, format]);
+            .run(["display-message", "-p", "-t", &target, format]);
         answer.trim().to_owned()
     }
 
@@ -381,74 +381,32 @@ impl Pane {
 }
 
 impl Server {
-    fn socket(&self) -> PathBuf {
-        self.folder.path().join("tmux")
-    }
-
-    fn run(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
-        let args: Vec<OsString> = args.into_iter().map(|a| a.as_ref().to_owned()).collect();
-        let output = self.output(&args);
-        assert!(
-            output.status.success(),
-            "tmux {args:?} failed: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
-    /// The same for arguments that need no quotes of their own, without a process for it.
-    fn ask(&self, args: &[&str]) -> String {
-        let mut connection = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let connection = connection.get_or_insert_with(|| Connection::open(self.tmux(), KEEPER));
+    /// Runs a command, without a process for it; what it prints.
+    fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> String {
+        let args: Vec<S> = args.into_iter().collect();
+        let args: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();
+        let connection = self.connection.lock();
+        let mut connection = connection.unwrap_or_else(PoisonError::into_inner);
         connection
-            .ask(args)
+            .run(&args)
             .unwrap_or_else(|error| panic!("tmux {args:?} failed: {error}"))
-    }
-
-    fn output(&self, args: &[OsString]) -> Output {
-        self.tmux()
-            .args(args)
-            .output()
-            .expect("tmux must be installed (Debian: the package tmux)")
-    }
-
-    /// A client of this server, without a command yet.
-    fn tmux(&self) -> Command {
-        let mut tmux = Command::new("tmux");
-        tmux.env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("LANG", "C.UTF-8")
-            .args(["-u", "-f", "/dev/null", "-S"])
-            .arg(self.socket());
-        tmux
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The server would wait until it has read all.
         let connection = self.connection.get_mut();
-        drop(connection.unwrap_or_else(PoisonError::into_inner).take());
+        let connection = connection.unwrap_or_else(PoisonError::into_inner);
         // By process id and not by hangup alone: a program may ignore that, or sit in a child.
-        let panes = ["list-panes", "-a", "-F", "#{pane_dead} #{pane_pid}"].map(OsString::from);
-        let panes = String::from_utf8_lossy(&self.output(&panes).stdout).into_owned();
+        let panes = ["list-panes", "-a", "-F", "#{pane_dead} #{pane_pid}"];
+        let panes = connection.run(&panes.map(OsStr::new)).unwrap_or_default();
         for pane in panes.lines() {
             if let Some(pid) = pane.strip_prefix("0 ").and_then(|pid| pid.parse().ok()) {
                 kill_tree(pid);
             }
         }
-        self.output(&["kill-server".into()]);
-    }
-}
-
-/// tmux reads an argument's last `;` as the end of a command, unless a backslash stands before it.
-fn plain(arg: &OsStr) -> OsString {
-    match arg.to_str().and_then(|text| text.strip_suffix(';')) {
-        Some(rest) => format!("{rest}\\;").into(),
-        None => arg.to_owned(),
+        // It ends before it can answer.
+        let _ = connection.run(&[OsStr::new("kill-server")]);
     }
 }
 

@@ -1,6 +1,7 @@
-//! A client that stays connected (tmux's control mode). Screens are asked for so often that a process for
-//! each question would take more time than many a program that is tested.
+//! A client that stays connected (tmux's control mode): a process for each key and each look at a screen would
+//! take more time than many a program that is tested.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Result, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -13,14 +14,16 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Attaches `tmux`, which has no command yet, to a session. It has no size that windows would take.
-    pub fn open(mut tmux: Command, session: &str) -> Connection {
-        tmux.args(["-C", "attach-session", "-f", "no-output,ignore-size"])
-            .args(["-t", &format!("={session}:")])
+    /// Has `tmux`, which has no command yet, start a server with one session and a shell's command in it, and
+    /// attaches to that session. It has no size that windows would take.
+    pub fn start(mut tmux: Command, session: &str, command: &str) -> Connection {
+        tmux.args(["-C", "new-session", "-f", "no-output,ignore-size"])
+            .args(["-s", session, command])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit());
-        let mut client = tmux.spawn().expect("tmux runs the server already");
+        let client = tmux.spawn();
+        let mut client = client.expect("tmux must be installed (Debian: the package tmux)");
         let (commands, output) = (client.stdin.take(), client.stdout.take());
         Connection {
             client,
@@ -29,15 +32,14 @@ impl Connection {
         }
     }
 
-    /// What a command prints. No argument has a quote or a line break.
+    /// Runs a command; what it prints.
     ///
     /// # Errors
     /// What it printed if it failed; or the server is gone.
-    pub fn ask(&mut self, args: &[&str]) -> Result<String> {
-        let is_quotable = |arg: &&str| !arg.contains(['\'', '\n']);
-        debug_assert!(args.iter().all(is_quotable), "{args:?}");
-        let quoted: Vec<String> = args.iter().map(|arg| format!("'{arg}'")).collect();
-        writeln!(self.commands, "{}", quoted.join(" "))?;
+    pub fn run(&mut self, args: &[&OsStr]) -> Result<String> {
+        let quoted: Vec<Vec<u8>> = args.iter().map(|arg| quoted(arg)).collect();
+        self.commands
+            .write_all(&[&quoted.join(&b' ')[..], b"\n"].concat())?;
         let mut printed = Vec::new();
         let mut block = None::<Vec<u8>>;
         loop {
@@ -65,6 +67,20 @@ impl Connection {
             }
         }
     }
+}
+
+/// As one word of a command line, which ends with the line.
+fn quoted(arg: &OsStr) -> Vec<u8> {
+    let mut quoted = vec![b'\''];
+    for byte in arg.as_encoded_bytes() {
+        match byte {
+            b'\'' => quoted.extend(br"'\''"),
+            b'\n' => quoted.extend(br#"'"\n"'"#),
+            byte => quoted.push(*byte),
+        }
+    }
+    quoted.push(b'\'');
+    quoted
 }
 
 impl Drop for Connection {
