@@ -61,6 +61,8 @@ impl ClaudeRelease {
             .with("BUN_JSC_useDFGJIT", "0")
             // It would run npm, git and ssh first, each several times.
             .with("DISABLE_INSTALLATION_CHECKS", "1")
+            // Its own way to look for commands and agents starts a program for each folder.
+            .with("CLAUDE_CODE_USE_NATIVE_FILE_SEARCH", "1")
             .with("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1")
             // Otherwise it may try to install an extension into an editor of this machine.
             .with("CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL", "1")
