@@ -14,5 +14,5 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(
 /// each check takes a processor away from what is waited for.
 pub fn pause(started: Instant) {
     let [shortest, longest] = PAUSES;
-    sleep((started.elapsed() / 8).clamp(shortest, longest));
+    sleep((started.elapsed() / 5).clamp(shortest, longest));
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const SAMPLE: Duration = Duration::from_secs(1);
 
 /// How many processors are idle when there is room for one more job.
-const SPARE_PROCESSORS: f64 = 0.5;
+const SPARE_PROCESSORS: f64 = 0.25;
 
 /// How many are when there is room for one less.
 const NO_PROCESSORS: f64 = 0.1;
@@ -96,8 +96,8 @@ mod tests {
             "nothing is known before a second has passed"
         );
         for (measured, room) in [
-            (0.6, 1),
             (0.3, 1),
+            (0.2, 1),
             (2.0, 2),
             (2.0, 2),
             (0.2, 2),

@@ -20,8 +20,7 @@ fn type_in_terminal(review: &Review) -> PathBuf {
 /// printed while it opens a terminal.
 fn open_terminal(review: &Review, window: &str, size: &str) -> PathBuf {
     let sizes = review.world.home.file("sizes", "");
-    let program =
-        "trap 'stty size >> \"$0\"' WINCH; stty size >> \"$0\"; while :; do sleep 0.05; done";
+    let program = "trap 'stty size >> \"$0\"' WINCH; stty size >> \"$0\"; sleep infinity & while :; do wait; done";
     review.world.nvim.command(window);
     review.world.nvim.lua::<Value>(
         "vim.fn.termopen({ 'sh', '-c', ... })
