@@ -139,27 +139,42 @@ pub enum Source {
 }
 
 /// Why an agent does not dial. `Display` says it to people.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub enum Refusal {
     /// It is offered only in terminals of known editors, and no discovery file names another.
+    #[display(
+        "IDE mode is not available here: the terminal does not belong to a known editor, and no discovery file that it accepts names one"
+    )]
     Unsupported,
     /// There is no discovery file for it, and no variable names a workspace.
+    #[display("no companion was found")]
     NoCompanion,
     /// The workspace is empty: the editor has no folder open.
+    #[display("the editor has no folder open")]
     NoFolder,
     /// The agent's folder is in none of these.
+    #[display("the folder is not in the companion's workspace{}", listed(_0))]
     OtherWorkspace(Vec<PathBuf>),
     /// Several companions fit: those on these ports. Claude Code then takes none by itself.
+    #[display(
+        "several companions match, so the agent connects to none of them on its own: ports {}",
+        _0.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")
+    )]
     Ambiguous(Vec<u16>),
     /// Those that fit belong to other processes than the editor whose terminal this is.
+    #[display("this is an editor's terminal, and no matching companion belongs to that editor")]
     OtherTerminal,
     /// This variable turns automatic connecting off.
+    #[display("{_0} turns automatic connecting off")]
     TurnedOff(&'static str),
     /// Neither file nor variable names a port that can be dialled.
+    #[display("neither a discovery file nor a variable names a port")]
     NoPort,
     /// Its attempt ends with an error at this file; none: at its variables.
+    #[display("the agent fails at {}", _0.as_ref().map_or("its workspace variable".into(), |path| path.to_string_lossy()))]
     Fails(Option<PathBuf>),
     /// Pillion's own commands find a companion by its state file.
+    #[display("Pillion's commands need no discovery file")]
     NoAgent,
 }
 
@@ -340,38 +355,11 @@ impl fmt::Display for Dial {
     }
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unsupported => f.write_str(
-                "IDE mode is not available here: the terminal does not belong to a known editor, and no discovery file that it accepts names one",
-            ),
-            Self::NoCompanion => f.write_str("no companion was found"),
-            Self::NoFolder => f.write_str("the editor has no folder open"),
-            Self::OtherWorkspace(roots) => {
-                f.write_str("the folder is not in the companion's workspace")?;
-                for (index, root) in roots.iter().enumerate() {
-                    write!(f, "{} {}", if index == 0 { ":" } else { "," }, root.display())?;
-                }
-                Ok(())
-            }
-            Self::Ambiguous(ports) => {
-                f.write_str("several companions match, so the agent connects to none of them on ")?;
-                let ports: Vec<_> = ports.iter().map(u16::to_string).collect();
-                write!(f, "its own: ports {}", ports.join(", "))
-            }
-            Self::OtherTerminal => f.write_str(
-                "this is an editor's terminal, and no matching companion belongs to that editor",
-            ),
-            Self::TurnedOff(variable) => {
-                write!(f, "{variable} turns automatic connecting off")
-            }
-            Self::NoPort => f.write_str("neither a discovery file nor a variable names a port"),
-            Self::Fails(Some(path)) => {
-                write!(f, "the agent fails at {}", path.display())
-            }
-            Self::Fails(None) => f.write_str("the agent fails at its workspace variable"),
-            Self::NoAgent => f.write_str("Pillion's commands need no discovery file"),
-        }
+/// Roots behind a sentence, if there are any.
+fn listed(roots: &[PathBuf]) -> String {
+    let shown: Vec<_> = roots.iter().map(|root| root.to_string_lossy()).collect();
+    match shown.is_empty() {
+        true => String::new(),
+        false => format!(": {}", shown.join(", ")),
     }
 }

@@ -4,10 +4,10 @@
 //! both are in one container, it needs a variable, or it tries both by itself, or it
 //! cannot be helped.
 
+use std::io;
 use std::net::ToSocketAddrs;
 use std::path::Path;
 use std::time::Duration;
-use std::{fmt, io};
 
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
@@ -16,11 +16,13 @@ use pillion_system::time_limit;
 use crate::release::{Change, Release};
 
 /// A host that agents dial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub enum Host {
     /// `127.0.0.1`; Gemini CLI before 0.9 says `localhost`.
+    #[display("127.0.0.1")]
     Loopback,
     /// `host.docker.internal`: where the container's host can be reached, if at all.
+    #[display("host.docker.internal")]
     ContainerHost,
 }
 
@@ -118,15 +120,6 @@ fn stays_inside(environment: &Environment) -> bool {
     let variables = Dialect::GeminiCli.variables();
     let mut names = variables.map_or(&[][..], |it| it.same_host).iter();
     names.any(|name| environment.filled(name).is_some())
-}
-
-impl fmt::Display for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Loopback => "127.0.0.1",
-            Self::ContainerHost => "host.docker.internal",
-        })
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use std::str::FromStr;
 use pillion_protocol::Dialect;
 
 /// A version of an agent. What follows the three numbers (`-nightly.1`) is not looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
+#[display("{major}.{minor}.{patch}")]
 pub struct Version {
     /// The first number.
     pub major: u32,
@@ -145,12 +146,6 @@ impl FromStr for Version {
             Ok(&[major, minor, patch]) => Ok(Self::new(major, minor, patch)),
             _ => Err(VersionError(text.to_owned())),
         }
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
     }
 }
 

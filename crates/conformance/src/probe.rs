@@ -1,7 +1,6 @@
 //! One HTTP request to a companion, as right or as wrong as a check wants it, over a connection of
 //! its own; and its answer.
 
-use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -43,7 +42,8 @@ pub(super) struct Answer {
 }
 
 /// Why there is no answer, for a report.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, derive_more::Display)]
+#[display("{why}")]
 pub(super) struct NoAnswer {
     pub(super) why: String,
     /// Whether the other side closed the connection instead of answering.
@@ -53,12 +53,6 @@ pub(super) struct NoAnswer {
 impl From<NoAnswer> for Problem {
     fn from(NoAnswer { why, .. }: NoAnswer) -> Self {
         Self::Broken(why)
-    }
-}
-
-impl fmt::Display for NoAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.why)
     }
 }
 

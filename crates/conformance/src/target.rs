@@ -1,8 +1,8 @@
 //! The companion that is looked at, as its discovery files tell of it. They are read here without
 //! any of the forgiveness that agents have: what is wrong in them is to be reported.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
 use pillion_discovery::Environment;
 use pillion_protocol::dialect::{Place, Protocol};
@@ -44,7 +44,7 @@ pub enum TargetError {
 }
 
 /// One discovery file, as it was found. `Debug` does not show its content, which holds a token.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
 pub(super) struct TargetFile {
     pub(super) path: PathBuf,
     protocol: Protocol,
@@ -54,6 +54,7 @@ pub(super) struct TargetFile {
     pub(super) place: Option<&'static Place>,
     pub(super) facts: Facts,
     /// Its JSON object, or why it is none.
+    #[debug(skip)]
     pub(super) content: Result<Value, String>,
 }
 
@@ -294,15 +295,6 @@ impl TargetFile {
             (Some(own), Some(its)) => own == its,
             _ => self.is_copy_of(port, first) || self.pid().is_none_or(process::is_alive),
         }
-    }
-}
-
-impl fmt::Debug for TargetFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TargetFile")
-            .field("path", &self.path)
-            .field("dialect", &self.dialect)
-            .finish_non_exhaustive()
     }
 }
 

@@ -28,6 +28,8 @@ const UNANSWERED: u32 = 4;
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Everything that a check has at hand.
+#[derive(derive_more::Debug)]
+#[debug("TestContext({target:?})")]
 pub struct TestContext {
     pub(super) target: Target,
     pub(super) timeouts: Timeouts,
@@ -155,12 +157,4 @@ fn folder(target: &Target) -> PathBuf {
     let mut roots = target.roots().into_iter();
     let root = roots.find(|root| root.is_absolute() && root.is_dir());
     root.unwrap_or_else(|| target.environment().tmpdir())
-}
-
-impl std::fmt::Debug for TestContext {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TestContext")
-            .field("target", &self.target)
-            .finish_non_exhaustive()
-    }
 }

@@ -1,7 +1,5 @@
 //! One session with a companion of Claude Code's protocol: the handshake and the tools.
 
-use std::fmt;
-
 use pillion_protocol::claude::tools::{
     CLOSE_ALL_DIFF_TABS, CLOSE_TAB, DIFF_REJECTED, FILE_SAVED, GET_DIAGNOSTICS, TAB_CLOSED,
 };
@@ -28,9 +26,10 @@ pub struct Client {
 }
 
 /// What became of a proposal. `Debug` does not show the text.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, derive_more::Debug)]
 pub enum Answer {
     /// `FILE_SAVED`: accepted, with the complete final text.
+    #[debug("Saved({} bytes)", _0.len())]
     Saved(String),
     /// `DIFF_REJECTED`: rejected.
     Rejected,
@@ -206,16 +205,6 @@ fn refused(found: &str) -> ClientError {
 /// As much of a text as an error quotes.
 fn beginning(text: &str) -> String {
     text.chars().take(40).collect()
-}
-
-impl fmt::Debug for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Saved(text) => write!(f, "Saved({} bytes)", text.len()),
-            Self::Rejected => f.write_str("Rejected"),
-            Self::TabClosed => f.write_str("TabClosed"),
-        }
-    }
 }
 
 #[cfg(test)]

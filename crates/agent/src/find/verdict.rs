@@ -1,6 +1,5 @@
 //! What an agent makes of each discovery file, and why.
 
-use std::fmt;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -18,17 +17,24 @@ pub struct Candidate {
 }
 
 /// What becomes of a discovery file. `Display` says it to people, as what follows the file's name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub enum Verdict {
     /// The agent takes it.
+    #[display("chosen")]
     Chosen,
     /// The agent takes it only to name its folders when it refuses: none fits.
+    #[display(
+        "is for another workspace, like all others; the agent shows its folders in its message"
+    )]
     ChosenToExplain,
     /// The agent dials it if the chosen one does not answer.
+    #[display("tried if the chosen one does not respond")]
     Fallback,
     /// It would do, but another goes first.
+    #[display("second choice: {_0}")]
     SecondChoice(Preference),
     /// It is for the editor process `pid`, and the agent looks for `wanted` only.
+    #[display("is for process {pid}; this release {}", looks_for(*wanted))]
     OtherProcess {
         /// The process in the file's name.
         pid: u64,
@@ -36,54 +42,76 @@ pub enum Verdict {
         wanted: Option<u32>,
     },
     /// The agent's folder is in none of its roots.
+    #[display("is for another workspace")]
     OtherWorkspace,
     /// Several fit, and the agent then takes none of them.
+    #[display("matches, and so does another: the agent then connects to none on its own")]
     Ambiguous,
     /// The agent's terminal is one of an editor, and not of the process that this file names.
+    #[display("belongs to a process other than this terminal's editor")]
     OtherTerminal,
     /// It names no workspace.
+    #[display("names no workspace")]
     NoWorkspace,
     /// It belongs to another user.
+    #[display("belongs to another user")]
     OtherUser,
     /// It cannot be read.
+    #[display("cannot be read: {_0}")]
     Unreadable(ErrorKind),
     /// Its content is not a discovery file's.
+    #[display("is malformed")]
     Malformed,
     /// Another file of the folder cannot be read, and this release then takes none.
+    #[display(
+        "is ignored: another file next to it cannot be read, and this release then ignores them all"
+    )]
     Spoiled,
     /// The agent's attempt ends with an error at this file.
+    #[display("makes this release fail: it cannot handle this workspacePath")]
     EndsAttempt,
     /// The agent takes it for stale and deletes it.
+    #[display("is stale: {_0}; the agent deletes it")]
     Stale(Stale),
     /// This release, or an agent with these variables, does not look there.
+    #[display("is not read: it is for other releases, or for a variable that is not set")]
     NotLookedAt,
 }
 
 /// Why another file goes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub enum Preference {
     /// This variable holds the other's port.
+    #[display("{_0} holds the port of another")]
     PortVariable(&'static str),
     /// The other is for the agent's own editor process.
+    #[display("another belongs to the agent's own editor process")]
     OwnProcess,
     /// The other's process lives, and this one's does not.
+    #[display("the process of another is running")]
     LivingProcess,
     /// The other's process id is larger.
+    #[display("another has a larger process id")]
     LargerPid,
     /// The other's name comes first in the alphabet.
+    #[display("another has a file name that sorts first")]
     FirstName,
     /// The other was written later.
+    #[display("another is newer")]
     Newer,
     /// The other lies where the agent looks first.
+    #[display("another is where the agent looks first")]
     FirstPlace,
 }
 
 /// Why an agent takes a lock file for stale.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub enum Stale {
     /// The process that it names is gone, or another user's; or it names none, and nothing listens.
+    #[display("its process is gone")]
     ProcessGone,
     /// There is no `ppid`, and `workspacePath` as a whole is not the path of anything.
+    #[display("it names no process and its workspacePath is not a folder")]
     NoFolder,
 }
 
@@ -94,61 +122,10 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Chosen => f.write_str("chosen"),
-            Self::ChosenToExplain => {
-                f.write_str("is for another workspace, like all others; the agent shows its folders in its message")
-            }
-            Self::Fallback => f.write_str("tried if the chosen one does not respond"),
-            Self::SecondChoice(preference) => write!(f, "second choice: {preference}"),
-            Self::OtherProcess { pid, wanted: Some(wanted) } => {
-                write!(f, "is for process {pid}; this release looks only for {wanted}")
-            }
-            Self::OtherProcess { pid, wanted: None } => {
-                write!(f, "is for process {pid}; this release found no editor process")
-            }
-            Self::OtherWorkspace => f.write_str("is for another workspace"),
-            Self::Ambiguous => {
-                f.write_str("matches, and so does another: the agent then connects to none on its own")
-            }
-            Self::OtherTerminal => f.write_str(
-                "belongs to a process other than this terminal's editor",
-            ),
-            Self::NoWorkspace => f.write_str("names no workspace"),
-            Self::OtherUser => f.write_str("belongs to another user"),
-            Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
-            Self::Malformed => f.write_str("is malformed"),
-            Self::Spoiled => f.write_str(
-                "is ignored: another file next to it cannot be read, and this release then ignores them all",
-            ),
-            Self::EndsAttempt => {
-                f.write_str("makes this release fail: it cannot handle this workspacePath")
-            }
-            Self::Stale(Stale::ProcessGone) => {
-                f.write_str("is stale: its process is gone; the agent deletes it")
-            }
-            Self::Stale(Stale::NoFolder) => f.write_str(
-                "is stale: it names no process and its workspacePath is not a folder; the agent deletes it",
-            ),
-            Self::NotLookedAt => f.write_str(
-                "is not read: it is for other releases, or for a variable that is not set",
-            ),
-        }
-    }
-}
-
-impl fmt::Display for Preference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::PortVariable(name) => write!(f, "{name} holds the port of another"),
-            Self::OwnProcess => f.write_str("another belongs to the agent's own editor process"),
-            Self::LivingProcess => f.write_str("the process of another is running"),
-            Self::LargerPid => f.write_str("another has a larger process id"),
-            Self::FirstName => f.write_str("another has a file name that sorts first"),
-            Self::Newer => f.write_str("another is newer"),
-            Self::FirstPlace => f.write_str("another is where the agent looks first"),
-        }
+/// What a release makes of the process that it takes for its editor.
+fn looks_for(wanted: Option<u32>) -> String {
+    match wanted {
+        Some(pid) => format!("looks only for {pid}"),
+        None => "found no editor process".to_owned(),
     }
 }

@@ -6,7 +6,6 @@
 //! have the last word.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pillion_agent::find::{Release, Version};
@@ -64,21 +63,13 @@ pub struct Variables {
 }
 
 /// What sets a variable for the agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
+#[display("{} of {}", line.map_or("`env`".to_owned(), |line| format!("line {line}")), path.display())]
 pub struct Origin {
     /// The file.
     pub path: PathBuf,
     /// The line of a `.env` file; none: `env` in the settings.
     pub line: Option<usize>,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "line {line} of {}", self.path.display()),
-            None => write!(f, "`env` of {}", self.path.display()),
-        }
-    }
 }
 
 /// An agent that starts in a folder, as far as its `.env` files go.
