@@ -186,11 +186,6 @@ pub fn find(situation: &Situation<'_>) -> Finding {
         chain,
         ..
     } = *situation;
-    match release.agent {
-        Dialect::ClaudeCode => return claude::find(situation),
-        Dialect::OpenCode => return claude::find_for_opencode(situation),
-        Dialect::GeminiCli | Dialect::QwenCode | Dialect::Script => {}
-    }
     let mut finding = Finding::default();
     let ide_pid = ide_pid(release, environment, chain);
     let place = Place::new(situation, ide_pid);
@@ -198,7 +193,9 @@ pub fn find(situation: &Situation<'_>) -> Finding {
         Dialect::GeminiCli => place.pick_by_process("gemini-ide-server"),
         Dialect::QwenCode if release.has(Change::LockFile) => place.pick_by_lock(),
         Dialect::QwenCode => place.pick_by_process("qwen-code-ide-server"),
-        Dialect::ClaudeCode | Dialect::OpenCode | Dialect::Script => {
+        Dialect::ClaudeCode => return claude::find(situation),
+        Dialect::OpenCode => return claude::find_for_opencode(situation),
+        Dialect::Script => {
             finding.refusal = Some(Refusal::NoAgent);
             return finding;
         }

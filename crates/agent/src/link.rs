@@ -87,11 +87,6 @@ impl Link {
         Ok(answer.body.events(MAX_MESSAGE))
     }
 
-    /// Answers a request of the companion's. It may not care any more.
-    pub(crate) async fn reply(&self, id: Value, method: &str) {
-        let _ = self.notify(reply(id, method)).await;
-    }
-
     /// Sends what has no answer.
     ///
     /// # Errors

@@ -10,12 +10,12 @@ use pillion_protocol::context::CONTEXT_UPDATE;
 use pillion_protocol::diff::DIFF_BASE;
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
 use crate::error::ClientError;
-use crate::link::Link;
+use crate::link::{Link, reply};
 use crate::message::{self, Message};
 
 /// A companion that ends the event stream before it has paused for so long is given up.
@@ -80,7 +80,8 @@ pub struct Updates {
     ready: VecDeque<Update>,
     /// What came with the answer to a call.
     aside: mpsc::Receiver<Update>,
-    replying: Option<JoinHandle<()>>,
+    /// The answer to the companion that is on its way.
+    replying: JoinSet<()>,
     /// When the stream was opened, and how long to wait before it is opened again.
     opened: Instant,
     backoff: Backoff,
@@ -93,7 +94,7 @@ impl Updates {
             stream: Some(stream),
             ready: VecDeque::new(),
             aside,
-            replying: None,
+            replying: JoinSet::new(),
             opened: Instant::now(),
             backoff: Backoff::default(),
         }
@@ -198,21 +199,16 @@ impl Updates {
             }
             Message::Request { id, method } => {
                 // One at a time: a companion that asks faster than it reads gets no answer.
-                if self.replying.as_ref().is_none_or(JoinHandle::is_finished) {
+                while self.replying.try_join_next().is_some() {}
+                if self.replying.is_empty() {
                     let link = Arc::clone(&self.link);
-                    let reply = async move { link.reply(id, &method).await };
-                    self.replying = Some(tokio::spawn(reply));
+                    let reply = reply(id, &method);
+                    // The companion may not care any more.
+                    self.replying
+                        .spawn(async move { drop(link.notify(reply).await) });
                 }
             }
             Message::Response { .. } => {}
-        }
-    }
-}
-
-impl Drop for Updates {
-    fn drop(&mut self) {
-        if let Some(replying) = &self.replying {
-            replying.abort();
         }
     }
 }

@@ -192,7 +192,10 @@ fn answer(texts: Vec<String>) -> Result<Answer, ClientError> {
         DIFF_REJECTED => Ok(Answer::Rejected),
         TAB_CLOSED => Ok(Answer::TabClosed),
         "" => Err(refused("no text")),
-        word => Err(refused(&format!("{:?}", beginning(word)))),
+        word => {
+            let beginning: String = word.chars().take(40).collect();
+            Err(refused(&format!("{beginning:?}")))
+        }
     }
 }
 
@@ -200,11 +203,6 @@ fn refused(found: &str) -> ClientError {
     ClientError::Protocol(format!(
         "{OPEN_DIFF} is answered with {found}, not with FILE_SAVED and a text or DIFF_REJECTED"
     ))
-}
-
-/// As much of a text as an error quotes.
-fn beginning(text: &str) -> String {
-    text.chars().take(40).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio_tungstenite::tungstenite::protocol::Message as Frame;
 
 use crate::claude::socket::{Sink, Stream};
@@ -43,7 +43,8 @@ pub(super) enum Command {
 #[derive(Debug)]
 pub(super) struct Connection {
     commands: mpsc::Sender<Command>,
-    task: JoinHandle<()>,
+    /// The one task, which ends with this.
+    tasks: JoinSet<()>,
 }
 
 impl Connection {
@@ -58,8 +59,9 @@ impl Connection {
             is_sending: false,
             reply: None,
         };
-        let task = tokio::spawn(task.run(stream, waiting));
-        Self { commands, task }
+        let mut tasks = JoinSet::new();
+        tasks.spawn(task.run(stream, waiting));
+        Self { commands, tasks }
     }
 
     /// The result of a request, however long it takes.
@@ -95,14 +97,8 @@ impl Connection {
     pub(super) async fn close(mut self) {
         if self.command(Command::Close).await.is_ok() {
             // A server that does not answer is cut off.
-            let _ = tokio::time::timeout(CLOSE_TIMEOUT, &mut self.task).await;
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.tasks.join_next()).await;
         }
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 

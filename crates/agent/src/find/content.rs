@@ -29,7 +29,8 @@ impl Content {
         serde_json::from_str(&text).ok().map(Self)
     }
 
-    fn field(&self, name: &str) -> Option<&Value> {
+    /// A field, if it is there and not `null`.
+    pub(crate) fn field(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
@@ -78,21 +79,6 @@ impl Content {
     /// The port as the text that a port variable is compared with.
     pub(crate) fn raw_port_text(&self) -> Option<String> {
         self.0.get("port").map(text_of)
-    }
-
-    /// Whether its port is a text.
-    pub(crate) fn has_text_port(&self) -> bool {
-        self.field("port").is_some_and(Value::is_string)
-    }
-
-    /// Whether it names no port at all.
-    pub(crate) fn lacks_port(&self) -> bool {
-        self.field("port").is_none()
-    }
-
-    /// Whether both have the very same port, in one form.
-    pub(crate) fn has_port_of(&self, other: &Self) -> bool {
-        self.field("port") == other.field("port")
     }
 
     /// The port, if it can be dialled.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pillion_protocol::dialect::{Base, FileName};
 use pillion_system::process::{Answer, ask};
+use serde_json::Value;
 
 use super::content::{Content, Workspace};
 use super::folder::pid_in;
@@ -87,11 +88,11 @@ impl Place<'_> {
         };
         let is_unfit = matches!(verdict, Verdict::OtherWorkspace | Verdict::NoWorkspace);
         if is_unfit && is_open && self.situation.release.has(Change::LockFits) {
-            let port = seen.content().and_then(Content::port_text);
-            let is_text = seen.content().is_some_and(Content::has_text_port);
-            let is_same = is_text && port == self.port_variable;
+            let port = seen.content().and_then(|content| content.field("port"));
+            let text = port.and_then(Value::as_str);
+            let is_same = text.is_some() && text == self.port_variable.as_deref();
             let stands_for_it = match met {
-                Met::LockOfVariable => seen.content().is_some_and(|c| c.lacks_port()),
+                Met::LockOfVariable => port.is_none(),
                 Met::UnderPid => false,
                 Met::UnderPort => true,
             };
@@ -277,7 +278,8 @@ impl Place<'_> {
             if content.is_null() {
                 return Err(judged);
             }
-            let is_same = chosen.is_some_and(|chosen| content.has_port_of(chosen));
+            let is_same =
+                chosen.is_some_and(|chosen| content.field("port") == chosen.field("port"));
             if content.port_text().is_none() || is_same {
                 continue;
             }
