@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pillion_agent::find::{Refusal, Version};
+use pillion_agent::find::Refusal;
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::{Base, Protocol};
 use pillion_text::visible;
@@ -35,7 +35,7 @@ enum Mark {
 /// Prints one agent's examination.
 pub fn write(out: &mut impl Write, examination: &Examination, style: Style) -> io::Result<()> {
     let facts = &examination.facts;
-    let title = format!("{} in {}", installed(facts), facts.folder.display());
+    let title = format!("{} in {}", facts.release, facts.folder.display());
     writeln!(out, "{}", style.bold(&visible::one_line(&title)))?;
     writeln!(out)?;
     for step in Step::ALL {
@@ -141,7 +141,7 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
     match step {
         Step::Agent => facts.program.path.as_ref().map_or_else(
             || "not installed".to_owned(),
-            |path| format!("{}, {}", installed(facts), path.display()),
+            |path| format!("{}, {}", facts.release, path.display()),
         ),
         Step::Settings if facts.agent().protocol() == Protocol::Claude => {
             claude_settings(facts).to_owned()
@@ -230,13 +230,6 @@ fn outcome(outcome: &Outcome) -> &'static str {
         Outcome::NoCompanion(_) => "is not a companion",
         Outcome::Silent => "does not respond",
     }
-}
-
-/// The agent's name, with its release where that is known.
-fn installed(facts: &Facts) -> String {
-    let name = facts.agent().display_name();
-    let version = facts.program.version.as_ref().map(Version::to_string);
-    version.map_or_else(|| name.to_owned(), |version| format!("{name} {version}"))
 }
 
 fn sentence(text: &str) -> String {

@@ -113,35 +113,26 @@ impl Settings {
     }
 }
 
-/// How an agent's settings files are named.
-struct Names {
-    folder: PathBuf,
-    project: &'static str,
-    /// What its variables begin with.
-    prefix: &'static str,
-    system_folder: PathBuf,
+/// The name of the agent's own directories.
+pub fn directory(agent: Dialect) -> &'static str {
+    match agent {
+        Dialect::QwenCode => ".qwen",
+        _ => ".gemini",
+    }
 }
 
-fn names(agent: Dialect, environment: &Environment) -> Names {
-    let (project, prefix, package, application) = match agent {
-        Dialect::QwenCode => (".qwen", "QWEN_CODE", "qwen-code", "QwenCode"),
-        _ => (".gemini", "GEMINI_CLI", "gemini-cli", "GeminiCli"),
+/// Where an administrator's settings are.
+fn system_folder(agent: Dialect) -> PathBuf {
+    let (package, application) = match agent {
+        Dialect::QwenCode => ("qwen-code", "QwenCode"),
+        _ => ("gemini-cli", "GeminiCli"),
     };
-    let system_folder = if cfg!(target_os = "macos") {
+    if cfg!(target_os = "macos") {
         Path::new("/Library/Application Support").join(application)
     } else if cfg!(windows) {
         Path::new(r"C:\ProgramData").join(package)
     } else {
         Path::new("/etc").join(package)
-    };
-    Names {
-        folder: match agent {
-            Dialect::QwenCode => environment.qwen_home(),
-            _ => home(agent, environment).join(project),
-        },
-        project,
-        prefix,
-        system_folder,
     }
 }
 
@@ -155,17 +146,23 @@ pub fn home(agent: Dialect, environment: &Environment) -> PathBuf {
 /// Reads every settings file that the agent reads when it starts in `folder`.
 pub fn read(release: Release, environment: &Environment, folder: &Path) -> Settings {
     let agent = release.agent;
-    let names = names(agent, environment);
+    let (prefix, own) = match agent {
+        Dialect::QwenCode => ("QWEN_CODE", environment.qwen_home()),
+        _ => (
+            "GEMINI_CLI",
+            home(agent, environment).join(directory(agent)),
+        ),
+    };
     let named = |file: &str| {
-        let variable = format!("{}_{file}_PATH", names.prefix);
+        let variable = format!("{prefix}_{file}_PATH");
         environment.filled(&variable).map(PathBuf::from)
     };
     let system = named("SYSTEM_SETTINGS");
-    let system = system.unwrap_or_else(|| names.system_folder.join("settings.json"));
+    let system = system.unwrap_or_else(|| system_folder(agent).join("settings.json"));
     let defaults = named("SYSTEM_DEFAULTS");
     let defaults = defaults.unwrap_or_else(|| system.with_file_name("system-defaults.json"));
-    let user = names.folder.join("settings.json");
-    let project = folder.join(names.project).join("settings.json");
+    let user = own.join("settings.json");
+    let project = folder.join(directory(agent)).join("settings.json");
     let mut places = vec![
         (Scope::SystemDefaults, defaults),
         (Scope::User, user.clone()),
@@ -192,7 +189,7 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
         }
     });
     let trust = named("TRUSTED_FOLDERS");
-    let trust = trust.unwrap_or_else(|| names.folder.join("trustedFolders.json"));
+    let trust = trust.unwrap_or_else(|| own.join("trustedFolders.json"));
     Settings {
         files: files.collect(),
         trust: trust_list(trust),

@@ -14,7 +14,7 @@ use pillion_protocol::Dialect;
 use serde_json::Value;
 
 use super::dotenv::{self, Entry};
-use super::settings::{self, Scope, Settings};
+use super::settings::{self, Scope, Settings, directory};
 use super::trust::{Trust, trust};
 
 /// From the first of these releases to the second, Gemini CLI read the `.env` file of a folder that
@@ -317,13 +317,6 @@ impl Start<'_> {
     fn setting<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a Value> {
         let counting = self.settings.counting(self.trust.is_trusted());
         counting.filter_map(|file| file.content.get(names))
-    }
-}
-
-fn directory(agent: Dialect) -> &'static str {
-    match agent {
-        Dialect::QwenCode => ".qwen",
-        _ => ".gemini",
     }
 }
 
