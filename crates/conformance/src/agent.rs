@@ -66,9 +66,7 @@ pub(super) trait Agent {
             return Ok(());
         }
         let shown = shown(&reply);
-        Err(NoAnswer::new(format!(
-            "tools/list is answered with {shown}"
-        )))
+        NoAnswer::because(format!("tools/list is answered with {shown}"))
     }
 
     /// Takes in what comes for so long.
@@ -129,7 +127,7 @@ pub(super) async fn first_or_further<A>(
 ) -> Result<A, Problem> {
     let opened = match handshake.get() {
         Some(Ok(())) => return further.await,
-        Some(Err(why)) => Err(NoAnswer::new(why)),
+        Some(Err(why)) => NoAnswer::because(why),
         None => first.await,
     };
     let outcome = opened.as_ref().map(|_| ()).map_err(ToString::to_string);
@@ -143,9 +141,7 @@ pub(super) fn initialized(reply: Value) -> Result<Value, NoAnswer> {
         return Ok(reply);
     }
     let shown = shown(&reply);
-    Err(NoAnswer::new(format!(
-        "initialize is answered with {shown}"
-    )))
+    NoAnswer::because(format!("initialize is answered with {shown}"))
 }
 
 /// The params of the messages with this method that came from this one on, each with its time.

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use pillion_discovery::regular_file::open_regular;
+
 /// No discovery file of anybody's is as long.
 const MAX_FILE: u64 = 64 * 1024;
 
@@ -20,6 +22,8 @@ pub(super) struct Facts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UnixFacts {
     pub(super) uid: u32,
+    /// Whether that is the user that this process runs as.
+    pub(super) is_own: bool,
     /// The permission bits with the sticky bit.
     pub(super) mode: u32,
     pub(super) inode: u64,
@@ -37,18 +41,10 @@ pub(super) fn of(path: &Path) -> io::Result<Facts> {
 
 /// The content of the file at `path`, links followed, or why it is not read.
 pub(super) fn content(path: &Path) -> io::Result<Result<Vec<u8>, String>> {
-    match open(path)? {
-        Ok(file) => read(&file),
-        Err(why) => Ok(Err(why)),
+    match open_regular(path)? {
+        (Some(file), _) => read(&file),
+        (None, _) => Ok(Err("it is not a regular file".to_owned())),
     }
-}
-
-/// Opens the file at `path`, links followed, or says why not: opening a pipe may block forever.
-pub(super) fn open(path: &Path) -> io::Result<Result<File, String>> {
-    if !path.metadata()?.is_file() {
-        return Ok(Err("it is not a regular file".to_owned()));
-    }
-    File::open(path).map(Ok)
 }
 
 /// The content of a file that was just opened, or why it is not read.
@@ -61,34 +57,18 @@ pub(super) fn read(file: &File) -> io::Result<Result<Vec<u8>, String>> {
     Ok(Ok(bytes))
 }
 
-/// What the file system knows of an open file.
-pub(super) fn of_open(file: &File) -> io::Result<Option<UnixFacts>> {
-    file.metadata().map(|metadata| unix(&metadata))
-}
-
 #[cfg(unix)]
-fn unix(metadata: &std::fs::Metadata) -> Option<UnixFacts> {
+pub(super) fn unix(metadata: &std::fs::Metadata) -> Option<UnixFacts> {
     use std::os::unix::fs::MetadataExt;
     Some(UnixFacts {
         uid: metadata.uid(),
+        is_own: metadata.uid() == rustix::process::geteuid().as_raw(),
         mode: metadata.mode() & 0o7777,
         inode: metadata.ino(),
     })
 }
 
 #[cfg(not(unix))]
-fn unix(_metadata: &std::fs::Metadata) -> Option<UnixFacts> {
-    None
-}
-
-/// The user that this process runs as.
-#[cfg(unix)]
-pub(super) fn own_uid() -> Option<u32> {
-    Some(rustix::process::geteuid().as_raw())
-}
-
-/// The user that this process runs as.
-#[cfg(not(unix))]
-pub(super) fn own_uid() -> Option<u32> {
+pub(super) fn unix(_metadata: &std::fs::Metadata) -> Option<UnixFacts> {
     None
 }

@@ -59,10 +59,8 @@ pub(super) fn regular_file(file: &TargetFile) -> Result<Look, String> {
     if !file.facts.is_file {
         return Err("it is not a regular file".to_owned());
     }
-    match (file.facts.unix, facts::own_uid()) {
-        (Some(unix), Some(uid)) if unix.uid != uid => {
-            Err(format!("it belongs to user id {}", unix.uid))
-        }
+    match file.facts.unix {
+        Some(unix) if !unix.is_own => Err(format!("it belongs to user id {}", unix.uid)),
         _ => Ok(Look::Kept),
     }
 }

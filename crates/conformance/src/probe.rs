@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use pillion_http::{
-    Body, Bytes, Error, Events, HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode,
-    TitleCase, Upgraded,
+    Body, Bytes, Error, Events, HeaderName, HeaderValue, Method, Request, TitleCase, Upgraded,
 };
 use pillion_protocol::{MCP_PATH, json};
 use serde_json::Value;
@@ -27,19 +26,13 @@ pub(super) const MAX_ANSWER_SHOWN: &str = "64 MiB";
 #[derive(Clone)]
 pub(super) struct Probe {
     address: SocketAddr,
-    method: Method,
     target: String,
-    headers: HeaderMap,
-    is_title_case: bool,
-    body: Bytes,
+    request: Request<Bytes>,
 }
 
 /// An answer whose body is still to come.
-#[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: StatusCode,
-    whole: pillion_http::Answer,
-}
+#[derive(Debug, derive_more::Deref)]
+pub(super) struct Answer(pillion_http::Answer);
 
 /// Why there is no answer, for a report.
 #[derive(Debug, Clone, derive_more::Display)]
@@ -57,6 +50,11 @@ impl From<NoAnswer> for Problem {
 }
 
 impl NoAnswer {
+    /// There is none, for this reason.
+    pub(super) fn because<T>(why: impl Into<String>) -> Result<T, Self> {
+        Err(Self::new(why))
+    }
+
     pub(super) fn new(why: impl Into<String>) -> Self {
         Self {
             why: why.into(),
@@ -68,14 +66,12 @@ impl NoAnswer {
 impl Probe {
     /// A request with nothing but a host.
     pub(super) fn bare(method: Method, port: u16, target: &str) -> Self {
-        let probe = Self {
+        let mut probe = Self {
             address: (Ipv4Addr::LOCALHOST, port).into(),
-            method,
             target: target.to_owned(),
-            headers: HeaderMap::new(),
-            is_title_case: false,
-            body: Bytes::new(),
+            request: Request::default(),
         };
+        *probe.request.method_mut() = method;
         probe.header(HOST, &format!("127.0.0.1:{port}"))
     }
 
@@ -89,20 +85,20 @@ impl Probe {
     /// With another value for a header; one that cannot be sent is left out.
     pub(super) fn header(mut self, name: HeaderName, value: &str) -> Self {
         match HeaderValue::from_str(value) {
-            Ok(value) => self.headers.insert(name, value),
-            Err(_) => self.headers.remove(name),
+            Ok(value) => self.request.headers_mut().insert(name, value),
+            Err(_) => self.request.headers_mut().remove(name),
         };
         self
     }
 
     pub(super) fn without(mut self, name: HeaderName) -> Self {
-        self.headers.remove(name);
+        self.request.headers_mut().remove(name);
         self
     }
 
     /// With names of headers like `Host` instead of `host`.
     pub(super) fn title_case(mut self) -> Self {
-        self.is_title_case = true;
+        self.request.extensions_mut().insert(TitleCase);
         self
     }
 
@@ -129,7 +125,7 @@ impl Probe {
     }
 
     pub(super) fn body(mut self, body: impl Into<Bytes>) -> Self {
-        self.body = body.into();
+        *self.request.body_mut() = body.into();
         self
     }
 
@@ -137,36 +133,20 @@ impl Probe {
     pub(super) async fn send(self, limit: Duration) -> Result<Answer, NoAnswer> {
         timeout(limit, self.exchange())
             .await
-            .unwrap_or_else(|_| Err(NoAnswer::new(format!("no answer within {limit:?}"))))
+            .unwrap_or_else(|_| NoAnswer::because(format!("no answer within {limit:?}")))
     }
 
-    async fn exchange(self) -> Result<Answer, NoAnswer> {
-        let mut request = Request::builder().method(self.method).uri(self.target);
-        if let Some(headers) = request.headers_mut() {
-            *headers = self.headers;
-        }
-        if self.is_title_case {
-            request = request.extension(TitleCase);
-        }
-        let request = request.body(self.body).map_err(no_answer)?;
-        let answer = pillion_http::send(self.address, request).await;
-        let answer = answer.map_err(|error| NoAnswer {
+    async fn exchange(mut self) -> Result<Answer, NoAnswer> {
+        *self.request.uri_mut() = self.target.parse().map_err(no_answer)?;
+        let answer = pillion_http::send(self.address, self.request).await;
+        answer.map(Answer).map_err(|error| NoAnswer {
             is_hung_up: error.is_hung_up(),
             ..no_answer(error)
-        })?;
-        Ok(Answer {
-            status: answer.status,
-            whole: answer,
         })
     }
 }
 
 impl Answer {
-    /// The media type, without parameters, in lower case.
-    pub(super) fn media_type(&self) -> String {
-        self.whole.media_type()
-    }
-
     /// The status, for a report.
     pub(super) fn shown(&self) -> String {
         format!("HTTP {}", self.status.as_u16())
@@ -174,18 +154,18 @@ impl Answer {
 
     /// The values of a header.
     pub(super) fn values(&self, name: HeaderName) -> Vec<&str> {
-        let values = self.whole.headers.get_all(name).into_iter();
+        let values = self.headers.get_all(name).into_iter();
         values.filter_map(|value| value.to_str().ok()).collect()
     }
 
     /// The connection behind an answer that agrees to another protocol.
     pub(super) async fn upgraded(self) -> Result<Upgraded, NoAnswer> {
-        self.whole.upgraded().await.map_err(no_answer)
+        self.0.upgraded().await.map_err(no_answer)
     }
 
     /// The session id that it assigns.
     pub(super) fn session(&self) -> Option<String> {
-        let id = self.whole.headers.get(SESSION)?;
+        let id = self.headers.get(SESSION)?;
         id.to_str().ok().map(str::to_owned)
     }
 
@@ -195,20 +175,20 @@ impl Answer {
     }
 
     fn into_body(self) -> Body {
-        self.whole.body.up_to(MAX_ANSWER)
+        self.0.body.up_to(MAX_ANSWER)
     }
 
     /// The whole body.
     async fn bytes(self, limit: Duration) -> Result<Vec<u8>, NoAnswer> {
         match timeout(limit, self.into_body().all()).await {
             Ok(Ok(body)) => Ok(body),
-            Ok(Err(Error::TooLong(_))) => Err(NoAnswer::new(format!(
-                "the answer is longer than {MAX_ANSWER_SHOWN}"
-            ))),
-            Ok(Err(error)) => Err(NoAnswer::new(format!("the answer was cut off: {error}"))),
-            Err(_) => Err(NoAnswer::new(format!(
+            Ok(Err(Error::TooLong(_))) => {
+                NoAnswer::because(format!("the answer is longer than {MAX_ANSWER_SHOWN}"))
+            }
+            Ok(Err(error)) => NoAnswer::because(format!("the answer was cut off: {error}")),
+            Err(_) => NoAnswer::because(format!(
                 "the answer began, but did not end within {limit:?}"
-            ))),
+            )),
         }
     }
 
@@ -219,7 +199,7 @@ impl Answer {
                 .windows(text.len())
                 .any(|them| them == text.as_bytes())
         };
-        if text.is_empty() || self.whole.headers.values().any(|it| has(it.as_bytes())) {
+        if text.is_empty() || self.headers.values().any(|it| has(it.as_bytes())) {
             return !text.is_empty();
         }
         self.bytes(limit).await.is_ok_and(|body| has(&body))
@@ -253,11 +233,11 @@ impl Answer {
             }
             "text/event-stream" => timeout(limit, in_stream(self.into_events(), id))
                 .await
-                .unwrap_or_else(|_| Err(NoAnswer::new(format!("no answer within {limit:?}")))),
-            "" => Err(NoAnswer::new(format!("{status} without a Content-Type"))),
-            other => Err(NoAnswer::new(format!(
+                .unwrap_or_else(|_| NoAnswer::because(format!("no answer within {limit:?}"))),
+            "" => NoAnswer::because(format!("{status} without a Content-Type")),
+            other => NoAnswer::because(format!(
                 "{status} with {other}, neither JSON nor an event stream"
-            ))),
+            )),
         }
     }
 }
@@ -276,7 +256,7 @@ async fn in_stream(mut stream: Events, id: &Value) -> Result<Value, NoAnswer> {
             }
         }
     }
-    Err(NoAnswer::new("its event stream ends without an answer"))
+    NoAnswer::because("its event stream ends without an answer")
 }
 
 fn no_answer(error: impl std::error::Error) -> NoAnswer {

@@ -22,7 +22,7 @@ impl ToolReply {
     /// It, unless the tool, or the call, failed.
     pub(super) fn success(self) -> Result<Self, NoAnswer> {
         match self.is_error() {
-            true => Err(NoAnswer::new(self.shown())),
+            true => NoAnswer::because(self.shown()),
             false => Ok(self),
         }
     }

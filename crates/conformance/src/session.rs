@@ -1,6 +1,5 @@
 //! One MCP session over HTTP, as an agent has it, and what it hears on its event stream.
 
-use std::iter;
 use std::mem;
 use std::time::{Duration, Instant};
 
@@ -10,7 +9,7 @@ use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
 use pillion_protocol::json;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, Receiver, Sender};
-use tokio::task::AbortHandle;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::agent::{Agent, first_or_further, initialized};
@@ -21,19 +20,12 @@ use crate::reply::ToolReply;
 use crate::rule::{Otherwise, Problem};
 use crate::test_context::TestContext;
 
-/// What came on an event stream.
-#[derive(Debug, Clone)]
-enum Heard {
-    /// Some bytes, whatever they mean.
-    Sign,
-    /// An event.
-    Event { at: Instant, event: Event },
-    /// Nothing is received any more, and why.
-    End(&'static str),
-}
+/// What came on an event stream: some bytes, with the events that they complete; or why nothing is
+/// received any more.
+type Heard = Result<(Instant, Vec<Event>), &'static str>;
 
 /// How much is read before a check has taken it in: a companion that sends without end has to wait.
-const AHEAD: usize = 1024;
+const AHEAD: usize = 16;
 
 /// How many messages one session takes in, of `MAX_ANSWER` bytes in all. One that sends more is not
 /// listened to any longer.
@@ -59,7 +51,7 @@ pub(super) struct Session<'a> {
 #[derive(Debug)]
 struct Stream {
     heard: Receiver<Heard>,
-    reader: AbortHandle,
+    _reader: JoinSet<()>,
 }
 
 impl TestContext {
@@ -185,11 +177,15 @@ impl<'a> Session<'a> {
         let get = self.probe(Method::GET).header(ACCEPT, "text/event-stream");
         let answer = self.test.send(get).await?;
         if !answer.status.is_success() {
-            return Err(NoAnswer::new(format!("GET: {}", answer.shown())));
+            return NoAnswer::because(format!("GET: {}", answer.shown()));
         }
         let (sender, heard) = mpsc::channel(AHEAD);
-        let reader = tokio::spawn(read(answer.into_events(), sender)).abort_handle();
-        self.stream = Some(Stream { heard, reader });
+        let mut reader = JoinSet::new();
+        reader.spawn(read(answer.into_events(), sender));
+        self.stream = Some(Stream {
+            heard,
+            _reader: reader,
+        });
         Ok(())
     }
 
@@ -275,22 +271,24 @@ impl Agent for Session<'_> {
         let left = until.saturating_duration_since(Instant::now());
         match timeout(left, stream.heard.recv()).await {
             Err(_) | Ok(None) => return false,
-            Ok(Some(Heard::End(how))) => {
+            Ok(Some(Err(how))) => {
                 self.end = Some(how);
                 return false;
             }
-            Ok(Some(Heard::Sign)) => self.signs += 1,
-            Ok(Some(Heard::Event { at, event })) => {
-                let message = json::value(event.data.as_bytes()).ok();
-                let message = message.filter(|message| message["jsonrpc"] == "2.0");
-                let is_odd = message.is_none() || event.has_id;
-                self.odd_events += usize::from(is_odd);
-                let mut events = self.test.observations.events.borrow_mut();
-                events.count += 1;
-                if is_odd {
-                    events.odd.get_or_insert(event);
+            Ok(Some(Ok((at, new)))) => {
+                self.signs += 1;
+                for event in new {
+                    let message = json::value(event.data.as_bytes()).ok();
+                    let message = message.filter(|message| message["jsonrpc"] == "2.0");
+                    let is_odd = message.is_none() || event.has_id;
+                    self.odd_events += usize::from(is_odd);
+                    let mut events = self.test.observations.events.borrow_mut();
+                    events.count += 1;
+                    if is_odd {
+                        events.odd.get_or_insert(event);
+                    }
+                    self.messages.extend(message.map(|message| (at, message)));
                 }
-                self.messages.extend(message.map(|message| (at, message)));
             }
         }
         true
@@ -299,29 +297,21 @@ impl Agent for Session<'_> {
 
 impl Drop for Session<'_> {
     fn drop(&mut self) {
-        if let Some(stream) = &self.stream {
-            stream.reader.abort();
-        }
         let mut left = self.test.observations.left.borrow_mut();
         left.push(mem::take(&mut self.record));
     }
 }
 
 async fn read(mut stream: Events, heard: Sender<Heard>) {
-    let how = loop {
-        let events = match stream.next().await {
-            Ok(Some(events)) => events,
-            Err(Error::TooLong(_)) => break "it was closed because too many bytes came",
-            Ok(None) | Err(_) => break "it ended",
+    loop {
+        let new = match stream.next().await {
+            Ok(Some(events)) => Ok((Instant::now(), events)),
+            Err(Error::TooLong(_)) => Err("it was closed because too many bytes came"),
+            Ok(None) | Err(_) => Err("it ended"),
         };
-        let at = Instant::now();
-        let events = events.into_iter();
-        let events = events.map(|event| Heard::Event { at, event });
-        for new in iter::once(Heard::Sign).chain(events) {
-            if heard.send(new).await.is_err() {
-                return;
-            }
+        let is_end = new.is_err();
+        if heard.send(new).await.is_err() || is_end {
+            return;
         }
-    };
-    let _ = heard.send(Heard::End(how)).await;
+    }
 }

@@ -115,23 +115,19 @@ impl Target {
 
     /// The editor's name for people, if a file has it.
     pub fn display_name(&self) -> Option<&str> {
-        let mut names = self.contents();
-        match self.protocol {
-            Protocol::Companion => {
-                names.find_map(|content| content.pointer("/ideInfo/displayName")?.as_str())
-            }
-            Protocol::Claude => names.find_map(|content| content.get("ideName")?.as_str()),
-        }
+        let field = match self.protocol {
+            Protocol::Companion => "/ideInfo/displayName",
+            Protocol::Claude => "/ideName",
+        };
+        let mut contents = self.contents();
+        contents.find_map(|content| content.pointer(field)?.as_str())
     }
 
     /// Its workspace roots.
     pub fn roots(&self) -> Vec<PathBuf> {
         if self.protocol == Protocol::Claude {
-            let lists = self.files.iter().map(TargetFile::folders);
-            return lists
-                .into_iter()
-                .find(|list| !list.is_empty())
-                .unwrap_or_default();
+            let mut lists = self.files.iter().map(TargetFile::folders);
+            return lists.find(|list| !list.is_empty()).unwrap_or_default();
         }
         let mut lists = self.contents();
         let list = lists.find_map(|content| content.get("workspacePath")?.as_str());
@@ -331,18 +327,15 @@ fn siblings(protocol: Protocol, environment: &Environment) -> Vec<TargetFile> {
         let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths {
-            let is_considered = published_as(&path, protocol, environment).is_some();
-            let extension = path.extension().and_then(|it| it.to_str());
-            let is_similar = matches!(extension, Some("json" | "lock"));
-            if !is_considered && (!is_similar || others.len() >= MAX_OTHERS) {
-                continue;
+            let read = || TargetFile::read(&path, protocol, environment).ok();
+            let is_similar = path
+                .extension()
+                .is_some_and(|it| it == "json" || it == "lock");
+            if published_as(&path, protocol, environment).is_some() {
+                files.extend(read());
+            } else if is_similar && others.len() < MAX_OTHERS {
+                others.extend(read());
             }
-            let list = if is_considered {
-                &mut files
-            } else {
-                &mut others
-            };
-            list.extend(TargetFile::read(&path, protocol, environment).ok());
         }
     }
     files.append(&mut others);
@@ -352,17 +345,13 @@ fn siblings(protocol: Protocol, environment: &Environment) -> Vec<TargetFile> {
 /// The folders where agents look, and those that they are in as far as they are agents' own.
 fn folders(protocol: Protocol, environment: &Environment) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();
-    let mut add = |folder: PathBuf| {
-        if !folders.contains(&folder) {
-            folders.push(folder);
-        }
-    };
     for (_, place) in places(protocol) {
         let folder = environment.directory(place);
-        let around = folder.ancestors().skip(1).take(place.folder.len());
-        let around: Vec<_> = around.map(Path::to_owned).collect();
-        add(folder);
-        around.into_iter().for_each(&mut add);
+        for folder in folder.ancestors().take(place.folder.len() + 1) {
+            if !folders.iter().any(|known| known == folder) {
+                folders.push(folder.to_owned());
+            }
+        }
     }
     folders
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use pillion_discovery::regular_file;
 use serde_json::Value;
 
 use crate::facts;
@@ -133,11 +134,11 @@ impl Watched {
 impl Look {
     fn at(path: &Path) -> Option<Self> {
         let metadata = path.symlink_metadata().ok()?;
-        let file = facts::open(path).ok()?.ok()?;
+        let (file, opened) = regular_file::open(path).ok()?;
         Some(Self {
             modified: metadata.modified().ok(),
             length: metadata.len(),
-            inode: facts::of_open(&file).ok()?.map(|unix| unix.inode),
+            inode: facts::unix(&opened).map(|unix| unix.inode),
             bytes: facts::read(&file).ok()?.ok()?,
             _held: file,
         })

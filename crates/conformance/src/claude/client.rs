@@ -143,7 +143,7 @@ impl<'a> Client<'a> {
     /// Sends a frame or a message.
     pub(super) async fn send(&mut self, message: Message) -> Result<(), NoAnswer> {
         let Some(socket) = &mut self.socket else {
-            return Err(NoAnswer::new("the connection was cut"));
+            return NoAnswer::because("the connection was cut");
         };
         let until = Instant::now() + self.limit;
         match timeout_at(until.into(), socket.send(message)).await {
@@ -151,7 +151,7 @@ impl<'a> Client<'a> {
             Ok(Err(error)) => Err(self.ended(&error)),
             Err(_) => {
                 let limit = self.limit;
-                Err(NoAnswer::new(format!("nothing is read within {limit:?}")))
+                NoAnswer::because(format!("nothing is read within {limit:?}"))
             }
         }
     }

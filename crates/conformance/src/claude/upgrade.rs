@@ -37,7 +37,7 @@ pub(super) fn of_stranger(test: &TestContext) -> Probe {
 
 /// Whether an answer agrees to a WebSocket, as specified (RFC 6455, 4.2.2).
 pub(super) fn agrees(answer: &Answer) -> Result<(), NoAnswer> {
-    let wrong = |why: String| Err(NoAnswer::new(why));
+    let wrong = |why: String| NoAnswer::because(why);
     if answer.status != StatusCode::SWITCHING_PROTOCOLS {
         return wrong(answer.shown());
     }
