@@ -54,8 +54,6 @@ pub(super) struct Selections {
 #[derive(Debug, Clone)]
 pub(super) struct Mention {
     pub(super) file: String,
-    /// Counted from 1.
-    pub(super) lines: (u32, u32),
     /// The messages that came of it.
     pub(super) messages: Vec<Value>,
 }

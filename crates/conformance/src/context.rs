@@ -1,8 +1,8 @@
 //! What the editor shows, as agents get it (C4).
 
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use pillion_discovery::is_same;
 use pillion_protocol::context::{CONTEXT_UPDATE, MAX_FILES, MAX_SELECTION};
 use serde_json::Value;
 
@@ -182,11 +182,11 @@ async fn moved(test: &TestContext) -> Finding {
     let (file, line) = contexts.of_cursor.place()?;
     let last = moves.last()?;
     let active = scenario::active(last);
-    let real = |path: &str| Path::new(path).canonicalize().ok();
+    let is_it = |path: &str| is_same(path.as_ref(), file.as_ref());
     match active {
         None if files(last).is_empty() => blocked(&["C4.3-listed"], "no file is listed"),
         None => broken("no file is active afterwards"),
-        Some(active) if active["path"].as_str().and_then(real) != real(file) => {
+        Some(active) if !active["path"].as_str().is_some_and(is_it) => {
             broken(format!("{file} was focused, {} is active", active["path"]))
         }
         Some(active) if !active["cursor"]["line"].is_number() => {

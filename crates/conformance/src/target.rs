@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pillion_discovery::Environment;
+use pillion_discovery::{Environment, is_same};
 use pillion_protocol::dialect::{Place, Protocol};
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, Token};
@@ -262,9 +262,8 @@ impl TargetFile {
 
     /// Whether it is the same entry of the same folder. Two links to one file are two.
     fn is_same_as(&self, other: &Self) -> bool {
-        let folder = |file: &Self| file.path.parent()?.canonicalize().ok();
-        let is_same_folder = || folder(self).is_some() && folder(self) == folder(other);
-        self.path == other.path || self.name() == other.name() && is_same_folder()
+        let folders = self.path.parent().zip(other.path.parent());
+        self.name() == other.name() && folders.is_some_and(|(one, other)| is_same(one, other))
     }
 
     /// Whether it was meant to be a discovery file of the companion of `first`, wherever it lies and
@@ -301,11 +300,7 @@ fn published_as(
     environment: &Environment,
 ) -> Option<(Dialect, &'static Place)> {
     let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
-    let real = folder.canonicalize().ok();
-    let is_there = |place: &Place| {
-        let directory = environment.directory(place);
-        directory == folder || real.is_some() && directory.canonicalize().ok() == real
-    };
+    let is_there = |place: &Place| is_same(&environment.directory(place), folder);
     places(protocol).find(|(_, place)| place.name.fits(name) && is_there(place))
 }
 

@@ -111,23 +111,19 @@ impl Watched {
         seen.rewritten += 1;
         let content = serde_json::from_slice::<Value>(&now.bytes);
         let content = content.ok().filter(Value::is_object);
-        let is_whole = content.is_some();
-        if seen.contents.len() < MAX_CONTENTS {
-            let content = content.map(|content| (self.path.clone(), content));
-            seen.contents.extend(content);
-        }
-        let flaw = if was_gone {
-            Some("was missing for a moment")
-        } else if !is_whole {
-            Some("was seen half written")
-        } else if now.inode.is_some() && now.inode == before.inode {
-            Some("was rewritten in place: a reader may see half of it")
-        } else {
-            None
+        let flaw = match &content {
+            _ if was_gone => Some("was missing for a moment"),
+            None => Some("was seen half written"),
+            Some(_) if now.inode.is_some() && now.inode == before.inode => {
+                Some("was rewritten in place: a reader may see half of it")
+            }
+            Some(_) => None,
         };
-        if let (Some(flaw), None) = (flaw, &seen.flaw) {
-            seen.flaw = Some(format!("{shown} {flaw}"));
-        }
+        let flaw = flaw.map(|flaw| format!("{shown} {flaw}"));
+        seen.flaw = seen.flaw.take().or(flaw);
+        let content = content.filter(|_| seen.contents.len() < MAX_CONTENTS);
+        let content = content.map(|content| (self.path.clone(), content));
+        seen.contents.extend(content);
     }
 }
 

@@ -78,7 +78,6 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Waiting {
     updates: VecDeque<Update>,
-    bytes: usize,
     is_ended: bool,
 }
 
@@ -94,7 +93,7 @@ impl Updates {
             let changed = self.0.changed.notified();
             {
                 let mut waiting = self.0.lock();
-                if let Some(update) = waiting.take() {
+                if let Some(update) = waiting.updates.pop_front() {
                     return Some(update);
                 }
                 if waiting.is_ended {
@@ -129,17 +128,14 @@ impl Shared {
 
 impl Waiting {
     fn put(&mut self, update: Update) {
-        self.bytes += update.size();
         self.updates.push_back(update);
-        while self.updates.len() > MAX_WAITING || self.bytes > MAX_WAITING_BYTES {
-            self.take();
+        while self.updates.len() > MAX_WAITING || self.bytes() > MAX_WAITING_BYTES {
+            self.updates.pop_front();
         }
     }
 
-    fn take(&mut self) -> Option<Update> {
-        let update = self.updates.pop_front()?;
-        self.bytes -= update.size();
-        Some(update)
+    fn bytes(&self) -> usize {
+        self.updates.iter().map(Update::size).sum()
     }
 }
 

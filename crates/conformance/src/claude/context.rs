@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::selection::{is_in, mention, selections};
+use super::selection::{MENTIONED, is_in, mention, selections};
 use crate::check::checks;
 use crate::claude_observation::Selections;
 use crate::rule::{Finding, Otherwise, Problem, blocked, broken, shown, unchecked};
@@ -178,7 +178,7 @@ async fn mention_lines(test: &TestContext) -> Finding {
         return blocked(&["K7-mention"], "no `at_mentioned` arrived");
     };
     let params = &message["params"];
-    let (first, last) = mention.lines;
+    let (first, last) = MENTIONED;
     fits(params, &MENTION).or_blocked(&["K7-mention"], "the mention")?;
     let lines = ["lineStart", "lineEnd"].map(|field| &params[field]);
     if !is_in(params, &mention.file) {

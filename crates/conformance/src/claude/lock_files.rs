@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pillion_discovery::is_same;
 use pillion_protocol::Dialect;
 use serde_json::Value;
 
@@ -90,10 +91,9 @@ async fn in_place(test: &TestContext) -> Finding {
         return broken("there is no such place");
     };
     let folder = test.target.environment().directory(place);
-    let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let is_there = |file: &&TargetFile| {
         let parent = file.path.parent();
-        parent.is_some_and(|parent| real(parent) == real(&folder))
+        parent.is_some_and(|parent| is_same(parent, &folder))
     };
     match named(test)?.into_iter().find(is_there) {
         Some(file) => Ok(file.path.display().to_string()),

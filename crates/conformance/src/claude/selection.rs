@@ -1,7 +1,6 @@
 //! How the selections of the first seconds and those of moves are received, once each, and a mention.
 
-use std::path::Path;
-
+use pillion_discovery::is_same;
 use pillion_protocol::claude::notifications::{AT_MENTIONED, SELECTION_CHANGED};
 use serde_json::Value;
 
@@ -15,8 +14,8 @@ use crate::observation::{CursorMoved, once};
 use crate::rule::{Problem, unchecked};
 use crate::test_context::TestContext;
 
-/// The lines that are mentioned.
-const MENTIONED: (u32, u32) = (2, 3);
+/// The lines that are mentioned, counted from 1.
+pub(super) const MENTIONED: (u32, u32) = (2, 3);
 
 /// How selections show the cursor.
 const CURSOR: Cursor = Cursor {
@@ -44,10 +43,8 @@ pub(super) fn is_selection(message: &Value) -> bool {
 
 /// Whether a selection is in this file, however it is spelt.
 pub(super) fn is_in(params: &Value, file: &str) -> bool {
-    let real = |path: &str| Path::new(path).canonicalize().ok();
-    params["filePath"]
-        .as_str()
-        .is_some_and(|path| path == file || real(path) == real(file))
+    let path = params["filePath"].as_str();
+    path.is_some_and(|path| is_same(path.as_ref(), file.as_ref()))
 }
 
 impl Selections {
@@ -94,7 +91,6 @@ impl Mention {
         let new = client.heard().skip(at);
         Ok(Self {
             file,
-            lines: MENTIONED,
             messages: new.filter(|it| is_mention(it)).cloned().collect(),
         })
     }

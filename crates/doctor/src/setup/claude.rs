@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pillion_discovery::{Environment, is_same};
 use pillion_protocol::dialect::Base;
 
-use super::settings::{Content, Scope, Settings, SettingsFile, plain};
+use super::settings::{Scope, Settings, SettingsFile, content};
 
 /// Where an administrator's settings are, besides those in a folder beside it.
 const MANAGED: &str = if cfg!(target_os = "macos") {
@@ -33,13 +33,10 @@ pub fn read(environment: &Environment, folder: &Path) -> Settings {
     places.push((Scope::System, managed));
     places.extend(more.into_iter().map(|path| (Scope::System, path)));
     places.push((Scope::Menus, menus(environment)));
-    let files = places.into_iter().map(|(scope, path)| {
-        let content: Content = plain(&path);
-        SettingsFile {
-            scope,
-            path,
-            content,
-        }
+    let files = places.into_iter().map(|(scope, path)| SettingsFile {
+        scope,
+        content: content(&path, true),
+        path,
     });
     Settings {
         files: files.collect(),

@@ -199,12 +199,8 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
 /// What a file that begins with a byte order mark begins with.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The content of a file whose texts stand for themselves.
-pub(super) fn plain(path: &Path) -> Content {
-    content(path, true)
-}
-
-fn content(path: &Path, ignores_mark: bool) -> Content {
+/// The content of a file, whose texts stand for themselves.
+pub(super) fn content(path: &Path, ignores_mark: bool) -> Content {
     if !path.exists() {
         return Content::Missing;
     }
