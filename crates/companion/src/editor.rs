@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pillion_protocol::{Dialect, FileDiagnostics, IdeContext};
+use serde::Serialize;
 
 use crate::lost::LostOutcome;
 use crate::original::Original;
@@ -43,7 +44,8 @@ pub struct Diff {
 }
 
 /// Why a view closes without a decision in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum CloseReason {
     /// The agent closed it: the person answered in the agent's own window.
     ClosedByAgent,

@@ -36,7 +36,7 @@ use crate::plain::relay::Relay;
 use crate::plain::viewer::{Caller, Seat, Viewer};
 use crate::plain::wire::{At, CodeAction, ExecuteCommand};
 use crate::position::Encoding;
-use crate::profile::{self, Action, ClientProfile, Published};
+use crate::profile::{self, Action, ClientProfile};
 use crate::quirks::Quirks;
 use crate::{message, uri};
 
@@ -236,14 +236,6 @@ impl ClientProfile for Plain {
             workspace: Some(profile::follows_roots()),
             ..ServerCapabilities::default()
         }
-    }
-
-    fn initialized(&mut self, _: &Published) -> Vec<Action> {
-        Vec::new()
-    }
-
-    fn roots_changed(&mut self, _: &Published) -> Vec<Action> {
-        Vec::new()
     }
 
     fn request(&mut self, request: Request) -> Vec<Action> {

@@ -8,11 +8,10 @@ mod messages;
 mod version;
 
 use gen_lsp_types::{MessageType, ServerCapabilities};
-use lsp_server::{Message, Request, RequestId, Response};
+use lsp_server::{Request, RequestId, Response};
 use pillion_companion::{DiffId, EditorEvent, ProposalKey, Status};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use self::asked::{Asked, Requests};
@@ -150,16 +149,13 @@ impl ClientProfile for Plugin {
     }
 
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
-        match method {
-            DID_CHANGE_CONTEXT => {
-                read(method, params).map_or_else(refuse, |params| self.change_context(params))
-            }
-            DID_RESOLVE_DIFF => {
-                read(method, params).map_or_else(refuse, |params| self.resolve_diff(params))
-            }
+        let handled = match method {
+            DID_CHANGE_CONTEXT => message::params(params).map(|it| self.change_context(it)),
+            DID_RESOLVE_DIFF => message::params(params).map(|it| self.resolve_diff(it)),
             // A language-server client sends more than a plugin needs.
-            _ => Vec::new(),
-        }
+            _ => return Vec::new(),
+        };
+        handled.unwrap_or_else(|why| vec![Action::Send(message::ignored(method, &why))])
     }
 
     fn response(&mut self, response: Response) -> Vec<Action> {
@@ -199,15 +195,6 @@ impl ClientProfile for Plugin {
         let message = message.map(Action::Send);
         message.into_iter().chain(self.status()).collect()
     }
-}
-
-/// The parameters of a notification, or a message about what is wrong with them.
-fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, Message> {
-    message::params(params).map_err(|why| message::ignored(method, &why))
-}
-
-fn refuse(why: Message) -> Vec<Action> {
-    vec![Action::Send(why)]
 }
 
 fn invalid(id: RequestId, why: String) -> Action {

@@ -27,10 +27,16 @@ pub trait ClientProfile {
     fn capabilities(&self) -> ServerCapabilities;
 
     /// The client is ready for messages. None was sent to it before.
-    fn initialized(&mut self, published: &Published) -> Vec<Action>;
+    fn initialized(&mut self, published: &Published) -> Vec<Action> {
+        let _ = published;
+        Vec::new()
+    }
 
     /// The workspace roots changed.
-    fn roots_changed(&mut self, published: &Published) -> Vec<Action>;
+    fn roots_changed(&mut self, published: &Published) -> Vec<Action> {
+        let _ = published;
+        Vec::new()
+    }
 
     /// The client sends a request. Some time its answer is sent.
     fn request(&mut self, request: Request) -> Vec<Action>;

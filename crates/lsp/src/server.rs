@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, after, at, bounded, never, select, tick, unbounded};
+use crossbeam_channel::{
+    Receiver, RecvError, Sender, after, at, bounded, never, select, tick, unbounded,
+};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, ResponseError};
 use pillion_companion::{EditorEvent, LostOutcome};
 use pillion_system::{process, spawn, time_limit};
@@ -11,6 +13,7 @@ use pillion_text::stderr;
 use serde_json::Value;
 
 use crate::disk::{Done, READ_TIMEOUT};
+use crate::framing::Frame;
 use crate::handshake::{self, InitializeParams};
 use crate::session::{Session, Start, warning};
 use crate::transport::{self, Input};
@@ -98,22 +101,23 @@ impl Server {
                 (input.clone(), never())
             };
             let ending = select! {
-                recv(input) -> input => match input {
-                    Ok(Input::Message(message, bytes)) => self.message(message, bytes),
-                    Ok(Input::Other) => {
+                recv(input) -> input => match input.unwrap_or(Ok(None)) {
+                    Ok(Some(Frame::Message(message, bytes))) => self.message(message, bytes),
+                    Ok(Some(Frame::Other)) => {
                         tracing::warn!("ignored: JSON that is not a message");
                         None
                     }
-                    Ok(Input::Malformed(error)) => Some(Err(Error::Malformed(error))),
-                    Ok(Input::End | Input::Signal) | Err(_) => Some(Ok(())),
+                    Ok(None) => Some(Ok(())),
+                    Err(error) => Some(Err(Error::Malformed(error))),
                 },
                 recv(events) -> event => event.ok().and_then(|event| self.event(event)),
-                recv(self.done.1) -> done => done.ok().and_then(|done| self.done(done)),
-                recv(self.links.1) -> input => input.ok().and_then(|input| self.link(input)),
+                // After `shutdown` they are dropped, and with an input its connection.
+                recv(self.done.1) -> done => self.tell(done, Session::done),
+                recv(self.links.1) -> input => self.tell(input, Session::link),
                 recv(written) -> _ => Some(Ok(())),
                 recv(checks) -> _ => self.check_editor(),
                 recv(room) -> _ => None,
-                recv(self.timer()) -> now => now.ok().and_then(|now| self.elapse(now)),
+                recv(self.timer()) -> now => self.tell(now, Session::elapse),
             };
             if let Some(ending) = ending {
                 return ending;
@@ -136,8 +140,7 @@ impl Server {
                 let is_error = response.response_result.is_err();
                 tracing::debug!(id = %response.id, bytes, is_error, "response");
                 if let Some(session) = &mut self.session {
-                    let actions = session.profile.response(response);
-                    session.perform(actions, &self.output);
+                    session.tell(|profile| profile.response(response));
                 }
                 None
             }
@@ -166,8 +169,7 @@ impl Server {
                     self.answer(id, Err(error));
                 }
                 Some(session) => {
-                    let actions = session.profile.request(Request { id, method, params });
-                    session.perform(actions, &self.output);
+                    session.tell(|profile| profile.request(Request { id, method, params }));
                 }
             },
         }
@@ -179,13 +181,12 @@ impl Server {
         }
         let session = self.session.as_mut()?;
         match method.as_str() {
-            "initialized" => session.initialized(&self.output),
+            "initialized" => session.initialized(),
             "workspace/didChangeWorkspaceFolders" => {
-                session.change_folders(&method, params, &self.output);
+                session.change_folders(&method, params);
             }
             _ => {
-                let actions = session.profile.notification(&method, params);
-                session.perform(actions, &self.output);
+                session.tell(|profile| profile.notification(&method, params));
             }
         }
         None
@@ -197,25 +198,20 @@ impl Server {
             return (!self.is_shut_down).then_some(Ok(()));
         }
         match (&mut self.session, event) {
-            (Some(session), event) => session.event(event, &self.output),
+            (Some(session), event) => session.event(event),
             (None, EditorEvent::Lost(lost)) => report_late(&lost, &self.output),
             (None, _) => {}
         }
         None
     }
 
-    /// Another thread has done something that waits for a disk.
-    fn done(&mut self, done: Done) -> Option<Ending> {
-        if let Some(session) = &mut self.session {
-            session.done(done, &self.output);
-        }
-        None
-    }
-
-    fn link(&mut self, input: link::Input) -> Option<Ending> {
-        // After `shutdown` it is dropped, and with it the connection.
-        if let Some(session) = &mut self.session {
-            session.link(input, &self.output);
+    fn tell<T>(
+        &mut self,
+        happened: Result<T, RecvError>,
+        tell: fn(&mut Session, T),
+    ) -> Option<Ending> {
+        if let (Ok(happened), Some(session)) = (happened, &mut self.session) {
+            tell(session, happened);
         }
         None
     }
@@ -230,7 +226,7 @@ impl Server {
         while session.is_busy()
             && let Ok(done) = self.done.1.recv_deadline(deadline)
         {
-            session.done(done, &self.output);
+            session.done(done);
         }
     }
 
@@ -238,12 +234,6 @@ impl Server {
     fn timer(&self) -> Receiver<Instant> {
         let due = self.session.as_ref().and_then(Session::due);
         due.map_or_else(never, at)
-    }
-
-    fn elapse(&mut self, now: Instant) -> Option<Ending> {
-        let session = self.session.as_mut()?;
-        session.elapse(now, &self.output);
-        None
     }
 
     fn check_editor(&self) -> Option<Ending> {
@@ -279,6 +269,7 @@ impl Server {
             params,
             profile_kind,
             options: self.options.clone(),
+            output: self.output.clone(),
             events: self.events.clone(),
             done: self.done.0.clone(),
             inputs: self.links.0.clone(),

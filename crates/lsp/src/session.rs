@@ -43,6 +43,7 @@ pub struct Session {
     pub profile: Box<dyn ClientProfile + Send>,
     /// Where proposals lie as files, if that is how they are shown.
     files: Option<Worker<Job>>,
+    output: Sender<Message>,
     /// Where other threads report what came of their work.
     done: Sender<Done>,
     /// The connections with other `pillion lsp`: what is sent here is written there.
@@ -68,6 +69,7 @@ pub struct Start {
     pub params: InitializeParams,
     pub profile_kind: ProfileKind,
     pub options: Options,
+    pub output: Sender<Message>,
     pub events: Sender<EditorEvent>,
     pub done: Sender<Done>,
     pub inputs: Sender<link::Input>,
@@ -151,6 +153,7 @@ impl Start {
             service,
             profile,
             files,
+            output: self.output,
             done: self.done,
             links: HashMap::new(),
             inputs: self.inputs,
@@ -166,40 +169,37 @@ impl Start {
 }
 
 impl Session {
-    pub fn initialized(&mut self, output: &Sender<Message>) {
+    pub fn initialized(&mut self) {
         if self.is_initialized {
             return;
         }
         self.is_initialized = true;
         for note in std::mem::take(&mut self.notes) {
-            self.say(note, output);
+            self.say(note);
         }
         self.service.initialized(Instant::now());
         if let Some(published) = self.published() {
-            let actions = self.profile.initialized(&published);
-            self.perform(actions, output);
+            self.tell(|profile| profile.initialized(&published));
         }
         for message in std::mem::take(&mut self.unsent) {
-            let _ = output.send(message);
+            let _ = self.output.send(message);
         }
         for event in std::mem::take(&mut self.held) {
-            let actions = self.profile.event(event);
-            self.perform(actions, output);
+            self.tell(|profile| profile.event(event));
         }
     }
 
-    pub fn event(&mut self, event: EditorEvent, output: &Sender<Message>) {
+    pub fn event(&mut self, event: EditorEvent) {
         match event {
-            EditorEvent::Open(_, shown) if output.len() > MAX_UNREAD => {
+            EditorEvent::Open(_, shown) if self.output.len() > MAX_UNREAD => {
                 shown.failed("the editor does not read its messages");
             }
-            EditorEvent::Diagnostics(_, found) if output.len() > MAX_UNREAD => {
+            EditorEvent::Diagnostics(_, found) if self.output.len() > MAX_UNREAD => {
                 found.done(Vec::new());
             }
-            EditorEvent::Lost(lost) => self.say(warning(&lost), output),
+            EditorEvent::Lost(lost) => self.say(warning(&lost)),
             event if self.is_initialized => {
-                let actions = self.profile.event(event);
-                self.perform(actions, output);
+                self.tell(|profile| profile.event(event));
             }
             event => self.hold(event),
         }
@@ -232,63 +232,61 @@ impl Session {
         self.held.extend(kept);
     }
 
-    fn say(&mut self, message: Message, output: &Sender<Message>) {
+    fn say(&mut self, message: Message) {
         if self.is_initialized {
             // An editor that reads no more ends the loop by itself.
-            let _ = output.send(message);
+            let _ = self.output.send(message);
         } else {
             self.unsent.push(message);
         }
     }
 
     /// The editor's folders changed: what the roots are then is worked out elsewhere.
-    pub fn change_folders(&mut self, method: &str, params: Value, output: &Sender<Message>) {
+    pub fn change_folders(&mut self, method: &str, params: Value) {
         match message::params::<DidChangeWorkspaceFolders>(params) {
             // The thread lives as long as this sender.
             Ok(params) => self.changes.order(params.event),
-            Err(why) => self.say(message::ignored(method, &why), output),
+            Err(why) => self.say(message::ignored(method, &why)),
         }
     }
 
     /// Another thread has done something that waits for a disk.
-    pub fn done(&mut self, done: Done, output: &Sender<Message>) {
+    pub fn done(&mut self, done: Done) {
         match done {
             Done::Roots { paths, notes } => {
                 for note in notes {
-                    self.say(note, output);
+                    self.say(note);
                 }
-                self.change_roots(paths, output);
+                self.change_roots(paths);
             }
             Done::Started(started) => {
                 let started = self.service.started(started, &self.roots);
-                self.check(started, output);
+                self.check(started);
             }
             done => {
-                let actions = self.profile.done(done);
-                self.perform(actions, output);
+                self.tell(|profile| profile.done(done));
             }
         }
     }
 
-    fn change_roots(&mut self, roots: Vec<PathBuf>, output: &Sender<Message>) {
+    fn change_roots(&mut self, roots: Vec<PathBuf>) {
         if roots == self.roots {
             return;
         }
         self.roots = roots;
         let changed = self.service.change_roots(self.roots.clone());
-        self.check(changed, output);
+        self.check(changed);
         // Before that, it is sent with all the rest.
         if let Some(published) = self.published().filter(|_| self.is_initialized) {
-            let actions = self.profile.roots_changed(&published);
-            self.perform(actions, output);
+            self.tell(|profile| profile.roots_changed(&published));
         }
     }
 
     /// Shows the person that agents cannot connect.
-    fn check(&mut self, result: Result<(), impl std::fmt::Display>, output: &Sender<Message>) {
+    fn check(&mut self, result: Result<(), impl std::fmt::Display>) {
         if let Err(why) = result {
             let text = format!("Pillion: no agent can connect: {why:#}");
-            self.say(message::show(MessageType::Error, text), output);
+            self.say(message::show(MessageType::Error, text));
         }
     }
 
@@ -303,7 +301,7 @@ impl Session {
     }
 
     /// Something happened to a connection with another `pillion lsp`.
-    pub fn link(&mut self, input: link::Input, output: &Sender<Message>) {
+    pub fn link(&mut self, input: link::Input) {
         let link::Input { end, event } = input;
         let is_known = self.links.contains_key(&end);
         match &event {
@@ -313,8 +311,7 @@ impl Session {
             Event::Message(_) if !is_known => return,
             Event::Message(_) => {}
         }
-        let actions = self.profile.link(end, event);
-        self.perform(actions, output);
+        self.tell(|profile| profile.link(end, event));
     }
 
     /// Whether the editor sends faster than others of our kind read. Then it fills its own pipe.
@@ -330,11 +327,10 @@ impl Session {
     }
 
     /// Time has passed.
-    pub fn elapse(&mut self, now: Instant, output: &Sender<Message>) {
+    pub fn elapse(&mut self, now: Instant) {
         let started = self.service.elapse(now, self.profile.is_relaying());
-        self.check(started, output);
-        let actions = self.profile.elapse(now);
-        self.perform(actions, output);
+        self.check(started);
+        self.tell(|profile| profile.elapse(now));
     }
 
     /// Whether something is under way that must not be cut off.
@@ -342,17 +338,23 @@ impl Session {
         self.profile.is_deciding() || self.service.is_starting()
     }
 
-    pub fn perform(&mut self, actions: Vec<Action>, output: &Sender<Message>) {
+    /// The profile handles something, and what it wants done is done.
+    pub fn tell(&mut self, handle: impl FnOnce(&mut dyn ClientProfile) -> Vec<Action>) {
+        let actions = handle(self.profile.as_mut());
+        self.perform(actions);
+    }
+
+    fn perform(&mut self, actions: Vec<Action>) {
         let mut silent = Vec::new();
         for action in actions {
             match action {
                 // A client that asks is ready for the answer.
-                Action::Send(answer @ Message::Response(_)) => drop(output.send(answer)),
+                Action::Send(answer @ Message::Response(_)) => drop(self.output.send(answer)),
                 Action::Send(message) => {
                     if let Message::Request(Request { id, method, .. }) = &message {
                         tracing::debug!(%id, method, "asked");
                     }
-                    self.say(message, output);
+                    self.say(message);
                 }
                 Action::Disk(job) => {
                     if let Some(files) = &self.files {
@@ -379,7 +381,7 @@ impl Session {
                 Action::HangUp(end) => drop(self.links.remove(&end)),
                 Action::ReportContext { files, is_trusted } => {
                     let reported = self.service.report(files, is_trusted);
-                    self.check(reported, output);
+                    self.check(reported);
                 }
                 Action::Mention {
                     request,
@@ -387,7 +389,7 @@ impl Session {
                     lines,
                     answer,
                 } => {
-                    let output = output.clone();
+                    let output = self.output.clone();
                     let reply = Reply::new(move |agent: Result<_, _>| {
                         // One that goes away in between has named nothing.
                         let named = answer(agent.unwrap_or_default());
@@ -406,8 +408,7 @@ impl Session {
         }
         for end in silent {
             let event = Event::Closed("it does not read its messages".to_owned());
-            let actions = self.profile.link(end, event);
-            self.perform(actions, output);
+            self.tell(|profile| profile.link(end, event));
         }
     }
 }

@@ -13,20 +13,8 @@ use crate::framing::{self, Frame, Malformed};
 /// How long the last messages may take to reach the editor.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(300);
 
-/// What came from the editor, or from the system in its place.
-#[derive(Debug)]
-pub enum Input {
-    /// A message, and how many bytes it has.
-    Message(Message, usize),
-    /// JSON that is not a message.
-    Other,
-    /// The editor will send nothing more.
-    End,
-    /// Nothing after this can be trusted.
-    Malformed(Malformed),
-    /// A signal asks for the end.
-    Signal,
-}
+/// What came from the editor. `None` if it sends nothing more, or a signal asks for the end.
+pub type Input = Result<Option<Frame>, Malformed>;
 
 /// The editor's end of the connection.
 #[derive(Debug)]
@@ -49,8 +37,7 @@ pub fn stdio() -> anyhow::Result<Transport> {
     let (output, messages) = unbounded();
     let (alive, written) = bounded(0);
     let signal_sender = input_sender.clone();
-    let caught =
-        pillion_system::signals::on_signal(move || drop(signal_sender.send(Input::Signal)));
+    let caught = pillion_system::signals::on_signal(move || drop(signal_sender.send(Ok(None))));
     if let Err(error) = caught {
         tracing::warn!(%error, "signals are caught only while agents are served");
     }
@@ -79,12 +66,8 @@ impl Transport {
 fn read(input: &Sender<Input>) {
     let mut stdin = io::stdin().lock();
     loop {
-        let (read, is_last) = match framing::read(&mut stdin) {
-            Ok(Some(Frame::Message(message, bytes))) => (Input::Message(message, bytes), false),
-            Ok(Some(Frame::Other)) => (Input::Other, false),
-            Ok(None) => (Input::End, true),
-            Err(error) => (Input::Malformed(error), true),
-        };
+        let read = framing::read(&mut stdin);
+        let is_last = !matches!(read, Ok(Some(_)));
         if input.send(read).is_err() || is_last {
             return;
         }

@@ -101,10 +101,7 @@ impl Diffs {
             // The companion has given it up: no answer about it counts any more.
             self.forget(id, requests);
         }
-        let params = CloseDiff {
-            id: id.0,
-            reason: reason.into(),
-        };
+        let params = CloseDiff { id: id.0, reason };
         let asked = Asked::Close {
             key,
             reason,

@@ -172,18 +172,7 @@ pub struct OpenDiff {
 #[derive(Debug, Serialize)]
 pub struct CloseDiff {
     pub id: u64,
-    pub reason: Reason,
-}
-
-/// Why a view goes away.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Reason {
-    ClosedByAgent,
-    AgentGone,
-    Settled,
-    Overruled,
-    NotShown,
+    pub reason: CloseReason,
 }
 
 /// What people may see in a status line.
@@ -235,18 +224,6 @@ impl From<Dialect> for Agent {
         Self {
             name: dialect.name(),
             display_name: dialect.display_name(),
-        }
-    }
-}
-
-impl From<CloseReason> for Reason {
-    fn from(reason: CloseReason) -> Self {
-        match reason {
-            CloseReason::ClosedByAgent => Self::ClosedByAgent,
-            CloseReason::AgentGone => Self::AgentGone,
-            CloseReason::Settled => Self::Settled,
-            CloseReason::Overruled => Self::Overruled,
-            CloseReason::NotShown => Self::NotShown,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use pillion_companion::CloseReason;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -234,7 +235,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             }
             "`pillion/openDiff` (request)" => check_written(open_diff(), fields, &tables),
             "`pillion/closeDiff` (request)" => {
-                let (id, reason) = (1, Reason::Settled);
+                let (id, reason) = (1, CloseReason::Settled);
                 check_written(CloseDiff { id, reason }, fields, &tables);
             }
             "`pillion/closeDiff` (request): The answer" => check_read::<Closed>(fields, &tables),
@@ -370,11 +371,11 @@ fn the_sample_is_made_of_what_the_tables_say() {
 fn every_reason_and_every_outcome_is_on_the_page() {
     let on_page = words(&field("`pillion/closeDiff` (request)", "reason").meaning);
     let reasons = [
-        Reason::ClosedByAgent,
-        Reason::AgentGone,
-        Reason::Settled,
-        Reason::Overruled,
-        Reason::NotShown,
+        CloseReason::ClosedByAgent,
+        CloseReason::AgentGone,
+        CloseReason::Settled,
+        CloseReason::Overruled,
+        CloseReason::NotShown,
     ];
     let others = ["pillion/openDiff".to_owned()].into();
     assert_eq!(&on_page - &others, wire(reasons));
