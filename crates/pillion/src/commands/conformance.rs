@@ -20,7 +20,7 @@ use pillion_system::Signals;
 
 use self::helper::{Commands, Reviewer};
 use self::output::Table;
-use super::output::terminal_width;
+use super::output::{print_json, terminal_width};
 use crate::args;
 use crate::failure::{Failure, Kind};
 
@@ -122,18 +122,17 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     if args.list {
         let wanted: Vec<_> = rules(protocol).filter(|rule| is_wanted(rule)).collect();
-        return print(&if args.json {
-            output::list_json(&wanted)?
-        } else {
-            output::list(&wanted, terminal_width())
-        });
+        if args.json {
+            return print_json(&output::list_json(&wanted));
+        }
+        return print(&output::list(&wanted, terminal_width()));
     }
     let environment = Environment::current();
     let file = args.file.as_deref();
     let target = target::find(file, args.pid, &args.target, protocol, &environment)?;
     let report = if args.json {
         let report = check(&args, &target, is_wanted, |_| {})?;
-        print(&output::json(&target, &report)?)?;
+        print_json(&output::json(&target, &report))?;
         report
     } else {
         print(&format!("{}\n", output::companion(&target)))?;

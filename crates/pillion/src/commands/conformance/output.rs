@@ -35,23 +35,22 @@ struct JsonCompanion {
 
 #[derive(Serialize)]
 struct JsonRow<'a> {
-    id: &'a str,
-    level: &'a str,
-    title: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    reason: &'a str,
+    #[serde(flatten)]
+    rule: JsonRule,
     result: Verdict,
     detail: &'a str,
 }
 
 #[derive(Serialize)]
-struct JsonRule<'a> {
-    id: &'a str,
-    level: &'a str,
-    group: &'a str,
-    title: &'a str,
+struct JsonRule {
+    id: &'static str,
+    level: &'static str,
+    /// Only in a list of rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<&'static str>,
+    title: &'static str,
     #[serde(skip_serializing_if = "str::is_empty")]
-    reason: &'a str,
+    reason: &'static str,
 }
 
 /// The name of a companion for people.
@@ -160,10 +159,15 @@ fn result(verdict: Verdict, is_terminal: bool) -> String {
     }
 }
 
-/// The report as one line of JSON.
-pub fn json(target: &Target, report: &Report) -> anyhow::Result<String> {
+/// The report, for JSON.
+pub fn json<'a>(target: &Target, report: &'a Report) -> impl Serialize + use<'a> {
     let shown = |path: &std::path::Path| path.to_string_lossy().into_owned();
-    let report = JsonReport {
+    let row = |row: &'a Row| JsonRow {
+        rule: rule(&row.rule, None),
+        result: row.verdict,
+        detail: &row.detail,
+    };
+    JsonReport {
         companion: JsonCompanion {
             port: target.port(),
             display_name: target.display_name().map(str::to_owned),
@@ -173,57 +177,21 @@ pub fn json(target: &Target, report: &Report) -> anyhow::Result<String> {
         },
         rules: report.rows.iter().map(row).collect(),
         summary: report.summary(),
-    };
-    Ok(visible::json(&serde_json::to_string(&report)?) + "\n")
-}
-
-fn row(row: &Row) -> JsonRow<'_> {
-    JsonRow {
-        id: row.rule.id,
-        level: row.rule.level.keyword(),
-        title: row.rule.title,
-        reason: row.rule.reason,
-        result: row.verdict,
-        detail: &row.detail,
     }
 }
 
-/// The rules as one line of JSON.
-pub fn list_json(rules: &[&Rule]) -> anyhow::Result<String> {
-    let rules: Vec<_> = rules
-        .iter()
-        .map(|rule| JsonRule {
-            id: rule.id,
-            level: rule.level.keyword(),
-            group: rule.group.title(),
-            title: rule.title,
-            reason: rule.reason,
-        })
-        .collect();
-    Ok(visible::json(&serde_json::to_string(&rules)?) + "\n")
+/// The rules, for JSON.
+pub fn list_json(rules: &[&Rule]) -> impl Serialize + use<> {
+    let grouped = |it: &&Rule| rule(it, Some(it.group));
+    rules.iter().map(grouped).collect::<Vec<_>>()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_does_not_fit_hangs_below() {
-        let shown = |words: &str, width| {
-            let mut text = "0: ".to_owned();
-            hang(&mut text, words, 3, width);
-            text
-        };
-        let words = "one two three four five six seven 漢字漢字 eight";
-        assert_eq!(shown(words, None), format!("0: {words}\n"));
-        assert_eq!(
-            shown(words, Some(31)),
-            "0: one two three four five six\n   seven 漢字漢字 eight\n"
-        );
-        assert_eq!(shown(words, Some(0)), shown(words, Some(27)));
-        let long = "x".repeat(50);
-        let expected = format!("0: a\n   {long}\n   b\n");
-        assert_eq!(shown(&format!("a {long} b"), Some(40)), expected);
-        assert_eq!(shown("", Some(40)), "0: \n");
+fn rule(rule: &Rule, group: Option<Group>) -> JsonRule {
+    JsonRule {
+        id: rule.id,
+        level: rule.level.keyword(),
+        group: group.map(Group::title),
+        title: rule.title,
+        reason: rule.reason,
     }
 }

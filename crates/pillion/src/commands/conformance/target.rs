@@ -8,8 +8,9 @@ use pillion_discovery::survey::{Companion, Survey};
 use pillion_discovery::{Environment, FileError, survey};
 use pillion_protocol::Dialect;
 
+use crate::args;
+use crate::choice::{Need, Running};
 use crate::failure::{Failure, Kind};
-use crate::{args, choice};
 
 const LIST: &str = "`pillion list --all` shows every companion with discovery files.";
 
@@ -52,9 +53,9 @@ pub fn find(
         let name = format!("port {port}");
         return named(name, &|companion| companion.port == port, &is_its_name);
     }
-    let companion = choice::choose(target, environment)?;
+    let companion = Running::look(environment).choose(Need::Any, target, environment)?;
     let mut files = companion.files.iter();
-    let file = files.find(|file| is_of(protocol, file.dialect));
+    let file = files.find(|file| file.dialect.protocol() == protocol);
     let file = file.with_context(|| {
         let (name, port) = (companion.display_name(), companion.port);
         let missing = match protocol {
@@ -65,14 +66,6 @@ pub fn find(
         Failure::new(Kind::NoCompanion, message).hint(LIST)
     })?;
     read(&file.path, protocol, environment)
-}
-
-/// Whether agents of this dialect speak this protocol.
-fn is_of(protocol: Protocol, dialect: Dialect) -> bool {
-    match protocol {
-        Protocol::Companion => matches!(dialect, Dialect::GeminiCli | Dialect::QwenCode),
-        Protocol::Claude => dialect == Dialect::ClaudeCode,
-    }
 }
 
 /// A file of the companion that is meant: one that lives, else one that is dead, else a file that
@@ -86,12 +79,14 @@ fn file_of(
     let mut meant: Vec<_> = survey.companions.iter().filter(|it| is_meant(it)).collect();
     meant.sort_by_key(|companion| !companion.is_alive());
     let files = meant.into_iter().flat_map(|companion| &companion.files);
-    let mut files = files.filter(|file| is_of(protocol, file.dialect));
+    let mut files = files.filter(|file| file.dialect.protocol() == protocol);
     if let Some(file) = files.next() {
         return Some(file.path.clone());
     }
     let fits = |name: &str| {
-        let dialects = Dialect::ALL.into_iter().filter(|it| is_of(protocol, *it));
+        let dialects = Dialect::ALL
+            .into_iter()
+            .filter(|it| it.protocol() == protocol);
         let mut places = dialects.flat_map(Dialect::places);
         places.any(|place| place.name.fits(name)) && is_its_name(name)
     };
