@@ -9,12 +9,12 @@ use std::cmp::Reverse;
 
 use anyhow::Context;
 use pillion_discovery::survey::Companion;
-use pillion_discovery::{CompanionState, Environment, survey};
+use pillion_discovery::{Environment, survey};
 use pillion_protocol::Dialect;
 use pillion_system::process;
 
 use self::rules::Standing;
-use self::selector::{Missing, Selector};
+use self::selector::Selector;
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
 use crate::status::Statuses;
@@ -24,26 +24,9 @@ const HINT: &str = "Start one with `pillion` or `pillion serve` in that folder, 
 
 const PORT_HINT: &str = "`pillion list` shows the running companions and their ports; without --port, the one of this folder is used.";
 
-/// The living companion that `target` means, Pillion's or another's.
-///
-/// # Errors
-/// [`Kind::NoCompanion`] when there is none.
-pub fn choose(target: &Target, environment: &Environment) -> anyhow::Result<Companion> {
-    Running::look(environment).choose(target, environment)
-}
-
-/// The living companion of Pillion's that `target` means: what others do not understand is for it.
-///
-/// # Errors
-/// [`Kind::NoCompanion`] when there is none.
-pub fn choose_own(target: &Target, environment: &Environment) -> anyhow::Result<CompanionState> {
-    let chosen = Running::look(environment).find(Need::Control, target, environment)?;
-    chosen.state.context("the companion has no state")
-}
-
 /// What a companion is needed for.
 #[derive(Debug, Clone, Copy)]
-enum Need {
+pub enum Need {
     /// What every companion can do.
     Any,
     /// What this agent can do with one that it finds.
@@ -125,28 +108,11 @@ impl Running {
         self
     }
 
-    /// The one that `target` means.
+    /// The one that `target` means, of those that can do what is needed.
     ///
     /// # Errors
     /// [`Kind::NoCompanion`] when there is none.
-    pub fn choose(&self, target: &Target, environment: &Environment) -> anyhow::Result<Companion> {
-        self.find(Need::Any, target, environment)
-    }
-
-    /// The one that `target` means, of those that this agent can find.
-    ///
-    /// # Errors
-    /// [`Kind::NoCompanion`] when there is none.
-    pub fn choose_for(
-        &self,
-        agent: Dialect,
-        target: &Target,
-        environment: &Environment,
-    ) -> anyhow::Result<Companion> {
-        self.find(Need::Agent(agent), target, environment)
-    }
-
-    fn find(
+    pub fn choose(
         &self,
         need: Need,
         target: &Target,
@@ -166,18 +132,12 @@ impl Running {
             Need::Control => (" of Pillion's", &able),
             Need::Any | Need::Agent(_) => ("", &all),
         };
-        let missing = Missing {
-            whose,
-            selector: &selector,
-            running,
-        };
+        let missing = selector.missing(whose, running);
         let hint = match selector {
             Selector::Port(_) => PORT_HINT,
             Selector::Folder(_) | Selector::File { .. } => HINT,
         };
-        Err(Failure::new(Kind::NoCompanion, missing.to_string())
-            .hint(hint)
-            .into())
+        Err(Failure::new(Kind::NoCompanion, missing).hint(hint).into())
     }
 
     fn pick<'a>(

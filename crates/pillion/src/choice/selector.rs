@@ -1,6 +1,5 @@
 //! What selects a companion, and the error if there is none.
 
-use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -80,47 +79,34 @@ impl Selector {
             }
         }
     }
-}
 
-/// That no companion is the one that is meant. `Display` is one sentence, with what there is instead.
-#[derive(Debug)]
-pub struct Missing<'a> {
-    /// Nothing, or ` of Pillion's` if only those are meant.
-    pub whose: &'static str,
-    pub selector: &'a Selector,
-    /// Those that run.
-    pub running: &'a [&'a Companion],
-}
-
-impl fmt::Display for Missing<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.running.len();
-        let is_running = if count == 0 { " is running" } else { "" };
-        write!(f, "no companion{}{is_running}", self.whose)?;
-        match self.selector {
-            Selector::Port(port) => write!(f, " on port {port}")?,
-            Selector::Folder(folder) => write!(f, " for {}", folder.display())?,
-            Selector::File { file, current } => {
-                write!(f, " for {}", file.display())?;
-                if let Some(current) = current {
-                    write!(f, " or the current folder {}", current.display())?;
-                }
+    /// That no companion is the one that is meant: one sentence, with what runs instead. `whose` is
+    /// empty, or ` of Pillion's` if only those are meant.
+    pub fn missing(&self, whose: &str, running: &[&Companion]) -> String {
+        let meant = match self {
+            Self::Port(port) => format!("on port {port}"),
+            Self::Folder(folder) => format!("for {}", folder.display()),
+            Self::File { file, current } => {
+                let current = current.as_ref();
+                let or = current.map(|it| format!(" or the current folder {}", it.display()));
+                format!("for {}{}", file.display(), or.unwrap_or_default())
             }
-        }
-        let running = self.running.iter();
-        let (is_at, instead): (_, Vec<String>) = match self.selector {
-            Selector::Port(_) => ("on", running.map(|it| it.port.to_string()).collect()),
-            _ => ("for", running.flat_map(|it| it.shown_roots()).collect()),
         };
-        match count {
-            0 => return Ok(()),
-            1 => f.write_str("; the only one running is")?,
-            count => write!(f, "; {count} others are running:")?,
-        }
-        if instead.is_empty() {
-            return f.write_str(" without a workspace");
-        }
-        write!(f, " {is_at} {}", listed(instead))
+        let others = match running.len() {
+            0 => return format!("no companion{whose} is running {meant}"),
+            1 => "the only one running is".to_owned(),
+            count => format!("{count} others are running:"),
+        };
+        let all = running.iter();
+        let (is_at, instead): (_, Vec<String>) = match self {
+            Self::Port(_) => ("on", all.map(|it| it.port.to_string()).collect()),
+            _ => ("for", all.flat_map(|it| it.shown_roots()).collect()),
+        };
+        let instead = match instead.as_slice() {
+            [] => "without a workspace".to_owned(),
+            _ => format!("{is_at} {}", listed(instead)),
+        };
+        format!("no companion{whose} {meant}; {others} {instead}")
     }
 }
 
@@ -202,12 +188,7 @@ mod tests {
     fn what_is_missing_is_reported_with_what_is_there() {
         let told = |whose, selector: Selector, running: &[Companion]| {
             let running: Vec<_> = running.iter().collect();
-            let missing = Missing {
-                whose,
-                selector: &selector,
-                running: &running,
-            };
-            missing.to_string()
+            selector.missing(whose, &running)
         };
         let message = |selector, running: &[Companion]| told("", selector, running);
         let folder = || selector(Target::default(), "/x");

@@ -14,7 +14,7 @@ use pillion_protocol::diff::MAX_CONTENT;
 use tokio::runtime::Runtime;
 
 use crate::args::Target;
-use crate::choice;
+use crate::choice::{Need, Running};
 use crate::failure::{Failure, Kind};
 use crate::viewer;
 
@@ -29,7 +29,9 @@ impl ControlClient {
     /// # Errors
     /// [`Kind::NoCompanion`] when none fits.
     pub fn find(target: &Target) -> anyhow::Result<Self> {
-        let chosen = choice::choose_own(target, &Environment::current())?;
+        let environment = Environment::current();
+        let chosen = Running::look(&environment).choose(Need::Control, target, &environment)?;
+        let chosen = chosen.state.context("the companion has no state")?;
         Ok(Self {
             client: Client::new(chosen.port, chosen.control_token).viewed_by(viewer::current()),
             runtime: pillion_agent::runtime()?,

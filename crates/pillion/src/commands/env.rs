@@ -16,7 +16,7 @@ use pillion_text::visible;
 use serde_json::{Value, json};
 
 use crate::args::Target;
-use crate::choice::Running;
+use crate::choice::{Need, Running};
 use crate::failure::{Failure, Kind};
 use crate::wiring::shell::Shell;
 use crate::wiring::{Surroundings, Wiring};
@@ -113,7 +113,7 @@ fn wire(target: &Target, environment: &Environment) -> (Vec<Wired>, Vec<anyhow::
     let here = Surroundings::here(environment);
     let mut failures = Vec::new();
     let wired = WIRED.map(|agent| {
-        let companion = running.choose_for(agent, target, environment);
+        let companion = running.choose(Need::Agent(agent), target, environment);
         let companion = companion.map_err(|error| failures.push(error)).ok();
         let wiring = match &companion {
             Some(companion) => {

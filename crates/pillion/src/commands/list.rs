@@ -7,13 +7,13 @@ mod table;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use pillion_discovery::survey::Survey;
+use pillion_discovery::survey::{Companion, Survey};
 use pillion_discovery::{Environment, FileError, survey};
 
 use self::facts::Facts;
 use super::output::{print_json, terminal_width};
 use crate::args::Target;
-use crate::choice::Running;
+use crate::choice::{Need, Running};
 use crate::status;
 
 /// How many unread files are listed one by one.
@@ -46,14 +46,15 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     warn(&unread, &malformed, &environment);
     let statuses = status::ask(&companions)?;
     let running = Running::among(companions.clone()).knowing(statuses.clone());
-    let here = running.choose(&Target::default(), &environment);
+    let here = running.choose(Need::Any, &Target::default(), &environment);
     let found = companions.len();
     if !args.all {
         companions.retain(|companion| companion.is_alive());
     }
     let gone = found - companions.len();
     let here = here.ok().map(|companion| companion.port);
-    let listed = facts::gather(&companions, here, statuses);
+    let facts = |it: &Companion| Facts::of(it, here, statuses.get(&it.port));
+    let listed: Vec<_> = companions.iter().map(facts).collect();
     for port in listed.iter().filter(|facts| facts.is_silent) {
         let port = port.port;
         stderr::warn(format_args!("the companion on port {port} does not answer"));

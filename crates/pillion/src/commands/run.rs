@@ -24,7 +24,7 @@ use pillion_protocol::dialect::Protocol;
 use pillion_text::visible;
 
 use crate::args::Target;
-use crate::choice::Running;
+use crate::choice::{Need, Running};
 use crate::failure::{Failure, Kind};
 use crate::logging;
 use crate::wiring::{Surroundings, Wiring};
@@ -200,7 +200,7 @@ impl<'a> Start<'a> {
 }
 
 fn find(agent: Dialect, target: &Target, environment: &Environment) -> anyhow::Result<Companion> {
-    let companion = Running::look(environment).choose_for(agent, target, environment)?;
+    let companion = Running::look(environment).choose(Need::Agent(agent), target, environment)?;
     // It may have been named by its port or another folder.
     if companion.depth(environment.current_dir()).is_none() {
         let (editor, port) = (companion.display_name(), companion.port);

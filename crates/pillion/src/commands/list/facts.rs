@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
+use pillion_companion::control::CompanionStatus;
 use pillion_discovery::survey::{Companion, FoundFile, Liveness};
 use pillion_discovery::{Environment, detect};
 use pillion_protocol::IdeInfo;
 use pillion_system::process;
 use serde::Serialize;
-
-use crate::status::Statuses;
 
 /// One companion, as `--json` prints it.
 #[derive(Debug, Clone, Serialize)]
@@ -35,8 +34,10 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// From its files alone.
-    pub(super) fn of(companion: &Companion) -> Self {
+    /// From its files, and from its answer if it gave one. That of this folder is on port `here`.
+    pub fn of(companion: &Companion, here: Option<u16>, status: Option<&CompanionStatus>) -> Self {
+        let can_tell = companion.is_alive() && companion.state.is_some();
+        let status = status.filter(|_| can_tell);
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let parents = companion.files.iter().filter_map(|file| file.content.ppid);
         let own = companion.state.as_ref().map(|state| state.pid);
@@ -51,16 +52,16 @@ impl Facts {
             workspace: companion.roots.iter().map(|root| text(root)).collect(),
             pillion: companion.is_pillion(),
             state: companion.liveness,
-            current: false,
-            agents: None,
-            pending_diffs: None,
-            last_focused_ms: None,
+            current: companion.is_alive() && Some(companion.port) == here,
+            agents: status.map(|it| it.agents.clone()),
+            pending_diffs: status.map(|it| it.pending_diffs),
+            last_focused_ms: status.and_then(|it| it.last_focused_ms),
             files: companion
                 .files
                 .iter()
                 .map(|file| text(&file.path))
                 .collect(),
-            is_silent: false,
+            is_silent: can_tell && status.is_none(),
         }
     }
 }
@@ -79,24 +80,4 @@ fn by_process(companion: &Companion) -> Option<IdeInfo> {
         Some(IdeInfo::new(ide.name, ide.display_name))
     });
     detected.next()
-}
-
-/// Everything about `companions`, of which the one on port `here` is that of this folder.
-pub fn gather(companions: &[Companion], here: Option<u16>, mut statuses: Statuses) -> Vec<Facts> {
-    let facts = companions.iter().map(|companion| {
-        let mut facts = Facts::of(companion);
-        facts.current = companion.is_alive() && Some(facts.port) == here;
-        if companion.is_alive() && companion.state.is_some() {
-            match statuses.remove(&companion.port) {
-                Some(status) => {
-                    facts.agents = Some(status.agents);
-                    facts.pending_diffs = Some(status.pending_diffs);
-                    facts.last_focused_ms = status.last_focused_ms;
-                }
-                None => facts.is_silent = true,
-            }
-        }
-        facts
-    });
-    facts.collect()
 }

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     fn facts(port: u16, display_name: &str, roots: &[&str]) -> Facts {
-        Facts::of(&Companion {
+        let companion = Companion {
             port,
             ide: Some(IdeInfo::new("x", display_name)),
             roots: roots.iter().map(Into::into).collect(),
@@ -127,7 +127,8 @@ mod tests {
             files: Vec::new(),
             state: None,
             liveness: Liveness::ProcessGone,
-        })
+        };
+        Facts::of(&companion, None, None)
     }
 
     #[test]
