@@ -115,9 +115,7 @@ async fn show(
         match session.context().await {
             Ok(context) => printer.print(&context)?,
             Err(error) => {
-                stderr::print(format_args!(
-                    "Lost the companion ({error}); waiting for it to come back."
-                ));
+                stderr::print(format_args!("note: {error}; waiting for it to come back."));
                 printer.print_away()?;
                 let lasted = since.elapsed();
                 *session = connection.connect_again(&mut backoff, lasted).await;

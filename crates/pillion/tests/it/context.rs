@@ -212,7 +212,7 @@ fn following_survives_a_restart_and_ends_at_a_signal() {
     let mut told = BufReader::new(following.child.stderr.take().unwrap()).lines();
     let mut told = || told.next().map(|line| line.unwrap());
     let gone = told().unwrap();
-    assert!(gone.starts_with("Lost the companion ("), "{gone}");
+    assert!(gone.ends_with("; waiting for it to come back."), "{gone}");
     assert_eq!(told().unwrap(), "The companion is back.");
     sandbox.run(["focus", "b.rs"]).expect(0);
     following.until(|context| active(context) == b.to_str().unwrap());
@@ -238,7 +238,7 @@ fn following_waits_for_its_companion_beside_one_that_may_bear_no_second_session(
     following.until(|context| *context == json!({}));
     let mut reported = BufReader::new(following.child.stderr.take().unwrap()).lines();
     let lost = reported.next().unwrap().unwrap();
-    assert!(lost.starts_with("Lost the companion ("), "{lost}");
+    assert!(lost.ends_with("; waiting for it to come back."), "{lost}");
     let tried = sandbox.run(["context", "--workspace", "."]);
     let is_asked = tried.stderr.contains("is not Pillion's");
     assert!(is_asked, "it is what is chosen now: {}", tried.stderr);
