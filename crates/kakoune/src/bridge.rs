@@ -103,7 +103,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let clients = Clients::of(options.server);
     let start = pillion_companion::Options {
         environment: environment.clone(),
-        editor_pid: clients.editor(),
+        editor_pid: clients.editor,
         ide: IdeInfo::new("kakoune", "Kakoune"),
         roots: roots.clone(),
     };
@@ -170,7 +170,7 @@ impl Bridge {
     /// Checks what is not reported.
     fn check_server(&mut self) -> Next {
         self.refresh_roots();
-        if !process::is_alive(self.clients.server()) {
+        if !process::is_alive(self.clients.server) {
             self.session.probe(script::ask_server());
         }
         Next::Continue
@@ -232,7 +232,7 @@ impl Bridge {
                 }
             }
             What::ClientClosed(pid, review) => self.client_closed(pid, &review),
-            What::Server(pid) => self.clients.change_server(pid),
+            What::Server(pid) => self.clients.server = pid,
             What::End => return Next::End,
         }
         if let Some(pid) = self.clients.changed_editor() {
@@ -258,7 +258,7 @@ impl Bridge {
         if let Some(report) = self.clients.newest() {
             // Asked again soon, if the thread is still at it.
             let _ = self.root_requests.try_send(roots::Request {
-                server: self.clients.server(),
+                server: self.clients.server,
                 folder: report.folder.clone(),
                 files: report.files().collect(),
                 home: self.environment.home(),

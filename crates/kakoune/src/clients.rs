@@ -10,8 +10,9 @@ use crate::context::Report;
 pub struct Clients {
     /// What each reported last; the newest at the end.
     reports: Vec<Report>,
-    server: u32,
-    editor: u32,
+    pub server: u32,
+    /// The process by whose terminal agents find the editor.
+    pub editor: u32,
 }
 
 impl Clients {
@@ -49,20 +50,7 @@ impl Clients {
         self.newest().map_or("client0", |report| &report.client)
     }
 
-    pub fn server(&self) -> u32 {
-        self.server
-    }
-
-    pub fn change_server(&mut self, pid: u32) {
-        self.server = pid;
-    }
-
-    /// The process by whose terminal agents find the editor.
-    pub fn editor(&self) -> u32 {
-        self.editor
-    }
-
-    /// That process, if it is another one now. A client stays it for as long as it is there: its files are not
+    /// The editor's process, if it is another one now. A client stays it for as long as it is there: its files are not
     /// written anew whenever the person goes from one to another.
     pub fn changed_editor(&mut self) -> Option<u32> {
         if self.reports.iter().any(|known| known.pid == self.editor) {
