@@ -81,15 +81,17 @@ impl InitializeParams {
 
     /// Which editor it is; `fallback` if it does not identify itself.
     pub fn editor(&self, fallback: Option<&str>) -> IdeInfo {
-        let name = self.client_info.as_ref().map(|info| info.name.as_str());
-        let editor = self.quirks().editor.or(name);
+        let editor = self.quirks().editor.or(self.client_name());
         identity(editor.or(fallback).unwrap_or_default())
+    }
+
+    fn client_name(&self) -> Option<&str> {
+        Some(&self.client_info.as_ref()?.name)
     }
 
     /// What is peculiar to the client.
     pub fn quirks(&self) -> Quirks {
-        let name = self.client_info.as_ref().map(|info| info.name.as_str());
-        let mut quirks = Quirks::of(name.unwrap_or_default());
+        let mut quirks = Quirks::of(self.client_name().unwrap_or_default());
         let window = self.capabilities.window.as_ref();
         let shows = window.and_then(|window| window.pointer("/showDocument/support"));
         let is_declared = shows == Some(&Value::Bool(true));
@@ -99,11 +101,8 @@ impl InitializeParams {
 
     /// How to log who the editor is.
     pub fn editor_version(&self) -> &str {
-        let version = self
-            .client_info
-            .as_ref()
-            .map(|info| info.version.as_deref());
-        version.flatten().unwrap_or("?")
+        let info = self.client_info.as_ref();
+        info.and_then(|info| info.version.as_deref()).unwrap_or("?")
     }
 
     /// The URIs of the workspace folders.

@@ -1,6 +1,8 @@
 //! Messages that both profiles send and read, and the errors that answer a request.
 
-use gen_lsp_types::{LogMessageParams, MessageType, ShowMessageParams};
+use gen_lsp_types::{
+    Diagnostic, LogMessageParams, MessageType, PublishDiagnosticsParams, ShowMessageParams,
+};
 use lsp_server::{ErrorCode, Message, Notification, RequestId, Response, ResponseError};
 use pillion_text::visible;
 use serde::Serialize;
@@ -39,6 +41,16 @@ pub fn log(kind: MessageType, text: impl AsRef<str>) -> Message {
 /// Tells the editor's log that a notification was ignored.
 pub fn ignored(method: &str, why: &str) -> Message {
     log(MessageType::Warning, format!("{method} is ignored: {why}"))
+}
+
+/// What a document's diagnostics are now.
+pub fn diagnostics(uri: &str, diagnostics: Vec<Diagnostic>) -> Message {
+    let params = PublishDiagnosticsParams {
+        uri: uri.into(),
+        version: None,
+        diagnostics,
+    };
+    notification("textDocument/publishDiagnostics", params)
 }
 
 /// The parameters of a message.

@@ -53,8 +53,6 @@ pub struct Session {
     /// The workspace roots, and where their changes are worked out.
     roots: Vec<PathBuf>,
     changes: Worker<FoldersChanged>,
-    /// Messages about the roots.
-    notes: Vec<Message>,
     pub editor_pid: u32,
     is_initialized: bool,
     /// What happened before the client was ready.
@@ -159,30 +157,25 @@ impl Start {
             inputs: self.inputs,
             roots: paths,
             changes,
-            notes,
             editor_pid,
             is_initialized: false,
             held: Vec::new(),
-            unsent: Vec::new(),
+            unsent: notes,
         })
     }
 }
 
 impl Session {
     pub fn initialized(&mut self) {
-        if self.is_initialized {
+        if std::mem::replace(&mut self.is_initialized, true) {
             return;
         }
-        self.is_initialized = true;
-        for note in std::mem::take(&mut self.notes) {
-            self.say(note);
+        for message in std::mem::take(&mut self.unsent) {
+            self.say(message);
         }
         self.service.initialized(Instant::now());
         if let Some(published) = self.published() {
             self.tell(|profile| profile.initialized(&published));
-        }
-        for message in std::mem::take(&mut self.unsent) {
-            let _ = self.output.send(message);
         }
         for event in std::mem::take(&mut self.held) {
             self.tell(|profile| profile.event(event));

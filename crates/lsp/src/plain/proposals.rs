@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gen_lsp_types::{Diagnostic, MessageType, PublishDiagnosticsParams, Range, ShowDocumentParams};
-use lsp_server::{ErrorCode, Message, Response};
+use gen_lsp_types::{Diagnostic, MessageType, Range, ShowDocumentParams};
+use lsp_server::{ErrorCode, Response};
 use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
 use serde_json::json;
 
@@ -432,11 +432,6 @@ fn news(pending: &Proposal, reason: CloseReason) -> Option<(MessageType, String)
 }
 
 fn publish(showing: &Showing, diagnostics: Vec<Diagnostic>) -> Action {
-    let params = PublishDiagnosticsParams {
-        uri: showing.uri.clone().into(),
-        version: None,
-        diagnostics,
-    };
-    let message: Message = message::notification("textDocument/publishDiagnostics", params);
-    showing.seat.viewer.send(message)
+    let viewer = showing.seat.viewer;
+    viewer.send(message::diagnostics(&showing.uri, diagnostics))
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use gen_lsp_types::{MessageType, PublishDiagnosticsParams, ShowMessageParams};
+use gen_lsp_types::{MessageType, ShowMessageParams};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
 use pillion_text::visible;
 use serde::Deserialize;
@@ -384,12 +384,7 @@ impl Relay {
             }
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             names.push(visible::one_line(&name));
-            let params = PublishDiagnosticsParams {
-                uri: document.uri.clone().into(),
-                version: None,
-                diagnostics: Vec::new(),
-            };
-            let clear = message::notification("textDocument/publishDiagnostics", params);
+            let clear = message::diagnostics(&document.uri, Vec::new());
             actions.push(Action::Send(clear));
         }
         if names.is_empty() {
