@@ -41,7 +41,7 @@ impl AgentConnection {
     /// [`Kind::NoCompanion`] when there is none.
     pub fn find(target: &Target) -> anyhow::Result<Self> {
         let environment = Environment::current();
-        let companion = Running::look(&environment).choose(Need::Any, target, &environment)?;
+        let companion = Running::look(&environment).choose(Need::Any, target)?;
         Ok(Self {
             target: target.clone(),
             environment,
@@ -71,7 +71,7 @@ impl AgentConnection {
                 let mut companions = survey(&environment).companions;
                 let is_agreed = |it: &Companion| agreed.as_deref() == Some(it.display_name());
                 companions.retain(|it| it.is_pillion() || is_agreed(it));
-                Running::among(companions).choose(Need::Any, &target, &environment)
+                Running::among(companions, &environment).choose(Need::Any, &target)
             };
             // Choosing may need a runtime of its own, which no thread of this one can have.
             let choosing = spawn_blocking(choose);

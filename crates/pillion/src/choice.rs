@@ -78,7 +78,8 @@ impl Need {
 
 /// The companions that run.
 #[derive(Debug)]
-pub struct Running {
+pub struct Running<'a> {
+    environment: &'a Environment,
     companions: Vec<Companion>,
     /// The processes that this one descends from, the nearest first.
     ancestors: Vec<u32>,
@@ -86,16 +87,17 @@ pub struct Running {
     statuses: Option<Statuses>,
 }
 
-impl Running {
+impl<'a> Running<'a> {
     /// Those that live now.
-    pub fn look(environment: &Environment) -> Self {
-        Self::among(survey(environment).companions)
+    pub fn look(environment: &'a Environment) -> Self {
+        Self::among(survey(environment).companions, environment)
     }
 
     /// Those of these that live.
-    pub fn among(mut companions: Vec<Companion>) -> Self {
+    pub fn among(mut companions: Vec<Companion>, environment: &'a Environment) -> Self {
         companions.retain(Companion::is_alive);
         Self {
+            environment,
             companions,
             ancestors: process::ancestors(std::process::id()),
             statuses: None,
@@ -112,20 +114,15 @@ impl Running {
     ///
     /// # Errors
     /// [`Kind::NoCompanion`] when there is none.
-    pub fn choose(
-        &self,
-        need: Need,
-        target: &Target,
-        environment: &Environment,
-    ) -> anyhow::Result<Companion> {
-        let selector = Selector::new(target, environment)?;
+    pub fn choose(&self, need: Need, target: &Target) -> anyhow::Result<Companion> {
+        let selector = Selector::new(target, self.environment)?;
         let all: Vec<_> = self.companions.iter().collect();
         let mut able = all.clone();
         able.retain(|companion| need.is_met_by(companion));
-        if let Some(companion) = self.pick(&able, &selector, environment)? {
+        if let Some(companion) = self.pick(&able, &selector)? {
             return Ok(companion.clone());
         }
-        if let Some(other) = self.pick(&all, &selector, environment)? {
+        if let Some(other) = self.pick(&all, &selector)? {
             return Err(need.unmet(other).into());
         }
         let (whose, running) = match need {
@@ -140,24 +137,23 @@ impl Running {
         Err(Failure::new(Kind::NoCompanion, missing).hint(hint).into())
     }
 
-    fn pick<'a>(
+    fn pick<'b>(
         &self,
-        candidates: &[&'a Companion],
+        candidates: &[&'b Companion],
         selector: &Selector,
-        environment: &Environment,
-    ) -> anyhow::Result<Option<&'a Companion>> {
+    ) -> anyhow::Result<Option<&'b Companion>> {
         if let Selector::Port(port) = selector {
             let mut named = candidates.iter().filter(|it| it.port == *port);
             return Ok(named.next().copied());
         }
         for place in selector.places() {
-            let standing = |companion: &&'a Companion| {
+            let standing = |companion: &&'b Companion| {
                 // An agent refuses a companion of another folder, its terminal's own editor, too.
                 let depth = companion.depth(place)?;
                 let generations = rules::generations(companion, &self.ancestors);
                 let standing = Standing {
                     generations: Reverse(generations.unwrap_or(usize::MAX)),
-                    is_named: rules::is_named(companion, environment),
+                    is_named: rules::is_named(companion, self.environment),
                     depth,
                 };
                 Some((standing, *companion))

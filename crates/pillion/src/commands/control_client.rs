@@ -30,7 +30,7 @@ impl ControlClient {
     /// [`Kind::NoCompanion`] when none fits.
     pub fn find(target: &Target) -> anyhow::Result<Self> {
         let environment = Environment::current();
-        let chosen = Running::look(&environment).choose(Need::Control, target, &environment)?;
+        let chosen = Running::look(&environment).choose(Need::Control, target)?;
         let chosen = chosen.state.context("the companion has no state")?;
         Ok(Self {
             client: Client::new(chosen.port, chosen.control_token).viewed_by(viewer::current()),

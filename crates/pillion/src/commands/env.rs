@@ -113,7 +113,7 @@ fn wire(target: &Target, environment: &Environment) -> (Vec<Wired>, Vec<anyhow::
     let here = Surroundings::here(environment);
     let mut failures = Vec::new();
     let wired = WIRED.map(|agent| {
-        let companion = running.choose(Need::Agent(agent), target, environment);
+        let companion = running.choose(Need::Agent(agent), target);
         let companion = companion.map_err(|error| failures.push(error)).ok();
         let wiring = match &companion {
             Some(companion) => {

@@ -45,8 +45,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     } = survey(&environment);
     warn(&unread, &malformed, &environment);
     let statuses = status::ask(&companions)?;
-    let running = Running::among(companions.clone()).knowing(statuses.clone());
-    let here = running.choose(Need::Any, &Target::default(), &environment);
+    let running = Running::among(companions.clone(), &environment).knowing(statuses.clone());
+    let here = running.choose(Need::Any, &Target::default());
     let found = companions.len();
     if !args.all {
         companions.retain(|companion| companion.is_alive());

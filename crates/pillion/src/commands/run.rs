@@ -200,7 +200,7 @@ impl<'a> Start<'a> {
 }
 
 fn find(agent: Dialect, target: &Target, environment: &Environment) -> anyhow::Result<Companion> {
-    let companion = Running::look(environment).choose(Need::Agent(agent), target, environment)?;
+    let companion = Running::look(environment).choose(Need::Agent(agent), target)?;
     // It may have been named by its port or another folder.
     if companion.depth(environment.current_dir()).is_none() {
         let (editor, port) = (companion.display_name(), companion.port);

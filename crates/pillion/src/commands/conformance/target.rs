@@ -53,7 +53,7 @@ pub fn find(
         let name = format!("port {port}");
         return named(name, &|companion| companion.port == port, &is_its_name);
     }
-    let companion = Running::look(environment).choose(Need::Any, target, environment)?;
+    let companion = Running::look(environment).choose(Need::Any, target)?;
     let mut files = companion.files.iter();
     let file = files.find(|file| file.dialect.protocol() == protocol);
     let file = file.with_context(|| {
