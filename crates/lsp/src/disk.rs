@@ -162,11 +162,6 @@ pub fn follow_roots(mut roots: Roots, done: Sender<Done>) -> io::Result<Worker<F
     })
 }
 
-/// Whether a path is that of a proposal: of now, of before, or of another process.
-pub fn is_below(folders: &[PathBuf], path: &Path) -> bool {
-    folders.iter().any(|folder| path.starts_with(folder))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

@@ -128,7 +128,7 @@ impl Start {
                 let setup = plain::Setup {
                     encoding,
                     quirks: params.quirks(),
-                    folders: dir.folders().to_vec(),
+                    folders: dir.folders(),
                     open_with: self.options.open_with,
                     editor_pid,
                 };

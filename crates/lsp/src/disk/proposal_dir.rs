@@ -25,8 +25,6 @@ const MAX_FILE: u64 = 512 << 20;
 #[derive(Debug)]
 pub struct ProposalDir {
     dir: ProcessDir,
-    /// All folders of proposals, by each of their names.
-    folders: Vec<PathBuf>,
 }
 
 /// A proposal as a file. Dropping it removes the file, its folder, and what an editor put beside it.
@@ -41,8 +39,7 @@ impl ProposalDir {
     /// The folders of this process, and away with what dead processes left behind.
     pub fn new(environment: &Environment) -> Self {
         let dir = ProcessDir::new(environment, PROPOSALS);
-        let folders = dir.parents();
-        Self { dir, folders }
+        Self { dir }
     }
 
     /// Writes a proposal for `path` into a file of its own.
@@ -61,9 +58,9 @@ impl ProposalDir {
         })
     }
 
-    /// All folders of proposals: of now, of before, or of another process.
-    pub fn folders(&self) -> &[PathBuf] {
-        &self.folders
+    /// All folders of proposals, by each of their names: of now, of before, or of another process.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.dir.parents()
     }
 
     /// The folder of this process's proposals, once there has been one.
@@ -125,11 +122,10 @@ fn proposal_name(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::is_below;
 
     impl ProposalDir {
         fn holds(&self, path: &Path) -> bool {
-            is_below(self.folders(), path)
+            self.folders().iter().any(|folder| path.starts_with(folder))
         }
     }
 

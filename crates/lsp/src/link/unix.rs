@@ -37,13 +37,7 @@ const ACCEPT_RETRY: Duration = Duration::from_millis(500);
 pub fn dial(number: u32, owner: Owner, inputs: Sender<Input>) {
     let end = End::Owner(number);
     let failed = inputs.clone();
-    let run = move || {
-        let stream = connect(&owner);
-        match stream.and_then(|stream| serve(end, stream, None, &inputs)) {
-            Ok(()) => {}
-            Err(why) => close(end, why, &inputs),
-        }
-    };
+    let run = move || serve(end, connect(&owner), None, &inputs);
     if let Err(error) = spawn("relay", run) {
         // On the loop's own thread, which has to go on: there is room for the few that can fail.
         let event = Event::Closed(error.to_string());
@@ -80,9 +74,7 @@ fn accept(listener: &UnixListener, inputs: &Sender<Input>) {
         number += 1;
         let (end, inputs, connected) = (End::Peer(number), inputs.clone(), Arc::clone(&connected));
         let run = move || {
-            if let Err(why) = serve(end, stream, Some(HELLO_TIMEOUT), &inputs) {
-                close(end, why, &inputs);
-            }
+            serve(end, Ok(stream), Some(HELLO_TIMEOUT), &inputs);
             drop(connected);
         };
         if let Err(error) = spawn("peer", run) {
@@ -91,8 +83,21 @@ fn accept(listener: &UnixListener, inputs: &Sender<Input>) {
     }
 }
 
-/// Reads until the connection is over. The first message has to come within `hello`.
+/// Reads until the connection is over, and reports why. The first message has to come within `hello`.
 fn serve(
+    end: End,
+    stream: Result<UnixStream, String>,
+    hello: Option<Duration>,
+    inputs: &Sender<Input>,
+) {
+    let read = stream.and_then(|stream| read(end, stream, hello, inputs));
+    if let Err(why) = read {
+        let event = Event::Closed(why);
+        let _ = inputs.send(Input { end, event });
+    }
+}
+
+fn read(
     end: End,
     stream: UnixStream,
     hello: Option<Duration>,
@@ -138,9 +143,4 @@ fn write(stream: UnixStream, messages: &Receiver<Message>) {
     }
     drop(output);
     let _ = stream.shutdown(Shutdown::Both);
-}
-
-fn close(end: End, why: String, inputs: &Sender<Input>) {
-    let event = Event::Closed(why);
-    let _ = inputs.send(Input { end, event });
 }

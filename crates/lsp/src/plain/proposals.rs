@@ -14,7 +14,7 @@ use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Propose
 use serde_json::json;
 
 use self::decisions::refuse;
-use crate::disk::{Done, Job, is_below};
+use crate::disk::{Done, Job};
 use crate::message;
 use crate::outgoing::Outgoing;
 use crate::plain::Setup;
@@ -82,7 +82,7 @@ impl Proposals {
 
     /// Whether a document is a proposal, or was one: never a file of the user.
     pub fn holds(&self, path: &Path) -> bool {
-        self.find(path).is_some() || is_below(&self.folders, path)
+        self.find(path).is_some() || self.folders.iter().any(|folder| path.starts_with(folder))
     }
 
     /// Compares a proposal and writes it, to be shown then. A newer one gets a file of its own: the editor may still
@@ -136,7 +136,13 @@ impl Proposals {
         match done {
             Done::Written { key, file } => self.written(key, file, now),
             Done::Read { number, saved } => self.read(number, Some(saved)),
-            Done::Launched { key, result } => self.launched(key, result, now),
+            Done::Launched { key, result } => match result {
+                Err(why) => self.not_shown(key, &why),
+                Ok(()) => {
+                    self.is_shown(key, now);
+                    Vec::new()
+                }
+            },
             Done::Compared {
                 number,
                 diagnostics,
@@ -334,22 +340,6 @@ impl Proposals {
         let path = Some(path);
         let mut pending = self.pending.iter_mut();
         pending.find(|pending| pending.path.as_deref() == path)
-    }
-
-    /// Another program shows a proposal, or cannot.
-    fn launched(
-        &mut self,
-        key: ProposalKey,
-        result: Result<(), String>,
-        now: Instant,
-    ) -> Vec<Action> {
-        match result {
-            Err(why) => self.not_shown(key, &why),
-            Ok(()) => {
-                self.is_shown(key, now);
-                Vec::new()
-            }
-        }
     }
 
     /// No editor shows a proposal: nothing is left of it.

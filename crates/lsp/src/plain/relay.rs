@@ -93,11 +93,8 @@ impl Relay {
         }
         let About { text_document } = About::deserialize(params).ok()?;
         let path = uri::to_path(&text_document.uri)?;
-        self.is_foreign(&path).then_some(path)
-    }
-
-    fn is_foreign(&self, path: &Path) -> bool {
-        proposal_path::owner(path).is_some_and(|owner| owner.pid != self.pid)
+        let owner = proposal_path::owner(&path)?;
+        (owner.pid != self.pid).then_some(path)
     }
 
     /// The editor sends something about such a document.
