@@ -13,24 +13,25 @@ use crate::failure::{Failure, Kind};
 /// # Errors
 /// The first one that does not exist, is not a folder, or cannot be published.
 pub fn roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    let roots = real_paths(roots)?;
+    let roots = match roots {
+        [] => {
+            let current = std::env::current_dir().context(
+                Failure::new(Kind::Refused, "the current folder no longer exists")
+                    .hint("Change to an existing folder, or name one with --workspace."),
+            )?;
+            vec![root(&current)?]
+        }
+        roots => roots
+            .iter()
+            .map(|path| root(path))
+            .collect::<Result<_, _>>()?,
+    };
     join_roots(&roots).map_err(|error| {
         Failure::new(Kind::Refused, error.to_string()).hint(
             "The discovery files cannot hold such a path; rename the folder, or use one above it.",
         )
     })?;
     Ok(roots)
-}
-
-fn real_paths(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    if roots.is_empty() {
-        let current = std::env::current_dir().context(
-            Failure::new(Kind::Refused, "the current folder no longer exists")
-                .hint("Change to an existing folder, or name one with --workspace."),
-        )?;
-        return Ok(vec![root(&current)?]);
-    }
-    roots.iter().map(|path| root(path)).collect()
 }
 
 /// The real path of a folder that was named.
