@@ -3,6 +3,7 @@
 
 pub mod shell;
 
+use std::cell::LazyCell;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use pillion_discovery::{Environment, depth_in, listens};
 use pillion_protocol::dialect::{Base, Protocol, Variables};
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, Token};
-use pillion_system::process;
+use pillion_system::process::{self, Process};
 
 use self::Value::{Plain, Secret};
 use pillion_doctor::setup::Setup;
@@ -39,9 +40,11 @@ pub enum Value {
 }
 
 /// Where the agent is to run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Surroundings<'a> {
     pub environment: &'a Environment,
+    /// This process, whose place the agent takes or beside which it comes to stand, and its ancestors.
+    pub chain: LazyCell<Vec<Process>>,
     /// Whether agents see that this is a container, and look for companions outside of it.
     pub is_container: bool,
     /// Whether the container's host has an address.
@@ -60,6 +63,7 @@ impl<'a> Surroundings<'a> {
     pub fn here(environment: &'a Environment) -> Self {
         Self {
             environment,
+            chain: LazyCell::new(|| process::chain(std::process::id())),
             is_container: is_in_container(),
             has_host: container_host_resolves,
         }
@@ -83,7 +87,7 @@ impl<'a> Surroundings<'a> {
 impl Wiring {
     /// What makes this release take this companion, which listens here. Reads the discovery files, as
     /// the agent will.
-    pub fn to(companion: &Companion, release: Release, here: Surroundings<'_>) -> Self {
+    pub fn to(companion: &Companion, release: Release, here: &Surroundings<'_>) -> Self {
         let mut wiring = Self::leading(companion, release.agent, here);
         wiring
             .0
@@ -94,7 +98,7 @@ impl Wiring {
     }
 
     /// What leads this agent to this companion. Nothing of another's stays.
-    fn leading(companion: &Companion, agent: Dialect, here: Surroundings<'_>) -> Self {
+    fn leading(companion: &Companion, agent: Dialect, here: &Surroundings<'_>) -> Self {
         let Some(names) = agent.variables() else {
             return Self::without_variables(agent, here);
         };
@@ -132,7 +136,7 @@ impl Wiring {
 
     /// What an agent needs that no variable leads to a companion. opencode finds the file by itself, and
     /// by Claude Code's port variable it would dial without the token.
-    fn without_variables(agent: Dialect, here: Surroundings<'_>) -> Self {
+    fn without_variables(agent: Dialect, here: &Surroundings<'_>) -> Self {
         let misleading = match agent {
             Dialect::OpenCode => agent.discovery().port_variable(),
             _ => None,
@@ -143,7 +147,7 @@ impl Wiring {
 
     /// What keeps this agent from looking for a companion that is gone, where none is there for
     /// `folder`. Variables that may still lead somewhere stay: not every companion leaves files.
-    pub fn without(agent: Dialect, folder: &Path, here: Surroundings<'_>) -> Self {
+    pub fn without(agent: Dialect, folder: &Path, here: &Surroundings<'_>) -> Self {
         let Some(names) = agent.variables() else {
             return Self::without_variables(agent, here);
         };
@@ -203,18 +207,16 @@ impl Wiring {
         &self,
         companion: &Companion,
         release: Release,
-        here: Surroundings<'_>,
+        here: &Surroundings<'_>,
     ) -> Option<Change> {
         let agent = release.agent;
         let (name, value) = agent.variables()?.known_editor?;
-        // The agent takes the place of this process, or comes to stand beside it.
-        let chain = process::chain(std::process::id());
         let takes = |terminal: &Environment| {
             let finding = find(&Situation {
                 release,
                 environment: &agents(release, terminal),
                 current_dir: terminal.current_dir(),
-                chain: &chain,
+                chain: &here.chain,
                 in_container: here.is_container,
             });
             let mut dials = finding.dials.iter();

@@ -10,7 +10,7 @@ use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_doctor::setup::program;
 use pillion_protocol::Dialect;
-use pillion_system::process;
+use pillion_system::process::Process;
 use pillion_text::stderr;
 use pillion_text::visible;
 use serde_json::{Value, json};
@@ -57,8 +57,9 @@ struct Wired {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let environment = Environment::current();
-    let shell = args.shell.map_or_else(|| asking(&environment), Ok);
-    let (wired, mut failures) = wire(&args.target, &environment);
+    let here = Surroundings::here(&environment);
+    let shell = args.shell.map_or_else(|| asking(&here), Ok);
+    let (wired, mut failures) = wire(&args.target, &here);
     let is_without = failures.len() == wired.len();
     let text = match shell {
         _ if args.json && is_without => String::new(),
@@ -86,11 +87,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn asking(environment: &Environment) -> anyhow::Result<Shell> {
-    let parent = process::ancestors(std::process::id());
-    let parent = parent.first().and_then(|pid| process::process(*pid));
-    let name = parent.as_ref().map(process::Process::name);
-    Shell::asking(name, environment).ok_or_else(|| {
+fn asking(here: &Surroundings<'_>) -> anyhow::Result<Shell> {
+    let parent = here.chain.get(1).filter(|parent| parent.pid > 1);
+    Shell::asking(parent.map(Process::name), here.environment).ok_or_else(|| {
         let known = Shell::value_variants().iter();
         let known: Vec<_> = known.filter_map(Shell::to_possible_value).collect();
         let known: Vec<_> = known.iter().map(PossibleValue::get_name).collect();
@@ -108,9 +107,9 @@ fn asking(environment: &Environment) -> anyhow::Result<Shell> {
 const WIRED: [Dialect; 3] = [Dialect::GeminiCli, Dialect::QwenCode, Dialect::ClaudeCode];
 
 /// What each agent gets, and why some have no companion.
-fn wire(target: &Target, environment: &Environment) -> (Vec<Wired>, Vec<anyhow::Error>) {
+fn wire(target: &Target, here: &Surroundings<'_>) -> (Vec<Wired>, Vec<anyhow::Error>) {
+    let environment = here.environment;
     let running = Running::look(environment);
-    let here = Surroundings::here(environment);
     let mut failures = Vec::new();
     let wired = WIRED.map(|agent| {
         let companion = running.choose(Need::Agent(agent), target);

@@ -102,8 +102,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let release = program::release(agent, Path::new(start.command), &environment);
     let wiring = match &companion {
-        Some(companion) => Wiring::to(companion, release, here),
-        None => Wiring::without(agent, environment.current_dir(), here),
+        Some(companion) => Wiring::to(companion, release, &here),
+        None => Wiring::without(agent, environment.current_dir(), &here),
     };
     let overridden = wiring.overridden(release, &environment);
     for note in wiring.notes(agent).chain(overridden) {

@@ -49,10 +49,11 @@ fn wired(companion: &Companion, agent: Dialect, variables: &[(&str, &str)]) -> V
     let environment = Environment::from_pairs(variables.iter().copied());
     let here = Surroundings {
         environment: &environment,
+        chain: LazyCell::new(|| process::chain(std::process::id())),
         is_container: false,
         has_host: || true,
     };
-    lines(&Wiring::leading(companion, agent, here))
+    lines(&Wiring::leading(companion, agent, &here))
 }
 
 const GEMINI_FILE: &str = "gemini-ide-server-4194305-4242.json";
@@ -134,10 +135,11 @@ impl Published {
         let environment = Environment::from_pairs(pairs).with_current_dir(&self.root);
         let here = Surroundings {
             environment: &environment,
+            chain: LazyCell::new(|| process::chain(std::process::id())),
             is_container: false,
             has_host: || true,
         };
-        let wiring = Wiring::to(&self.companion, Release { agent, version }, here);
+        let wiring = Wiring::to(&self.companion, Release { agent, version }, &here);
         let lines = lines(&wiring);
         let notes: Vec<_> = wiring.notes(agent).collect();
         let said = lines
@@ -196,10 +198,11 @@ fn no_token_is_shown() {
     let environment = Environment::default();
     let here = Surroundings {
         environment: &environment,
+        chain: LazyCell::new(|| process::chain(std::process::id())),
         is_container: false,
         has_host: || true,
     };
-    let wiring = Wiring::leading(&both, Dialect::GeminiCli, here);
+    let wiring = Wiring::leading(&both, Dialect::GeminiCli, &here);
     assert!(!format!("{wiring:?}").contains("hunter2"));
     let values = wiring.changes().iter().filter_map(|it| it.value.as_ref());
     let shown: Vec<_> = values.map(Value::shown).collect();
@@ -247,10 +250,11 @@ fn in_a_container_gemini_gets_the_host_of_a_companion_that_is_in_it_too() {
         let environment = Environment::from_pairs(variables.iter().copied());
         let here = Surroundings {
             environment: &environment,
+            chain: LazyCell::new(|| process::chain(std::process::id())),
             is_container,
             has_host: || true,
         };
-        let lines = lines(&Wiring::leading(&both, agent, here));
+        let lines = lines(&Wiring::leading(&both, agent, &here));
         lines.contains(&"REMOTE_CONTAINERS=1".to_owned())
     };
     assert!(says(Dialect::GeminiCli, &[], true));
@@ -287,10 +291,11 @@ fn without_a_companion_only_what_surely_leads_nowhere_is_taken_out() {
         ]);
         let here = Surroundings {
             environment: &environment,
+            chain: LazyCell::new(|| process::chain(std::process::id())),
             is_container: host.is_some(),
             has_host: host.unwrap_or(|| panic!("there is none")),
         };
-        lines(&Wiring::without(Dialect::GeminiCli, folder.path(), here))
+        lines(&Wiring::without(Dialect::GeminiCli, folder.path(), &here))
     };
     let all = [
         "-GEMINI_CLI_IDE_SERVER_PORT",
