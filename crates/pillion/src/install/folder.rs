@@ -66,14 +66,16 @@ impl State {
         if !data.is_dir() {
             return Ok(State::Foreign("a file".to_owned()));
         }
-        let marker = target.join(Marker::NAME);
+        let has_marker = target.join(Marker::NAME).symlink_metadata().is_ok();
+        let found = walk(target)?;
+        // Read last: who installs it in this moment writes the marker before any file.
         match Marker::read(target)? {
-            Some(marker) => Ours::look(target, marker).map(State::Ours),
-            None if marker.symlink_metadata().is_ok() => Ok(State::Foreign(format!(
+            Some(marker) => Ours::look(target, marker, found).map(State::Ours),
+            None if has_marker => Ok(State::Foreign(format!(
                 "a folder with a damaged {}",
                 Marker::NAME
             ))),
-            None if walk(target)?.iter().all(|(name, _)| is_part(name)) => Ok(State::Absent),
+            None if found.iter().all(|(name, _)| is_part(name)) => Ok(State::Absent),
             None => Ok(State::Foreign(
                 "a folder that Pillion did not install".to_owned(),
             )),
@@ -88,14 +90,14 @@ fn is_absence(error: &io::Error) -> bool {
 }
 
 impl Ours {
-    fn look(target: &Path, marker: Marker) -> io::Result<Ours> {
+    fn look(target: &Path, marker: Marker, found: Vec<(String, bool)>) -> io::Result<Ours> {
         let mut ours = Ours {
             marker,
             intact: BTreeSet::new(),
             changed: BTreeSet::new(),
             added: BTreeSet::new(),
         };
-        for (name, is_file) in walk(target)? {
+        for (name, is_file) in found {
             if name == Marker::NAME || is_part(&name) {
                 continue;
             }
