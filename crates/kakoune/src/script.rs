@@ -120,11 +120,11 @@ pub fn close(view: &View, next: Option<&View>) -> String {
     );
     format!(
         "try {review}
-         try {given}
+         {given}
          try {delete}
          pillion-say given-{id}",
         review = word(&review),
-        given = word(&format!("pillion-aside {}", word(&script))),
+        given = aside(&script),
         delete = word(&format!("delete-buffer! {buffer}")),
     )
 }
@@ -136,14 +136,17 @@ pub fn ready(view: &View, at: SystemTime) -> String {
         .unwrap_or_default()
         .as_millis();
     let buffer = word(&view.buffer());
-    let script = format!("buffer {buffer}\nset-option buffer pillion_ready {millis}");
-    format!("try {}", word(&format!("pillion-aside {}", word(&script))))
+    aside(&format!(
+        "buffer {buffer}\nset-option buffer pillion_ready {millis}"
+    ))
 }
 
 /// Opens a file that keeps what the person wrote, without showing it.
 pub fn keep(file: &Path) -> String {
-    let script = format!("edit -existing -- {}", word(&file.to_string_lossy()));
-    format!("try {}", word(&format!("pillion-aside {}", word(&script))))
+    aside(&format!(
+        "edit -existing -- {}",
+        word(&file.to_string_lossy())
+    ))
 }
 
 /// Removes its buffer as if the person did: that rejects.
@@ -194,6 +197,10 @@ pub fn reload(path: &Path, is_written: bool) -> String {
 
 fn in_buffer(path: &Path, command: &str) -> String {
     let path = word(&path.to_string_lossy());
-    let script = word(&format!("buffer {path}\n{command}"));
-    format!("try {}", word(&format!("pillion-aside {script}")))
+    aside(&format!("buffer {path}\n{command}"))
+}
+
+/// Runs commands where the person sees nothing of it, if that is possible.
+fn aside(script: &str) -> String {
+    format!("try {}", word(&format!("pillion-aside {}", word(script))))
 }

@@ -153,7 +153,10 @@ fn parse_leniently(text: &str) -> Result<Frame, Malformed> {
     let value = serde_json::from_str(text);
     let mut value: Value = value
         .or_else(|error| serde_json::from_str(&replace_lone_surrogates(text)).map_err(|_| error))
-        .map_err(|error| Malformed::not_json(&error))?;
+        .map_err(|error| Malformed::NotJson {
+            line: error.line(),
+            column: error.column(),
+        })?;
     // Some clients send `null` for the error, or the result, that they do not have.
     if let Some(fields) = value.as_object_mut() {
         fields.retain(|name, value| name != "error" || !value.is_null());
@@ -164,15 +167,6 @@ fn parse_leniently(text: &str) -> Result<Frame, Malformed> {
         Ok(message) => Frame::Message(message, text.len()),
         Err(_) => Frame::Other,
     })
-}
-
-impl Malformed {
-    fn not_json(error: &serde_json::Error) -> Self {
-        Self::NotJson {
-            line: error.line(),
-            column: error.column(),
-        }
-    }
 }
 
 #[cfg(test)]

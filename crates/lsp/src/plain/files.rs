@@ -80,7 +80,7 @@ impl Files {
     }
 
     /// A file was edited. What was selected before is not selected any more.
-    fn change(&mut self, path: &Path, edits: impl Into<Edits>) -> bool {
+    fn change(&mut self, path: &Path, edits: Edits) -> bool {
         let Some(file) = self.open.get_mut(path) else {
             return false;
         };
@@ -232,7 +232,7 @@ mod tests {
             range: None,
             text: "y".to_owned(),
         };
-        assert!(files.change(path, vec![insert]));
+        assert!(files.change(path, vec![insert].into()));
         assert_eq!(active(&files).selected_text, None);
     }
 
@@ -326,7 +326,7 @@ mod tests {
             range: Some(range(at(0, 0), at(0, 0))),
             text: "zero\n".to_owned(),
         };
-        files.change(path, vec![late]);
+        files.change(path, vec![late].into());
         files.select(path, range(at(1, 0), at(1, 3)), 2);
         assert_eq!(active(&files).selected_text.as_deref(), Some("one"));
     }

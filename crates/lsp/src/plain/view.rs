@@ -56,9 +56,8 @@ impl View {
     }
 
     /// The person edited it.
-    pub fn change(&mut self, edits: impl Into<Edits>, encoding: Encoding) {
+    pub fn change(&mut self, edits: Edits, encoding: Encoding) {
         if let Some(opened) = &mut self.opened {
-            let edits = edits.into();
             opened.is_edited |= !edits.changes.is_empty();
             let before = hash(opened.document.text());
             opened.document.change(edits, encoding);
@@ -138,11 +137,9 @@ mod tests {
     use super::*;
     use crate::plain::wire::Change;
 
-    fn whole(text: &str) -> Vec<Change> {
-        vec![Change {
-            range: None,
-            text: text.to_owned(),
-        }]
+    fn whole(text: &str) -> Edits {
+        let (range, text) = (None, text.to_owned());
+        vec![Change { range, text }].into()
     }
 
     fn opened(text: &str) -> View {
