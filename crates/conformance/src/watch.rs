@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use pillion_discovery::regular_file;
 use serde_json::Value;
@@ -43,8 +43,6 @@ struct Watched {
 
 #[derive(Debug)]
 struct Look {
-    modified: Option<SystemTime>,
-    length: u64,
     inode: Option<u64>,
     bytes: Vec<u8>,
     /// While it is open, no other file gets its inode: who renames twice between two looks would
@@ -87,14 +85,8 @@ impl Watched {
 
     fn look(&mut self, seen: &mut Changes) {
         let shown = self.path.display();
-        let Ok(metadata) = self.path.symlink_metadata() else {
+        if self.path.symlink_metadata().is_err() {
             self.was_gone = self.last.is_some();
-            return;
-        };
-        let is_unchanged = |last: &Look| {
-            last.modified == metadata.modified().ok() && last.length == metadata.len()
-        };
-        if self.last.as_ref().is_some_and(is_unchanged) && !self.was_gone {
             return;
         }
         let Some(now) = Look::at(&self.path) else {
@@ -129,11 +121,8 @@ impl Watched {
 
 impl Look {
     fn at(path: &Path) -> Option<Self> {
-        let metadata = path.symlink_metadata().ok()?;
         let (file, opened) = regular_file::open(path).ok()?;
         Some(Self {
-            modified: metadata.modified().ok(),
-            length: metadata.len(),
             inode: facts::unix(&opened).map(|unix| unix.inode),
             bytes: facts::read(&file).ok()?.ok()?,
             _held: file,
