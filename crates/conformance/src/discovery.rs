@@ -204,8 +204,7 @@ async fn same_roots(test: &TestContext) -> Finding {
     let mut first: Option<(&TargetFile, BTreeSet<PathBuf>)> = None;
     let mut others = 0;
     for file in test.target.discovery_files() {
-        let listed = file.field("workspacePath").and_then(Value::as_str);
-        let mut roots = listed.map(split_roots).unwrap_or_default();
+        let mut roots = file.roots();
         // Other rules are about the rest.
         roots.retain(|root| root.is_absolute() && root.is_dir());
         let roots = BTreeSet::from_iter(roots);

@@ -1,6 +1,6 @@
-//! What the file system knows of a file, where systems differ.
+//! What the file system knows of a file, where systems differ, and what is in it.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -8,15 +8,6 @@ use pillion_discovery::regular_file::open_regular;
 
 /// No discovery file of anybody's is as long.
 const MAX_FILE: u64 = 64 * 1024;
-
-/// What the file system knows of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Facts {
-    pub(super) is_link: bool,
-    pub(super) is_file: bool,
-    /// None where the system has no such permissions.
-    pub(super) unix: Option<UnixFacts>,
-}
 
 /// Owner and permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,16 +18,6 @@ pub(super) struct UnixFacts {
     /// The permission bits with the sticky bit.
     pub(super) mode: u32,
     pub(super) inode: u64,
-}
-
-/// The facts of what lies at `path`, links not followed.
-pub(super) fn of(path: &Path) -> io::Result<Facts> {
-    let metadata = path.symlink_metadata()?;
-    Ok(Facts {
-        is_link: metadata.is_symlink(),
-        is_file: metadata.is_file(),
-        unix: unix(&metadata),
-    })
 }
 
 /// The content of the file at `path`, links followed, or why it is not read.
@@ -57,8 +38,9 @@ pub(super) fn read(file: &File) -> io::Result<Result<Vec<u8>, String>> {
     Ok(Ok(bytes))
 }
 
+/// None where the system has no such permissions.
 #[cfg(unix)]
-pub(super) fn unix(metadata: &std::fs::Metadata) -> Option<UnixFacts> {
+pub(super) fn unix(metadata: &Metadata) -> Option<UnixFacts> {
     use std::os::unix::fs::MetadataExt;
     Some(UnixFacts {
         uid: metadata.uid(),
@@ -69,6 +51,6 @@ pub(super) fn unix(metadata: &std::fs::Metadata) -> Option<UnixFacts> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn unix(_metadata: &std::fs::Metadata) -> Option<UnixFacts> {
+pub(super) fn unix(_metadata: &Metadata) -> Option<UnixFacts> {
     None
 }

@@ -53,13 +53,13 @@ pub(super) fn has(file: &TargetFile, field: &str, (kind, fits): Kind) -> Result<
 }
 
 pub(super) fn regular_file(file: &TargetFile) -> Result<Look, String> {
-    if file.facts.is_link {
+    if file.metadata.is_symlink() {
         return Err("it is a symbolic link".to_owned());
     }
-    if !file.facts.is_file {
+    if !file.metadata.is_file() {
         return Err("it is not a regular file".to_owned());
     }
-    match file.facts.unix {
+    match facts::unix(&file.metadata) {
         Some(unix) if !unix.is_own => Err(format!("it belongs to user id {}", unix.uid)),
         _ => Ok(Look::Kept),
     }
@@ -67,7 +67,7 @@ pub(super) fn regular_file(file: &TargetFile) -> Result<Look, String> {
 
 pub(super) fn json_object(file: &TargetFile) -> Result<Look, String> {
     // What is not a file at all is another rule's matter.
-    if !file.facts.is_file && !file.facts.is_link {
+    if !file.metadata.is_file() && !file.metadata.is_symlink() {
         return Ok(Look::Blocked(file.rows().file));
     }
     let content = file.content.as_ref();
@@ -84,8 +84,8 @@ pub(super) fn is_running(pid: u32) -> Result<Look, String> {
 
 /// Whether nobody else can read the token.
 pub(super) fn private_file(file: &TargetFile) -> Result<Look, String> {
-    match file.facts.unix {
-        _ if file.facts.is_link => Ok(Look::Blocked(file.rows().file)),
+    match facts::unix(&file.metadata) {
+        _ if file.metadata.is_symlink() => Ok(Look::Blocked(file.rows().file)),
         _ if file.token().is_none() => Ok(Look::Blocked(file.rows().token)),
         None => Ok(Look::NotAbout),
         Some(unix) if unix.mode & 0o077 == 0 => Ok(Look::Kept),
@@ -95,9 +95,8 @@ pub(super) fn private_file(file: &TargetFile) -> Result<Look, String> {
 
 /// Whether nobody else can replace the file.
 pub(super) fn private_folder(file: &TargetFile) -> Result<Look, String> {
-    let folder = file.path.parent().and_then(|it| it.canonicalize().ok());
-    let facts = folder.and_then(|folder| facts::of(&folder).ok());
-    let Some(unix) = facts.and_then(|facts| facts.unix) else {
+    let folder = file.path.parent().and_then(|it| it.metadata().ok());
+    let Some(unix) = folder.and_then(|folder| facts::unix(&folder)) else {
         return Ok(Look::NotAbout);
     };
     let is_sticky = unix.mode & 0o1000 != 0;

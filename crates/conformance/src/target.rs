@@ -1,6 +1,7 @@
 //! The companion that is looked at, as its discovery files tell of it. They are read here without
 //! any of the forgiveness that agents have: what is wrong in them is to be reported.
 
+use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use pillion_protocol::{Dialect, Token};
 use pillion_system::process;
 use serde_json::Value;
 
-use crate::facts::{self, Facts};
+use crate::facts;
 use crate::protocol::SharedRows;
 
 /// How many files are looked into that no agent would look at.
@@ -52,7 +53,8 @@ pub(super) struct TargetFile {
     pub(super) dialect: Option<Dialect>,
     /// The place of this dialect that it lies in.
     pub(super) place: Option<&'static Place>,
-    pub(super) facts: Facts,
+    /// Links not followed.
+    pub(super) metadata: Metadata,
     /// Its JSON object, or why it is none.
     #[debug(skip)]
     pub(super) content: Result<Value, String>,
@@ -119,19 +121,14 @@ impl Target {
             Protocol::Companion => "/ideInfo/displayName",
             Protocol::Claude => "/ideName",
         };
-        let mut contents = self.contents();
-        contents.find_map(|content| content.pointer(field)?.as_str())
+        let mut contents = self.files.iter().map(|file| file.content.as_ref());
+        contents.find_map(|content| content.ok()?.pointer(field)?.as_str())
     }
 
     /// Its workspace roots.
     pub fn roots(&self) -> Vec<PathBuf> {
-        if self.protocol == Protocol::Claude {
-            let mut lists = self.files.iter().map(TargetFile::folders);
-            return lists.find(|list| !list.is_empty()).unwrap_or_default();
-        }
-        let mut lists = self.contents();
-        let list = lists.find_map(|content| content.get("workspacePath")?.as_str());
-        list.map(split_roots).unwrap_or_default()
+        let mut lists = self.files.iter().map(TargetFile::roots);
+        lists.find(|list| !list.is_empty()).unwrap_or_default()
     }
 
     /// The processes whose ids are in its files, or in their names, ascending.
@@ -167,17 +164,11 @@ impl Target {
             .filter(|it| it.belongs_to(self.port, &self.files[0]));
         its.filter_map(TargetFile::token).collect()
     }
-
-    fn contents(&self) -> impl Iterator<Item = &Value> {
-        self.files
-            .iter()
-            .filter_map(|file| file.content.as_ref().ok())
-    }
 }
 
 impl TargetFile {
     fn read(path: &Path, protocol: Protocol, environment: &Environment) -> io::Result<Self> {
-        let facts = facts::of(path)?;
+        let metadata = path.symlink_metadata()?;
         let content = facts::content(path)?.and_then(|bytes| object(&bytes));
         let published_as = published_as(path, protocol, environment);
         let name = path.file_name().and_then(|name| name.to_str());
@@ -187,7 +178,7 @@ impl TargetFile {
             protocol,
             dialect: published_as.or(by_name).map(|(dialect, _)| dialect),
             place: published_as.map(|(_, place)| place),
-            facts,
+            metadata,
             content,
         })
     }
@@ -217,8 +208,12 @@ impl TargetFile {
         u16::try_from(port).ok().filter(|port| *port != 0)
     }
 
-    /// The folders that a lock file of Claude Code's lists.
-    pub(super) fn folders(&self) -> Vec<PathBuf> {
+    /// The workspace roots that it lists.
+    pub(super) fn roots(&self) -> Vec<PathBuf> {
+        if self.protocol == Protocol::Companion {
+            let listed = self.field("workspacePath").and_then(Value::as_str);
+            return listed.map(split_roots).unwrap_or_default();
+        }
         let list = self.field("workspaceFolders").and_then(Value::as_array);
         let folders = list.into_iter().flatten().filter_map(Value::as_str);
         folders.map(PathBuf::from).collect()

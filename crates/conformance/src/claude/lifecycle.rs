@@ -71,7 +71,7 @@ impl Restored {
         test.answers().await.or_blocked(row, "it is not running")?;
         let mut deleted = Vec::new();
         for file in test.target.discovery_files() {
-            if !file.facts.is_file || known_name(file).is_err() {
+            if !file.metadata.is_file() || known_name(file).is_err() {
                 continue;
             }
             // Moved within its folder, it stays as private as it was.

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use pillion_discovery::is_same;
 use pillion_protocol::Dialect;
 use serde_json::Value;
 
@@ -87,17 +86,16 @@ fn named(test: &TestContext) -> Result<Vec<&TargetFile>, Problem> {
 }
 
 async fn in_place(test: &TestContext) -> Finding {
-    let Some(place) = Dialect::ClaudeCode.places().first() else {
+    let [specified, ..] = Dialect::ClaudeCode.places() else {
         return broken("there is no such place");
     };
-    let folder = test.target.environment().directory(place);
-    let is_there = |file: &&TargetFile| {
-        let parent = file.path.parent();
-        parent.is_some_and(|parent| is_same(parent, &folder))
-    };
-    match named(test)?.into_iter().find(is_there) {
+    let mut files = named(test)?.into_iter();
+    match files.find(|file| file.place == Some(specified)) {
         Some(file) => Ok(file.path.display().to_string()),
-        None => broken(format!("there is none in {}", folder.display())),
+        None => {
+            let folder = test.target.environment().directory(specified);
+            broken(format!("there is none in {}", folder.display()))
+        }
     }
 }
 
@@ -121,7 +119,7 @@ fn living_pid(file: &TargetFile) -> Result<Look, String> {
 }
 
 fn resolved(file: &TargetFile) -> Result<Look, String> {
-    let folders = file.folders();
+    let folders = file.roots();
     if folders.is_empty() {
         return Ok(Look::Blocked(&["K1-folders", "K1-json"]));
     }
