@@ -10,7 +10,7 @@ use crate::agent::{Agent, params_since};
 use crate::check::checks;
 use crate::message::is_context;
 use crate::observation::{Contexts, Moves};
-use crate::rule::{Counter, Finding, Look, Problem, blocked, broken, unchecked};
+use crate::rule::{Finding, Look, Otherwise, Problem, blocked, broken, kept, unchecked};
 use crate::scenario;
 use crate::shape::{
     absolute_path, context_shape, cursor, details, existing_file, files, newest_is_active,
@@ -85,9 +85,13 @@ async fn heard_moves(test: &TestContext) -> Result<(&Contexts, &Moves), Problem>
     Ok((contexts, contexts.of_cursor.moves()?))
 }
 
-/// There is no file in any context.
-fn no_file<T>(contexts: &Contexts) -> Result<T, Problem> {
-    if contexts.of_cursor.to.is_some() {
+/// The contexts, if there is a file in any of them.
+async fn heard_files(test: &TestContext) -> Result<&Contexts, Problem> {
+    let contexts = heard(test).await?;
+    if contexts.files().next().is_some() {
+        return Ok(contexts);
+    }
+    if contexts.of_cursor.place().is_ok() {
         return blocked(&["C4.3-listed", "C4.2-change"], "no file is listed");
     }
     unchecked("no file is open: open one in the editor, or pass --move-with CMD")
@@ -99,29 +103,18 @@ async fn each_file(
     look: fn(&Value) -> Result<Look, String>,
     none: &str,
 ) -> Finding {
-    let contexts = heard(test).await?;
-    if contexts.files().next().is_none() {
-        return no_file(contexts);
-    }
-    let mut counter = Counter::default();
-    for file in contexts.files() {
+    let looks = heard_files(test).await?.files().map(|file| {
         let path = file["path"].as_str().unwrap_or("a file without a path");
-        counter.add(look(file).or_else(|why| broken(format!("{path}: {why}")))?);
-    }
-    Ok(format!("{} entries", counter.kept(none)?))
+        look(file).or_broken(path)
+    });
+    Ok(format!("{} entries", kept(looks, none)?))
 }
 
 /// Every list of files keeps a rule about several.
 async fn each_context(test: &TestContext, look: fn(&[Value]) -> Result<Look, String>) -> Finding {
-    let contexts = heard(test).await?;
-    if contexts.files().next().is_none() {
-        return no_file(contexts);
-    }
-    let mut counter = Counter::default();
-    for context in contexts.all() {
-        counter.add(look(files(context)).map_err(Problem::Broken)?);
-    }
-    Ok(format!("{} contexts", counter.kept(SEVERAL)?))
+    let contexts = heard_files(test).await?.all();
+    let looks = contexts.map(|context| look(files(context)).map_err(Problem::Broken));
+    Ok(format!("{} contexts", kept(looks, SEVERAL)?))
 }
 
 async fn sent(test: &TestContext) -> Finding {

@@ -13,7 +13,7 @@ use crate::fields::{
     ANYTHING, Kind, STRING, TEXT, each, each_has, has, is_running, json_object, private_file,
     private_folder, regular_file,
 };
-use crate::rule::{Counter, Finding, Look, Problem, blocked, broken, unchecked};
+use crate::rule::{Finding, Look, Problem, blocked, broken, kept, unchecked};
 use crate::target::TargetFile;
 use crate::test_context::TestContext;
 
@@ -119,9 +119,7 @@ async fn of_lock(test: &TestContext, look: fn(&TargetFile) -> Result<Look, Strin
     let Some(file) = lock(test)? else {
         return blocked(&["C2.2-lock"], "there is no lock file");
     };
-    let mut counter = Counter::default();
-    counter.add(look(file).map_err(Problem::Broken)?);
-    counter.kept("it is not about it")?;
+    kept([look(file).map_err(Problem::Broken)], "it is not about it")?;
     Ok(file.path.display().to_string())
 }
 

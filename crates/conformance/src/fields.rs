@@ -4,7 +4,7 @@ use pillion_system::process;
 use serde_json::Value;
 
 use crate::facts;
-use crate::rule::{Counter, Finding, Look, Otherwise, shown};
+use crate::rule::{Finding, Look, Otherwise, kept, shown};
 use crate::target::TargetFile;
 use crate::test_context::TestContext;
 
@@ -22,11 +22,12 @@ pub(super) async fn each(
     test: &TestContext,
     look: impl Fn(&TargetFile) -> Result<Look, String>,
 ) -> Finding {
-    let mut counter = Counter::default();
-    for file in test.target.discovery_files() {
-        counter.add(look(file).or_broken(file.path.display())?);
-    }
-    match counter.kept("this companion has no discovery file that the rule applies to")? {
+    let files = test.target.discovery_files().iter();
+    let looks = files.map(|file| look(file).or_broken(file.path.display()));
+    match kept(
+        looks,
+        "this companion has no discovery file that the rule applies to",
+    )? {
         1 => Ok("1 file".to_owned()),
         kept => Ok(format!("{kept} files")),
     }

@@ -12,7 +12,7 @@ use crate::agent::Agent;
 use crate::check::checks;
 use crate::helper::Step;
 use crate::observation::{Stopped, once};
-use crate::rule::{Counter, Finding, Look, Otherwise, Problem, broken, cut, unchecked};
+use crate::rule::{Finding, Look, Otherwise, Problem, broken, cut, kept, unchecked};
 use crate::session::Session;
 use crate::test_context::TestContext;
 use crate::watch::Changes;
@@ -81,15 +81,15 @@ async fn separator(test: &TestContext) -> Finding {
     let first = files.filter_map(|file| Some((&file.path, file.content.as_ref().ok()?)));
     let later = test.watched().contents;
     let later = later.iter().map(|(path, content)| (path, content));
-    let mut counter = Counter::default();
-    for (path, content) in first.chain(later) {
-        counter.add(match content.get("workspacePath") {
-            None => continue,
-            Some(Value::String(listed)) => is_joined(listed).or_broken(path.display())?,
-            Some(_) => Look::Blocked(&["C2.4-workspacePath"]),
+    let looks = first
+        .chain(later)
+        .map(|(path, content)| match content.get("workspacePath") {
+            None => Ok(Look::NotAbout),
+            Some(Value::String(listed)) => is_joined(listed).or_broken(path.display()),
+            Some(_) => Ok(Look::Blocked(&["C2.4-workspacePath"])),
         });
-    }
-    let kept = counter.kept(
+    let kept = kept(
+        looks,
         "there was only one folder: open a second workspace folder in the editor during the run",
     )?;
     Ok(format!("{kept} lists"))

@@ -221,29 +221,24 @@ pub(super) enum Look {
     Blocked(&'static [&'static str]),
 }
 
-/// Counts looks.
-#[derive(Debug, Default)]
-pub(super) struct Counter {
-    kept: usize,
-    blocked: Option<&'static [&'static str]>,
-}
-
-impl Counter {
-    pub(super) fn add(&mut self, look: Look) {
-        match look {
-            Look::Kept => self.kept += 1,
+/// How many things keep the rule, by a look at each. When it is about none of them, `none` says what
+/// is missing.
+pub(super) fn kept(
+    looks: impl IntoIterator<Item = Result<Look, Problem>>,
+    none: &str,
+) -> Result<usize, Problem> {
+    let (mut kept, mut blocked_by) = (0, None);
+    for look in looks {
+        match look? {
+            Look::Kept => kept += 1,
             Look::NotAbout => {}
-            Look::Blocked(by) => self.blocked = Some(by),
+            Look::Blocked(by) => blocked_by = Some(by),
         }
     }
-
-    /// How many things keep the rule. When it is about none of them, `none` says what is missing.
-    pub(super) fn kept(&self, none: &str) -> Result<usize, Problem> {
-        match (self.kept, self.blocked) {
-            (0, Some(by)) => blocked(by, "the value it checks is missing or wrong"),
-            (0, None) => unchecked(none),
-            (kept, _) => Ok(kept),
-        }
+    match (kept, blocked_by) {
+        (0, Some(by)) => blocked(by, "the value it checks is missing or wrong"),
+        (0, None) => unchecked(none),
+        (kept, _) => Ok(kept),
     }
 }
 
