@@ -1,6 +1,5 @@
 //! What a row of the report is about, and what became of it.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::Serialize;
@@ -122,11 +121,12 @@ pub(super) enum Problem {
     /// The companion did not let the check get to its rule, which is what these rows are about. If
     /// one of them fails in the same report, nothing is known of this rule; if none does, the rule
     /// is broken, however well all others are kept.
-    Blocked { by: Rows, why: String },
+    Blocked {
+        /// Their ids.
+        by: &'static [&'static str],
+        why: String,
+    },
 }
-
-/// Ids of rows.
-pub(super) type Rows = Cow<'static, [&'static str]>;
 
 impl Problem {
     /// The same, and of what part of it.
@@ -140,18 +140,7 @@ impl Problem {
     /// The same for another rule, in whose way it stands: these rows are about it.
     pub(super) fn due_to(self, by: &'static [&'static str]) -> Self {
         match self {
-            Self::Broken(why) => Self::Blocked { by: by.into(), why },
-            other => other,
-        }
-    }
-
-    /// The same, which may be due to these rows as well.
-    pub(super) fn or_of(self, rows: &[&'static str]) -> Self {
-        match self {
-            Self::Blocked { by, why } => Self::Blocked {
-                by: by.iter().chain(rows).copied().collect(),
-                why,
-            },
+            Self::Broken(why) => Self::Blocked { by, why },
             other => other,
         }
     }
@@ -175,10 +164,8 @@ pub(super) fn blocked<T>(
     by: &'static [&'static str],
     why: impl Into<String>,
 ) -> Result<T, Problem> {
-    Err(Problem::Blocked {
-        by: by.into(),
-        why: why.into(),
-    })
+    let why = why.into();
+    Err(Problem::Blocked { by, why })
 }
 
 /// What a failure on the way means for the rule that is looked at.

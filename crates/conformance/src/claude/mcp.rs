@@ -118,8 +118,7 @@ async fn tools(client: &mut Client<'_>) -> Finding {
 }
 
 async fn schemas(client: &mut Client<'_>) -> Finding {
-    let tools = client.tools().await;
-    let tools = tools.map_err(|problem| problem.or_of(&["K4-tools"]))?;
+    let tools = client.tools().await?;
     for (name, _, wanted) in listed() {
         let Some(tool) = tools.iter().find(|tool| tool["name"] == name) else {
             return blocked(&["K4-tools"], format!("`{name}` is missing"));
