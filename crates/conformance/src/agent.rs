@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::observation::Handshake;
+use crate::observation::Timed;
 use crate::probe::NoAnswer;
 use crate::reply::ToolReply;
 use crate::rule::{Otherwise, Problem, broken, shown};
@@ -15,7 +15,7 @@ const LISTEN_INTERVAL: Duration = Duration::from_secs(1);
 /// An agent's end of a session.
 pub(super) trait Agent {
     /// Everything that came, each with its time.
-    fn messages(&self) -> &[(Instant, Value)];
+    fn messages(&self) -> &[Timed];
 
     /// Why nothing more comes, if so.
     fn end(&self) -> Option<&str>;
@@ -117,24 +117,6 @@ pub(super) trait Agent {
     }
 }
 
-/// The first session, or a further one if there was one before. Who never answers is not waited for
-/// again and again.
-pub(super) async fn first_or_further<A>(
-    handshake: &Handshake,
-    row: &'static [&'static str],
-    first: impl Future<Output = Result<A, NoAnswer>>,
-    further: impl Future<Output = Result<A, Problem>>,
-) -> Result<A, Problem> {
-    let opened = match handshake.get() {
-        Some(Ok(())) => return further.await,
-        Some(Err(why)) => NoAnswer::because(why),
-        None => first.await,
-    };
-    let outcome = opened.as_ref().map(|_| ()).map_err(ToString::to_string);
-    let _ = handshake.set(outcome);
-    opened.or_blocked(row, "there is no session")
-}
-
 /// The answer to `initialize`, if one can go on with it.
 pub(super) fn initialized(reply: Value) -> Result<Value, NoAnswer> {
     if reply["result"].is_object() {
@@ -145,7 +127,7 @@ pub(super) fn initialized(reply: Value) -> Result<Value, NoAnswer> {
 }
 
 /// The params of the messages with this method that came from this one on, each with its time.
-pub(super) fn params_since(agent: &impl Agent, at: usize, method: &str) -> Vec<(Instant, Value)> {
+pub(super) fn params_since(agent: &impl Agent, at: usize, method: &str) -> Vec<Timed> {
     let new = agent.messages()[at..].iter();
     let new = new.filter(|(_, message)| message["method"] == method);
     new.map(|(at, message)| (*at, message["params"].clone()))

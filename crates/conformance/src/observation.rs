@@ -16,8 +16,8 @@ pub(super) const TOO_CLOSE: Duration = Duration::from_millis(25);
 /// Something that is looked at once: what was seen, or why nothing was.
 pub(super) type Once<T> = OnceCell<Result<T, Problem>>;
 
-/// How the first handshake ended.
-pub(super) type Handshake = OnceCell<Result<(), String>>;
+/// A message, or the params of one, and when it came.
+pub(super) type Timed = (Instant, Value);
 
 /// What is known of it, or what a first look shows.
 pub(super) async fn once<T>(
@@ -31,7 +31,8 @@ pub(super) async fn once<T>(
 /// Everything of that kind, for either protocol, and what sessions over HTTP leave behind.
 #[derive(Debug, Default)]
 pub(super) struct Observations {
-    pub(super) handshake: Handshake,
+    /// Whether a session can be opened at all.
+    pub(super) handshake: Once<()>,
     /// Whether a view can be opened at all.
     pub(super) views: Once<()>,
     /// Whether diffs are accepted without anybody's help.

@@ -8,24 +8,15 @@ use pillion_http::{Error, Event, Events, Method};
 use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
 use pillion_protocol::json;
 use serde_json::{Value, json};
-use tokio::sync::mpsc::{self, Receiver, Sender};
-use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::timeout_at;
 
-use crate::agent::{Agent, first_or_further, initialized};
+use crate::agent::{Agent, initialized};
 use crate::message::{NEWEST_VERSION, initialize_params, is_outcome, notification, request};
-use crate::observation::Record;
+use crate::observation::{Record, once};
 use crate::probe::{Answer, NoAnswer, Probe, VERSION};
 use crate::reply::ToolReply;
 use crate::rule::{Otherwise, Problem};
 use crate::test_context::TestContext;
-
-/// What came on an event stream: some bytes, with the events that they complete; or why nothing is
-/// received any more.
-type Heard = Result<(Instant, Vec<Event>), &'static str>;
-
-/// How much is read before a check has taken it in: a companion that sends without end has to wait.
-const AHEAD: usize = 16;
 
 /// How many messages one session takes in, of `MAX_ANSWER` bytes in all. One that sends more is not
 /// listened to any longer.
@@ -39,19 +30,14 @@ pub(super) struct Session<'a> {
     last_id: u64,
     /// How long to wait for an answer.
     pub(super) limit: Duration,
-    stream: Option<Stream>,
+    /// None before it is opened, and once it has ended.
+    stream: Option<Events>,
     messages: Vec<(Instant, Value)>,
     /// How many events are no JSON-RPC messages, or have an id.
     odd_events: usize,
     /// How often anything came.
     pub(super) signs: usize,
     end: Option<&'static str>,
-}
-
-#[derive(Debug)]
-struct Stream {
-    heard: Receiver<Heard>,
-    _reader: JoinSet<()>,
 }
 
 impl TestContext {
@@ -64,21 +50,20 @@ impl TestContext {
 
     /// A session without an event stream.
     pub(super) async fn deaf_session(&self) -> Result<Session<'_>, Problem> {
-        let further = async {
-            let opened = Session::open(self).await;
-            opened.or_blocked(&["C1.4-two"], "no second session can be opened")
-        };
-        let row = self.rows().session;
-        let handshake = &self.observations.handshake;
-        first_or_further(handshake, row, Session::open(self), further).await
+        self.has_sessions().await?;
+        let opened = Session::open(self).await;
+        opened.or_blocked(&["C1.4-two"], "no second session can be opened")
     }
 
-    /// Whether sessions can be opened at all. None is left open.
+    /// Whether sessions can be opened at all, which is tried once. None is left open.
     pub(super) async fn has_sessions(&self) -> Result<(), Problem> {
-        if !matches!(self.observations.handshake.get(), Some(Ok(()))) {
-            self.deaf_session().await?.leave().await;
-        }
-        Ok(())
+        let first = async {
+            let opened = Session::open(self).await;
+            let opened = opened.or_blocked(self.rows().session, "there is no session")?;
+            opened.leave().await;
+            Ok(())
+        };
+        once(&self.observations.handshake, first).await.copied()
     }
 
     /// Notes the session that an answer may have opened against all expectation.
@@ -179,13 +164,7 @@ impl<'a> Session<'a> {
         if !answer.status.is_success() {
             return NoAnswer::because(format!("GET: {}", answer.shown()));
         }
-        let (sender, heard) = mpsc::channel(AHEAD);
-        let mut reader = JoinSet::new();
-        reader.spawn(read(answer.into_events(), sender));
-        self.stream = Some(Stream {
-            heard,
-            _reader: reader,
-        });
+        self.stream = Some(answer.into_events());
         Ok(())
     }
 
@@ -220,6 +199,23 @@ impl<'a> Session<'a> {
             self.record.views.retain(|view| view != path);
         }
         Ok(reply)
+    }
+
+    fn take_in(&mut self, events: Vec<Event>) {
+        self.signs += 1;
+        let now = Instant::now();
+        for event in events {
+            let message = json::value(event.data.as_bytes()).ok();
+            let message = message.filter(|message| message["jsonrpc"] == "2.0");
+            let is_odd = message.is_none() || event.has_id;
+            self.odd_events += usize::from(is_odd);
+            let mut heard = self.test.observations.events.borrow_mut();
+            heard.count += 1;
+            if is_odd {
+                heard.odd.get_or_insert(event);
+            }
+            self.messages.extend(message.map(|message| (now, message)));
+        }
     }
 
     /// The outcomes reported so far.
@@ -262,34 +258,21 @@ impl Agent for Session<'_> {
     }
 
     async fn hear(&mut self, until: Instant) -> bool {
-        if self.messages.len() + self.odd_events >= MAX_MESSAGES {
-            self.end = Some("it was closed because too many messages came");
-        }
-        let Some(stream) = self.stream.as_mut().filter(|_| self.end.is_none()) else {
+        let Some(stream) = &mut self.stream else {
             return false;
         };
-        let left = until.saturating_duration_since(Instant::now());
-        match timeout(left, stream.heard.recv()).await {
-            Err(_) | Ok(None) => return false,
-            Ok(Some(Err(how))) => {
-                self.end = Some(how);
-                return false;
+        let end = match timeout_at(until.into(), stream.next()).await {
+            Err(_) => return false,
+            Ok(Ok(Some(new))) => {
+                self.take_in(new);
+                let count = self.messages.len() + self.odd_events;
+                (count >= MAX_MESSAGES).then_some("it was closed because too many messages came")
             }
-            Ok(Some(Ok((at, new)))) => {
-                self.signs += 1;
-                for event in new {
-                    let message = json::value(event.data.as_bytes()).ok();
-                    let message = message.filter(|message| message["jsonrpc"] == "2.0");
-                    let is_odd = message.is_none() || event.has_id;
-                    self.odd_events += usize::from(is_odd);
-                    let mut events = self.test.observations.events.borrow_mut();
-                    events.count += 1;
-                    if is_odd {
-                        events.odd.get_or_insert(event);
-                    }
-                    self.messages.extend(message.map(|message| (at, message)));
-                }
-            }
+            Ok(Err(Error::TooLong(_))) => Some("it was closed because too many bytes came"),
+            Ok(Ok(None) | Err(_)) => Some("it ended"),
+        };
+        if end.is_some() {
+            (self.end, self.stream) = (end, None);
         }
         true
     }
@@ -299,19 +282,5 @@ impl Drop for Session<'_> {
     fn drop(&mut self) {
         let mut left = self.test.observations.left.borrow_mut();
         left.push(mem::take(&mut self.record));
-    }
-}
-
-async fn read(mut stream: Events, heard: Sender<Heard>) {
-    loop {
-        let new = match stream.next().await {
-            Ok(Some(events)) => Ok((Instant::now(), events)),
-            Err(Error::TooLong(_)) => Err("it was closed because too many bytes came"),
-            Ok(None) | Err(_) => Err("it ended"),
-        };
-        let is_end = new.is_err();
-        if heard.send(new).await.is_err() || is_end {
-            return;
-        }
     }
 }

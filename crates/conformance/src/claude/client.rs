@@ -13,10 +13,11 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Error, Message};
 
 use super::upgrade::{agrees, of_agent};
-use crate::agent::{Agent, first_or_further, initialized};
+use crate::agent::{Agent, initialized};
 use crate::claude_observation::Socket;
 use crate::message::{NEWEST_VERSION, answers, initialize_params, notification, request};
-use crate::probe::{Answer, MAX_ANSWER, NoAnswer};
+use crate::observation::once;
+use crate::probe::{Answer, MAX_ANSWER, NoAnswer, Probe};
 use crate::reply::ToolReply;
 use crate::rule::{Otherwise, Problem, broken};
 use crate::test_context::TestContext;
@@ -42,15 +43,14 @@ pub(super) struct Client<'a> {
 impl TestContext {
     /// A client that has shaken hands.
     pub(super) async fn client(&self) -> Result<Client<'_>, Problem> {
-        let row = self.rows().session;
-        let further = self.another(Client::open);
-        first_or_further(
-            &self.observations.handshake,
-            row,
-            Client::open(self),
-            further,
-        )
-        .await
+        let first = async {
+            let opened = Client::open(self).await;
+            let opened = opened.or_blocked(self.rows().session, "there is no session")?;
+            opened.leave().await;
+            Ok(())
+        };
+        once(&self.observations.handshake, first).await?;
+        self.another(Client::open).await
     }
 
     /// Whether a client is served at all: a companion that refuses everything proves nothing.
@@ -90,7 +90,12 @@ impl TestContext {
 impl<'a> Client<'a> {
     /// Connects and shakes hands, as the agent does.
     pub(super) async fn open(test: &'a TestContext) -> Result<Self, NoAnswer> {
-        let mut client = Self::connect(test).await?;
+        Self::open_by(test, of_agent(test)).await
+    }
+
+    /// The same with another request.
+    pub(super) async fn open_by(test: &'a TestContext, probe: Probe) -> Result<Self, NoAnswer> {
+        let mut client = Self::of(test, test.send(probe).await?).await?;
         client.initialize().await?;
         client.initialized().await?;
         Ok(client)
