@@ -8,7 +8,7 @@ use pillion_http::Upgraded;
 use serde_json::Value;
 use tokio_tungstenite::WebSocketStream;
 
-use crate::observation::{CursorMoved, Once};
+use crate::observation::{CursorMoved, Once, Timed};
 use crate::reply::ToolReply;
 
 pub(super) type Socket = WebSocketStream<Upgraded>;
@@ -46,7 +46,7 @@ pub(super) struct Selections {
     /// Whether a message came before the agent had reported that it is initialized.
     pub(super) early: Option<Value>,
     /// What came after it, unasked.
-    pub(super) of_start: Vec<Value>,
+    pub(super) of_start: Vec<Timed>,
     pub(super) of_cursor: CursorMoved,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Restored {
 impl Selections {
     /// The params of every `selection_changed` that was received.
     pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
-        let moved = self.of_cursor.contexts();
-        self.of_start.iter().chain(moved.map(|(_, params)| params))
+        let all = self.of_start.iter().chain(self.of_cursor.contexts());
+        all.map(|(_, params)| params)
     }
 }

@@ -1,14 +1,14 @@
 //! How the cursor is moved, and what agents hear of it, whatever the protocol.
 
 use std::iter;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
 use crate::agent::{Agent, params_since};
 use crate::files::some_file;
 use crate::helper::Step;
-use crate::observation::{CursorMoved, MovedTo, Moves, TOO_CLOSE};
+use crate::observation::{CursorMoved, Moves, TOO_CLOSE, Timed};
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
 use crate::test_context::TestContext;
 
@@ -41,9 +41,8 @@ pub(super) struct Move {
     pub(super) time: Duration,
     /// Whether it is done already.
     pub(super) is_done: bool,
-    /// How many moves there are.
-    lines: u32,
-    to: MovedTo,
+    /// The file and the line where a command has moved it, from the first line on.
+    to: Option<(String, u32)>,
 }
 
 /// Has the cursor moved to where it does not stand already.
@@ -68,12 +67,7 @@ pub(super) async fn move_about(
     // What comes is taken in at once: its time counts.
     let (time, is_done) = agent.listening(test.done_or_asked(&step)).await?;
     let to = (is_done && has_lines).then_some((file, lines));
-    Ok(Move {
-        time,
-        is_done,
-        lines,
-        to,
-    })
+    Ok(Move { time, is_done, to })
 }
 
 /// The person did not do what they were asked for: then the request is not repeated.
@@ -93,19 +87,16 @@ pub(super) fn in_vain<T>(
 impl CursorMoved {
     /// Has the cursor moved, and once more in quick succession where commands do that.
     pub(super) async fn hear(test: &TestContext, agent: &mut impl Agent, cursor: &Cursor) -> Self {
-        let (moves, to) = match Moves::hear(test, agent, cursor).await {
-            Ok((moves, to)) => (Ok(moves), to),
-            Err(problem) => (Err(problem), None),
+        let moves = Moves::hear(test, agent, cursor).await;
+        let bursts = match &moves {
+            Ok(moves) => moves.bursts(test, agent, cursor).await,
+            Err(_) => Vec::new(),
         };
-        let bursts = match (&moves, &to) {
-            (Ok(moves), Some((file, _))) => moves.bursts(test, agent, cursor, file).await,
-            _ => Vec::new(),
-        };
-        Self { moves, bursts, to }
+        Self { moves, bursts }
     }
 
-    /// Every context that came of it, each with its time.
-    pub(super) fn contexts(&self) -> impl Iterator<Item = &(Instant, Value)> {
+    /// Every context that came of it.
+    pub(super) fn contexts(&self) -> impl Iterator<Item = &Timed> {
         let moves = self.moves.iter().chain(&self.bursts);
         moves.flat_map(|moves| &moves.contexts)
     }
@@ -117,7 +108,7 @@ impl CursorMoved {
 
     /// Where a command has moved it, if that is known.
     pub(super) fn place(&self) -> Result<(&str, u32), Problem> {
-        match &self.to {
+        match self.moves.as_ref().ok().and_then(|moves| moves.to.as_ref()) {
             Some((file, line)) => Ok((file, *line)),
             None => unchecked(
                 "it is not known where the cursor was moved to: pass --move-with CMD, with a file of several lines in the workspace",
@@ -132,19 +123,14 @@ impl CursorMoved {
 }
 
 impl Moves {
-    /// Has the cursor moved; what came of it, and where it stands then, if that is known.
+    /// Has the cursor moved; what came of it.
     async fn hear(
         test: &TestContext,
         agent: &mut impl Agent,
         cursor: &Cursor,
-    ) -> Result<(Self, MovedTo), Problem> {
+    ) -> Result<Self, Problem> {
         let (before, asked) = (agent.messages().len(), SystemTime::now());
-        let Move {
-            time,
-            is_done,
-            lines,
-            to,
-        } = move_about(test, agent, cursor).await?;
+        let Move { time, is_done, to } = move_about(test, agent, cursor).await?;
         let is_effect = |message: &Value| match &to {
             _ if message["method"] != cursor.method => false,
             Some((file, line)) => (cursor.is_at)(&message["params"], file, *line),
@@ -159,30 +145,31 @@ impl Moves {
             let why = format!("none arrived within {time:?}: {why}");
             return in_vain(test, agent, why);
         }
-        let moves = Self {
+        Ok(Self {
             asked,
             // In a file without lines nothing moves.
-            count: to.is_some().then_some(lines),
+            count: to.as_ref().map(|(_, lines)| *lines),
+            to,
             contexts,
-        };
-        Ok((moves, to))
+        })
     }
 
-    /// Has commands move the cursor in this file in quick succession, until the moves were merged once.
+    /// Has commands move the cursor in that file in quick succession, until the moves were merged once.
     async fn bursts(
         &self,
         test: &TestContext,
         agent: &mut impl Agent,
         cursor: &Cursor,
-        file: &str,
     ) -> Vec<Self> {
         let mut bursts: Vec<Self> = Vec::new();
-        let has_moved = !self.contexts.is_empty();
-        while has_moved && bursts.len() < BURSTS && !bursts.last().is_some_and(Self::is_debounced) {
+        let Some((file, _)) = self.to.as_ref().filter(|_| !self.contexts.is_empty()) else {
+            return bursts;
+        };
+        while bursts.len() < BURSTS && !bursts.last().is_some_and(Self::is_debounced) {
             // None ends where the one before did: that would be no change.
             let nth = u32::try_from(bursts.len()).unwrap_or_default();
             let step = Step::Burst {
-                file: file.to_owned(),
+                file: file.clone(),
                 lines: (1..=BURST).map(|move_| (nth + move_) % LINES + 1).collect(),
                 pace: PACE,
             };
@@ -197,6 +184,7 @@ impl Moves {
             bursts.push(Self {
                 asked,
                 count: Some(BURST),
+                to: None,
                 contexts: params_since(agent, before, cursor.method),
             });
         }

@@ -81,7 +81,7 @@ pub(super) struct Scenario {
 #[derive(Debug, Clone)]
 pub(super) struct Contexts {
     /// What two sessions received from their start on, one after the other.
-    pub(super) of_sessions: [Vec<Value>; 2],
+    pub(super) of_sessions: [Vec<Timed>; 2],
     pub(super) of_cursor: CursorMoved,
     /// The file that was not active before a command moved to it.
     pub(super) focused: Option<String>,
@@ -98,7 +98,7 @@ pub(super) struct Visits {
     pub(super) count: usize,
     /// Why they were not, if so.
     pub(super) why_not: Option<String>,
-    pub(super) contexts: Vec<(Instant, Value)>,
+    pub(super) contexts: Vec<Timed>,
 }
 
 /// What was received when the cursor moved, whatever the protocol.
@@ -108,32 +108,26 @@ pub(super) struct CursorMoved {
     pub(super) moves: Result<Moves, Problem>,
     /// When commands moved it in quick succession.
     pub(super) bursts: Vec<Moves>,
-    pub(super) to: MovedTo,
 }
 
-/// The file and the line where a command, which can be relied on, has moved the cursor.
-pub(super) type MovedTo = Option<(String, u32)>;
-
-/// Moves of the cursor and the contexts that came of them, each with its time.
+/// Moves of the cursor and the contexts that came of them.
 #[derive(Debug, Clone)]
 pub(super) struct Moves {
     /// When they were asked for.
     pub(super) asked: SystemTime,
     /// How many there were, if they were done by commands.
     pub(super) count: Option<u32>,
-    pub(super) contexts: Vec<(Instant, Value)>,
+    /// The file and the line where a command, which can be relied on, has moved the cursor.
+    pub(super) to: Option<(String, u32)>,
+    pub(super) contexts: Vec<Timed>,
 }
 
 impl Moves {
-    /// The time between each context and the next.
-    fn gaps(&self) -> impl Iterator<Item = Duration> {
-        let pairs = self.contexts.windows(2);
-        pairs.map(|pair| pair[1].0.duration_since(pair[0].0))
-    }
-
-    /// Whether what came of them came close together.
+    /// The time between each context and the next, where they came close together.
     pub(super) fn close_gaps(&self) -> impl Iterator<Item = Duration> {
-        self.gaps().filter(|gap| *gap < TOO_CLOSE)
+        let pairs = self.contexts.windows(2);
+        let gaps = pairs.map(|pair| pair[1].0.duration_since(pair[0].0));
+        gaps.filter(|gap| *gap < TOO_CLOSE)
     }
 
     /// Whether some were reported together.

@@ -116,7 +116,7 @@ impl Contexts {
         let mut first = test.session().await?;
         let is_sent = first.wait_for(answer, is_context).await;
         first.listen(quiet).await;
-        let of_first = contexts_of(&first);
+        let of_first = params_since(&first, 0, CONTEXT_UPDATE);
         let is_asked = has_requests(&first);
         first.leave().await;
         let mut second = test.session().await?;
@@ -124,13 +124,13 @@ impl Contexts {
             second.wait_for(answer, is_context).await;
         }
         second.listen(quiet).await;
-        let of_second = contexts_of(&second);
+        let of_second = params_since(&second, 0, CONTEXT_UPDATE);
         let of_cursor = CursorMoved::hear(test, &mut second, &CURSOR).await;
         let (mut focused, mut of_visits) = (None, Visits::default());
-        if let Some((file, _)) = &of_cursor.to {
+        if let Ok((file, _)) = of_cursor.place() {
             let before = of_second.last();
-            let is_new = before.is_some_and(|it| is_focus_elsewhere(it, file));
-            focused = is_new.then(|| file.clone());
+            let is_new = before.is_some_and(|(_, it)| is_focus_elsewhere(it, file));
+            focused = is_new.then(|| file.to_owned());
             of_visits = Visits::hear(test, &mut second).await;
         }
         Ok(Self {
@@ -144,9 +144,9 @@ impl Contexts {
 
     /// Every context that was received.
     pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
+        let of_sessions = self.of_sessions.iter().flatten();
         let moved = self.of_cursor.contexts().chain(&self.of_visits.contexts);
-        let moved = moved.map(|(_, context)| context);
-        self.of_sessions.iter().flatten().chain(moved)
+        of_sessions.chain(moved).map(|(_, context)| context)
     }
 
     /// Every file in them.
@@ -190,11 +190,6 @@ impl Visits {
 fn has_requests(session: &Session<'_>) -> bool {
     let mut heard = session.heard();
     heard.any(|it| is_context(it) && it.get("id").is_some())
-}
-
-fn contexts_of(session: &Session<'_>) -> Vec<Value> {
-    let contexts = params_since(session, 0, CONTEXT_UPDATE).into_iter();
-    contexts.map(|(_, context)| context).collect()
 }
 
 /// Whether another file than this one has the focus, or none that is open.

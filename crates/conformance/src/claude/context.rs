@@ -47,7 +47,7 @@ async fn heard(test: &TestContext) -> Result<&Selections, Problem> {
     let selections = selections(test).await?;
     match selections.all().next() {
         Some(_) => Ok(selections),
-        None if selections.of_cursor.to.is_some() => {
+        None if selections.of_cursor.place().is_ok() => {
             blocked(&["K7-start", "K7-change"], "no `selection_changed` arrived")
         }
         None => unchecked("no `selection_changed` arrived: focus a file in the editor"),
@@ -58,7 +58,7 @@ async fn start(test: &TestContext) -> Finding {
     let selections = selections(test).await?;
     match selections.of_start.len() {
         // A companion without an open file has nothing to report.
-        0 if selections.all().next().is_none() && selections.of_cursor.to.is_none() => {
+        0 if selections.all().next().is_none() && selections.of_cursor.place().is_err() => {
             unchecked("no `selection_changed` arrived: focus a file in the editor")
         }
         0 => broken("none came"),

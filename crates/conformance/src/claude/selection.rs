@@ -59,10 +59,9 @@ impl Selections {
         client.initialized().await?;
         client.wait_for(test.timeouts.answer, is_selection).await;
         client.settle().await;
-        let of_start = params_since(&client, 0, SELECTION_CHANGED).into_iter();
         let selections = Self {
             early,
-            of_start: of_start.map(|(_, params)| params).collect(),
+            of_start: params_since(&client, 0, SELECTION_CHANGED),
             of_cursor: CursorMoved::hear(test, &mut client, &CURSOR).await,
         };
         client.leave().await;
