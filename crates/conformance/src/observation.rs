@@ -41,7 +41,7 @@ pub(super) struct Observations {
     pub(super) rejected: Once<Scenario>,
     pub(super) contexts: Once<Contexts>,
     /// Whether two agents are served at once.
-    pub(super) together: Once<()>,
+    pub(super) together: Once<String>,
     pub(super) stopped: Once<Stopped>,
     /// Sessions of which the check is over.
     pub(super) left: RefCell<Vec<Record>>,

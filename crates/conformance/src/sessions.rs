@@ -31,12 +31,13 @@ checks! {
 }
 
 /// Whether two sessions are served at once. It is tried once.
-async fn together_once(test: &TestContext) -> Result<(), Problem> {
-    let together = once(&test.observations.together, together(test));
-    together.await.copied()
+async fn two(test: &TestContext) -> Finding {
+    once(&test.observations.together, together(test))
+        .await
+        .cloned()
 }
 
-async fn together(test: &TestContext) -> Result<(), Problem> {
+async fn together(test: &TestContext) -> Finding {
     test.has_sessions().await?;
     // One was opened before, so these must be opened too.
     let opened = Session::open(test).await;
@@ -54,19 +55,15 @@ async fn together(test: &TestContext) -> Result<(), Problem> {
     if first.end().is_some() || second.end().is_some() {
         return broken("the second session ends an event stream");
     }
-    Ok(())
-}
-
-async fn two(test: &TestContext) -> Finding {
-    together_once(test).await?;
     Ok("two sessions, two streams".to_owned())
 }
 
 /// The same for the rules that need it.
 async fn serves_two(test: &TestContext) -> Result<(), Problem> {
-    let served = together_once(test).await;
+    let served = two(test).await;
     test.close_sessions().await;
-    served.or_else(|_| blocked(&["C1.4-two"], "two agents are not served at once"))
+    served.or_else(|_| blocked(&["C1.4-two"], "two agents are not served at once"))?;
+    Ok(())
 }
 
 async fn two_views(test: &TestContext) -> Finding {

@@ -39,13 +39,13 @@ checks! {
 }
 
 /// Whether two clients are served at once. It is tried once.
-async fn together_once(test: &TestContext) -> Result<(), Problem> {
+async fn two(test: &TestContext) -> Finding {
     once(&test.observations.together, together(test))
         .await
-        .copied()
+        .cloned()
 }
 
-async fn together(test: &TestContext) -> Result<(), Problem> {
+async fn together(test: &TestContext) -> Finding {
     let mut first = test.client().await?;
     let second = Client::open(test).await;
     let mut second = second.or_broken("the second client is not served")?;
@@ -55,17 +55,12 @@ async fn together(test: &TestContext) -> Result<(), Problem> {
     }
     first.leave().await;
     second.leave().await;
-    Ok(())
-}
-
-async fn two(test: &TestContext) -> Finding {
-    together_once(test).await?;
     Ok("two clients".to_owned())
 }
 
 /// Two clients, for the rules that need them.
 async fn clients(test: &TestContext) -> Result<[Client<'_>; 2], Problem> {
-    let served = together_once(test).await;
+    let served = two(test).await;
     served.or_else(|_| blocked(&["K8-two"], "two clients are not served at once"))?;
     Ok([test.client().await?, test.client().await?])
 }
