@@ -1,6 +1,7 @@
 //! A client as the agent is one: the handshake, calls and answers over a WebSocket, and everything
 //! that came in between.
 
+use std::path::MAIN_SEPARATOR;
 use std::time::{Duration, Instant};
 
 use futures_util::{SinkExt, StreamExt};
@@ -22,6 +23,15 @@ use crate::reply::ToolReply;
 use crate::rule::{Otherwise, Problem, broken};
 use crate::test_context::TestContext;
 
+/// A proposal that waits for its decision.
+#[derive(Debug, Clone)]
+pub(super) struct View {
+    pub(super) tab: String,
+    pub(super) path: String,
+    /// The id of the call.
+    pub(super) id: Value,
+}
+
 /// A connected client. What it leaves open is closed after the check, whatever happens.
 pub(super) struct Client<'a> {
     pub(super) test: &'a TestContext,
@@ -38,6 +48,14 @@ pub(super) struct Client<'a> {
     last_id: u64,
     /// How long an answer may take.
     pub(super) limit: Duration,
+}
+
+/// A name for the tab of a file, as the agent gives it.
+pub(super) fn tab_name(test: &TestContext, path: &str) -> String {
+    let name = path.rsplit(MAIN_SEPARATOR).next().unwrap_or(path);
+    // No two are alike.
+    let number = test.names.number();
+    format!("✻ [Claude Code] {name} ({number:0>6}) ⧉")
 }
 
 impl TestContext {
@@ -84,6 +102,18 @@ impl TestContext {
             is_clean &= client.leave().await;
         }
         is_clean
+    }
+}
+
+impl View {
+    /// The arguments of the call.
+    pub(super) fn arguments(&self, text: &str) -> Value {
+        json!({
+            "old_file_path": self.path,
+            "new_file_path": self.path,
+            "new_file_contents": text,
+            "tab_name": self.tab,
+        })
     }
 }
 
@@ -180,33 +210,21 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// Proposes a text under this name, and does not wait for the answer: the id of the call.
-    pub(super) async fn open_diff(
-        &mut self,
-        tab: &str,
-        path: &str,
-        text: &str,
-    ) -> Result<Value, NoAnswer> {
-        let id = self.new_id();
-        self.open_diff_as(&id, tab, path, text).await?;
-        Ok(id)
+    /// A view of this file, with a name and an id of its own, that is not proposed as yet.
+    pub(super) fn view(&mut self, path: &str) -> View {
+        View {
+            tab: tab_name(self.test, path),
+            path: path.to_owned(),
+            id: self.new_id(),
+        }
     }
 
-    /// The same with this id.
-    pub(super) async fn open_diff_as(
-        &mut self,
-        id: &Value,
-        tab: &str,
-        path: &str,
-        text: &str,
-    ) -> Result<(), NoAnswer> {
-        let arguments = json!({
-            "old_file_path": path, "new_file_path": path, "new_file_contents": text, "tab_name": tab,
-        });
-        let meta = json!({"progressToken": id});
-        let params = json!({"name": OPEN_DIFF, "arguments": arguments, "_meta": meta});
-        self.tabs.push(tab.to_owned());
-        let call = request(id.clone(), "tools/call", params);
+    /// Proposes a text, and does not wait for the answer.
+    pub(super) async fn open_diff(&mut self, view: &View, text: &str) -> Result<(), NoAnswer> {
+        let meta = json!({"progressToken": view.id});
+        let params = json!({"name": OPEN_DIFF, "arguments": view.arguments(text), "_meta": meta});
+        self.tabs.push(view.tab.clone());
+        let call = request(view.id.clone(), "tools/call", params);
         self.send_text(call).await
     }
 

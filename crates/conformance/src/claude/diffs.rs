@@ -7,7 +7,7 @@ use pillion_protocol::diff::OPEN_DIFF;
 use serde_json::{Value, json};
 
 use super::client::Client;
-use super::scenario::{self, open_view, tab_name};
+use super::scenario::{self, open_view, propose};
 use crate::agent::Agent;
 use crate::check::checks;
 use crate::claude_observation::Decided;
@@ -57,10 +57,9 @@ checks! {
 
 async fn blocks(client: &mut Client<'_>) -> Finding {
     let path = client.test.names.path();
-    let tab = tab_name(client.test, &path);
-    let id = client.open_diff(&tab, &path, "text\n").await?;
+    let view = propose(client, &path, "text\n").await?;
     client.settle().await;
-    client.unanswered(&id, "it")?;
+    client.unanswered(&view.id, "it")?;
     client.is_served().await?;
     Ok("other calls are answered meanwhile".to_owned())
 }
@@ -157,16 +156,6 @@ async fn writes_nothing(test: &TestContext) -> Finding {
     Ok("neither while the view is open nor after the decision".to_owned())
 }
 
-/// The arguments of a proposal as it must be.
-fn proposal(test: &TestContext, path: &str) -> Value {
-    json!({
-        "old_file_path": path,
-        "new_file_path": path,
-        "new_file_contents": "text\n",
-        "tab_name": tab_name(test, path),
-    })
-}
-
 /// A call that cannot be one for a view fails.
 async fn fails(client: &mut Client<'_>, arguments: Value) -> Finding {
     let tab = arguments["tab_name"].as_str().map(str::to_owned);
@@ -184,16 +173,19 @@ async fn fails(client: &mut Client<'_>, arguments: Value) -> Finding {
 
 async fn relative_path(client: &mut Client<'_>) -> Finding {
     let name = client.test.names.name();
-    fails(client, proposal(client.test, &name)).await
+    let view = client.view(&name);
+    fails(client, view.arguments("text\n")).await
 }
 
 async fn directory(client: &mut Client<'_>) -> Finding {
     let folder = client.test.names.folder();
-    fails(client, proposal(client.test, &folder)).await
+    let view = client.view(&folder);
+    fails(client, view.arguments("text\n")).await
 }
 
 async fn arguments(client: &mut Client<'_>) -> Finding {
-    let complete = proposal(client.test, &client.test.names.path());
+    let path = client.test.names.path();
+    let complete = client.view(&path).arguments("text\n");
     let mut seen = String::new();
     for field in ["new_file_path", "new_file_contents", "tab_name"] {
         let mut without = complete.clone();

@@ -1,11 +1,11 @@
 //! Proposals and what a person makes of them, each kind seen once.
 
-use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, Path};
+use std::path::{MAIN_SEPARATOR_STR, Path};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::client::Client;
+use super::client::{Client, View};
 use crate::agent::Agent;
 use crate::claude_observation::Decided;
 use crate::helper::Step;
@@ -20,23 +20,6 @@ use crate::test_context::TestContext;
 /// open, so it may have come too early.
 const RETRY_ANSWERS: u32 = 3;
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
-
-/// A proposal that waits for its decision.
-#[derive(Debug, Clone)]
-pub(super) struct View {
-    pub(super) tab: String,
-    pub(super) path: String,
-    /// The id of the call.
-    pub(super) id: Value,
-}
-
-/// A name for the tab of a file, as the agent gives it.
-pub(super) fn tab_name(test: &TestContext, path: &str) -> String {
-    let name = path.rsplit(MAIN_SEPARATOR).next().unwrap_or(path);
-    // No two are alike.
-    let number = test.names.number();
-    format!("✻ [Claude Code] {name} ({number:0>6}) ⧉")
-}
 
 /// Opens a view of a new file.
 pub(super) async fn open_view(client: &mut Client<'_>, text: &str) -> Result<View, Problem> {
@@ -59,11 +42,14 @@ pub(super) async fn open_view_of(
 }
 
 /// Proposes a text, whatever becomes of it.
-async fn propose(client: &mut Client<'_>, path: &str, text: &str) -> Result<View, Problem> {
-    let tab = tab_name(client.test, path);
-    let id = client.open_diff(&tab, path, text).await?;
-    let path = path.to_owned();
-    Ok(View { tab, path, id })
+pub(super) async fn propose(
+    client: &mut Client<'_>,
+    path: &str,
+    text: &str,
+) -> Result<View, Problem> {
+    let view = client.view(path);
+    client.open_diff(&view, text).await?;
+    Ok(view)
 }
 
 /// Whether a view can be opened at all, which is tried once.

@@ -3,9 +3,9 @@
 use pillion_protocol::claude::tools::CLOSE_ALL_DIFF_TABS;
 use serde_json::{Value, json};
 
-use super::client::Client;
+use super::client::{Client, View};
 use super::diffs::{blocks_of, saved};
-use super::scenario::{View, decide, open_view, tab_name};
+use super::scenario::{decide, open_view};
 use super::selection::{is_selection, selections};
 use crate::agent::Agent;
 use crate::check::checks;
@@ -76,11 +76,11 @@ async fn still_waits(client: &mut Client<'_>, view: &View, when: &str) -> Result
 /// Opens a view with an id that the other client uses as well.
 async fn propose(client: &mut Client<'_>, id: &Value, text: &str) -> Result<View, Problem> {
     let path = client.test.names.path();
-    let tab = tab_name(client.test, &path);
-    client.open_diff_as(id, &tab, &path, text).await?;
+    let mut view = client.view(&path);
+    view.id = id.clone();
+    client.open_diff(&view, text).await?;
     client.settle().await;
-    let id = id.clone();
-    Ok(View { tab, path, id })
+    Ok(view)
 }
 
 async fn decision(test: &TestContext) -> Finding {
@@ -127,11 +127,12 @@ async fn close_all(test: &TestContext) -> Finding {
 async fn tab_names(test: &TestContext) -> Finding {
     let [mut first, mut second] = clients(test).await?;
     let view = open_view(&mut first, "text\n").await?;
-    let path = test.names.path();
-    let id = second.open_diff(&view.tab, &path, "text\n").await?;
+    let mut same = second.view(&test.names.path());
+    same.tab = view.tab.clone();
+    second.open_diff(&same, "text\n").await?;
     let when = "after a second client has used the name,";
     still_waits(&mut first, &view, when).await?;
-    second.unanswered(&id, "the second")?;
+    second.unanswered(&same.id, "the second")?;
     second.close_tab(&view.tab).await?;
     let when = "after the second client has closed it,";
     still_waits(&mut first, &view, when).await?;

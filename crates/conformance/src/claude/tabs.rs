@@ -3,9 +3,9 @@
 use pillion_protocol::claude::tools::{CLOSE_ALL_DIFF_TABS, FILE_SAVED, TAB_CLOSED};
 use serde_json::json;
 
-use super::client::Client;
+use super::client::{Client, tab_name};
 use super::diffs::{blocks_of, is_rejection};
-use super::scenario::{self, open_view, open_view_of, tab_name};
+use super::scenario::{self, open_view, open_view_of};
 use crate::agent::Agent;
 use crate::check::checks;
 use crate::reply::ToolReply;
@@ -111,9 +111,11 @@ async fn names(client: &mut Client<'_>) -> Finding {
 async fn same_name(client: &mut Client<'_>) -> Finding {
     let first = open_view(client, "first\n").await?;
     let path = client.test.names.path();
-    let second = client.open_diff(&first.tab, &path, "second\n").await?;
+    let mut second = client.view(&path);
+    second.tab = first.tab.clone();
+    client.open_diff(&second, "second\n").await?;
     client.settle().await;
-    let calls = [("first", &first.id), ("second", &second)];
+    let calls = [("first", &first.id), ("second", &second.id)];
     for (name, id) in calls {
         let mut answers = client.answers(id).into_iter();
         if let Some(answer) = answers.find(|it| !it.is_error() && !is_rejection(it)) {
