@@ -19,10 +19,10 @@ checks! {
     Must "K7-early" => early,
         "Nothing is sent before that",
         "MCP forbids it, and the agent drops what it is not ready for.";
-    Must "K7-shape" => shape,
+    Must "K7-shape" => each(well_formed),
         "`selection_changed` has the string `text` and the object `selection {start, end}`, lines and characters counted from 0",
         "The agent ignores fields of another type, and keeps the previous selection.";
-    Must "K7-path" => path,
+    Must "K7-path" => each(absolute_path),
         "`filePath` is an absolute path, and is left out if no file is open",
         "The model is told of a file that does not exist.";
     Should "K7-change" => change,
@@ -74,10 +74,11 @@ async fn early(test: &TestContext) -> Finding {
     }
 }
 
-async fn shape(test: &TestContext) -> Finding {
+/// Every selection keeps a rule.
+async fn each(test: &TestContext, look: fn(&Value) -> Result<(), String>) -> Finding {
     let selections = heard(test).await?;
     for params in selections.all() {
-        well_formed(params).map_err(Problem::Broken)?;
+        look(params).map_err(Problem::Broken)?;
     }
     Ok(format!("{} selections", selections.all().count()))
 }
@@ -110,12 +111,8 @@ fn is_absolute(path: &Value) -> bool {
         .is_some_and(|path| Path::new(path).is_absolute())
 }
 
-async fn path(test: &TestContext) -> Finding {
-    let selections = heard(test).await?;
-    for params in selections.all() {
-        fits(params, &[("/filePath", false, is_absolute)]).map_err(Problem::Broken)?;
-    }
-    Ok(format!("{} selections", selections.all().count()))
+fn absolute_path(params: &Value) -> Result<(), String> {
+    fits(params, &[("/filePath", false, is_absolute)])
 }
 
 async fn change(test: &TestContext) -> Finding {
