@@ -21,7 +21,7 @@ pub struct Events {
 }
 
 /// A parser for one stream.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Parser {
     /// The most bytes that an event may have.
     limit: usize,
@@ -29,28 +29,29 @@ struct Parser {
     line: Vec<u8>,
     /// The last line ended with a carriage return: a line feed right after it belongs to it.
     after_return: bool,
-    is_first_line: bool,
+    is_behind_first_line: bool,
     /// What came of the event under way.
     event: Event,
     data: Option<String>,
 }
 
-impl Events {
-    pub(crate) fn new(body: Body, limit: usize) -> Self {
+impl Body {
+    /// It as an event stream, no event of which is longer than `limit` bytes.
+    pub fn events(self, limit: usize) -> Events {
         let parser = Parser::new(limit);
-        Self { body, parser }
+        Events { body: self, parser }
     }
+}
 
+impl Events {
     /// The events that the next bytes complete, often none; nothing at the end. Comments, other fields
     /// and events with neither data nor an id are skipped. Cancel-safe.
     ///
     /// # Errors
     /// When the connection broke, or an event is too long. Nothing can be read after it.
     pub async fn next(&mut self) -> Result<Option<Vec<Event>>, Error> {
-        match self.body.next().await? {
-            Some(bytes) => self.parser.push(&bytes).map(Some),
-            None => Ok(None),
-        }
+        let bytes = self.body.next().await?;
+        bytes.map(|bytes| self.parser.push(&bytes)).transpose()
     }
 }
 
@@ -65,11 +66,7 @@ impl Parser {
     fn new(limit: usize) -> Self {
         Self {
             limit,
-            line: Vec::new(),
-            after_return: false,
-            is_first_line: true,
-            event: Event::default(),
-            data: None,
+            ..Self::default()
         }
     }
 
@@ -104,7 +101,7 @@ impl Parser {
     fn take_line(&mut self, line: &[u8]) -> Option<Event> {
         let line = String::from_utf8_lossy(line);
         let mut line = line.as_ref();
-        if std::mem::take(&mut self.is_first_line) {
+        if !std::mem::replace(&mut self.is_behind_first_line, true) {
             line = line.strip_prefix('\u{feff}').unwrap_or(line);
         }
         if line.is_empty() {

@@ -149,11 +149,6 @@ impl Body {
         }
         Ok(whole)
     }
-
-    /// It as an event stream, no event of which is longer than `limit` bytes.
-    pub fn events(self, limit: usize) -> Events {
-        Events::new(self, limit)
-    }
 }
 
 impl Drop for Connection {
