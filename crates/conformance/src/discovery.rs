@@ -2,7 +2,7 @@
 //! (C2, C3.1).
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::split_roots;
@@ -199,25 +199,19 @@ fn existing_roots(file: &TargetFile) -> Result<Look, String> {
 }
 
 async fn same_roots(test: &TestContext) -> Finding {
-    let mut first: Option<(&TargetFile, BTreeSet<PathBuf>)> = None;
-    let mut others = 0;
-    for file in test.target.discovery_files() {
+    let files = test.target.discovery_files().iter();
+    let lists = files.map(|file| {
         let mut roots = file.roots();
         // Other rules are about the rest.
         roots.retain(|root| root.is_absolute() && root.is_dir());
-        let roots = BTreeSet::from_iter(roots);
-        match &first {
-            _ if roots.is_empty() => {}
-            None => first = Some((file, roots)),
-            Some((_, known)) if *known == roots => others += 1,
-            Some((known, _)) => {
-                let (known, other) = (known.path.display(), file.path.display());
-                return broken(format!("{known} and {other} list different ones"));
-            }
-        }
-    }
-    match others {
-        0 => unchecked("fewer than two files list roots"),
-        others => Ok(format!("{} files", others + 1)),
+        (file.path.display(), BTreeSet::from_iter(roots))
+    });
+    let lists: Vec<_> = lists.filter(|(_, roots)| !roots.is_empty()).collect();
+    let [(path, known), _, ..] = &lists[..] else {
+        return unchecked("fewer than two files list roots");
+    };
+    match lists.iter().find(|(_, roots)| roots != known) {
+        Some((other, _)) => broken(format!("{path} and {other} list different ones")),
+        None => Ok(format!("{} files", lists.len())),
     }
 }
