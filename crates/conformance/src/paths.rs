@@ -121,7 +121,7 @@ async fn not_mistaken(session: &mut Session<'_>) -> Result<(), Problem> {
 /// Paths of other files than this one: what it starts with and what starts with it, the same name
 /// elsewhere, its folder, and its name in capitals.
 fn lookalikes(path: &str) -> Vec<String> {
-    let (folder, name) = path.rsplit_once(MAIN_SEPARATOR).unwrap_or(("", path));
+    let (folder, name) = split(path);
     let stem = name.trim_end_matches(".txt");
     let other = |name: &str| format!("{folder}{MAIN_SEPARATOR}{name}");
     let mut lookalikes = vec![
@@ -142,10 +142,15 @@ fn text(number: usize) -> String {
     format!("text {number}\n")
 }
 
+/// The folder and the name in it.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once(MAIN_SEPARATOR).unwrap_or(("", path))
+}
+
 /// New paths below the first root.
 fn paths(test: &TestContext, names: &[&str]) -> Vec<String> {
     let unique = test.names.path();
-    let (folder, name) = unique.rsplit_once(MAIN_SEPARATOR).unwrap_or(("", &unique));
+    let (folder, name) = split(&unique);
     let name = name.trim_end_matches(".txt");
     let path = |pattern: &&str| {
         let native = pattern.replace('/', MAIN_SEPARATOR_STR);
@@ -156,19 +161,15 @@ fn paths(test: &TestContext, names: &[&str]) -> Vec<String> {
 
 async fn nothing_beside(session: &mut Session<'_>) -> Finding {
     let path = session.open_view("text\n").await?;
-    let path = Path::new(&path);
-    let (Some(folder), Some(stem)) = (path.parent(), path.file_stem().and_then(|it| it.to_str()))
-    else {
-        return unchecked("there is no folder for new files");
+    let (folder, name) = split(&path);
+    let stem = name.trim_end_matches(".txt");
+    let Ok(entries) = Path::new(folder).read_dir() else {
+        return unchecked(format!("{folder} cannot be read"));
     };
-    let Ok(entries) = folder.read_dir() else {
-        return unchecked(format!("{} cannot be read", folder.display()));
-    };
-    let names = entries.flatten().map(|entry| entry.file_name());
+    let mut names = entries.flatten().map(|entry| entry.file_name());
     // The file itself is another rule's matter.
-    let is_beside = |name: &OsString| Some(name.as_os_str()) != path.file_name();
-    let mut ours = names.filter(|name| is_beside(name) && name.to_string_lossy().contains(stem));
-    match ours.next() {
+    let is_beside = |it: &OsString| *it != *name && it.to_string_lossy().contains(stem);
+    match names.find(is_beside) {
         None => Ok("nothing".to_owned()),
         Some(name) => broken(format!("{name:?} is there")),
     }
