@@ -12,10 +12,10 @@ use serde_json::json;
 use self::Spoilt::{Case, Extended, Truncated, Wrong};
 use crate::agent::Agent;
 use crate::check::checks;
-use crate::message::{NEWEST_VERSION, initialize_params, request};
+use crate::message::request;
 use crate::probe::{NoAnswer, Probe};
 use crate::rule::{Finding, Otherwise, Problem, blocked, broken, unchecked};
-use crate::session::Session;
+use crate::session::{Session, initialize};
 use crate::test_context::TestContext;
 
 checks! {
@@ -227,11 +227,6 @@ pub(super) async fn hard_to_guess(test: &TestContext) -> Finding {
     } else {
         Ok(format!("{length} characters"))
     }
-}
-
-/// A handshake, with the token or without.
-fn initialize(probe: Probe) -> Probe {
-    probe.body(request(0, "initialize", initialize_params(NEWEST_VERSION)))
 }
 
 /// Each of these handshakes is refused.

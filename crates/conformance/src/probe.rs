@@ -4,11 +4,11 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
+use pillion_http::header::{AUTHORIZATION, HOST};
 use pillion_http::{
     Body, Bytes, Error, Events, HeaderName, HeaderValue, Method, Request, TitleCase, Upgraded,
 };
-use pillion_protocol::{MCP_PATH, json};
+use pillion_protocol::json;
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -65,7 +65,7 @@ impl NoAnswer {
 
 impl Probe {
     /// A request with nothing but a host.
-    pub(super) fn bare(method: Method, port: u16, target: &str) -> Self {
+    pub(super) fn new(method: Method, port: u16, target: &str) -> Self {
         let mut probe = Self {
             address: (Ipv4Addr::LOCALHOST, port).into(),
             target: target.to_owned(),
@@ -73,13 +73,6 @@ impl Probe {
         };
         *probe.request.method_mut() = method;
         probe.header(HOST, &format!("127.0.0.1:{port}"))
-    }
-
-    /// A request as a good client makes it, without a token.
-    pub(super) fn new(method: Method, port: u16) -> Self {
-        Self::bare(method, port, MCP_PATH)
-            .header(ACCEPT, "application/json, text/event-stream")
-            .header(CONTENT_TYPE, "application/json")
     }
 
     /// With another value for a header; one that cannot be sent is left out.
@@ -161,12 +154,6 @@ impl Answer {
     /// The connection behind an answer that agrees to another protocol.
     pub(super) async fn upgraded(self) -> Result<Upgraded, NoAnswer> {
         self.0.upgraded().await.map_err(no_answer)
-    }
-
-    /// The session id that it assigns.
-    pub(super) fn session(&self) -> Option<String> {
-        let id = self.headers.get(SESSION)?;
-        id.to_str().ok().map(str::to_owned)
     }
 
     /// The events of its body, of [`MAX_ANSWER`] bytes in all.

@@ -13,7 +13,7 @@ use tokio::time::timeout_at;
 use crate::agent::{Agent, initialized};
 use crate::message::{NEWEST_VERSION, initialize_params, is_outcome, notification, request};
 use crate::observation::{Record, once};
-use crate::probe::{Answer, NoAnswer, Probe, VERSION};
+use crate::probe::{Answer, NoAnswer, Probe, SESSION, VERSION};
 use crate::reply::ToolReply;
 use crate::rule::{Otherwise, Problem};
 use crate::test_context::TestContext;
@@ -38,6 +38,11 @@ pub(super) struct Session<'a> {
     /// How often anything came.
     pub(super) signs: usize,
     end: Option<&'static str>,
+}
+
+/// A handshake, with the token or without.
+pub(super) fn initialize(probe: Probe) -> Probe {
+    probe.body(request(0, "initialize", initialize_params(NEWEST_VERSION)))
 }
 
 impl TestContext {
@@ -87,7 +92,7 @@ impl Record {
     /// Of the session that an answer opens.
     fn of(answer: &Answer) -> Self {
         Self {
-            id: answer.session(),
+            id: answer.values(SESSION).first().map(ToString::to_string),
             version: NEWEST_VERSION.to_owned(),
             views: Vec::new(),
         }
@@ -119,8 +124,7 @@ impl Record {
 impl<'a> Session<'a> {
     /// Shakes hands; without an event stream as yet.
     pub(super) async fn open(test: &'a TestContext) -> Result<Self, NoAnswer> {
-        let body = request(0, "initialize", initialize_params(NEWEST_VERSION));
-        let answer = test.send(test.probe(Method::POST).body(body)).await?;
+        let answer = test.send(initialize(test.probe(Method::POST))).await?;
         let mut session = Self {
             test,
             record: Record::of(&answer),

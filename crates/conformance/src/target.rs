@@ -24,7 +24,7 @@ pub struct Target {
     protocol: Protocol,
     port: u16,
     files: Vec<TargetFile>,
-    environment: Environment,
+    pub(super) environment: Environment,
 }
 
 /// Why a file leads to no companion.
@@ -137,10 +137,6 @@ impl Target {
         pids.sort_unstable();
         pids.dedup();
         pids
-    }
-
-    pub(super) fn environment(&self) -> &Environment {
-        &self.environment
     }
 
     pub(super) fn discovery_files(&self) -> &[TargetFile] {

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pillion_http::Method;
+use pillion_http::header::{ACCEPT, CONTENT_TYPE};
+use pillion_protocol::MCP_PATH;
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
@@ -88,9 +90,11 @@ impl TestContext {
         }
     }
 
-    /// A request without a token.
+    /// A request as a good client makes it, without a token.
     pub(super) fn stranger(&self, method: Method) -> Probe {
-        Probe::new(method, self.target.port())
+        Probe::new(method, self.target.port(), MCP_PATH)
+            .header(ACCEPT, "application/json, text/event-stream")
+            .header(CONTENT_TYPE, "application/json")
     }
 
     /// Sends a request and waits for the head of its answer.
@@ -156,5 +160,5 @@ impl TestContext {
 fn folder(target: &Target) -> PathBuf {
     let mut roots = target.roots().into_iter();
     let root = roots.find(|root| root.is_absolute() && root.is_dir());
-    root.unwrap_or_else(|| target.environment().tmpdir())
+    root.unwrap_or_else(|| target.environment.tmpdir())
 }

@@ -16,7 +16,7 @@ use crate::mcp::{
 use crate::message::{NEWEST_VERSION, initialize_params, notification, request};
 use crate::probe::Answer;
 use crate::rule::{Finding, Otherwise, Problem, blocked, broken, unchecked, wrong};
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::test_context::TestContext;
 
 checks! {
@@ -53,31 +53,33 @@ checks! {
         "The port is open on loopback only";
 }
 
+/// The id of a handshake.
+const FIRST: &str = "first";
+
 /// An id as no companion gives it.
 const NOBODYS_SESSION: &str = "pillion-conformance-nobody";
 
-/// The answer to `initialize`, and the id of the request. The session is ended at once.
-async fn shake(test: &TestContext, version: &str) -> Result<(Value, Value), Problem> {
-    let id = json!("first");
-    let body = request(id.clone(), "initialize", initialize_params(version));
+/// The answer to `initialize`. The session is ended at once.
+async fn shake(test: &TestContext, version: &str) -> Result<Value, Problem> {
+    let body = request(FIRST, "initialize", initialize_params(version));
     let answer = test.send(test.probe(Method::POST).body(body)).await?;
     test.opened_by(&answer);
-    let reply = answer.reply(&id, test.timeouts.answer).await;
+    let reply = answer.reply(&json!(FIRST), test.timeouts.answer).await;
     test.close_sessions().await;
-    Ok((reply?, id))
+    Ok(reply?)
 }
 
 /// The version that a handshake with this one is answered with.
 async fn agreed(test: &TestContext, version: &str) -> Result<String, Problem> {
     test.has_sessions().await?;
-    let (reply, _) = shake(test, version).await?;
+    let reply = shake(test, version).await?;
     let agreed = agreed_version(&reply).map_err(|problem| problem.about(version))?;
     Ok(agreed.to_owned())
 }
 
 async fn initialize(test: &TestContext) -> Finding {
-    let (reply, id) = shake(test, NEWEST_VERSION).await?;
-    if reply["id"] != id {
+    let reply = shake(test, NEWEST_VERSION).await?;
+    if reply["id"] != FIRST {
         return wrong(&reply);
     }
     let result = initialized(&reply)?;
@@ -209,9 +211,8 @@ async fn unknown_session(session: &mut Session<'_>) -> Finding {
 async fn endpoint(test: &TestContext) -> Finding {
     test.has_sessions().await?;
     for path in ["/", "/sse", "/mcp/pillion"] {
-        let body = request(0, "initialize", initialize_params(NEWEST_VERSION));
-        let probe = test.probe(Method::POST).target(path).body(body);
-        let answer = test.send(probe).await?;
+        let probe = test.probe(Method::POST).target(path);
+        let answer = test.send(session::initialize(probe)).await?;
         test.opened_by(&answer);
         test.close_sessions().await;
         if answer.status.is_success() {

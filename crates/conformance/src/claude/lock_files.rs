@@ -93,7 +93,7 @@ async fn in_place(test: &TestContext) -> Finding {
     match files.find(|file| file.place == Some(specified)) {
         Some(file) => Ok(file.path.display().to_string()),
         None => {
-            let folder = test.target.environment().directory(specified);
+            let folder = test.target.environment.directory(specified);
             broken(format!("there is none in {}", folder.display()))
         }
     }
