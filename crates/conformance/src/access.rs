@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use pillion_http::header::{ACCEPT, AUTHORIZATION, HOST, ORIGIN};
-use pillion_http::{Method, StatusCode};
+use pillion_http::{HeaderName, Method, StatusCode};
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{MCP_PATH, Token};
 use serde_json::json;
@@ -64,17 +64,17 @@ checks! {
         "DELETE with extra characters after the token is refused";
     Must "C3.3-delete-query" => in_session(Method::DELETE, Bearer::Query),
         "DELETE with the token only in the query is refused";
-    Must "C1.1-origin-foreign" => origin_foreign,
+    Must "C1.1-origin-foreign" => none_with(ORIGIN, FOREIGN_ORIGINS),
         "A request from a web page (foreign Origin) is refused";
-    Must "C1.1-origin-null" => origin_null,
+    Must "C1.1-origin-null" => none_with(ORIGIN, &["null"]),
         "A request from a page without an origin (Origin `null`) is refused";
-    May "C1.1-origin-own" => origin_own,
+    May "C1.1-origin-own" => lets_in(ORIGIN, "http://127.0.0.1:PORT"),
         "An Origin with the companion's own address is allowed";
-    Should "C1.1-host-foreign" => hosts_refused,
+    Should "C1.1-host-foreign" => none_with(HOST, FOREIGN_HOSTS),
         "A Host other than loopback is refused";
-    Should "C1.1-host-localhost" => host("localhost"),
+    Should "C1.1-host-localhost" => lets_in(HOST, "localhost:PORT"),
         "The Host `localhost` is allowed";
-    Should "C1.1-host-docker" => host("host.docker.internal"),
+    Should "C1.1-host-docker" => lets_in(HOST, "host.docker.internal:PORT"),
         "The Host `host.docker.internal`, which agents in containers send, is allowed";
 }
 
@@ -274,51 +274,27 @@ async fn in_session(test: &TestContext, method: Method, bearer: Bearer) -> Findi
 }
 
 /// Origins of web pages elsewhere. The last two begin like allowed ones.
-pub(super) fn foreign_origins(port: u16) -> [String; 4] {
-    [
-        "https://evil.example".to_owned(),
-        format!("http://evil.example:{port}"),
-        format!("http://127.0.0.1.evil.example:{port}"),
-        "http://localhost.evil.example".to_owned(),
-    ]
-}
+pub(super) const FOREIGN_ORIGINS: &[&str] = &[
+    "https://evil.example",
+    "http://evil.example:PORT",
+    "http://127.0.0.1.evil.example:PORT",
+    "http://localhost.evil.example",
+];
 
 /// Hosts that no program on this machine means. The last two begin like allowed ones.
-pub(super) fn foreign_hosts(port: u16) -> [String; 3] {
-    [
-        "evil.example",
-        "127.0.0.1.evil.example",
-        "localhost.evil.example",
-    ]
-    .map(|name| format!("{name}:{port}"))
+pub(super) const FOREIGN_HOSTS: &[&str] = &[
+    "evil.example:PORT",
+    "127.0.0.1.evil.example:PORT",
+    "localhost.evil.example:PORT",
+];
+
+async fn none_with(test: &TestContext, name: HeaderName, values: &[&str]) -> Finding {
+    let probes = test.probe(Method::POST).with_each(&name, values);
+    none_opens(test, probes).await
 }
 
-async fn origin_foreign(test: &TestContext) -> Finding {
-    let probe = |origin: &String| test.probe(Method::POST).header(ORIGIN, origin);
-    let origins = foreign_origins(test.target.port());
-    none_opens(test, origins.iter().map(probe)).await
-}
-
-async fn origin_null(test: &TestContext) -> Finding {
-    none_opens(test, [test.probe(Method::POST).header(ORIGIN, "null")]).await
-}
-
-async fn origin_own(test: &TestContext) -> Finding {
-    let origin = format!("http://127.0.0.1:{}", test.target.port());
-    lets_in(test, test.probe(Method::POST).header(ORIGIN, &origin)).await
-}
-
-async fn hosts_refused(test: &TestContext) -> Finding {
-    let probe = |host: String| test.probe(Method::POST).header(HOST, &host);
-    none_opens(test, foreign_hosts(test.target.port()).map(probe)).await
-}
-
-async fn host(test: &TestContext, name: &str) -> Finding {
-    let host = format!("{name}:{}", test.target.port());
-    lets_in(test, test.probe(Method::POST).header(HOST, &host)).await
-}
-
-async fn lets_in(test: &TestContext, probe: Probe) -> Finding {
+async fn lets_in(test: &TestContext, name: HeaderName, value: &str) -> Finding {
+    let probe = test.probe(Method::POST).with_port(name, value);
     // Whether it would let anybody in is another rule's matter.
     test.has_sessions().await?;
     let answer = test.send(initialize(probe)).await?;

@@ -84,6 +84,18 @@ impl Probe {
         self
     }
 
+    /// The same for a value with the companion's port, written `PORT`.
+    pub(super) fn with_port(self, name: HeaderName, value: &str) -> Self {
+        let value = value.replace("PORT", &self.address.port().to_string());
+        self.header(name, &value)
+    }
+
+    /// One request with each of these values, which may have the port as well.
+    pub(super) fn with_each(&self, name: &HeaderName, values: &[&str]) -> Vec<Self> {
+        let with = |value: &&str| self.clone().with_port(name.clone(), value);
+        values.iter().map(with).collect()
+    }
+
     pub(super) fn without(mut self, name: HeaderName) -> Self {
         self.request.headers_mut().remove(name);
         self

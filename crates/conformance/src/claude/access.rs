@@ -1,6 +1,7 @@
 //! Which requests are let in: those with the token in the agent's own header, and the Host and Origin rules that keep
 //! web pages out. All others are refused before there is a WebSocket.
 
+use pillion_http::HeaderName;
 use pillion_http::header::{AUTHORIZATION, HOST, ORIGIN};
 use pillion_protocol::Token;
 use pillion_protocol::claude::WEBSOCKET_PATH;
@@ -8,7 +9,7 @@ use pillion_protocol::claude::WEBSOCKET_PATH;
 use super::client::Client;
 use super::upgrade::{TOKEN, of_agent, of_stranger};
 use crate::access::{
-    Spoilt, all_refused, foreign_hosts, foreign_origins, hard_to_guess, in_query, token,
+    FOREIGN_HOSTS, FOREIGN_ORIGINS, Spoilt, all_refused, hard_to_guess, in_query, token,
 };
 use crate::check::checks;
 use crate::probe::Probe;
@@ -44,10 +45,10 @@ checks! {
     Should "K3-other" => other_agents,
         "The token of another agent's discovery file is refused",
         "Anyone who reads one agent's file could pose as any other agent.";
-    Must "K3-origin" => origin,
+    Must "K3-origin" => none_with(ORIGIN, &[FOREIGN_ORIGINS, &["null"]].concat()),
         "A request from a web page (any foreign Origin, or `null`) is refused",
         "Browsers let every web page open a WebSocket to this machine.";
-    Should "K3-host" => host_foreign,
+    Should "K3-host" => none_with(HOST, FOREIGN_HOSTS),
         "A Host other than loopback is refused",
         "A web page whose host name is pointed at this machine would be let in.";
     Should "K3-localhost" => host_localhost,
@@ -115,21 +116,13 @@ async fn other_agents(test: &TestContext) -> Finding {
     none_opens(test, tokens.iter().map(with)).await
 }
 
-async fn origin(test: &TestContext) -> Finding {
-    let origins = foreign_origins(test.target.port());
-    let origins = origins.iter().map(String::as_str).chain(["null"]);
-    none_opens(test, origins.map(|it| of_agent(test).header(ORIGIN, it))).await
-}
-
-async fn host_foreign(test: &TestContext) -> Finding {
-    let with = |host: String| of_agent(test).header(HOST, &host);
-    none_opens(test, foreign_hosts(test.target.port()).map(with)).await
+async fn none_with(test: &TestContext, name: HeaderName, values: &[&str]) -> Finding {
+    none_opens(test, of_agent(test).with_each(&name, values)).await
 }
 
 async fn host_localhost(test: &TestContext) -> Finding {
     test.has_clients().await?;
-    let host = format!("localhost:{}", test.target.port());
-    let client = Client::open_by(test, of_agent(test).header(HOST, &host)).await?;
-    client.leave().await;
+    let probe = of_agent(test).with_port(HOST, "localhost:PORT");
+    Client::open_by(test, probe).await?.leave().await;
     Ok("it is".to_owned())
 }
