@@ -7,26 +7,14 @@ use std::time::Duration;
 /// Something that only a person, or a command in a person's place, can do in the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Accept the diff of this file as it stands.
-    Accept {
-        /// The file, as it was proposed.
-        file: String,
-    },
+    /// Accept the diff of this file as it stands. Its path is as it was proposed, here and below.
+    Accept(String),
     /// Reject the diff of this file.
-    Reject {
-        /// The file, as it was proposed.
-        file: String,
-    },
+    Reject(String),
     /// Accept one more diff, with another text. No person is asked for it.
-    AcceptAgain {
-        /// The file, as it was proposed.
-        file: String,
-    },
+    AcceptAgain(String),
     /// Close the view of this file without a decision.
-    Close {
-        /// The file, as it was proposed.
-        file: String,
-    },
+    Close(String),
     /// Mention these lines to the agent. No person is asked for it.
     Mention {
         /// A file that exists.
@@ -51,11 +39,8 @@ pub enum Step {
         /// The time from one to the next.
         pace: Duration,
     },
-    /// Focus these files, one after the other. No person is asked for it.
-    Visit {
-        /// Files that exist.
-        files: Vec<String>,
-    },
+    /// Focus these files, which exist, one after the other. No person is asked for it.
+    Visit(Vec<String>),
     /// Stop the companion as its editor would.
     Stop,
 }

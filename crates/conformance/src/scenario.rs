@@ -57,13 +57,13 @@ pub(super) fn proposals(names: &Names, prefix: &str, text: &str) -> [(String, St
 
 /// The way of a proposal that was accepted.
 pub(super) async fn accepted(test: &TestContext) -> Result<&Scenario, Problem> {
-    let scenario = Scenario::of(test, |file| Step::Accept { file });
+    let scenario = Scenario::of(test, Step::Accept);
     once(&test.observations.accepted, scenario).await
 }
 
 /// The way of a proposal that was rejected.
 pub(super) async fn rejected(test: &TestContext) -> Result<&Scenario, Problem> {
-    let scenario = Scenario::of(test, |file| Step::Reject { file });
+    let scenario = Scenario::of(test, Step::Reject);
     once(&test.observations.rejected, scenario).await
 }
 
@@ -166,7 +166,7 @@ impl Visits {
             visits.why_not = Some(format!(
                 "there are only {count} text files in the workspace"
             ));
-        } else if let Err(problem) = test.help(&Step::Visit { files }).await {
+        } else if let Err(problem) = test.help(&Step::Visit(files)).await {
             visits.why_not = Some(match problem {
                 Problem::Broken(why) | Problem::Unchecked(why) => why,
                 Problem::Blocked { why, .. } => why,

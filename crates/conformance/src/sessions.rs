@@ -91,8 +91,8 @@ async fn owner(test: &TestContext, is_accepted: bool) -> Finding {
     let mut bystander = test.session().await?;
     let file = owner.open_view("text\n").await?;
     let (step, row): (_, &[&str]) = match is_accepted {
-        true => (Step::Accept { file }, &["C5.6-sent"]),
-        false => (Step::Reject { file }, &["C5.7-sent"]),
+        true => (Step::Accept(file), &["C5.6-sent"]),
+        false => (Step::Reject(file), &["C5.7-sent"]),
     };
     let (time, is_done) = test.done_or_asked(&step).await?;
     owner.wait_for(time, is_outcome).await;

@@ -203,8 +203,7 @@ async fn arguments(client: &mut Client<'_>) -> Finding {
 /// Whether a view is open shows only by what decides about it: a command that fails where there is
 /// none.
 async fn lost(test: &TestContext) -> Finding {
-    let decide = |file: String| Step::AcceptAgain { file };
-    match test.help(&decide(test.names.path())).await {
+    match test.help(&Step::AcceptAgain(test.names.path())).await {
         Err(Problem::Broken(_)) => {}
         Err(other) => return Err(other),
         Ok(_) => {
@@ -221,7 +220,7 @@ async fn lost(test: &TestContext) -> Finding {
     client.cut();
     // As long as the companion may take to see it.
     tokio::time::sleep(2 * test.timeouts.quiet).await;
-    match test.help(&decide(view.path)).await {
+    match test.help(&Step::AcceptAgain(view.path)).await {
         Err(Problem::Broken(_)) => Ok("there is nothing left to accept".to_owned()),
         Err(other) => Err(other),
         Ok(_) => broken("the view could be accepted after its connection was cut"),

@@ -99,20 +99,17 @@ pub(super) async fn decide(
 
 /// The way of a proposal that was accepted.
 pub(super) async fn accepted(test: &TestContext) -> Result<&Decided, Problem> {
-    let scenario = Decided::of(test, |file| Step::Accept { file });
-    once(&test.claude.accepted, scenario).await
+    once(&test.claude.accepted, Decided::of(test, Step::Accept)).await
 }
 
 /// The way of a proposal that was rejected.
 pub(super) async fn rejected(test: &TestContext) -> Result<&Decided, Problem> {
-    let scenario = Decided::of(test, |file| Step::Reject { file });
-    once(&test.claude.rejected, scenario).await
+    once(&test.claude.rejected, Decided::of(test, Step::Reject)).await
 }
 
 /// The way of a proposal whose view was closed without a decision.
 pub(super) async fn closed(test: &TestContext) -> Result<&Decided, Problem> {
-    let scenario = Decided::of(test, |file| Step::Close { file });
-    once(&test.claude.closed, scenario).await
+    once(&test.claude.closed, Decided::of(test, Step::Close)).await
 }
 
 impl Decided {
@@ -170,7 +167,7 @@ pub(super) async fn accept_text(client: &mut Client<'_>, text: &str) -> Result<T
     // As long as a view takes to open, so that the first command finds it.
     client.settle().await;
     client.unanswered(&view.id, "before the decision it")?;
-    let (time, _) = decide(client, &Step::AcceptAgain { file: view.path }).await?;
+    let (time, _) = decide(client, &Step::AcceptAgain(view.path)).await?;
     let time = time.max(client.limit);
     let is_answer = |it: &Value| answers(it, &view.id);
     match (client.wait_for(time, is_answer).await, client.end()) {

@@ -93,7 +93,7 @@ async fn decision(test: &TestContext) -> Finding {
     if !first.answers(&id).is_empty() {
         return blocked(&["K5-blocks"], "openDiff is answered before the decision");
     }
-    let step = Step::AcceptAgain { file: own.path };
+    let step = Step::AcceptAgain(own.path);
     let (time, _) = decide(&mut first, &step).await?;
     let answer = first.wait_for(time, |it| answers(it, &id)).await;
     second.settle().await;

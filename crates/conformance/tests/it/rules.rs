@@ -149,11 +149,11 @@ impl Reviewer {
     async fn step(&self, step: &Step) -> Help {
         let companion = &self.companion;
         match step {
-            Step::Accept { .. } | Step::Reject { .. } if self.is_absent => {
+            Step::Accept(_) | Step::Reject(_) if self.is_absent => {
                 return Help::Nobody("the editor decides".to_owned());
             }
-            Step::Accept { file } => companion.settle(file, true),
-            Step::Reject { file } => companion.settle(file, false),
+            Step::Accept(file) => companion.settle(file, true),
+            Step::Reject(file) => companion.settle(file, false),
             Step::Move { file, lines } => {
                 for line in 1..=*lines {
                     companion.move_cursor(file, line);
@@ -166,9 +166,9 @@ impl Reviewer {
                     tokio::time::sleep(*pace).await;
                 }
             }
-            Step::Visit { files } => files.iter().for_each(|file| companion.move_cursor(file, 1)),
+            Step::Visit(files) => files.iter().for_each(|file| companion.move_cursor(file, 1)),
             Step::Stop => companion.stop(),
-            Step::AcceptAgain { .. } | Step::Close { .. } | Step::Mention { .. } => {
+            Step::AcceptAgain(_) | Step::Close(_) | Step::Mention { .. } => {
                 return Help::Nobody("no rule of this protocol is about it".to_owned());
             }
         }

@@ -111,11 +111,11 @@ impl Reviewer {
             }
         };
         match step {
-            Step::Accept { file } | Step::AcceptAgain { file } => {
+            Step::Accept(file) | Step::AcceptAgain(file) => {
                 return settled(file, Decision::Accept).await;
             }
-            Step::Reject { file } => return settled(file, Decision::Reject).await,
-            Step::Close { file } => return settled(file, Decision::Close).await,
+            Step::Reject(file) => return settled(file, Decision::Reject).await,
+            Step::Close(file) => return settled(file, Decision::Close).await,
             Step::Mention { file, lines } => companion.mention(file, *lines),
             Step::Move { file, lines } => {
                 (1..=*lines).for_each(|line| companion.move_cursor(file, line));
@@ -126,7 +126,7 @@ impl Reviewer {
                     tokio::time::sleep(*pace).await;
                 }
             }
-            Step::Visit { files } => files.iter().for_each(|file| companion.move_cursor(file, 1)),
+            Step::Visit(files) => files.iter().for_each(|file| companion.move_cursor(file, 1)),
             Step::Stop => companion.stop(),
         }
         Help::Done

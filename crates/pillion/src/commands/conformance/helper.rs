@@ -59,17 +59,17 @@ impl Reviewer {
             return self.ask(step);
         };
         match step {
-            Step::Accept { file }
-            | Step::AcceptAgain { file }
-            | Step::Reject { file }
-            | Step::Close { file } => self.run(line, [(file.as_str(), (1, 1))]).await,
+            Step::Accept(file)
+            | Step::AcceptAgain(file)
+            | Step::Reject(file)
+            | Step::Close(file) => self.run(line, [(file.as_str(), (1, 1))]).await,
             Step::Mention { file, lines } => self.run(line, [(file.as_str(), *lines)]).await,
             Step::Stop => self.run(line, [("", (1, 1))]).await,
             Step::Move { file, lines } => {
                 let places = (1..=*lines).map(|number| (file.as_str(), (number, number)));
                 self.run(line, places).await
             }
-            Step::Visit { files } => {
+            Step::Visit(files) => {
                 let places = files.iter().map(|file| (file.as_str(), (1, 1)));
                 self.run(line, places).await
             }
@@ -92,11 +92,11 @@ impl Reviewer {
 
     fn command(&self, step: &Step) -> Option<&str> {
         let command = match step {
-            Step::Accept { .. } | Step::AcceptAgain { .. } => &self.commands.accept_with,
-            Step::Close { .. } => &self.commands.close_with,
+            Step::Accept(_) | Step::AcceptAgain(_) => &self.commands.accept_with,
+            Step::Close(_) => &self.commands.close_with,
             Step::Mention { .. } => &self.commands.mention_with,
-            Step::Reject { .. } => &self.commands.reject_with,
-            Step::Move { .. } | Step::Burst { .. } | Step::Visit { .. } => &self.commands.move_with,
+            Step::Reject(_) => &self.commands.reject_with,
+            Step::Move { .. } | Step::Burst { .. } | Step::Visit(_) => &self.commands.move_with,
             Step::Stop => &self.commands.stop_with,
         };
         command.as_deref()
@@ -106,14 +106,14 @@ impl Reviewer {
     fn ask(&self, step: &Step) -> Help {
         let nobody = |why: &str| Help::Nobody(why.to_owned());
         let (wish, flag) = match step {
-            Step::Accept { file } => (format!("Accept the diff of {file} as it is"), "accept"),
-            Step::Reject { file } => (format!("Reject the diff of {file}"), "reject"),
-            Step::Close { file } => {
+            Step::Accept(file) => (format!("Accept the diff of {file} as it is"), "accept"),
+            Step::Reject(file) => (format!("Reject the diff of {file}"), "reject"),
+            Step::Close(file) => {
                 let wish = format!("Close the view of {file} without accepting or rejecting it");
                 (wish, "close")
             }
             Step::Move { .. } => ("Open a file and move the cursor in it".to_owned(), "move"),
-            Step::AcceptAgain { .. } => {
+            Step::AcceptAgain(_) => {
                 return nobody(
                     "a person would have to accept too many diffs: pass --accept-with CMD",
                 );
@@ -124,7 +124,7 @@ impl Reviewer {
                 );
             }
             Step::Burst { .. } => return nobody("a person cannot move the cursor that quickly"),
-            Step::Visit { .. } => return nobody("a person would have to focus too many files"),
+            Step::Visit(_) => return nobody("a person would have to focus too many files"),
             Step::Stop => {
                 return nobody("pass --stop-with CMD, a command that stops the companion");
             }
