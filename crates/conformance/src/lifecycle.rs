@@ -28,9 +28,9 @@ checks! {
     Should "C1.1-events" => events in session,
         "Events are JSON-RPC messages without event ids: current agents fail on any others";
     // The last: nothing can be looked at afterwards.
-    Must "C6.2-port" => stopped_port,
+    Must "C6.2-port" => port_is_closed(stop, "an agent's event stream was open"),
         "A stopped companion no longer listens";
-    Must "C6.2-files" => stopped_files,
+    Must "C6.2-files" => files_are_gone(stop),
         "A stopped companion leaves no discovery file";
 }
 
@@ -108,19 +108,16 @@ fn is_joined(listed: &str) -> Result<Look, String> {
     }
 }
 
-/// Has the companion stopped while an agent listens: some wait for the end of every event stream, and
+/// Has the companion stopped while an agent listens; what is left of it. Some wait for the end of every event stream, and
 /// hang.
-async fn stopped(test: &TestContext) -> Result<&Stopped, Problem> {
-    let stop = async {
-        let _agent = test.session().await.ok();
-        // Another program may have got the port, which does not know the token.
-        let is_it = async || {
-            let answer = test.send(test.probe(Method::POST).body("{}")).await;
-            !answer.is_ok_and(|answer| answer.status == StatusCode::UNAUTHORIZED)
-        };
-        Stopped::see(test, is_it).await
+async fn stop(test: &TestContext) -> Result<Stopped, Problem> {
+    let _agent = test.session().await.ok();
+    // Another program may have got the port, which does not know the token.
+    let is_it = async || {
+        let answer = test.send(test.probe(Method::POST).body("{}")).await;
+        !answer.is_ok_and(|answer| answer.status == StatusCode::UNAUTHORIZED)
     };
-    once(&test.observations.stopped, stop).await
+    Stopped::see(test, is_it).await
 }
 
 impl Stopped {
@@ -149,32 +146,30 @@ impl Stopped {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
+}
 
-    /// Whether nothing listens any more; `connected` names the client that was connected when it was
-    /// stopped.
-    pub(super) fn closed_port(&self, connected: &str) -> Finding {
-        match self.listens {
-            true => broken(format!("it still listens; {connected} when it was stopped")),
-            false => Ok("nobody listens".to_owned()),
-        }
-    }
-
-    /// Whether it took its files along.
-    pub(super) fn removed_files(&self) -> Finding {
-        let left = self.files.iter().map(|file| file.display().to_string());
-        let left: Vec<_> = left.collect();
-        match left.is_empty() {
-            true => Ok("every file is gone".to_owned()),
-            false => broken(format!("still there: {}", left.join(", "))),
-        }
+/// Whether nothing listens after a stop; `connected` names the client that was connected then.
+pub(super) async fn port_is_closed(
+    test: &TestContext,
+    stop: impl AsyncFn(&TestContext) -> Result<Stopped, Problem>,
+    connected: &str,
+) -> Finding {
+    match once(&test.observations.stopped, stop(test)).await?.listens {
+        true => broken(format!("it still listens; {connected} when it was stopped")),
+        false => Ok("nobody listens".to_owned()),
     }
 }
 
-async fn stopped_port(test: &TestContext) -> Finding {
-    let stopped = stopped(test).await?;
-    stopped.closed_port("an agent's event stream was open")
-}
-
-async fn stopped_files(test: &TestContext) -> Finding {
-    stopped(test).await?.removed_files()
+/// Whether it took its files along.
+pub(super) async fn files_are_gone(
+    test: &TestContext,
+    stop: impl AsyncFn(&TestContext) -> Result<Stopped, Problem>,
+) -> Finding {
+    let stopped = once(&test.observations.stopped, stop(test)).await?;
+    let left = stopped.files.iter().map(|file| file.display().to_string());
+    let left: Vec<_> = left.collect();
+    match left.is_empty() {
+        true => Ok("every file is gone".to_owned()),
+        false => broken(format!("still there: {}", left.join(", "))),
+    }
 }

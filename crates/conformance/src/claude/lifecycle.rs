@@ -11,7 +11,7 @@ use super::lock_files::known_name;
 use super::upgrade::of_agent;
 use crate::check::checks;
 use crate::claude_observation::Restored;
-use crate::lifecycle::{answers, rewritten};
+use crate::lifecycle::{answers, files_are_gone, port_is_closed, rewritten};
 use crate::observation::{Stopped, once};
 use crate::rule::{Finding, Otherwise, Problem, blocked, broken};
 use crate::test_context::TestContext;
@@ -28,10 +28,10 @@ checks! {
         "A deleted lock file is restored",
         "The agent deletes it when it considers the process dead; after that, no agent finds the companion.";
     // The last: nothing can be looked at afterwards.
-    Must "K9-port" => stopped_port,
+    Must "K9-port" => port_is_closed(stop, "a client was connected"),
         "A stopped companion no longer listens",
         "The agent dials again for 15 seconds, and would find a companion without an editor.";
-    Must "K9-files" => stopped_files,
+    Must "K9-files" => files_are_gone(stop),
         "A stopped companion leaves no lock file",
         "A second living file for the folder keeps the agent from connecting to either.";
 }
@@ -126,23 +126,12 @@ impl Drop for Deleted {
 
 /// Has the companion stopped while a client is connected; what is left of it. Some wait for the end of
 /// every connection.
-async fn stopped(test: &TestContext) -> Result<&Stopped, Problem> {
-    let stop = async {
-        let _client = Client::open(test).await.ok();
-        // Another program may have got the port, which does not know the token.
-        let is_it = async || match test.send(of_agent(test)).await {
-            Ok(answer) => answer.status == StatusCode::SWITCHING_PROTOCOLS,
-            Err(error) => !error.is_hung_up,
-        };
-        Stopped::see(test, is_it).await
+async fn stop(test: &TestContext) -> Result<Stopped, Problem> {
+    let _client = Client::open(test).await.ok();
+    // Another program may have got the port, which does not know the token.
+    let is_it = async || match test.send(of_agent(test)).await {
+        Ok(answer) => answer.status == StatusCode::SWITCHING_PROTOCOLS,
+        Err(error) => !error.is_hung_up,
     };
-    once(&test.observations.stopped, stop).await
-}
-
-async fn stopped_port(test: &TestContext) -> Finding {
-    stopped(test).await?.closed_port("a client was connected")
-}
-
-async fn stopped_files(test: &TestContext) -> Finding {
-    stopped(test).await?.removed_files()
+    Stopped::see(test, is_it).await
 }
