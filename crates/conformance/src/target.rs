@@ -1,6 +1,7 @@
 //! The companion that is looked at, as its discovery files tell of it. They are read here without
 //! any of the forgiveness that agents have: what is wrong in them is to be reported.
 
+use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -133,10 +134,8 @@ impl Target {
 
     /// The processes whose ids are in its files, or in their names, ascending.
     pub fn pids(&self) -> Vec<u32> {
-        let mut pids: Vec<_> = self.files.iter().filter_map(TargetFile::pid).collect();
-        pids.sort_unstable();
-        pids.dedup();
-        pids
+        let pids: BTreeSet<_> = self.files.iter().filter_map(TargetFile::pid).collect();
+        pids.into_iter().collect()
     }
 
     pub(super) fn discovery_files(&self) -> &[TargetFile] {

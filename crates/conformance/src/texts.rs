@@ -71,12 +71,10 @@ pub(super) fn same_bytes(found: &str, expected: &str) -> Finding {
 
 /// Many different lines.
 pub(super) fn lines(size: usize) -> String {
-    let mut text = String::with_capacity(size + 80);
-    for number in 0.. {
-        text.push_str(&format!("{number}: quick brown \"\\\" ü 漢 foxes\n"));
-        if text.len() >= size {
-            break;
-        }
+    let mut lines = (0..).map(|number| format!("{number}: quick brown \"\\\" ü 漢 foxes\n"));
+    let mut text = String::new();
+    while text.len() < size {
+        text.extend(lines.next());
     }
     text
 }
