@@ -10,7 +10,7 @@ use hyper::client::conn::http1;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpStream, ToSocketAddrs};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 pub use error::Error;
 pub use events::{Event, Events};
@@ -45,12 +45,9 @@ pub struct Body {
     limit: usize,
     /// How much may still come.
     left: usize,
-    _connection: Connection,
+    /// The task that moves the bytes; ends with this value.
+    _connection: JoinSet<()>,
 }
-
-/// The task that moves the bytes; ends with this value.
-#[derive(Debug)]
-struct Connection(JoinHandle<()>);
 
 /// A header's value that `Debug` does not show, such as one with a token.
 ///
@@ -74,8 +71,8 @@ pub async fn send(to: impl ToSocketAddrs, request: Request<Bytes>) -> Result<Ans
     let mut builder = http1::Builder::new();
     let builder = builder.title_case_headers(is_title_case);
     let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await?;
-    let connection = connection.with_upgrades();
-    let connection = Connection(tokio::spawn(async { drop(connection.await) }));
+    let mut task = JoinSet::new();
+    task.spawn(async { drop(connection.with_upgrades().await) });
     let mut answer = sender.send_request(request.map(Full::new)).await?;
     let upgrade = hyper::upgrade::on(&mut answer);
     let (head, incoming) = answer.into_parts();
@@ -83,7 +80,7 @@ pub async fn send(to: impl ToSocketAddrs, request: Request<Bytes>) -> Result<Ans
         incoming,
         limit: usize::MAX,
         left: usize::MAX,
-        _connection: connection,
+        _connection: task,
     };
     Ok(Answer {
         status: head.status,
@@ -148,12 +145,6 @@ impl Body {
             whole.extend_from_slice(&bytes);
         }
         Ok(whole)
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
 
