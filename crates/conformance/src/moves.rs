@@ -116,9 +116,42 @@ impl CursorMoved {
         }
     }
 
-    /// Whether changes are debounced. `row` is about whether anything comes at all.
+    /// Whether changes are debounced. Judged by what a debounce does, merging moves, and more than
+    /// once: on a busy machine contexts may come late, and then close together, whatever sent them.
+    /// `row` is about whether anything comes at all.
     pub(super) fn debounced(&self, row: &'static [&'static str]) -> Finding {
-        self.moves()?.debounced(&self.bursts, row)
+        let moves = self.moves()?;
+        if moves.contexts.is_empty() {
+            return blocked(row, "nothing was sent when the cursor moved");
+        }
+        // Moves that were done one after the other may have come all at once, and any debounce merges
+        // these.
+        let mut bursts = self.bursts.iter();
+        let groups = iter::once(moves).chain(bursts.clone());
+        let close: Vec<_> = groups.flat_map(Moves::close_gaps).collect();
+        let merged = match bursts.clone().find(|group| group.is_debounced()) {
+            // Once it may be this machine that was busy.
+            None if close.len() < 2 => bursts.find(|group| group.is_merged()),
+            other => other,
+        };
+        if let Some(merged) = merged {
+            let (messages, count) = (merged.contexts.len(), merged.count.unwrap_or_default());
+            return Ok(format!("{messages} sent for {count} moves"));
+        }
+        if let [first, _, ..] = close[..] {
+            return broken(format!(
+                "{} messages arrived less than {TOO_CLOSE:?} after the one before, the first after {first:.0?}",
+                close.len()
+            ));
+        }
+        unchecked(match moves.count {
+            Some(_) => {
+                "the moves came too slowly for a debounce to merge any: pass a quicker command to --move-with"
+            }
+            None => {
+                "it is not known how quickly the cursor was moved: pass --move-with CMD, with a file of several lines in the workspace"
+            }
+        })
     }
 }
 
@@ -205,41 +238,5 @@ impl Moves {
             0 => broken("none arrived when the cursor moved"),
             count => Ok(format!("{count} arrived")),
         }
-    }
-
-    /// Whether they, and moves in quick succession, are debounced. Judged by what a debounce does,
-    /// merging moves, and more than once: on a busy machine contexts may come late, and then close
-    /// together, whatever sent them. `row` is about whether anything comes at all.
-    fn debounced(&self, bursts: &[Self], row: &'static [&'static str]) -> Finding {
-        self.sent()
-            .or_else(|_| blocked(row, "nothing was sent when the cursor moved"))?;
-        // Moves that were done one after the other may have come all at once, and any debounce merges
-        // these.
-        let mut bursts = bursts.iter();
-        let groups = iter::once(self).chain(bursts.clone());
-        let close: Vec<_> = groups.flat_map(Self::close_gaps).collect();
-        let merged = match bursts.clone().find(|group| group.is_debounced()) {
-            // Once it may be this machine that was busy.
-            None if close.len() < 2 => bursts.find(|group| group.is_merged()),
-            other => other,
-        };
-        if let Some(merged) = merged {
-            let (messages, count) = (merged.contexts.len(), merged.count.unwrap_or_default());
-            return Ok(format!("{messages} sent for {count} moves"));
-        }
-        if let [first, _, ..] = close[..] {
-            return broken(format!(
-                "{} messages arrived less than {TOO_CLOSE:?} after the one before, the first after {first:.0?}",
-                close.len()
-            ));
-        }
-        unchecked(match self.count {
-            Some(_) => {
-                "the moves came too slowly for a debounce to merge any: pass a quicker command to --move-with"
-            }
-            None => {
-                "it is not known how quickly the cursor was moved: pass --move-with CMD, with a file of several lines in the workspace"
-            }
-        })
     }
 }

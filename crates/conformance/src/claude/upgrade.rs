@@ -37,19 +37,18 @@ pub(super) fn of_stranger(test: &TestContext) -> Probe {
 
 /// Whether an answer agrees to a WebSocket, as specified (RFC 6455, 4.2.2).
 pub(super) fn agrees(answer: &Answer) -> Result<(), NoAnswer> {
-    let wrong = |why: String| NoAnswer::because(why);
     if answer.status != StatusCode::SWITCHING_PROTOCOLS {
-        return wrong(answer.shown());
+        return NoAnswer::because(answer.shown());
     }
     for (name, wanted) in [(UPGRADE, "websocket"), (CONNECTION, "upgrade")] {
         let values = answer.values(name.clone()).join(", ");
         let mut words = values.split(',').map(str::trim);
         if !words.any(|word| word.eq_ignore_ascii_case(wanted)) {
-            return wrong(format!("HTTP 101 with `{name}: {values}`"));
+            return NoAnswer::because(format!("HTTP 101 with `{name}: {values}`"));
         }
     }
     match answer.values(SEC_WEBSOCKET_ACCEPT)[..] {
         [value] if value == derive_accept_key(KEY.as_bytes()) => Ok(()),
-        _ => wrong("HTTP 101 without the right `Sec-WebSocket-Accept`".to_owned()),
+        _ => NoAnswer::because("HTTP 101 without the right `Sec-WebSocket-Accept`"),
     }
 }
