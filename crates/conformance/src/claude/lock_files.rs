@@ -1,7 +1,6 @@
 //! The lock file: where it is, what it is called, what is in it, who can read it.
 
-use std::path::{Path, PathBuf};
-
+use pillion_discovery::canonicalize;
 use pillion_protocol::Dialect;
 use serde_json::Value;
 
@@ -127,17 +126,12 @@ fn resolved(file: &TargetFile) -> Result<Look, String> {
         if !folder.is_absolute() {
             return Err(format!("{folder:?} is not absolute"));
         }
-        match folder.canonicalize() {
-            Ok(real) if is_spelt_alike(&real, &folder) => {}
+        match canonicalize(&folder) {
+            // A separator at the end is no difference.
+            Ok(real) if real == folder => {}
             Ok(real) => return Err(format!("{folder:?} is {real:?}")),
             Err(error) => return Err(format!("{folder:?}: {error}")),
         }
     }
     Ok(Look::Kept)
-}
-
-/// A separator at the end is no difference, and Windows has two ways to spell what is resolved.
-fn is_spelt_alike(real: &Path, folder: &PathBuf) -> bool {
-    let verbatim = format!(r"\\?\{}", folder.display());
-    real == folder || cfg!(windows) && real == Path::new(&verbatim)
 }
