@@ -193,15 +193,27 @@ async fn moved(test: &TestContext) -> Finding {
     }
 }
 
+/// Whether another file than this one has the focus, or none that is open.
+fn is_focus_elsewhere(context: &Value, file: &str) -> bool {
+    let is_it = |it: &&Value| it["path"] == file;
+    match scenario::active(context) {
+        Some(active) => !is_it(&active),
+        None => !files(context).iter().any(|it| is_it(&it)),
+    }
+}
+
 async fn focused(test: &TestContext) -> Finding {
     let (contexts, moves) = heard_moves(test).await?;
-    let Some(file) = &contexts.focused else {
+    let before = contexts.of_sessions[1].last();
+    let is_new = |file: &str| before.is_some_and(|(_, it)| is_focus_elsewhere(it, file));
+    let place = contexts.of_cursor.place().ok();
+    let Some((file, _)) = place.filter(|(file, _)| is_new(file)) else {
         return unchecked(
             "no file is known to have gained the focus: pass --move-with CMD, with another file focused before",
         );
     };
     let active = scenario::active(moves.last()?);
-    let Some(active) = active.filter(|active| active["path"] == file.as_str()) else {
+    let Some(active) = active.filter(|active| active["path"] == file) else {
         return blocked(&["C4.3-moved"], "it is not active afterwards");
     };
     let time = active["timestamp"].as_f64();

@@ -83,8 +83,6 @@ pub(super) struct Contexts {
     /// What two sessions received from their start on, one after the other.
     pub(super) of_sessions: [Vec<Timed>; 2],
     pub(super) of_cursor: CursorMoved,
-    /// The file that was not active before a command moved to it.
-    pub(super) focused: Option<String>,
     /// What was received when a command focused many files.
     pub(super) of_visits: Visits,
     /// Whether a context was not a notification.

@@ -126,17 +126,13 @@ impl Contexts {
         second.listen(quiet).await;
         let of_second = params_since(&second, 0, CONTEXT_UPDATE);
         let of_cursor = CursorMoved::hear(test, &mut second, &CURSOR).await;
-        let (mut focused, mut of_visits) = (None, Visits::default());
-        if let Ok((file, _)) = of_cursor.place() {
-            let before = of_second.last();
-            let is_new = before.is_some_and(|(_, it)| is_focus_elsewhere(it, file));
-            focused = is_new.then(|| file.to_owned());
-            of_visits = Visits::hear(test, &mut second).await;
-        }
+        let of_visits = match of_cursor.place() {
+            Ok(_) => Visits::hear(test, &mut second).await,
+            Err(_) => Visits::default(),
+        };
         Ok(Self {
             of_sessions: [of_first, of_second],
             of_cursor,
-            focused,
             of_visits,
             is_asked: is_asked || has_requests(&second),
         })
@@ -190,15 +186,6 @@ impl Visits {
 fn has_requests(session: &Session<'_>) -> bool {
     let mut heard = session.heard();
     heard.any(|it| is_context(it) && it.get("id").is_some())
-}
-
-/// Whether another file than this one has the focus, or none that is open.
-fn is_focus_elsewhere(context: &Value, file: &str) -> bool {
-    let is_it = |it: &&Value| it["path"] == file;
-    match active(context) {
-        Some(active) => !is_it(&active),
-        None => !files(context).iter().any(|it| is_it(&it)),
-    }
 }
 
 /// The active file of a context.
