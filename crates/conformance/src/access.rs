@@ -180,7 +180,7 @@ async fn refused(
         }
         return Ok(shown);
     }
-    if test.target.protocol() == Protocol::Companion
+    if test.target.protocol == Protocol::Companion
         && answer.media_type() == "application/json"
         && let Ok(reply) = answer.reply(&json!(0), test.timeouts.answer).await
         && reply["error"].is_object()

@@ -181,7 +181,7 @@ struct Looked {
 
 impl Run<'_> {
     fn checks(&self) -> impl Iterator<Item = &'static Check> + use<> {
-        checks(self.test.target.protocol())
+        checks(self.test.target.protocol)
     }
 
     async fn result(&self, check: &Check) -> Looked {

@@ -22,7 +22,8 @@ const MAX_OTHERS: usize = 500;
 /// A companion to look at.
 #[derive(Debug, Clone)]
 pub struct Target {
-    protocol: Protocol,
+    /// By which it is spoken to.
+    pub(super) protocol: Protocol,
     port: u16,
     files: Vec<TargetFile>,
     pub(super) environment: Environment,
@@ -99,11 +100,6 @@ impl Target {
             files,
             environment: environment.clone(),
         })
-    }
-
-    /// By which protocol it is spoken to.
-    pub fn protocol(&self) -> Protocol {
-        self.protocol
     }
 
     /// The companion's loopback port.
@@ -259,26 +255,21 @@ impl TargetFile {
     /// Whether it was meant to be a discovery file of the companion of `first`, wherever it lies and
     /// whatever it is called: nobody else has its token.
     fn is_copy_of(&self, port: u16, first: &Self) -> bool {
-        let tokens = (self.token(), first.token());
-        let (Some(own), Some(its)) = tokens else {
-            return false;
-        };
+        let tokens = self.token().zip(first.token());
         let is_its_port = self.protocol == Protocol::Claude || self.port() == Some(port);
-        is_its_port && own.expose() == its.expose()
+        is_its_port && tokens.is_some_and(|(own, its)| own.expose() == its.expose())
     }
 
     /// Whether it is another file of the companion of `first`, and not what a dead one left that
     /// had the same port.
     fn belongs_to(&self, port: u16, first: &Self) -> bool {
-        let publisher = |file: &Self| file.field("pillion").cloned();
-        let (own, its) = (publisher(first), publisher(self));
         let its_port = self.port().map(u32::from).or_else(|| self.port_in_name());
         if its_port != Some(port.into()) {
             return false;
         }
-        match (own, its) {
-            (Some(own), Some(its)) => own == its,
-            _ => self.is_copy_of(port, first) || self.pid().is_none_or(process::is_alive),
+        match first.field("pillion").zip(self.field("pillion")) {
+            Some((own, its)) => own == its,
+            None => self.is_copy_of(port, first) || self.pid().is_none_or(process::is_alive),
         }
     }
 }

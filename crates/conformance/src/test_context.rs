@@ -78,7 +78,7 @@ impl TestContext {
 
     /// The rows of its protocol that checks for both refer to.
     pub(super) fn rows(&self) -> SharedRows {
-        SharedRows::of(self.target.protocol())
+        SharedRows::of(self.target.protocol)
     }
 
     /// A request with the companion's token.
