@@ -43,7 +43,7 @@ pub(super) async fn answers(test: &TestContext) -> Finding {
 }
 
 async fn whole_files(test: &TestContext) -> Finding {
-    rewritten(&test.watched(), false)
+    rewritten(&test.watch.changes(), false)
 }
 
 /// Whether readers saw whole files only, of which one may be known to have been written.
@@ -79,7 +79,7 @@ async fn events(session: &mut Session<'_>) -> Finding {
 async fn separator(test: &TestContext) -> Finding {
     let files = test.target.discovery_files().iter();
     let first = files.filter_map(|file| Some((&file.path, file.content.as_ref().ok()?)));
-    let later = test.watched().contents;
+    let later = test.watch.changes().contents;
     let later = later.iter().map(|(path, content)| (path, content));
     let looks = first
         .chain(later)

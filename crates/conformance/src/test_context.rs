@@ -21,7 +21,7 @@ use crate::protocol::SharedRows;
 use crate::rule::{Problem, unchecked};
 use crate::target::Target;
 use crate::timeouts::Timeouts;
-use crate::watch::{Changes, Watch};
+use crate::watch::Watch;
 
 /// After so many unanswered requests, the companion gets less time for each.
 const UNANSWERED: u32 = 4;
@@ -44,7 +44,7 @@ pub struct TestContext {
     unanswered: Cell<u32>,
     pub(super) observations: Observations,
     pub(super) claude: claude_observation::Observations,
-    watch: Watch,
+    pub(super) watch: Watch,
 }
 
 impl TestContext {
@@ -116,11 +116,6 @@ impl TestContext {
             self.unanswered.update(|count| count + 1);
         }
         sent
-    }
-
-    /// What became of the discovery files so far.
-    pub(super) fn watched(&self) -> Changes {
-        self.watch.changes()
     }
 
     /// Has a step done; how long to wait for its effect.

@@ -67,6 +67,7 @@ impl Watch {
         watch
     }
 
+    /// What became of the discovery files so far.
     pub(super) fn changes(&self) -> Changes {
         let seen = self.0.lock();
         seen.unwrap_or_else(PoisonError::into_inner).clone()

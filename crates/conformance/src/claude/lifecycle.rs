@@ -42,7 +42,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
 async fn whole_files(test: &TestContext) -> Finding {
     // Before a file is deleted here.
-    let mut changes = test.watched();
+    let mut changes = test.watch.changes();
     let restored = put_back(test).await?;
     changes.flaw = changes.flaw.or_else(|| restored.flaw.clone());
     rewritten(&changes, restored.missing.is_empty())
