@@ -50,7 +50,7 @@ pub struct Theme {
     pub added: Change,
     /// Removed lines.
     pub removed: Change,
-    classes: [Style; 8],
+    classes: [Style; 7],
 }
 
 /// How changed lines look.
@@ -81,7 +81,7 @@ struct Palette {
     missing: Tone,
     added: Tints,
     removed: Tints,
-    /// Comment, string, constant, keyword, function, type, name.
+    /// Comment, string, constant, keyword, function, type, name: as in [`Class`], after what is plain.
     classes: [Tone; 7],
 }
 
@@ -152,104 +152,67 @@ const LIGHT: Palette = Palette {
 };
 
 impl Theme {
-    /// The colours for a dark or a light terminal.
+    /// The colours for a dark or a light terminal. Without any, weight, underlines and signs show everything.
     pub fn new(dark: bool, depth: Depth) -> Self {
-        if depth == Depth::None {
-            return Self::plain();
-        }
         let palette = if dark { &DARK } else { &LIGHT };
         let colour = |tone: Tone| match depth {
             Depth::True => Color::Rgb(tone.0.0, tone.0.1, tone.0.2),
             Depth::Indexed => Color::Indexed(tone.1),
             Depth::Basic | Depth::None => tone.2,
         };
-        let fg = |tone: Tone| Style::new().fg(colour(tone));
-        let bold = Style::new().add_modifier(Modifier::BOLD);
+        let none = Style::new();
+        let bold = none.add_modifier(Modifier::BOLD);
+        // What has a colour, or else is set off by something else.
+        let tinted = |tone: Tone, otherwise: Modifier| match depth {
+            Depth::None => none.add_modifier(otherwise),
+            _ => none.fg(colour(tone)),
+        };
+        let fg = |tone| tinted(tone, Modifier::empty());
         let change = |tints: &Tints| {
-            let sign = fg(tints.sign);
-            let (line, word) = if depth == Depth::Basic {
-                (sign, sign.add_modifier(Modifier::REVERSED))
-            } else {
-                let tint = |tone| Style::new().bg(colour(tone));
-                let word = tint(tints.word).fg(colour(palette.text));
-                (tint(tints.line), word)
+            let sign = tinted(tints.sign, Modifier::BOLD);
+            let (line, word) = match depth {
+                Depth::None => (none, none.add_modifier(Modifier::UNDERLINED)),
+                Depth::Basic => (sign, sign.add_modifier(Modifier::REVERSED)),
+                Depth::Indexed | Depth::True => {
+                    let tint = |tone| none.bg(colour(tone));
+                    (tint(tints.line), tint(tints.word).fg(colour(palette.text)))
+                }
             };
             Change {
                 sign,
                 line,
                 word,
-                spaces: sign,
+                spaces: fg(tints.sign),
             }
         };
-        let muted = fg(palette.muted);
-        let mut classes = [Style::new(); 8];
-        if depth != Depth::Basic {
-            for (style, tone) in classes[1..].iter_mut().zip(palette.classes) {
-                *style = fg(tone);
-            }
-        }
+        let agent = fg(palette.agent).add_modifier(Modifier::BOLD);
+        let faint = tinted(palette.muted, Modifier::DIM);
+        let has_syntax = matches!(depth, Depth::Indexed | Depth::True);
         Self {
-            muted,
+            muted: fg(palette.muted),
             strong: bold,
-            agent: fg(palette.agent).add_modifier(Modifier::BOLD),
+            agent,
             key: bold,
-            info: fg(palette.agent).add_modifier(Modifier::BOLD),
+            info: agent,
             good: fg(palette.good),
-            warning: fg(palette.warning),
+            warning: tinted(palette.warning, Modifier::BOLD),
             current: fg(palette.current).add_modifier(Modifier::BOLD),
-            stand_in: fg(palette.stand_in),
-            out: muted,
-            struck: muted.add_modifier(Modifier::CROSSED_OUT),
-            missing: fg(palette.missing),
-            fold: muted,
+            stand_in: tinted(palette.stand_in, Modifier::REVERSED),
+            out: faint,
+            struck: faint.add_modifier(Modifier::CROSSED_OUT),
+            missing: tinted(palette.missing, Modifier::DIM),
+            fold: faint,
             added: change(&palette.added),
             removed: change(&palette.removed),
-            classes,
-        }
-    }
-
-    /// No colours: weight, underlines and signs show everything.
-    fn plain() -> Self {
-        let none = Style::new();
-        let bold = none.add_modifier(Modifier::BOLD);
-        let change = Change {
-            sign: bold,
-            line: none,
-            word: none.add_modifier(Modifier::UNDERLINED),
-            spaces: none,
-        };
-        Self {
-            muted: none,
-            strong: bold,
-            agent: bold,
-            key: bold,
-            info: bold,
-            good: none,
-            warning: bold,
-            current: bold,
-            stand_in: none.add_modifier(Modifier::REVERSED),
-            out: none.add_modifier(Modifier::DIM),
-            struck: none.add_modifier(Modifier::DIM | Modifier::CROSSED_OUT),
-            missing: none.add_modifier(Modifier::DIM),
-            fold: none.add_modifier(Modifier::DIM),
-            added: change,
-            removed: change,
-            classes: [none; 8],
+            classes: palette
+                .classes
+                .map(|tone| if has_syntax { fg(tone) } else { none }),
         }
     }
 
     /// How a part of the code looks.
     pub fn class(&self, class: Class) -> Style {
-        let index = match class {
-            Class::Plain => 0,
-            Class::Comment => 1,
-            Class::String => 2,
-            Class::Constant => 3,
-            Class::Keyword => 4,
-            Class::Function => 5,
-            Class::Type => 6,
-            Class::Name => 7,
-        };
-        self.classes[index]
+        let at = (class as usize).checked_sub(1);
+        at.map_or_else(Style::new, |at| self.classes[at])
     }
 }
