@@ -338,7 +338,7 @@ impl App {
         if let Some(what) = disk {
             return Some(format!("{what} · o merges both"));
         }
-        if let Some(marks) = marks::note(&view.proposal.marks()) {
+        if let Some(marks) = marks::note(view.proposal.hunks()) {
             return Some(marks);
         }
         if view.target.is_outside && !self.settings.roots.is_empty() {

@@ -102,21 +102,6 @@ pub struct Count {
     pub out: usize,
 }
 
-/// How many hunks have which mark.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Marks {
-    /// The former proposal did not have them.
-    pub new: usize,
-    /// The former proposal had others there, about which the reviewer decided.
-    pub changed: usize,
-    /// They would undo newer changes of the file.
-    pub reverts: usize,
-    /// They are in the way of newer changes of the file.
-    pub conflicts: usize,
-    /// Of the last three, those that are in.
-    pub doubtful: usize,
-}
-
 impl Proposal {
     /// A proposal as it came; `original` is `None` when the file is not there yet. Takes long for
     /// long texts, as everything that compares.
@@ -399,23 +384,6 @@ impl Proposal {
         let edited = self.is_edited() || (self.disk.is_none() && has_hunks_out);
         self.go_to(State { edited, ..next });
         true
-    }
-
-    /// The marks of the hunks.
-    pub fn marks(&self) -> Marks {
-        let mut marks = Marks::default();
-        for hunk in self.hunks() {
-            let (count, is_doubtful) = match hunk.mark {
-                None => continue,
-                Some(Mark::New) => (&mut marks.new, false),
-                Some(Mark::Changed) => (&mut marks.changed, true),
-                Some(Mark::Reverts) => (&mut marks.reverts, true),
-                Some(Mark::Conflict) => (&mut marks.conflicts, true),
-            };
-            *count += 1;
-            marks.doubtful += usize::from(is_doubtful && !hunk.out);
-        }
-        marks
     }
 
     /// Takes the last change back. Answers what it was.

@@ -199,7 +199,7 @@ impl App {
             Some("this cannot be shown: r rejects it, a again accepts it unseen")
         } else {
             let unseen = view.has_unseen().then_some(marks::UNSEEN);
-            marks::doubt(&view.proposal.marks()).or(unseen)
+            marks::doubt(view.proposal.hunks()).or(unseen)
         };
         if let Some(doubt) = doubt
             && armed != Some(Armed::Accept)

@@ -1,8 +1,26 @@
 //! What the marks of hunks mean, in words.
 
-use pillion_text::hunks::Mark;
+use pillion_text::hunks::{Hunk, Mark};
 
-use crate::proposal::Marks;
+/// What is said of one hunk with a mark, and of several: what matters most comes first.
+const PHRASES: [(Mark, &str, &str); 4] = [
+    (
+        Mark::Reverts,
+        "would undo a newer change",
+        "would undo newer changes",
+    ),
+    (
+        Mark::Conflict,
+        "conflicts with a newer change",
+        "conflict with newer changes",
+    ),
+    (
+        Mark::Changed,
+        "changed since you decided",
+        "changed since you decided",
+    ),
+    (Mark::New, "new since you looked", "new since you looked"),
+];
 
 /// One hunk, beside its number.
 pub fn name(mark: Mark) -> &'static str {
@@ -15,34 +33,20 @@ pub fn name(mark: Mark) -> &'static str {
 }
 
 /// All hunks of a proposal, as one line.
-pub fn note(marks: &Marks) -> Option<String> {
+pub fn note(hunks: &[Hunk]) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
-    let mut count = |count: usize, one: &str, several: &str| {
+    for (mark, one, several) in PHRASES {
+        let marked = hunks.iter().filter(|hunk| hunk.mark == Some(mark));
+        let count = marked.count();
         let subject = match (count, parts.is_empty()) {
-            (0, _) => return,
+            (0, _) => continue,
             (1, true) => "1 hunk".to_owned(),
             (count, true) => format!("{count} hunks"),
             (count, false) => count.to_string(),
         };
         let phrase = if count == 1 { one } else { several };
         parts.push(format!("{subject} {phrase}"));
-    };
-    count(
-        marks.reverts,
-        "would undo a newer change",
-        "would undo newer changes",
-    );
-    count(
-        marks.conflicts,
-        "conflicts with a newer change",
-        "conflict with newer changes",
-    );
-    count(
-        marks.changed,
-        "changed since you decided",
-        "changed since you decided",
-    );
-    count(marks.new, "new since you looked", "new since you looked");
+    }
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
@@ -50,11 +54,13 @@ pub fn note(marks: &Marks) -> Option<String> {
 pub const UNSEEN: &str = "some new changes were not on the screen: n goes on, a again accepts";
 
 /// Why accepting needs a second thought.
-pub fn doubt(marks: &Marks) -> Option<&'static str> {
-    if marks.doubtful == 0 {
+pub fn doubt(hunks: &[Hunk]) -> Option<&'static str> {
+    let undoes = |hunk: &Hunk| matches!(hunk.mark, Some(Mark::Reverts | Mark::Conflict));
+    let is_doubtful = |hunk: &Hunk| !hunk.out && (undoes(hunk) || hunk.mark == Some(Mark::Changed));
+    if !hunks.iter().any(is_doubtful) {
         return None;
     }
-    Some(if marks.reverts + marks.conflicts > 0 {
+    Some(if hunks.iter().any(undoes) {
         "an included hunk undoes newer changes to the file: a again accepts it"
     } else {
         "a hunk changed since you took it out: n goes to it, a again accepts it"
@@ -65,19 +71,24 @@ pub fn doubt(marks: &Marks) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn marks(reverts: usize, conflicts: usize, changed: usize, new: usize) -> Marks {
-        Marks {
-            new,
-            changed,
-            reverts,
-            conflicts,
-            doubtful: 0,
-        }
+    /// So many hunks of each kind, all of them out.
+    fn marks(reverts: usize, conflicts: usize, changed: usize, new: usize) -> Vec<Hunk> {
+        let counts = [reverts, conflicts, changed, new];
+        let marks = PHRASES.iter().zip(counts);
+        let hunks = marks.flat_map(|((mark, ..), count)| {
+            let hunk = Hunk {
+                out: true,
+                mark: Some(*mark),
+                ..Hunk::new(0..1, 0..1)
+            };
+            vec![hunk; count]
+        });
+        hunks.collect()
     }
 
     #[test]
     fn a_note_says_what_to_look_at_and_nothing_else() {
-        assert_eq!(note(&Marks::default()), None);
+        assert_eq!(note(&[]), None);
         let all = "2 hunks would undo newer changes · 1 conflicts with a newer change · \
                    2 changed since you decided · 1 new since you looked";
         assert_eq!(note(&marks(2, 1, 2, 1)).as_deref(), Some(all));
@@ -86,7 +97,7 @@ mod tests {
 
     #[test]
     fn each_count_of_a_note_stands_for_itself_and_one_is_singular() {
-        let text = |marks| note(&marks).unwrap();
+        let text = |hunks: Vec<Hunk>| note(&hunks).unwrap();
         assert_eq!(text(marks(1, 0, 0, 0)), "1 hunk would undo a newer change");
         let one = "1 hunk would undo a newer change · 2 conflict with newer changes";
         assert_eq!(text(marks(1, 2, 0, 0)), one);
