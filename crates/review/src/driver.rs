@@ -4,7 +4,7 @@ mod editor;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use crossterm::event::Event as TerminalEvent;
@@ -25,9 +25,8 @@ use crate::notify::Notifier;
 use crate::screen::{self, Rest, Theme};
 use crate::source::{News, OnDisk, Sources};
 use crate::terminal::Screen;
-use crate::unfinished::{Finish, Unfinished};
 use crate::view::Job;
-use crate::{Input, Options, appearance, comparer, watch};
+use crate::{Input, Options, Unfinished, appearance, comparer, watch};
 
 /// How often the files of pending diffs are checked.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -61,7 +60,7 @@ pub fn run(
     let highlighting = Highlighting::new(sender.clone());
     let files = sender.clone();
     let answers = move |answer| drop(files.send(Input::Source(answer)));
-    let finish = Finish::new();
+    let (unfinished, finished) = channel();
     let mut driver = Driver {
         app: App::new(settings, size),
         keyboard: Keyboard::start(sender.clone())?,
@@ -70,7 +69,7 @@ pub fn run(
         companion,
         sources: Sources::new(OnDisk, answers),
         editor: None,
-        unfinished: finish.unfinished(),
+        unfinished,
         compare: comparer::start(sender.clone())?,
         sender,
         unanswered: Vec::new(),
@@ -85,7 +84,8 @@ pub fn run(
     driver.await_editor(&inputs);
     let mut final_messages = std::mem::take(&mut driver.final_messages);
     drop(driver);
-    finish.wait(DISK_TIMEOUT);
+    // What other threads still have to do: their disks may hang.
+    let _ = finished.recv_timeout(DISK_TIMEOUT);
     final_messages.extend(inputs.try_iter().filter_map(|input| match input {
         Input::Kept(text) => Some(text),
         Input::Companion(EditorEvent::Lost(lost)) => Some(lost.to_string()),

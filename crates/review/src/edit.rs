@@ -13,8 +13,8 @@ use pillion_companion::Stale;
 use pillion_discovery::{Environment, FileError, kept_text};
 use pillion_system::spawn;
 
+use crate::Unfinished;
 use crate::app::Edit;
-use crate::unfinished::Unfinished;
 
 pub use command::EditorCommand;
 

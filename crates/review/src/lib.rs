@@ -21,11 +21,11 @@ mod screen;
 mod source;
 mod syntax;
 mod terminal;
-mod unfinished;
 mod view;
 mod watch;
 mod words;
 
+use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -87,6 +87,9 @@ enum Input {
     Coloured(highlight::Texts, proposal::Side, syntax::Coloured),
     Interrupt,
 }
+
+/// Held by whatever is to be done before the program ends. Nothing is sent: the other end learns when all are dropped.
+type Unfinished = mpsc::Sender<Infallible>;
 
 /// How the reviewer's editor ended, and what it made of the text.
 type Ended = (io::Result<ExitStatus>, app::Edit);
