@@ -53,7 +53,6 @@ pub struct Proposal {
     now: State,
     undo: Vec<State>,
     redo: Vec<State>,
-    generation: u64,
     changes: u64,
 }
 
@@ -114,17 +113,13 @@ impl Proposal {
             now: State::new(texts, Change::Proposed),
             undo: Vec::new(),
             redo: Vec::new(),
-            generation: 0,
             changes: 0,
         }
     }
 
     /// A placeholder for a proposal that has not been compared yet.
     pub fn unread() -> Self {
-        Self {
-            generation: u64::MAX,
-            ..Self::new(None, "")
-        }
+        Self::new(None, "")
     }
 
     /// Whether the file is not there yet.
@@ -187,11 +182,6 @@ impl Proposal {
         &self.now.hunks
     }
 
-    /// Grows whenever the texts or their hunks become others; toggling does not count.
-    pub fn generation(&self) -> u64 {
-        self.generation
-    }
-
     /// Grows whenever what would be accepted may have become another text.
     pub fn changes(&self) -> u64 {
         self.changes
@@ -200,6 +190,11 @@ impl Proposal {
     /// The texts that it compares now, to be asked about later.
     pub fn version(&self) -> Version {
         Version(Arc::clone(&self.now.texts))
+    }
+
+    /// Whether these are the texts that it compares now.
+    pub fn is(&self, version: &Version) -> bool {
+        Arc::ptr_eq(&version.0, &self.now.texts)
     }
 
     /// Where the lines of a former version are now. Those of one that it never had stay where they are.
@@ -391,7 +386,6 @@ impl Proposal {
         let before = self.undo.pop()?;
         let undone = self.now.change;
         self.redo.push(std::mem::replace(&mut self.now, before));
-        self.generation += 1;
         self.changes += 1;
         Some(undone)
     }
@@ -400,7 +394,6 @@ impl Proposal {
     pub fn redo(&mut self) -> Option<Change> {
         let after = self.redo.pop()?;
         self.undo.push(std::mem::replace(&mut self.now, after));
-        self.generation += 1;
         self.changes += 1;
         Some(self.now.change)
     }
@@ -413,7 +406,6 @@ impl Proposal {
             self.undo.extend(self.redo.drain(..).rev());
         }
         if !Arc::ptr_eq(&next.texts, &self.now.texts) {
-            self.generation += 1;
             next.origin = Some(Arc::new(Origin::new(&self.now.texts, &next.texts)));
         }
         self.changes += 1;

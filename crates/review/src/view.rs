@@ -101,7 +101,7 @@ pub struct View {
     /// Counts the pairs of texts that were shown.
     paints: u64,
     rows: Rows,
-    rows_for: (Layout, bool, u64),
+    rows_for: (Layout, bool),
     /// The texts that the rows are of.
     version: Version,
     /// How many of them could be seen last.
@@ -117,10 +117,9 @@ impl Proposed for View {
 }
 
 impl View {
-    /// A view that stands at the first hunk.
-    pub fn new(diff: &Diff, target: Target, proposal: Proposal) -> Self {
-        let rows = Rows::new(&proposal, Layout::Unified, false);
-        let rows_for = (Layout::Unified, false, proposal.generation());
+    /// A view without anything to see yet.
+    pub fn new(diff: &Diff, target: Target) -> Self {
+        let proposal = Proposal::unread();
         let version = proposal.version();
         Self {
             paint: Paint::default(),
@@ -140,8 +139,8 @@ impl View {
             disk: Disk::Same,
             is_overtaken: false,
             is_rereading: false,
-            rows,
-            rows_for,
+            rows: Rows::default(),
+            rows_for: (Layout::Unified, false),
             version,
             height: 1,
             seen: Seen::default(),
@@ -162,15 +161,6 @@ impl View {
                 .takes_for_rejection(self.proposal.original(), &self.proposal.text())
     }
 
-    /// Shows a proposal in place of one that was not compared yet.
-    pub fn start_with(&mut self, proposal: Proposal) {
-        self.rows = Rows::new(&proposal, Layout::Unified, self.unfold);
-        self.rows_for = (Layout::Unified, self.unfold, proposal.generation());
-        self.version = proposal.version();
-        self.paint_anew();
-        self.proposal = proposal;
-    }
-
     /// The rows, as [`View::arrange`] worked them out.
     pub fn rows(&self) -> &Rows {
         &self.rows
@@ -179,13 +169,15 @@ impl View {
     /// Works the rows out again if the texts, the layout or the folding changed, and stays at the
     /// lines that were seen. Now `height` rows can be. Answers what became of the current hunk, if anything did.
     pub fn arrange(&mut self, layout: Layout, height: usize) -> Option<Stayed> {
-        let rows_for = (layout, self.unfold, self.proposal.generation());
+        let rows_for = (layout, self.unfold);
         let height = std::mem::replace(&mut self.height, height);
-        if rows_for == self.rows_for {
+        if !self.proposal.is(&self.version) {
+            // What was worked out is of no use for other texts.
+            self.paint = Paint::default();
+            self.paint.refill();
+            self.paints += 1;
+        } else if rows_for == self.rows_for {
             return None;
-        }
-        if rows_for.2 != self.rows_for.2 {
-            self.paint_anew();
         }
         let rows = Rows::new(&self.proposal, layout, self.unfold);
         let moves = self.proposal.moves_from(&self.version);
@@ -203,13 +195,6 @@ impl View {
         self.version = self.proposal.version();
         (self.rows, self.rows_for) = (rows, rows_for);
         Some(stand.stayed)
-    }
-
-    /// What was worked out is of no use for other texts.
-    fn paint_anew(&mut self) {
-        self.paint = Paint::default();
-        self.paint.refill();
-        self.paints += 1;
     }
 
     /// Which texts are shown.

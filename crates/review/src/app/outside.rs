@@ -6,7 +6,6 @@ use std::time::Instant;
 use pillion_companion::{CloseReason, Diff, DiffId, Reply};
 
 use super::{App, Edit, Effect, LONG_MESSAGE, Overlay, Tone};
-use crate::proposal::Proposal;
 use crate::view::{Disk, Done, Step, Target, View};
 
 impl App {
@@ -30,7 +29,7 @@ impl App {
             // What is being read was the file of the former proposal.
             view.is_rereading = false;
         } else {
-            self.views.put(View::new(diff, target, Proposal::unread()));
+            self.views.put(View::new(diff, target));
         }
         self.number_agents();
         self.compare(diff.id, step, now);

@@ -174,11 +174,8 @@ impl View {
         if comparing.waiting.is_empty() {
             (comparing.standing, comparing.edited) = (None, None);
         }
-        if std::mem::replace(&mut comparing.has_proposal, true) {
-            self.proposal = compared.proposal;
-        } else {
-            self.start_with(compared.proposal);
-        }
+        comparing.has_proposal = true;
+        self.proposal = compared.proposal;
         Some(compared.done)
     }
 }
