@@ -135,56 +135,36 @@ impl Cell {
 
 impl Painter<'_> {
     fn row(&mut self, buffer: &mut Buffer, area: Rect, row: Row, sub: usize) {
+        let (mut is_out, mut changed) = (false, None);
         match row {
-            Row::Fold(lines) => self.fold(buffer, area, lines),
-            Row::Same { left, right } => {
-                let same = |side, line| Cell {
-                    side,
-                    line,
-                    change: None,
-                    changed: None,
-                    is_out: false,
-                };
-                match self.viewport.columns.layout {
-                    Layout::SideBySide => {
-                        let cells = [Some(same(Side::Left, left)), Some(same(Side::Right, right))];
-                        self.side_by_side(buffer, area, cells, sub);
-                    }
-                    Layout::Unified => {
-                        let numbers = (Some(left), Some(right));
-                        self.unified(buffer, area, &same(Side::Right, right), numbers, sub);
-                    }
-                }
-            }
-            Row::Changed {
-                hunk,
-                left,
-                right,
-                pair,
-            } => {
-                let is_out = self.view.proposal.hunks()[hunk].out;
+            Row::Fold(lines) => return self.fold(buffer, area, lines),
+            Row::Same { .. } => {}
+            Row::Changed { hunk, pair, .. } => {
+                is_out = self.view.proposal.hunks()[hunk].out;
                 self.mark(buffer, area, hunk, is_out, sub);
                 self.second_mark(buffer, area, hunk, sub);
-                let changed = if is_out { None } else { self.words(pair) };
-                let theme = self.theme;
-                let cell = |side: Side, line: usize| Cell {
-                    side,
-                    line,
-                    change: Some(side.of((theme.removed, theme.added))),
-                    changed: changed.clone(),
-                    is_out,
-                };
-                let left = left.map(|line| cell(Side::Left, line));
-                let right = right.map(|line| cell(Side::Right, line));
-                match self.viewport.columns.layout {
-                    Layout::SideBySide => self.side_by_side(buffer, area, [left, right], sub),
-                    Layout::Unified => {
-                        for cell in [left, right].iter().flatten() {
-                            let number = Some(cell.line);
-                            let numbers = cell.side.of(((number, None), (None, number)));
-                            self.unified(buffer, area, cell, numbers, sub);
-                        }
-                    }
+                changed = if is_out { None } else { self.words(pair) };
+            }
+        }
+        let theme = self.theme;
+        let is_changed = matches!(row, Row::Changed { .. });
+        let cell = |side: Side, line: Option<usize>| {
+            Some(Cell {
+                side,
+                line: line?,
+                change: is_changed.then(|| side.of((theme.removed, theme.added))),
+                changed: changed.clone(),
+                is_out,
+            })
+        };
+        let lines = row.lines();
+        let (left, right) = (cell(Side::Left, lines.0), cell(Side::Right, lines.1));
+        match self.viewport.columns.layout {
+            Layout::SideBySide => self.side_by_side(buffer, area, [left, right], sub),
+            // Of a line that is the same on both sides one is shown, with both numbers.
+            Layout::Unified => {
+                if let Some(cell) = right.or(left) {
+                    self.unified(buffer, area, &cell, lines, sub);
                 }
             }
         }
