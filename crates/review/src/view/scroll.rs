@@ -47,21 +47,19 @@ impl View {
         if !viewport.wrap {
             return 1;
         }
-        let (left, right) = match self.rows().get(row) {
-            None | Some(Row::Fold(_)) => return 1,
-            Some(Row::Same { left, right }) => match viewport.columns.layout {
-                Layout::SideBySide => (Some(left), Some(right)),
-                Layout::Unified => (None, Some(right)),
-            },
-            Some(Row::Changed { left, right, .. }) => (left, right),
-        };
         let columns = viewport.columns;
-        let mut height = |side, line: Option<usize>, width| match line {
-            Some(line) => self.lines_of(side, line, width),
-            None => 1,
-        };
-        let left = height(Side::Left, left, columns.left_text);
-        left.max(height(Side::Right, right, columns.right_text))
+        let (left, right) = self.rows().get(row).map(Row::lines).unwrap_or_default();
+        // Unified, a line that is the same on both sides is shown once.
+        let left = left.filter(|_| columns.layout == Layout::SideBySide || right.is_none());
+        let sides = [
+            (Side::Left, left, columns.left_text),
+            (Side::Right, right, columns.right_text),
+        ];
+        let heights = sides.into_iter().filter_map(|(side, line, width)| {
+            let height = |paint: &mut Paint, line: LineOf<'_>| paint.height(line, width);
+            Some(self.with_line(side, line?, height))
+        });
+        heights.max().unwrap_or(1)
     }
 
     /// Moves by so many screen lines, down if positive.
@@ -95,7 +93,9 @@ impl View {
             let (left, right) = self.rows().get(row).map(Row::lines).unwrap_or_default();
             for (side, line) in [(Side::Left, left), (Side::Right, right)] {
                 if let Some(line) = line {
-                    widest = widest.max(self.width_of(side, line, enough));
+                    let width =
+                        self.with_line(side, line, |paint, line| paint.columns(line, enough));
+                    widest = widest.max(width);
                 }
             }
         }
@@ -319,14 +319,6 @@ impl View {
             room -= height;
         }
         Top::default()
-    }
-
-    fn width_of(&mut self, side: Side, line: usize, enough: usize) -> usize {
-        self.with_line(side, line, |paint, line| paint.columns(line, enough))
-    }
-
-    fn lines_of(&mut self, side: Side, line: usize, width: usize) -> usize {
-        self.with_line(side, line, |paint, line| paint.height(line, width))
     }
 
     /// Works something out about a line.

@@ -48,21 +48,19 @@ pub fn stay(former: &Former<'_>, rows: &Rows, hunks: &[Hunk], moves: &Moves<'_>)
     let in_view = current.clone().filter(|row| seen.contains(row));
     let in_view: Vec<_> = with_lines(in_view, former.rows).collect();
     let is_fold = |row: usize| matches!(rows.get(row), Some(Row::Fold(_)));
-    let find = |lines| same(lines, rows, moves);
-    let of_hunk = in_view
-        .iter()
-        .find_map(|(row, lines)| Some((*row, find(*lines).filter(|row| !is_fold(*row))?)));
+    let find = |among: &[(usize, Lines)], also_folded: bool| {
+        among.iter().find_map(|(was, lines)| {
+            let is = same(*lines, rows, moves);
+            Some((*was, is.filter(|row| also_folded || !is_fold(*row))?))
+        })
+    };
+    let of_hunk = find(&in_view, false);
     // Around the hunk is what shows where it is.
     let around: Vec<_> = with_lines(seen, former.rows).collect();
-    let unfolded = || {
-        let mut rows = around.iter();
-        rows.find_map(|(row, lines)| Some((*row, find(*lines).filter(|row| !is_fold(*row))?)))
-    };
-    let folded = || {
-        let mut rows = around.iter();
-        rows.find_map(|(row, lines)| Some((*row, find(*lines)?)))
-    };
-    let top = match of_hunk.or_else(unfolded).or_else(folded) {
+    let found = of_hunk
+        .or_else(|| find(&around, false))
+        .or_else(|| find(&around, true));
+    let top = match found {
         Some((was, is)) => Top {
             row: is.saturating_sub(was - former.top.row),
             sub: if was == former.top.row {
