@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Stdout, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::ensure;
 use crossterm::cursor::{MoveTo, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
@@ -17,48 +18,22 @@ use ratatui::layout::{Position, Rect};
 
 use crate::notify::{POP_TITLE, PUSH_TITLE};
 
-/// Why the review cannot run here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NoTerminal {
-    /// Input or output is not a terminal.
-    #[error("the review needs a terminal")]
-    Redirected,
-    /// The terminal cannot place text.
-    #[error(
-        "the review needs a terminal that can position text, but TERM is {}",
-        TermName
-    )]
-    Dumb,
-}
-
-struct TermName;
-
-impl std::fmt::Display for TermName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match std::env::var("TERM") {
-            Ok(name) if !name.is_empty() => f.write_str(&pillion_text::visible::one_line(&name)),
-            _ => f.write_str("not set"),
-        }
-    }
-}
-
-/// Whether a review can run here.
+/// Whether a review can run here: in a terminal that can place text.
 ///
 /// # Errors
 /// Why not.
-pub fn check() -> Result<(), NoTerminal> {
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        return Err(NoTerminal::Redirected);
-    }
-    let is_dumb = match std::env::var("TERM") {
-        Ok(name) => name == "dumb" || name.is_empty(),
-        Err(_) => !cfg!(windows),
-    };
-    if is_dumb {
-        Err(NoTerminal::Dumb)
-    } else {
-        Ok(())
-    }
+pub fn check() -> anyhow::Result<()> {
+    ensure!(
+        io::stdin().is_terminal() && io::stdout().is_terminal(),
+        "the review needs a terminal"
+    );
+    let name = std::env::var("TERM").unwrap_or_default();
+    ensure!(
+        name != "dumb" && (cfg!(windows) || !name.is_empty()),
+        "the review needs a terminal that can position text, but TERM is {}",
+        if name.is_empty() { "not set" } else { &name }
+    );
+    Ok(())
 }
 
 /// Whether the terminal is ours at the moment.
