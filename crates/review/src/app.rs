@@ -173,18 +173,11 @@ pub struct Message {
     until: Instant,
 }
 
-/// What does not change while the review runs.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    /// The workspace folders.
-    pub roots: Vec<PathBuf>,
-}
-
 /// The review.
 #[derive(Default)]
 pub struct App {
-    /// What does not change.
-    pub settings: Settings,
+    /// The workspace folders.
+    pub roots: Vec<PathBuf>,
     /// What the companion last reported.
     pub status: Status,
     troubles: Vec<String>,
@@ -213,9 +206,9 @@ pub struct App {
 
 impl App {
     /// A review without diffs.
-    pub fn new(settings: Settings, size: Size) -> Self {
+    pub fn new(roots: Vec<PathBuf>, size: Size) -> Self {
         Self {
-            settings,
+            roots,
             size,
             ..Self::default()
         }
@@ -341,7 +334,7 @@ impl App {
         if let Some(marks) = marks::note(view.proposal.hunks()) {
             return Some(marks);
         }
-        if view.target.is_outside && !self.settings.roots.is_empty() {
+        if view.target.is_outside && !self.roots.is_empty() {
             return Some("this file is outside the workspace".to_owned());
         }
         if let Some((why, bytes)) = view.proposal.hidden_before() {

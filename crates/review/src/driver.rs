@@ -18,7 +18,7 @@ use pillion_text::stderr;
 use ratatui::layout::Size;
 
 use self::editor::Running;
-use crate::app::{App, Effect, Event, Settings};
+use crate::app::{App, Effect, Event};
 use crate::highlight::Highlighting;
 use crate::keyboard::{self, Keyboard};
 use crate::notify::Notifier;
@@ -54,15 +54,12 @@ pub fn run(
     let notifier = Notifier::new(options.notify, in_tmux);
     let screen = Screen::new(notifier.has_title())?;
     let size = screen.terminal.size().unwrap_or(Size::new(80, 24));
-    let settings = Settings {
-        roots: options.roots,
-    };
     let highlighting = Highlighting::new(sender.clone());
     let files = sender.clone();
     let answers = move |answer| drop(files.send(Input::Source(answer)));
     let (unfinished, finished) = channel();
     let mut driver = Driver {
-        app: App::new(settings, size),
+        app: App::new(options.roots, size),
         keyboard: Keyboard::start(sender.clone())?,
         screen,
         theme,

@@ -16,7 +16,7 @@ impl App {
         shown: Reply<()>,
         now: Instant,
     ) {
-        let target = Target::new(diff.path.clone(), &self.settings.roots);
+        let target = Target::new(diff.path.clone(), &self.roots);
         let step = Step::Propose {
             original,
             proposed: Arc::clone(&diff.proposed),

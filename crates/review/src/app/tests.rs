@@ -34,11 +34,9 @@ pub struct Person {
 
 impl Person {
     pub fn new(width: u16, height: u16) -> Self {
-        let settings = Settings {
-            roots: vec![PathBuf::from("/work/shop")],
-        };
+        let roots = vec![PathBuf::from("/work/shop")];
         Self {
-            app: App::new(settings, Size::new(width, height)),
+            app: App::new(roots, Size::new(width, height)),
             now: Instant::now(),
             next: 1,
             revision: 0,

@@ -11,7 +11,7 @@ use crate::geometry::{self, Geometry};
 use crate::proposal::Proposal;
 use crate::screen::theme::Theme;
 use crate::screen::{agents, fill, put, tabs, wrapped};
-use crate::view::View;
+use crate::view::{Target, View};
 
 /// Draws the lines above the diff.
 pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
@@ -70,7 +70,7 @@ fn workspace(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 }
 
 fn workspace_name(app: &App) -> String {
-    let names = app.settings.roots.iter().map(|root| {
+    let names = app.roots.iter().map(|root| {
         let name = root.file_name().unwrap_or(root.as_os_str());
         visible::one_line(&name.to_string_lossy())
     });
@@ -87,10 +87,7 @@ fn context(app: &App) -> String {
             files => format!("shares {files} files"),
         };
     };
-    let path = std::path::Path::new(&file.path);
-    let roots = app.settings.roots.iter();
-    let within = roots.filter_map(|root| path.strip_prefix(root).ok()).next();
-    let name = visible::one_line(&within.unwrap_or(path).to_string_lossy());
+    let name = Target::new(file.path.clone().into(), &app.roots).shown;
     let line = file
         .cursor
         .map_or_else(String::new, |cursor| format!(":{}", cursor.line));
