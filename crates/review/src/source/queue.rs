@@ -12,47 +12,32 @@ const MAX_THREADS: usize = 16;
 /// What is to be done with a file. May take forever.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The jobs that wait, and the threads that do them.
+/// The jobs that wait. Every thread that does them holds this, too.
 #[derive(Clone, Default)]
 pub struct Queue {
-    waiting: Arc<Mutex<Waiting>>,
-}
-
-#[derive(Default)]
-struct Waiting {
-    jobs: VecDeque<Job>,
-    threads: usize,
+    waiting: Arc<Mutex<VecDeque<Job>>>,
 }
 
 impl Queue {
     /// Does these jobs, one after the other, on as many threads as hang and one more.
     pub fn run(&self, jobs: impl IntoIterator<Item = Job>) -> io::Result<()> {
         let mut waiting = self.lock();
-        waiting.jobs.extend(jobs);
-        if waiting.jobs.is_empty() || waiting.threads >= MAX_THREADS {
+        waiting.extend(jobs);
+        let threads = Arc::strong_count(&self.waiting) - 1;
+        if waiting.is_empty() || threads >= MAX_THREADS {
             return Ok(());
         }
-        waiting.threads += 1;
         drop(waiting);
         let queue = self.clone();
+        let next = move || queue.lock().pop_front();
         spawn("files", move || {
-            while let Some(job) = queue.next() {
+            while let Some(job) = next() {
                 job();
             }
         })
     }
 
-    /// The next job; without one the thread is over.
-    fn next(&self) -> Option<Job> {
-        let mut waiting = self.lock();
-        let job = waiting.jobs.pop_front();
-        if job.is_none() {
-            waiting.threads -= 1;
-        }
-        job
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Job>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
