@@ -205,10 +205,6 @@ impl Driver {
             Input::Terminal(_) => Ok(()),
             Input::Closing(proposal, edit, closing) => self.closing(proposal, edit, closing),
             Input::Copied(copied) => self.on_copy(copied),
-            Input::EditorStarted(process) => {
-                self.on_editor_start(process);
-                Ok(())
-            }
             Input::EditorEnded(ended) => self.on_editor_end(ended),
             Input::Source(answer) => match self.sources.take(answer) {
                 Some((id, News::Disk(disk))) => self.update(Event::Disk(id, disk)),

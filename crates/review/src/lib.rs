@@ -75,7 +75,6 @@ enum Input {
     Stop,
     /// There is a copy for the reviewer's editor, or why not.
     Copied(Result<Copied, String>),
-    EditorStarted(u32),
     /// How it ended and what it made of the copy, or why it could not be started.
     EditorEnded(Result<Ended, String>),
     /// What the editor had saved of a proposal that is to be closed; nothing if its disk gave no answer.

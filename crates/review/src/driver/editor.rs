@@ -3,8 +3,8 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use pillion_companion::{CloseReason, DiffId, EditorEvent, ProposalKey, Reply, Stale};
@@ -26,7 +26,8 @@ pub struct Running {
     proposal: ProposalKey,
     /// Once its copy is written. From then on the editor has the terminal.
     session: Option<edit::Session>,
-    process: Option<u32>,
+    /// Known once it runs.
+    process: Arc<OnceLock<u32>>,
 }
 
 impl Driver {
@@ -66,7 +67,7 @@ impl Driver {
         self.editor = Some(Running {
             proposal,
             session: None,
-            process: None,
+            process: Arc::default(),
         });
         let name = visible::one_line(&path.file_name().unwrap_or_default().to_string_lossy());
         let silent = format!("cannot start {}: a disk did not respond", command.name());
@@ -89,9 +90,10 @@ impl Driver {
     }
 
     pub(super) fn on_copy(&mut self, copied: Result<Copied, String>) -> io::Result<()> {
-        let Some(&Running { proposal, .. }) = self.editor.as_ref() else {
+        let Some(running) = &mut self.editor else {
             return Ok(());
         };
+        let proposal = running.proposal;
         // What was typed meanwhile is neither for the editor nor about what stands here now.
         Keyboard::discard();
         let copied = copied.and_then(|copied| {
@@ -112,28 +114,19 @@ impl Driver {
             }
         };
         let draft = session.draft();
-        self.editor = Some(Running {
-            proposal,
-            session: Some(session),
-            process: None,
-        });
+        running.session = Some(session);
+        let process = Arc::clone(&running.process);
         self.screen
             .lend(&format!("Editing {name} in {}…", command.name()))?;
         let sender = self.sender.clone();
         spawn("editor", move || {
             let ended = draft.start(&command, line).map(|mut child| {
-                let _ = sender.send(Input::EditorStarted(child.id()));
+                let _ = process.set(child.id());
                 let status = child.wait();
                 (status, read(draft))
             });
             let _ = sender.send(Input::EditorEnded(ended));
         })
-    }
-
-    pub(super) fn on_editor_start(&mut self, process: u32) {
-        if let Some(running) = &mut self.editor {
-            running.process = Some(process);
-        }
     }
 
     pub(super) fn on_editor_end(&mut self, ended: Result<Ended, String>) -> io::Result<()> {
@@ -188,8 +181,9 @@ impl Driver {
 
     /// Asks it to end.
     pub(super) fn end_editor(&self) {
-        if let Some(process) = self.editor.as_ref().and_then(|editor| editor.process) {
-            end(process);
+        let running = self.editor.as_ref();
+        if let Some(process) = running.and_then(|running| running.process.get()) {
+            end(*process);
         }
     }
 
