@@ -83,15 +83,20 @@ pub fn run(
     drop(driver);
     // What other threads still have to do: their disks may hang.
     let _ = finished.recv_timeout(DISK_TIMEOUT);
-    final_messages.extend(inputs.try_iter().filter_map(|input| match input {
-        Input::Kept(text) => Some(text),
-        Input::Companion(EditorEvent::Lost(lost)) => Some(lost.to_string()),
-        _ => None,
-    }));
+    final_messages.extend(inputs.try_iter().filter_map(place));
     for place in final_messages {
         stderr::print(place);
     }
     result
+}
+
+/// Where a text is, or that it is lost, if that is what came.
+fn place(input: Input) -> Option<String> {
+    match input {
+        Input::Kept(text) => Some(text),
+        Input::Companion(EditorEvent::Lost(lost)) => Some(lost.to_string()),
+        _ => None,
+    }
 }
 
 struct Driver {
@@ -203,7 +208,9 @@ impl Driver {
             }
             Input::Terminal(TerminalEvent::Paste(_)) => self.update(Event::Pasted),
             Input::Terminal(_) => Ok(()),
-            Input::Closing(proposal, edit, closing) => self.closing(proposal, edit, closing),
+            Input::Closing(proposal, edit, reason, closed) => {
+                self.closing(proposal, edit, reason, closed)
+            }
             Input::Copied(copied) => self.on_copy(copied),
             Input::EditorEnded(ended) => self.on_editor_end(ended),
             Input::Source(answer) => match self.sources.take(answer) {

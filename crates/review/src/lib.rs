@@ -78,7 +78,7 @@ enum Input {
     /// How it ended and what it made of the copy, or why it could not be started.
     EditorEnded(Result<Ended, String>),
     /// What the editor had saved of a proposal that is to be closed; nothing if its disk gave no answer.
-    Closing(ProposalKey, Option<app::Edit>, Closing),
+    Closing(ProposalKey, Option<app::Edit>, CloseReason, Reply<String>),
     /// A file was checked, or read again.
     Source(source::Answer),
     /// Where a text is kept, or that it is lost.
@@ -100,13 +100,6 @@ struct Copied {
     command: edit::EditorCommand,
     line: usize,
     name: String,
-}
-
-/// A view that is to be closed.
-#[derive(Debug)]
-struct Closing {
-    reason: CloseReason,
-    closed: Reply<String>,
 }
 
 /// The review as the companion and signals reach it. Never blocks.

@@ -7,15 +7,15 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use pillion_companion::{CloseReason, DiffId, EditorEvent, ProposalKey, Reply, Stale};
+use pillion_companion::{CloseReason, DiffId, ProposalKey, Reply, Stale};
 use pillion_system::{SearchPath, spawn, time_limit};
 use pillion_text::visible;
 
-use super::{DISK_TIMEOUT, Driver};
+use super::{DISK_TIMEOUT, Driver, place};
 use crate::app::{Edit, Event};
 use crate::edit;
 use crate::keyboard::Keyboard;
-use crate::{Closing, Copied, Ended, Input};
+use crate::{Copied, Ended, Input};
 
 /// How long the reviewer's editor may take to end when the review has to.
 const EDITOR_GRACE: Duration = Duration::from_millis(500);
@@ -45,8 +45,7 @@ impl Driver {
             return self.update(Event::Closed { id, reason, closed });
         };
         let sender = self.sender.clone();
-        let closing = Closing { reason, closed };
-        let then = move |edit| drop(sender.send(Input::Closing(proposal, edit, closing)));
+        let then = move |edit| drop(sender.send(Input::Closing(proposal, edit, reason, closed)));
         time_limit::start(DISK_TIMEOUT, move || draft.read(), then)
     }
 
@@ -165,9 +164,9 @@ impl Driver {
         &mut self,
         proposal: ProposalKey,
         edit: Option<Edit>,
-        closing: Closing,
+        reason: CloseReason,
+        closed: Reply<String>,
     ) -> io::Result<()> {
-        let Closing { reason, closed } = closing;
         let id = proposal.id;
         if let Err(stale @ Stale::Replaced) = self.app.views.current(proposal) {
             closed.failed(stale.to_string());
@@ -196,14 +195,10 @@ impl Driver {
         while let Ok(input) =
             inputs.recv_timeout(deadline.saturating_duration_since(Instant::now()))
         {
-            match input {
-                Input::EditorEnded(_) => break,
-                Input::Companion(EditorEvent::Lost(lost)) => {
-                    self.final_messages.push(lost.to_string())
-                }
-                Input::Kept(text) => self.final_messages.push(text),
-                _ => {}
+            if matches!(input, Input::EditorEnded(_)) {
+                break;
             }
+            self.final_messages.extend(place(input));
         }
         if matches!(read(session.draft()), Edit::Text(_) | Edit::Failed(_)) {
             let place = session.keep("the review ended while you edited");
