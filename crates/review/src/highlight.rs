@@ -32,7 +32,7 @@ pub struct Texts {
 }
 
 /// Lines whose colours are wanted, with all above them.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct ColourRequest {
     /// Which texts these are.
     pub texts: Texts,
@@ -48,17 +48,12 @@ pub struct ColourRequest {
     pub right: usize,
 }
 
-impl ColourRequest {
-    fn is_same(&self, other: &Self) -> bool {
-        (self.texts, self.left, self.right) == (other.texts, other.left, other.right)
-    }
-}
-
 /// The thread, which starts with the first request.
 pub struct Highlighting {
     inputs: Sender<Input>,
     requests: Option<Sender<ColourRequest>>,
-    asked: Option<ColourRequest>,
+    /// Which texts colours were asked for last, and down to which lines.
+    asked: Option<(Texts, usize, usize)>,
 }
 
 impl Highlighting {
@@ -76,14 +71,10 @@ impl Highlighting {
     /// # Errors
     /// When there can be no thread.
     pub fn ask(&mut self, wanted: ColourRequest) -> io::Result<()> {
-        if self
-            .asked
-            .as_ref()
-            .is_some_and(|asked| asked.is_same(&wanted))
-        {
+        let asked = Some((wanted.texts, wanted.left, wanted.right));
+        if std::mem::replace(&mut self.asked, asked) == asked {
             return Ok(());
         }
-        self.asked = Some(wanted.clone());
         let requests = match &self.requests {
             Some(requests) => requests,
             None => self.requests.insert(start(self.inputs.clone())?),
