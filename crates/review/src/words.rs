@@ -16,9 +16,6 @@ const MAX_PHRASES: usize = 256 << 10;
 /// No word is longer, where the place is sought at which two lines begin to differ.
 const MAX_WORD: usize = 128;
 
-/// Bytes that are compared at once.
-const CHUNK: usize = 4 << 10;
-
 /// The byte ranges of a line that differ from the other version of it.
 pub type Ranges = Vec<Range<usize>>;
 
@@ -164,28 +161,13 @@ fn merged(text: &str, ranges: Ranges) -> Ranges {
 
 /// How many bytes are the same at the start and at the end, in whole words.
 fn same_ends(left: &str, right: &str) -> (usize, usize) {
-    let start = same_start(left.as_bytes(), right.as_bytes());
-    let start = boundary_before(left, right, start);
+    let same = left.bytes().zip(right.bytes());
+    let same = same.take_while(|(left, right)| left == right).count();
+    let start = boundary_before(left, right, same);
     let (left, right) = (&left[start..], &right[start..]);
-    let end = same_end(left.as_bytes(), right.as_bytes());
-    (start, boundary_after(left, right, end))
-}
-
-fn same_start(left: &[u8], right: &[u8]) -> usize {
-    let chunks = left.chunks(CHUNK).zip(right.chunks(CHUNK));
-    let same = chunks.take_while(|(left, right)| left == right);
-    let same: usize = same.map(|(chunk, _)| chunk.len()).sum();
-    let rest = left[same..].iter().zip(&right[same..]);
-    same + rest.take_while(|(left, right)| left == right).count()
-}
-
-fn same_end(left: &[u8], right: &[u8]) -> usize {
-    let chunks = left.rchunks(CHUNK).zip(right.rchunks(CHUNK));
-    let same = chunks.take_while(|(left, right)| left == right);
-    let same: usize = same.map(|(chunk, _)| chunk.len()).sum();
-    let (left, right) = (&left[..left.len() - same], &right[..right.len() - same]);
-    let rest = left.iter().rev().zip(right.iter().rev());
-    same + rest.take_while(|(left, right)| left == right).count()
+    let same = left.bytes().rev().zip(right.bytes().rev());
+    let same = same.take_while(|(left, right)| left == right).count();
+    (start, boundary_after(left, right, same))
 }
 
 /// The last place at or before `at` where a word begins in both texts, which are the same up to it.
