@@ -90,24 +90,11 @@ fn quick(input: &InternedInput<&[u8]>, start: usize, end: usize) -> Vec<Hunk> {
     let deadline = Some(Instant::now() + DIFF_TIMEOUT);
     let changes = capture_diff_slices_deadline(similar::Algorithm::Myers, before, after, deadline);
     let shift = |range: Range<usize>| range.start + start..range.end + start;
-    let mut hunks: Vec<Hunk> = Vec::new();
-    for change in changes {
-        if change.tag() == DiffTag::Equal {
-            continue;
-        }
-        let next = Hunk::new(shift(change.old_range()), shift(change.new_range()));
-        match hunks.last_mut() {
-            // A removal and an addition in one place are one change.
-            Some(last)
-                if last.before.end == next.before.start && last.after.end == next.after.start =>
-            {
-                last.before.end = next.before.end;
-                last.after.end = next.after.end;
-            }
-            _ => hunks.push(next),
-        }
-    }
-    hunks
+    changes
+        .into_iter()
+        .filter(|change| change.tag() != DiffTag::Equal)
+        .map(|change| Hunk::new(shift(change.old_range()), shift(change.new_range())))
+        .collect()
 }
 
 /// How many lines are the same at the start, and how many of the others at the end.
