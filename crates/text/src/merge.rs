@@ -39,31 +39,25 @@ struct Region<'a> {
 impl<'a> Region<'a> {
     /// Takes the first region, with everything that overlaps.
     fn take(changes: &mut &'a [Hunk], newer: &mut &'a [Hunk]) -> Option<Self> {
-        let mut base = match (changes.first(), newer.first()) {
-            (None, None) => return None,
-            (Some(one), None) | (None, Some(one)) => one.before.clone(),
-            (Some(one), Some(other)) => match order(&one.before, &other.before) {
-                Ordering::Greater => other.before.clone(),
-                Ordering::Less | Ordering::Equal => one.before.clone(),
-            },
-        };
+        let first = [changes.first(), newer.first()].into_iter().flatten();
+        let first = first.min_by(|one, other| order(&one.before, &other.before))?;
+        let mut base = first.before.clone();
         let (mut theirs, mut ours) = (0, 0);
         loop {
             let is_in = |hunk: &&Hunk| order(&hunk.before, &base) == Ordering::Equal;
-            if let Some(hunk) = changes.get(theirs).filter(is_in) {
-                base = base.start.min(hunk.before.start)..base.end.max(hunk.before.end);
-                theirs += 1;
+            let (hunk, count) = if let Some(hunk) = changes.get(theirs).filter(is_in) {
+                (hunk, &mut theirs)
             } else if let Some(hunk) = newer.get(ours).filter(is_in) {
-                base = base.start.min(hunk.before.start)..base.end.max(hunk.before.end);
-                ours += 1;
+                (hunk, &mut ours)
             } else {
                 break;
-            }
+            };
+            base = base.start.min(hunk.before.start)..base.end.max(hunk.before.end);
+            *count += 1;
         }
-        let (taken, rest) = changes.split_at(theirs);
-        *changes = rest;
-        let (taken_newer, rest) = newer.split_at(ours);
-        *newer = rest;
+        let (taken, taken_newer);
+        (taken, *changes) = changes.split_at(theirs);
+        (taken_newer, *newer) = newer.split_at(ours);
         Some(Self {
             base,
             changes: taken,
