@@ -110,17 +110,8 @@ pub fn tail(text: &str, max: usize) -> String {
     if width(text) <= max {
         return text.to_owned();
     }
-    let mut kept = Vec::new();
-    let mut room = max.saturating_sub(1);
-    for cluster in text.graphemes(true).rev() {
-        match room.checked_sub(width(cluster)) {
-            Some(left) => room = left,
-            None => break,
-        }
-        kept.push(cluster);
-    }
-    kept.extend((max > 0).then_some("…"));
-    kept.into_iter().rev().collect()
+    let kept = fitting(text.graphemes(true).rev(), max);
+    format!("{}{}", mark(max), &text[text.len() - kept..])
 }
 
 /// The beginning of `text` in at most `max` columns, marked when something is cut off.
@@ -128,17 +119,23 @@ pub fn head(text: &str, max: usize) -> String {
     if width(text) <= max {
         return text.to_owned();
     }
-    let mut kept = String::new();
+    let kept = fitting(text.graphemes(true), max);
+    format!("{}{}", &text[..kept], mark(max))
+}
+
+/// How many bytes of these clusters fit beside the mark for those that are cut off.
+fn fitting<'a>(clusters: impl Iterator<Item = &'a str>, max: usize) -> usize {
     let mut room = max.saturating_sub(1);
-    for cluster in text.graphemes(true) {
-        match room.checked_sub(width(cluster)) {
-            Some(left) => room = left,
-            None => break,
-        }
-        kept.push_str(cluster);
-    }
-    kept.extend((max > 0).then_some('…'));
-    kept
+    let fit = clusters.take_while(|cluster| {
+        let left = room.checked_sub(width(cluster));
+        room = left.unwrap_or(0);
+        left.is_some()
+    });
+    fit.map(str::len).sum()
+}
+
+fn mark(max: usize) -> &'static str {
+    if max > 0 { "…" } else { "" }
 }
 
 /// Where each row of a line begins when it is broken every so many columns, never within a piece.
