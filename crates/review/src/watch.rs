@@ -21,7 +21,7 @@ use pillion_companion::now_ms;
 use pillion_protocol::File;
 use pillion_system::spawn;
 
-use batch::{Batch, MAX_BURST};
+use batch::Batch;
 use rules::{is_made_by_an_editor, is_rule_file};
 use source::{Change, Source, System};
 use tree::{FileFilter, Found, Tree};
@@ -100,9 +100,7 @@ impl<S: Source> Watch<S> {
             outdated: BTreeSet::new(),
             lost: None,
         };
-        let mut found = Found::new(FileFilter::Everywhere(since), MAX_BURST + 1);
-        watch.tree.sync_all(&mut watch.source, &mut found);
-        for path in found.into_files() {
+        for path in watch.sync_all(FileFilter::Everywhere(since)) {
             watch.batch.insert(path, Instant::now());
         }
         watch
@@ -127,7 +125,7 @@ impl<S: Source> Watch<S> {
             if retry <= Instant::now() {
                 retry = Instant::now() + RETRY_INTERVAL;
                 if self.tree.may_grow(&mut self.source) {
-                    self.start_over();
+                    self.sync_all(FileFilter::Nothing);
                 }
             }
             for path in self.settle(Instant::now()) {
@@ -137,13 +135,11 @@ impl<S: Source> Watch<S> {
             }
         }
     }
-}
 
-impl<S: Source> Watch<S> {
     /// Notes what happened. Little is done here: much may happen at once.
     fn take_in(&mut self, changes: Vec<Change>, now: Instant) {
         if !changes.is_empty() && self.tree.is_outdated() {
-            self.start_over();
+            self.sync_all(FileFilter::Nothing);
         }
         for change in changes {
             match change {
@@ -210,33 +206,30 @@ impl<S: Source> Watch<S> {
     }
 
     /// Looks through the folders that are to be looked through. Files that were saved there meanwhile.
-    fn look(&mut self) -> impl Iterator<Item = PathBuf> + use<S> {
+    fn look(&mut self) -> Vec<PathBuf> {
         let (new, outdated) = (mem::take(&mut self.new), mem::take(&mut self.outdated));
         let new_since = self.new_since.take().unwrap_or_else(SystemTime::now);
-        let (tree, source) = (&mut self.tree, &mut self.source);
         if let Some(since) = self.lost.take() {
-            let wanted = FileFilter::Everywhere(since - LOST_MARGIN);
-            let mut found = Found::new(wanted, MAX_BURST + 1);
-            tree.sync_all(source, &mut found);
-            return found.into_files();
+            return self.sync_all(FileFilter::Everywhere(since - LOST_MARGIN));
         }
-        let recently = FileFilter::InNewFolders(new_since - JUST_NOW);
-        let mut found = Found::new(recently, MAX_BURST + 1);
+        let (tree, source) = (&mut self.tree, &mut self.source);
+        let mut found = Found::new(FileFilter::InNewFolders(new_since - JUST_NOW));
         for folder in outermost(new) {
             tree.sync(&folder, source, &mut found);
         }
         // What comes up with other rules was not saved just now.
-        let nothing = &mut Found::new(FileFilter::Nothing, 0);
+        let nothing = &mut Found::new(FileFilter::Nothing);
         for folder in outermost(outdated) {
             tree.sync(&folder, source, nothing);
         }
         found.into_files()
     }
 
-    /// Watches what can be watched, by the rules as they are now.
-    fn start_over(&mut self) {
-        let mut found = Found::new(FileFilter::Nothing, 0);
+    /// Watches what can be watched, by the rules as they are now. The files that are wanted.
+    fn sync_all(&mut self, wanted: FileFilter) -> Vec<PathBuf> {
+        let mut found = Found::new(wanted);
         self.tree.sync_all(&mut self.source, &mut found);
+        found.into_files()
     }
 }
 
@@ -250,15 +243,8 @@ fn insert(folders: &mut BTreeSet<PathBuf>, folder: Option<&Path>, roots: &[PathB
 
 /// Without those that lie in others.
 fn outermost(folders: BTreeSet<PathBuf>) -> Vec<PathBuf> {
-    let mut outermost: Vec<PathBuf> = Vec::new();
-    for folder in folders {
-        if outermost
-            .last()
-            .is_none_or(|last| !folder.starts_with(last))
-        {
-            outermost.push(folder);
-        }
-    }
+    let mut outermost = Vec::from_iter(folders);
+    outermost.dedup_by(|folder, last| folder.starts_with(last));
     outermost
 }
 

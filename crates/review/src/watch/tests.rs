@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::mpsc::{self, Receiver};
 
+use super::batch::MAX_BURST;
 use super::*;
 
 /// A watched folder, and what is shared of it.

@@ -8,6 +8,7 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::batch::MAX_BURST;
 use super::rules::{Outside, Rules, is_made_by_an_editor, is_rule_file, user_excludes};
 use super::source::{Refusal, Source};
 use super::trouble::Trouble;
@@ -40,10 +41,9 @@ pub enum FileFilter {
     Everywhere(SystemTime),
 }
 
-/// What a walk finds: at most `max` files.
+/// What a walk finds: at most as many files as are a burst.
 pub struct Found {
     files: Vec<(SystemTime, PathBuf)>,
-    max: usize,
     wanted: FileFilter,
 }
 
@@ -93,7 +93,7 @@ impl Tree {
     pub fn sync_all(&mut self, source: &mut impl Source, found: &mut Found) {
         self.troubles.clear();
         self.refused = None;
-        self.outside.clear();
+        self.outside = Outside::default();
         for root in self.roots.clone() {
             self.excludes.insert(root.clone(), user_excludes(&root));
             self.sync(&root, source, found);
@@ -217,18 +217,15 @@ impl Content {
 
 impl Found {
     /// Nothing yet.
-    pub fn new(wanted: FileFilter, max: usize) -> Self {
-        Self {
-            files: Vec::new(),
-            max,
-            wanted,
-        }
+    pub fn new(wanted: FileFilter) -> Self {
+        let files = Vec::new();
+        Self { files, wanted }
     }
 
     /// The files, the latest last.
-    pub fn into_files(mut self) -> impl Iterator<Item = PathBuf> {
+    pub fn into_files(mut self) -> Vec<PathBuf> {
         self.files.sort();
-        self.files.into_iter().map(|(_, path)| path)
+        self.files.into_iter().map(|(_, path)| path).collect()
     }
 
     /// Takes those of a folder's files that are searched for.
@@ -238,10 +235,10 @@ impl Found {
             FileFilter::Everywhere(since) => since,
             _ => return,
         };
-        if self.files.len() >= self.max {
-            return;
-        }
         for file in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if self.files.len() > MAX_BURST {
+                return;
+            }
             let metadata = file.metadata().ok().filter(Metadata::is_file);
             let written = metadata.and_then(|file| file.modified().ok());
             // A time to come says nothing about when it was written, but for a clock that is a little fast.
@@ -252,9 +249,6 @@ impl Found {
             let path = file.path();
             if !is_made_by_an_editor(&path) && !rules.ignore(&path, false) {
                 self.files.push((written, path));
-            }
-            if self.files.len() >= self.max {
-                return;
             }
         }
     }

@@ -37,11 +37,6 @@ impl Outside {
         let mut stamps = self.stamps.iter();
         stamps.any(|(file, known)| stamp(file) != *known)
     }
-
-    /// Forgets all of them.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
 }
 
 fn stamp(file: &Path) -> Stamp {

@@ -59,14 +59,14 @@ impl World {
     }
 
     fn sync_all(&mut self) {
-        let found = &mut Found::new(FileFilter::Nothing, 0);
+        let found = &mut Found::new(FileFilter::Nothing);
         self.tree.sync_all(&mut self.source, found);
         self.check();
     }
 
     fn sync(&mut self, folder: &str) {
         let folder = self.root.join(folder);
-        let found = &mut Found::new(FileFilter::Nothing, 0);
+        let found = &mut Found::new(FileFilter::Nothing);
         self.tree.sync(&folder, &mut self.source, found);
         self.check();
     }
