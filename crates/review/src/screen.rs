@@ -99,6 +99,21 @@ fn wrapped(text: &str, columns: usize, count: u16) -> Vec<String> {
     rows.collect()
 }
 
+/// An area without so many columns at its left.
+fn indented(area: Rect, columns: usize) -> Rect {
+    right_end(area, usize::from(area.width).saturating_sub(columns))
+}
+
+/// The last so many columns of an area.
+fn right_end(area: Rect, columns: usize) -> Rect {
+    let width = narrow(columns).min(area.width);
+    Rect {
+        x: area.right() - width,
+        width,
+        ..area
+    }
+}
+
 /// A number of columns as a coordinate.
 fn narrow(columns: usize) -> u16 {
     u16::try_from(columns).unwrap_or(u16::MAX)

@@ -15,7 +15,7 @@ use crate::proposal::Side;
 use crate::rows::{Layout, Row};
 use crate::screen::line::TextLine;
 use crate::screen::theme::{Change, Theme};
-use crate::screen::{Rest, narrow, write};
+use crate::screen::{Rest, indented, narrow, write};
 use crate::view::{Changed, LineOf, Sight, View, Viewport};
 
 /// Draws the current view. Answers what it lacks.
@@ -339,13 +339,4 @@ fn number(line: usize, digits: usize, sub: usize) -> String {
         return " ".repeat(digits);
     }
     format!("{:>digits$}", line + 1)
-}
-
-fn indented(area: Rect, columns: usize) -> Rect {
-    let columns = narrow(columns).min(area.width);
-    Rect {
-        x: area.x + columns,
-        width: area.width - columns,
-        ..area
-    }
 }

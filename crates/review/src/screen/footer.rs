@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use crate::app::{App, Tone, mark_name};
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE};
 use crate::screen::theme::Theme;
-use crate::screen::{fill, narrow, put, wrapped};
+use crate::screen::{fill, indented, put, right_end, wrapped};
 
 /// Draws the lines below the diff.
 pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
@@ -27,14 +27,8 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     // A message may name the place of a text: it is worth more than the position.
     let taken = width(&position) + 4;
     if !position.is_empty() && needed + taken <= room {
-        let x = area.right() - narrow(taken).min(area.width);
-        let right = Rect {
-            x,
-            width: area.right() - x,
-            ..first
-        };
         let position = Line::styled(format!(" {position} "), theme.muted);
-        put(buffer, right, &position);
+        put(buffer, right_end(first, taken), &position);
     }
     if let Some((text, style)) = message {
         rows(buffer, area, &text, room, style);
@@ -45,13 +39,11 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 fn rows(buffer: &mut Buffer, area: Rect, text: &str, room: usize, style: Style) {
     for (y, row) in (area.top()..).zip(wrapped(text, room, area.height)) {
         let spans = [Span::raw(" "), Span::styled(row, style), Span::raw(" ")];
-        let place = Rect {
-            x: area.x + 2,
-            y,
-            width: area.width.saturating_sub(2),
-            height: 1,
-        };
-        put(buffer, place, &Line::from_iter(spans));
+        put(
+            buffer,
+            indented(Rect { y, ..area }, 2),
+            &Line::from_iter(spans),
+        );
     }
 }
 

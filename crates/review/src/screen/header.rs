@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::geometry::{self, Geometry};
 use crate::proposal::Proposal;
 use crate::screen::theme::Theme;
-use crate::screen::{agents, fill, put, tabs, wrapped};
+use crate::screen::{agents, fill, put, right_end, tabs, wrapped};
 use crate::view::{Target, View};
 
 /// Draws the lines above the diff.
@@ -58,14 +58,7 @@ fn workspace(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         left.push(Span::styled(context, theme.muted));
     }
     put(buffer, area, &Line::from(left));
-    let x = area
-        .right()
-        .saturating_sub(u16::try_from(agents_width + 1).unwrap_or(u16::MAX));
-    let right = Rect {
-        x: x.max(area.x),
-        width: area.right() - x.max(area.x),
-        ..area
-    };
+    let right = right_end(area, agents_width + 1);
     put(buffer, right, &Line::from(agents));
 }
 

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 
 use crate::app::App;
 use crate::screen::theme::Theme;
-use crate::screen::{agents, put};
+use crate::screen::{agents, put, right_end};
 use crate::view::View;
 
 /// A name in a tab has at most so many columns.
@@ -60,12 +60,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     put(buffer, area, &line);
     if is_cut {
         let sign = Line::styled("›", theme.muted);
-        let last = Rect {
-            x: area.right().saturating_sub(1),
-            width: area.width.min(1),
-            ..area
-        };
-        put(buffer, last, &sign);
+        put(buffer, right_end(area, 1), &sign);
     }
 }
 
