@@ -13,7 +13,7 @@ use pillion_text::Text;
 
 use crate::Input;
 use crate::proposal::Side;
-use crate::syntax::{self, Coloured, Highlighter};
+use crate::syntax::{Coloured, Highlighter};
 
 /// So many bytes of each text are worked through before the result is handed over and a newer
 /// request is looked for.
@@ -88,7 +88,6 @@ impl Highlighting {
 fn start(inputs: Sender<Input>) -> io::Result<Sender<ColourRequest>> {
     let (requests, receiver) = mpsc::channel();
     spawn("colours", move || {
-        syntax::load();
         work(&receiver, |texts, side, coloured| {
             inputs.send(Input::Coloured(texts, side, coloured)).is_ok()
         });
@@ -164,7 +163,6 @@ impl Kept {
 /// All colours that are wanted, at once.
 #[cfg(test)]
 pub fn all(wanted: &ColourRequest) -> Vec<(Side, Coloured)> {
-    syntax::load();
     let mut kept = Kept::default();
     let bits = std::iter::from_fn(|| Some(kept.work(wanted)).filter(|bits| !bits.is_empty()));
     bits.flatten().collect()
@@ -195,7 +193,6 @@ mod tests {
         requests: Vec<ColourRequest>,
         then: Option<ColourRequest>,
     ) -> Vec<(u64, Side, usize, usize)> {
-        syntax::load();
         let (sender, receiver) = mpsc::channel();
         for wanted in requests {
             sender.send(wanted).unwrap();

@@ -1,8 +1,8 @@
 //! Syntax colours: which part of a line is a keyword, a string, a comment. Works through a text from
 //! the top, a bit at a time. Knows classes, not colours.
 
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::sync::LazyLock;
 
 use pillion_text::Text;
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
@@ -56,56 +56,40 @@ pub struct Coloured {
 
 /// Works out the colours of one text.
 pub struct Highlighter {
-    progress: Progress,
+    /// At the end of the lines that are done; nothing if there are no colours for this text.
+    progress: Option<(ParseState, ScopeStack)>,
     /// How many lines are done.
     done: usize,
-}
-
-enum Progress {
-    /// For a file of this path; its language is not sought yet.
-    Waiting(PathBuf),
-    /// At the end of the lines that are done.
-    At(Box<(ParseState, ScopeStack)>),
-    /// There are no colours for this text.
-    Never,
     /// Everything was sent.
-    Over,
+    is_over: bool,
 }
 
 impl Highlighter {
-    /// Nothing is done yet of `text`, which is the content of the file `path`.
+    /// Nothing is done yet of `text`, which is the content of the file `path`. The first one loads the
+    /// languages, which takes a moment.
     pub fn new(path: &Path, text: &Text) -> Self {
-        let progress = if text.bytes().len() > MAX_TEXT {
-            Progress::Never
-        } else {
-            Progress::Waiting(path.to_owned())
-        };
-        Self { progress, done: 0 }
+        let language = (text.bytes().len() <= MAX_TEXT).then(|| language_of(path, text));
+        let start = |language| (ParseState::new(language), ScopeStack::new());
+        Self {
+            progress: language.flatten().map(start),
+            done: 0,
+            is_over: false,
+        }
     }
 
     /// The colours of the lines that follow, down to `line` or until `budget` bytes were read, at
     /// least of one. `None` when nothing more is to be sent.
     pub fn work(&mut self, text: &Text, line: usize, budget: usize) -> Option<Coloured> {
-        let languages = LANGUAGES.get()?;
-        if let Progress::Waiting(path) = &self.progress {
-            self.progress = match language_of(languages, path, text) {
-                Some(language) => {
-                    Progress::At(Box::new((ParseState::new(language), ScopeStack::new())))
-                }
-                None => Progress::Never,
-            };
-        }
-        if matches!(self.progress, Progress::Over) {
+        if self.is_over {
             return None;
         }
         let first = self.done;
         let mut lines = Vec::new();
         let mut read = 0;
-        while let Progress::At(progress) = &mut self.progress
+        while let Some((state, stack)) = &mut self.progress
             && self.done <= line
             && self.done < text.len()
         {
-            let (state, stack) = &mut **progress;
             let shown = text.shown(self.done);
             read += shown.len();
             if read > budget && !lines.is_empty() {
@@ -114,38 +98,29 @@ impl Highlighter {
             let spans = if shown.len() > MAX_LINE {
                 Some(Vec::new())
             } else {
-                spans(languages, shown, state, stack)
+                spans(shown, state, stack)
             };
             match spans {
                 Some(spans) => {
                     lines.push(spans);
                     self.done += 1;
                 }
-                None => self.progress = Progress::Never,
+                None => self.progress = None,
             }
         }
-        let is_whole = self.done == text.len() || matches!(self.progress, Progress::Never);
-        if is_whole {
-            self.progress = Progress::Over;
-        } else if lines.is_empty() {
-            return None;
-        }
-        Some(Coloured {
+        self.is_over = self.done == text.len() || self.progress.is_none();
+        (self.is_over || !lines.is_empty()).then_some(Coloured {
             first,
             lines,
-            is_whole,
+            is_whole: self.is_over,
         })
     }
 }
 
-static LANGUAGES: OnceLock<SyntaxSet> = OnceLock::new();
+static LANGUAGES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
-/// Loads the languages, which takes a moment. Until then there are no colours.
-pub fn load() {
-    LANGUAGES.get_or_init(two_face::syntax::extra_newlines);
-}
-
-fn language_of<'a>(set: &'a SyntaxSet, path: &Path, text: &Text) -> Option<&'a SyntaxReference> {
+fn language_of(path: &Path, text: &Text) -> Option<&'static SyntaxReference> {
+    let set = &*LANGUAGES;
     let name = path.file_name()?.to_str()?;
     let extension = path.extension().and_then(|extension| extension.to_str());
     set.find_syntax_by_extension(name)
@@ -154,12 +129,7 @@ fn language_of<'a>(set: &'a SyntaxSet, path: &Path, text: &Text) -> Option<&'a S
         .filter(|syntax| syntax.name != "Plain Text")
 }
 
-fn spans(
-    languages: &SyntaxSet,
-    line: &str,
-    state: &mut ParseState,
-    stack: &mut ScopeStack,
-) -> Option<Vec<Span>> {
+fn spans(line: &str, state: &mut ParseState, stack: &mut ScopeStack) -> Option<Vec<Span>> {
     let mut spans: Vec<Span> = Vec::new();
     let mut push = |end: usize, class: Class| {
         let start = spans.last().map_or(0, |span| span.end);
@@ -171,7 +141,7 @@ fn spans(
             _ => spans.push(Span { end, class }),
         }
     };
-    for (at, operation) in state.parse_line(line, languages).ok()? {
+    for (at, operation) in state.parse_line(line, &LANGUAGES).ok()? {
         push(at, class(stack.as_slice()));
         stack.apply(&operation).ok()?;
     }
@@ -181,68 +151,62 @@ fn spans(
 
 fn class(stack: &[Scope]) -> Class {
     let known = |scope: &Scope| {
-        let row = table()
-            .iter()
-            .find(|(prefix, _)| prefix.is_prefix_of(*scope));
+        let row = TABLE.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope));
         row.map(|(_, class)| *class)
     };
     stack.iter().rev().find_map(known).unwrap_or(Class::Plain)
 }
 
 /// Scopes and what they are; of two that fit, the first counts.
-fn table() -> &'static [(Scope, Class)] {
-    static TABLE: OnceLock<Vec<(Scope, Class)>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let rows = [
-            ("comment", Class::Comment),
-            ("punctuation.definition.comment", Class::Comment),
-            ("constant.character.escape", Class::Constant),
-            ("string", Class::String),
-            ("punctuation.definition.string", Class::String),
-            ("markup.raw", Class::String),
-            ("constant", Class::Constant),
-            ("keyword.operator.word", Class::Keyword),
-            ("keyword.operator.logical.python", Class::Keyword),
-            ("keyword.operator", Class::Plain),
-            ("keyword", Class::Keyword),
-            ("storage.type.numeric", Class::Constant),
-            ("storage", Class::Keyword),
-            ("variable.language", Class::Keyword),
-            ("entity.name.function", Class::Function),
-            ("entity.name.macro", Class::Function),
-            ("support.function", Class::Function),
-            ("support.macro", Class::Function),
-            ("variable.function", Class::Function),
-            ("entity.name.type", Class::Type),
-            ("entity.name.class", Class::Type),
-            ("entity.name.struct", Class::Type),
-            ("entity.name.enum", Class::Type),
-            ("entity.name.trait", Class::Type),
-            ("entity.name.interface", Class::Type),
-            ("entity.name.namespace", Class::Type),
-            ("entity.name.tag", Class::Type),
-            ("entity.name.section", Class::Name),
-            ("markup.heading", Class::Name),
-            ("entity.other.inherited-class", Class::Type),
-            ("support.type", Class::Type),
-            ("support.class", Class::Type),
-            ("entity.other.attribute-name", Class::Name),
-            ("support.type.property-name", Class::Name),
-            ("meta.interpolation", Class::Plain),
-            ("meta.template.expression", Class::Plain),
-        ];
-        rows.into_iter()
-            .filter_map(|(scope, class)| Some((Scope::new(scope).ok()?, class)))
-            .collect()
-    })
-}
+static TABLE: LazyLock<Vec<(Scope, Class)>> = LazyLock::new(|| {
+    let rows = [
+        ("comment", Class::Comment),
+        ("punctuation.definition.comment", Class::Comment),
+        ("constant.character.escape", Class::Constant),
+        ("string", Class::String),
+        ("punctuation.definition.string", Class::String),
+        ("markup.raw", Class::String),
+        ("constant", Class::Constant),
+        ("keyword.operator.word", Class::Keyword),
+        ("keyword.operator.logical.python", Class::Keyword),
+        ("keyword.operator", Class::Plain),
+        ("keyword", Class::Keyword),
+        ("storage.type.numeric", Class::Constant),
+        ("storage", Class::Keyword),
+        ("variable.language", Class::Keyword),
+        ("entity.name.function", Class::Function),
+        ("entity.name.macro", Class::Function),
+        ("support.function", Class::Function),
+        ("support.macro", Class::Function),
+        ("variable.function", Class::Function),
+        ("entity.name.type", Class::Type),
+        ("entity.name.class", Class::Type),
+        ("entity.name.struct", Class::Type),
+        ("entity.name.enum", Class::Type),
+        ("entity.name.trait", Class::Type),
+        ("entity.name.interface", Class::Type),
+        ("entity.name.namespace", Class::Type),
+        ("entity.name.tag", Class::Type),
+        ("entity.name.section", Class::Name),
+        ("markup.heading", Class::Name),
+        ("entity.other.inherited-class", Class::Type),
+        ("support.type", Class::Type),
+        ("support.class", Class::Type),
+        ("entity.other.attribute-name", Class::Name),
+        ("support.type.property-name", Class::Name),
+        ("meta.interpolation", Class::Plain),
+        ("meta.template.expression", Class::Plain),
+    ];
+    rows.into_iter()
+        .filter_map(|(scope, class)| Some((Scope::new(scope).ok()?, class)))
+        .collect()
+});
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn coloured(path: &str, text: &str) -> Vec<(String, Class)> {
-        load();
         let text = Text::new(text);
         let mut highlighter = Highlighter::new(Path::new(path), &text);
         let coloured = highlighter.work(&text, text.len(), usize::MAX).unwrap();
@@ -263,8 +227,7 @@ mod tests {
     }
 
     fn is_known(name: &str) -> bool {
-        let languages = LANGUAGES.get().unwrap();
-        language_of(languages, Path::new(name), &Text::new("")).is_some()
+        language_of(Path::new(name), &Text::new("")).is_some()
     }
 
     #[test]
@@ -295,7 +258,6 @@ mod tests {
 
     #[test]
     fn work_stops_at_its_budget_and_goes_on_later() {
-        load();
         let text = Text::new("let a = 1;\n".repeat(10));
         let mut highlighter = Highlighter::new(Path::new("a.rs"), &text);
         let mut work = |line, budget| {
@@ -314,7 +276,6 @@ mod tests {
 
     #[test]
     fn huge_texts_and_lines_have_no_colours() {
-        load();
         let text = Text::new("let a = 1;\n".repeat(200_000));
         let mut highlighter = Highlighter::new(Path::new("a.rs"), &text);
         let coloured = highlighter.work(&text, 1, 9_000).unwrap();
