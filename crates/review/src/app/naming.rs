@@ -32,21 +32,29 @@ impl App {
         numbers.len()
     }
 
-    /// Agents came or went. A kind keeps its numbers until all of its agents are gone: the one left of two
-    /// would otherwise change its name, and get that of the other.
-    pub(super) fn number_agents(&mut self) {
-        let mut kinds = std::mem::take(&mut self.numbered);
-        kinds.retain(|kind| self.connected(*kind) + self.proposing(*kind) > 0);
+    /// The kinds of agents that are connected or have something pending.
+    pub fn kinds(&self) -> Vec<Dialect> {
+        let mut kinds = Vec::new();
         let proposing = self.views.iter().map(|view| view.agent);
         for kind in self.status.agents.iter().copied().chain(proposing) {
-            let is_first = |view: &View| view.agent != kind || view.agent_number == 1;
-            let are_several = self.connected(kind) > 1
-                || self.proposing(kind) > 1
-                || !self.views.iter().all(is_first);
-            if are_several && !kinds.contains(&kind) {
+            if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
         }
+        kinds
+    }
+
+    /// Agents came or went. A kind keeps its numbers until all of its agents are gone: the one left of two
+    /// would otherwise change its name, and get that of the other.
+    pub(super) fn number_agents(&mut self) {
+        let mut kinds = self.kinds();
+        kinds.retain(|kind| {
+            let is_first = |view: &View| view.agent != *kind || view.agent_number == 1;
+            self.numbered.contains(kind)
+                || self.connected(*kind) > 1
+                || self.proposing(*kind) > 1
+                || !self.views.iter().all(is_first)
+        });
         self.numbered = kinds;
     }
 

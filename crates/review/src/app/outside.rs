@@ -37,7 +37,7 @@ impl App {
 
     /// Shows a step that was taken, with a message.
     pub(super) fn arrived(&mut self, id: DiffId, done: Done, now: Instant) {
-        let is_shown = self.view().is_some_and(|view| view.id == id);
+        let is_shown = self.shows(id);
         if is_shown {
             self.delay.forget();
             self.armed = None;
@@ -72,38 +72,37 @@ impl App {
     }
 
     fn proposed(&mut self, id: DiffId, is_newer: bool, now: Instant) {
-        let is_shown = self.view().is_some_and(|view| view.id == id);
-        let Some(view) = self.views.find_mut(id) else {
-            return;
-        };
         if is_newer {
-            view.disk = Disk::Same;
-            view.is_overtaken = false;
+            if let Some(view) = self.views.find_mut(id) {
+                view.disk = Disk::Same;
+                view.is_overtaken = false;
+            }
             self.say_newer(id, now);
-        } else if is_shown {
+        } else if self.shows(id) {
             self.show_first_hunk();
-        } else {
-            let name = view.target.shown.clone();
-            let agent = self.agent_of(id);
+        } else if let Some(view) = self.views.find(id) {
+            let (agent, name) = (self.agent_name(view), &view.target.shown);
             let text = format!("{agent} proposes {name} · Tab shows it");
             self.say(Tone::Info, text, now);
         }
     }
 
     fn say_newer(&mut self, id: DiffId, now: Instant) {
-        let is_shown = self.view().is_some_and(|view| view.id == id);
-        let agent = self.agent_of(id);
-        let Some(view) = self.views.find_mut(id) else {
+        let Some(view) = self.views.find(id) else {
             return;
         };
-        let name = &view.target.shown;
-        let how = if is_shown {
+        let (agent, name) = (self.agent_name(view), &view.target.shown);
+        let how = if self.shows(id) {
             "z restores the previous one"
         } else {
             "in its tab"
         };
         let text = format!("{agent} has a newer proposal for {name} · {how}");
         self.say(Tone::Warning, text, now);
+    }
+
+    fn shows(&self, id: DiffId) -> bool {
+        self.view().is_some_and(|view| view.id == id)
     }
 
     pub(super) fn show_first_hunk(&mut self) {
@@ -132,7 +131,7 @@ impl App {
             }
         };
         // By the name that it has beside the others.
-        let agent = self.agent_of(id);
+        let agent = self.agent_name(&self.views[at]);
         let was_shown = at == self.current;
         let view = self.remove(at);
         let name = &view.target.shown;
@@ -158,12 +157,6 @@ impl App {
         self.effects
             .extend(edited.map(|text| Effect::Keep(view.target.path, text)));
         self.effects.push(Effect::Closed(closed, Ok(text)));
-    }
-
-    /// What people call the agent of a view.
-    fn agent_of(&self, id: DiffId) -> String {
-        let view = self.views.find(id);
-        view.map(|view| self.agent_name(view)).unwrap_or_default()
     }
 
     /// Takes a view away. The one that is shown stays, if it is another.

@@ -1,6 +1,5 @@
 //! Shows which agents are connected.
 
-use pillion_protocol::Dialect;
 use ratatui::text::Span;
 
 use crate::app::App;
@@ -16,15 +15,8 @@ pub fn are_several(app: &App) -> bool {
 /// The connected agents, in a few words. An agent whose stream is away for a moment still has what it
 /// proposed.
 pub fn presence(app: &App, theme: &Theme) -> Vec<Span<'static>> {
-    let mut kinds: Vec<Dialect> = Vec::new();
-    let proposing = app.views.iter().map(|view| view.agent);
-    for agent in app.status.agents.iter().copied().chain(proposing) {
-        if !kinds.contains(&agent) {
-            kinds.push(agent);
-        }
-    }
     let mut spans = Vec::new();
-    for kind in kinds {
+    for kind in app.kinds() {
         let name = kind.display_name();
         let here = app.connected(kind);
         let away = app.proposing(kind).saturating_sub(here);
