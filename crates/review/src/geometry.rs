@@ -62,36 +62,34 @@ impl Geometry {
     pub fn new(area: Rect, tabs: bool, note: usize, message: usize) -> Self {
         let most = (area.height / 3).max(1);
         let most = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX).min(most);
-        let mut next = area.y;
-        let mut part = |height: u16| {
-            let rect = Rect::new(area.x, next, area.width, height).intersection(area);
-            next += height;
-            rect
+        let mut rest = area;
+        let mut top = |rows: u16| {
+            let height = rows.min(rest.height);
+            let part = Rect { height, ..rest };
+            rest.y += height;
+            rest.height -= height;
+            part
         };
-        let header = part(1);
-        let tabs = tabs.then(|| part(1));
-        let title = part(1);
-        let note = (note > 0).then(|| part(most(note)));
-        let bottom = area.bottom();
-        let rows = most(message).max(1);
-        let body = Rect {
-            y: next.min(bottom),
-            height: bottom.saturating_sub(1 + rows).saturating_sub(next),
-            ..area
+        let header = top(1);
+        let tabs = tabs.then(|| top(1));
+        let title = top(1);
+        let note = (note > 0).then(|| top(most(note)));
+        let mut bottom = |rows: u16| {
+            let height = rows.min(rest.height);
+            rest.height -= height;
+            let y = rest.bottom();
+            Rect { y, height, ..rest }
         };
-        let line = |y: u16| Rect::new(area.x, y, area.width, 1).intersection(area);
+        let footer = bottom(1);
+        let status = bottom(most(message).max(1));
         Self {
             header,
             tabs,
             title,
             note,
-            body,
-            status: Rect {
-                height: rows,
-                ..line(bottom.saturating_sub(1 + rows))
-            }
-            .intersection(area),
-            footer: line(bottom.saturating_sub(1)),
+            body: rest,
+            status,
+            footer,
         }
     }
 }
