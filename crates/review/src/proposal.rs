@@ -36,11 +36,6 @@ impl Side {
             Self::Right => right,
         }
     }
-
-    /// The other one.
-    pub fn other(self) -> Self {
-        self.of((Self::Right, Self::Left))
-    }
 }
 
 /// A proposed change under review. Cheap to clone: the texts are shared.

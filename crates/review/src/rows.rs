@@ -90,15 +90,10 @@ enum Kind {
         right: usize,
         lines: usize,
     },
-    SideBySide {
+    /// A hunk side by side or, of one side, its removed lines or its added ones.
+    Changed {
         hunk: usize,
-        pairs: Pairs,
-    },
-    /// Removed lines, or added ones.
-    OneSide {
-        hunk: usize,
-        side: Side,
-        first: usize,
+        side: Option<Side>,
         pairs: Pairs,
     },
 }
@@ -110,17 +105,18 @@ impl Rows {
             comparisons: MAX_COMPARISONS,
             ..Self::default()
         };
-        let unfold = unfold || proposal.hunks().is_empty();
+        let is_whole = unfold || proposal.hunks().is_empty();
+        let context = if is_whole { usize::MAX } else { CONTEXT };
         let (mut left, mut right) = (0, 0);
         for (index, hunk) in proposal.hunks().iter().enumerate() {
             let same = hunk.before.start - left;
-            let above = if index == 0 { 0 } else { CONTEXT };
-            rows.push_same(left, right, same, (!unfold).then_some((above, CONTEXT)));
+            let above = if index == 0 { 0 } else { context };
+            rows.push_same(left, right, same, (above, context));
             rows.push_hunk(proposal, index, hunk, layout);
             (left, right) = (hunk.before.end, hunk.after.end);
         }
         let same = proposal.before().len() - left;
-        rows.push_same(left, right, same, (!unfold).then_some((CONTEXT, 0)));
+        rows.push_same(left, right, same, (context, 0));
         rows
     }
 
@@ -163,30 +159,17 @@ impl Rows {
                 right: right + at,
             },
             Kind::Fold { lines, .. } => Row::Fold(*lines),
-            Kind::SideBySide { hunk, pairs } => {
-                let (left, right) = pairs.get(at);
+            Kind::Changed { hunk, side, pairs } => {
+                let beside = match side {
+                    None => pairs.get(at),
+                    Some(side) => pairs.beside(*side, pairs.lines(*side).start + at),
+                };
+                let is_seen = |of: Side| side.is_none_or(|side| side == of);
                 Row::Changed {
                     hunk: *hunk,
-                    left,
-                    right,
-                    pair: left.zip(right),
-                }
-            }
-            Kind::OneSide {
-                hunk,
-                side,
-                first,
-                pairs,
-            } => {
-                let line = Some(first + at);
-                let beside = pairs.beside(*side, first + at);
-                let (left, right) = side.of(((line, None), (None, line)));
-                let pair = side.of(((line, beside), (beside, line)));
-                Row::Changed {
-                    hunk: *hunk,
-                    left,
-                    right,
-                    pair: pair.0.zip(pair.1),
+                    left: beside.0.filter(|_| is_seen(Side::Left)),
+                    right: beside.1.filter(|_| is_seen(Side::Right)),
+                    pair: beside.0.zip(beside.1),
                 }
             }
         })
@@ -200,10 +183,14 @@ impl Rows {
                 let first = *side.of((left, right));
                 (first..first + lines).contains(&line).then_some(0)
             }
-            Kind::SideBySide { pairs, .. } => pairs.row_of(side, line),
-            Kind::OneSide {
-                side: own, first, ..
-            } => line.checked_sub(*first).filter(|_| *own == side),
+            Kind::Changed {
+                side: shown, pairs, ..
+            } => match shown {
+                None => pairs.row_of(side, line),
+                Some(shown) => line
+                    .checked_sub(pairs.lines(side).start)
+                    .filter(|_| *shown == side),
+            },
         })
     }
 
@@ -227,13 +214,10 @@ impl Rows {
         }
     }
 
-    /// Adds unchanged lines. `fold` says how many to keep at the start and the end.
-    fn push_same(&mut self, left: usize, right: usize, lines: usize, fold: Option<(usize, usize)>) {
-        let Some((above, below)) = fold else {
-            self.push(Kind::Same { left, right }, lines);
-            return;
-        };
-        let hidden = lines.saturating_sub(above + below);
+    /// Adds unchanged lines, of which so many above and below are kept when the rest is folded.
+    fn push_same(&mut self, left: usize, right: usize, lines: usize, kept: (usize, usize)) {
+        let (above, below) = kept;
+        let hidden = lines.saturating_sub(above.saturating_add(below));
         if hidden < MIN_FOLD {
             self.push(Kind::Same { left, right }, lines);
             return;
@@ -250,22 +234,18 @@ impl Rows {
         let comparisons = &mut self.comparisons;
         let pairs = Pairs::new(proposal.before(), proposal.after(), hunk, comparisons);
         let start = self.len;
-        match layout {
-            Layout::SideBySide => {
-                let rows = pairs.len();
-                self.push(Kind::SideBySide { hunk: index, pairs }, rows);
-            }
-            Layout::Unified => {
-                for (side, lines) in [(Side::Left, &hunk.before), (Side::Right, &hunk.after)] {
-                    let one_side = Kind::OneSide {
-                        hunk: index,
-                        side,
-                        first: lines.start,
-                        pairs: pairs.clone(),
-                    };
-                    self.push(one_side, lines.len());
-                }
-            }
+        let sides: &[Option<Side>] = match layout {
+            Layout::SideBySide => &[None],
+            Layout::Unified => &[Some(Side::Left), Some(Side::Right)],
+        };
+        for side in sides {
+            let rows = side.map_or(pairs.len(), |side| pairs.lines(side).len());
+            let changed = Kind::Changed {
+                hunk: index,
+                side: *side,
+                pairs: pairs.clone(),
+            };
+            self.push(changed, rows);
         }
         self.hunks.push(start..self.len);
     }

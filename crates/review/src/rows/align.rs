@@ -1,6 +1,7 @@
 //! Which removed line of a hunk is the former version of which added line.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use pillion_text::Text;
@@ -17,8 +18,8 @@ const MAX_LINE: usize = 400;
 /// The lines of a hunk, lined up. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Pairs {
-    before: std::ops::Range<usize>,
-    after: std::ops::Range<usize>,
+    before: Range<usize>,
+    after: Range<usize>,
     /// The rows, when they are not simply the first beside the first and so on.
     rows: Option<Rc<[Beside]>>,
 }
@@ -62,17 +63,23 @@ impl Pairs {
 
     /// The row of a line of one side.
     pub fn row_of(&self, side: Side, line: usize) -> Option<usize> {
-        let lines = side.of((&self.before, &self.after));
+        let lines = self.lines(side);
         match &self.rows {
             Some(rows) => rows.iter().position(|row| side.of(*row) == Some(line)),
             None => lines.contains(&line).then(|| line - lines.start),
         }
     }
 
-    /// The line of the other side that is beside a line of this one.
-    pub fn beside(&self, side: Side, line: usize) -> Option<usize> {
-        let row = self.row_of(side, line)?;
-        side.other().of(self.get(row))
+    /// A line of one side, and the one of the other side that is beside it.
+    pub fn beside(&self, side: Side, line: usize) -> Beside {
+        self.row_of(side, line)
+            .map(|row| self.get(row))
+            .unwrap_or_default()
+    }
+
+    /// The lines of one side.
+    pub fn lines(&self, side: Side) -> Range<usize> {
+        side.of((&self.before, &self.after)).clone()
     }
 }
 
