@@ -32,7 +32,7 @@ impl Keyboard {
     pub fn start(inputs: mpsc::Sender<Input>) -> io::Result<Self> {
         let (go_on, wait) = mpsc::channel();
         spawn("keys", move || {
-            let mut reader = Reader::new(Terminal);
+            let mut reader = Reader::new(next_event);
             loop {
                 let Ok(input) = reader.next() else {
                     let _ = inputs.send(Input::Stop);
@@ -72,25 +72,17 @@ pub fn hands_over(press: &Press) -> bool {
     }
 }
 
-/// Where events come from.
-trait Source {
-    /// The next event; `None` when `timeout` passed without one.
-    fn next(&mut self, timeout: Option<Duration>) -> io::Result<Option<Event>>;
-}
-
-struct Terminal;
-
-impl Source for Terminal {
-    fn next(&mut self, timeout: Option<Duration>) -> io::Result<Option<Event>> {
-        match timeout {
-            Some(timeout) if !event::poll(timeout)? => Ok(None),
-            _ => event::read().map(Some),
-        }
+/// The terminal's next event; `None` when `timeout` passed without one.
+fn next_event(timeout: Option<Duration>) -> io::Result<Option<Event>> {
+    match timeout {
+        Some(timeout) if !event::poll(timeout)? => Ok(None),
+        _ => event::read().map(Some),
     }
 }
 
 /// Turns events into input.
 struct Reader<S> {
+    /// Answers as [`next_event`] does.
     source: S,
     /// What was read to find out whether it follows at once.
     ahead: VecDeque<(Event, Instant)>,
@@ -98,7 +90,7 @@ struct Reader<S> {
     last_key: Option<Instant>,
 }
 
-impl<S: Source> Reader<S> {
+impl<S: FnMut(Option<Duration>) -> io::Result<Option<Event>>> Reader<S> {
     fn new(source: S) -> Self {
         Self {
             source,
@@ -112,7 +104,7 @@ impl<S: Source> Reader<S> {
         loop {
             let (event, at) = match self.ahead.pop_front() {
                 Some(read) => read,
-                None => match self.source.next(None)? {
+                None => match (self.source)(None)? {
                     Some(event) => (event, Instant::now()),
                     None => continue,
                 },
@@ -149,7 +141,7 @@ impl<S: Source> Reader<S> {
         loop {
             // What waits in the terminal already is read even when the time is over.
             let left = BURST_INTERVAL.saturating_sub(at.elapsed());
-            let Some(event) = self.source.next(Some(left))? else {
+            let Some(event) = (self.source)(Some(left))? else {
                 return Ok(false);
             };
             let is_key = is_press(&event);
@@ -171,20 +163,18 @@ mod tests {
     use super::*;
 
     /// Groups of events: each group waits in the terminal as a whole.
-    struct Script(VecDeque<VecDeque<Event>>);
-
-    impl Source for Script {
-        fn next(&mut self, timeout: Option<Duration>) -> io::Result<Option<Event>> {
-            match (self.0.front_mut().and_then(VecDeque::pop_front), timeout) {
-                (Some(event), _) => Ok(Some(event)),
-                (None, Some(_)) => Ok(None),
-                (None, None) if self.0.len() > 1 => {
-                    self.0.pop_front();
-                    std::thread::sleep(BURST_INTERVAL);
-                    Ok(None)
-                }
-                (None, None) => Err(io::ErrorKind::UnexpectedEof.into()),
+    fn script(
+        mut groups: VecDeque<VecDeque<Event>>,
+    ) -> impl FnMut(Option<Duration>) -> io::Result<Option<Event>> {
+        move |timeout| match (groups.front_mut().and_then(VecDeque::pop_front), timeout) {
+            (Some(event), _) => Ok(Some(event)),
+            (None, Some(_)) => Ok(None),
+            (None, None) if groups.len() > 1 => {
+                groups.pop_front();
+                std::thread::sleep(BURST_INTERVAL);
+                Ok(None)
             }
+            (None, None) => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
 
@@ -201,7 +191,7 @@ mod tests {
 
     /// The keys that come out, in upper case if they are part of a burst.
     fn read(groups: Vec<VecDeque<Event>>) -> String {
-        let mut reader = Reader::new(Script(groups.into()));
+        let mut reader = Reader::new(script(groups.into()));
         let mut out = String::new();
         while let Ok(input) = reader.next() {
             match input {
