@@ -18,27 +18,24 @@ use queue::{Job, Queue};
 /// A way to the user's files. Each call may take forever.
 pub trait Files: Clone + Send + 'static {
     /// What a file looks like.
-    fn stamp(&self, path: &Path) -> Option<Stamp>;
+    fn stamp(&self, path: &Path) -> Option<Stamp> {
+        Stamp::of(path)
+    }
+
     /// Its content.
     ///
     /// # Errors
     /// When it cannot be read.
-    fn read(&self, path: &Path) -> Result<Original, OriginalError>;
+    fn read(&self, path: &Path) -> Result<Original, OriginalError> {
+        Original::read(path)
+    }
 }
 
 /// The files on disk.
 #[derive(Debug, Clone)]
 pub struct OnDisk;
 
-impl Files for OnDisk {
-    fn stamp(&self, path: &Path) -> Option<Stamp> {
-        Stamp::of(path)
-    }
-
-    fn read(&self, path: &Path) -> Result<Original, OriginalError> {
-        Original::read(path)
-    }
-}
+impl Files for OnDisk {}
 
 /// Watches the files of pending diffs for changes, by checking them now and then.
 pub struct Sources<F> {
