@@ -142,8 +142,8 @@ impl App {
 
     /// Keys that change nothing but what is visible. Returns whether it was one.
     fn on_moving_key(&mut self, code: KeyCode, control: bool, viewport: &Viewport) -> bool {
-        let count = self.views.len();
-        let view = &mut self.views[self.current];
+        let (count, shown) = (self.views.len(), self.current);
+        let view = &mut self.views[shown];
         let page = isize::try_from(viewport.height.saturating_sub(2).max(1)).unwrap_or(isize::MAX);
         match (code, control) {
             (KeyCode::Char('n'), false) => next_hunk(view, viewport),
@@ -168,10 +168,7 @@ impl App {
             }
             _ => return false,
         }
-        if matches!(
-            code,
-            KeyCode::Tab | KeyCode::BackTab | KeyCode::Char('1'..='9')
-        ) {
+        if self.current != shown {
             self.show_first_hunk();
         }
         true
