@@ -5,6 +5,7 @@
 mod queue;
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -211,10 +212,7 @@ fn look(disk: &impl Files, path: &Path, seen: Option<Stamp>) -> Found {
 }
 
 fn fingerprint(text: &[u8]) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+    BuildHasherDefault::<DefaultHasher>::new().hash_one(text)
 }
 
 #[cfg(test)]
