@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
+use pillion_companion::Stamp;
 use pillion_discovery::regular_file;
 use pillion_system::child::{self, Group};
 
@@ -16,32 +17,24 @@ const MAX_RULES_BYTES: u64 = 1 << 20;
 /// git answers at once, unless its settings are on a disk that hangs.
 const GIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a file looked like: when it was written, and its size.
-type Stamp = Option<(SystemTime, u64)>;
-
 /// The rule files that lie where nobody watches: above the workspace, inside of `.git`, in the home.
 #[derive(Debug, Default)]
 pub struct Outside {
-    stamps: HashMap<PathBuf, Stamp>,
+    stamps: HashMap<PathBuf, Option<Stamp>>,
 }
 
 impl Outside {
     /// What `file` looks like now is known.
     pub fn stamp(&mut self, file: PathBuf) {
-        let stamp = stamp(&file);
+        let stamp = Stamp::of(&file);
         self.stamps.insert(file, stamp);
     }
 
     /// Whether one of the files is not what it was.
     pub fn has_changed(&self) -> bool {
         let mut stamps = self.stamps.iter();
-        stamps.any(|(file, known)| stamp(file) != *known)
+        stamps.any(|(file, known)| Stamp::of(file) != *known)
     }
-}
-
-fn stamp(file: &Path) -> Stamp {
-    let metadata = file.metadata().ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
 }
 
 /// The file of what the user ignores in every repository. git is asked, which alone knows all places
