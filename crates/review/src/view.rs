@@ -24,7 +24,7 @@ pub use stay::Stayed;
 use pillion_text::visible;
 
 use crate::highlight::Texts;
-use crate::proposal::{Proposal, Version};
+use crate::proposal::{Hunk, Proposal, Version};
 use crate::rows::{Layout, Rows};
 
 /// The file that a proposal would change.
@@ -203,6 +203,11 @@ impl View {
             id: self.id,
             generation: self.paints,
         }
+    }
+
+    /// The current hunk.
+    pub fn current_hunk(&self) -> Option<&Hunk> {
+        self.proposal.hunks().get(self.hunk)
     }
 
     /// Whether only one of the two texts has lines.

@@ -76,11 +76,7 @@ fn position(app: &App) -> String {
         parts.push(format!("column {}", view.x + 1));
     }
     if hunks > 0 {
-        let mark = view
-            .proposal
-            .hunks()
-            .get(view.hunk)
-            .and_then(|hunk| hunk.mark);
+        let mark = view.current_hunk().and_then(|hunk| hunk.mark);
         let mark = mark.map_or_else(String::new, |mark| format!(" ({})", mark_name(mark)));
         parts.push(format!("hunk {}/{hunks}{mark}", view.hunk + 1));
     }
@@ -122,11 +118,7 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
     let Some(view) = app.view() else {
         return vec![("?", "help", 0), ("q", "quit", 0)];
     };
-    let is_out = view
-        .proposal
-        .hunks()
-        .get(view.hunk)
-        .is_some_and(|hunk| hunk.out);
+    let is_out = view.current_hunk().is_some_and(|hunk| hunk.out);
     let mut keys = vec![
         ("a", "accept", 0),
         ("r", "reject", 0),

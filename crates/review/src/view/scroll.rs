@@ -7,7 +7,6 @@ use crate::geometry::Columns;
 use crate::proposal::Side;
 use crate::rows::{Layout, Row};
 use crate::view::{LineOf, Paint, View};
-use crate::words::Ranges;
 
 /// Rows that stay visible above a hunk that is jumped to.
 const ABOVE: usize = 3;
@@ -144,31 +143,19 @@ impl View {
         else {
             return;
         };
-        let places = match pair {
-            // The line as a whole changed.
-            None => [
-                left.map(|line| (line, 0..0)),
-                right.map(|line| (line, 0..0)),
-            ],
-            Some((left, right)) => {
-                let changed = self.paint.words(&self.proposal, (left, right));
-                let first = |ranges: &Ranges| ranges.first().cloned();
-                match (first(&changed.0), first(&changed.1)) {
-                    (None, None) => [Some((left, 0..0)), Some((right, 0..0))],
-                    (removed, added) => [
-                        removed.map(|range| (left, range)),
-                        added.map(|range| (right, range)),
-                    ],
-                }
-            }
-        };
+        let lines = pair.map_or((left, right), |(left, right)| (Some(left), Some(right)));
+        let changed = pair.map(|pair| self.paint.words(&self.proposal, pair));
+        let (removed, added) = &*changed.unwrap_or_default();
         let columns = viewport.columns;
         let sides = [
-            (Side::Left, columns.left_text),
-            (Side::Right, columns.right_text),
+            (Side::Left, columns.left_text, lines.0, removed.first()),
+            (Side::Right, columns.right_text, lines.1, added.first()),
         ];
-        let places = sides.into_iter().zip(places);
-        let places = places.filter_map(|(side, place)| Some((side, place?)));
+        let is_whole = removed.is_empty() && added.is_empty();
+        let places = sides.into_iter().filter_map(|(side, width, line, range)| {
+            let range = range.cloned().or(is_whole.then_some(0..0));
+            Some(((side, width), (line?, range?)))
+        });
         let places: Vec<_> = places.collect();
         if viewport.wrap {
             self.go_to_wrapped(row, &places, viewport);
