@@ -1,6 +1,6 @@
 //! The terminal: taken over and given back, also after a panic.
 
-use std::io::{self, IsTerminal, Stdout, Write};
+use std::io::{self, IsTerminal, Stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -69,7 +69,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Takes the terminal over again after [`Screen::release`].
+    /// Takes the terminal over again after another program had it.
     ///
     /// # Errors
     /// When the terminal refuses.
@@ -88,29 +88,21 @@ impl Screen {
         self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
-    /// Gives the terminal back.
-    pub fn release(&mut self) {
-        restore();
-    }
-
     /// Gives the terminal to another program until [`Screen::take`]. Where that has a window of its
     /// own, `text` stays to be read.
     ///
     /// # Errors
     /// When the terminal refuses.
     pub fn lend(&mut self, text: &str) -> io::Result<()> {
-        self.release();
+        restore();
         LENT.store(true, Ordering::SeqCst);
-        let top = MoveTo(0, 0);
         execute!(
             io::stdout(),
             EnterAlternateScreen,
             Clear(ClearType::All),
-            top
-        )?;
-        let mut out = io::stdout();
-        writeln!(out, "{text}\n")?;
-        out.flush()
+            MoveTo(0, 0),
+            Print(format_args!("{text}\n\n"))
+        )
     }
 
     /// Gives the terminal back to the shell and sleeps until the shell brings us back.
@@ -120,7 +112,7 @@ impl Screen {
     pub fn suspend(&mut self) -> io::Result<()> {
         #[cfg(unix)]
         {
-            self.release();
+            restore();
             // The whole group, as the terminal itself would do it: `cargo run` sleeps with us.
             rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
             self.take()?;
@@ -172,7 +164,6 @@ fn restore() {
         }
         let _ = execute!(out, DisableBracketedPaste, LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
-        let _ = out.flush();
     }
 }
 
