@@ -122,10 +122,8 @@ fn narrow(columns: usize) -> u16 {
 /// Fills a row with one character.
 fn fill(buffer: &mut Buffer, area: Rect, symbol: &str, style: Style) {
     let area = area.intersection(buffer.area);
-    for y in area.top()..area.bottom() {
-        for x in area.left()..area.right() {
-            buffer[(x, y)].set_symbol(symbol).set_style(style);
-        }
+    for place in area.positions() {
+        buffer[place].set_symbol(symbol).set_style(style);
     }
 }
 

@@ -39,29 +39,17 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
         shows_crlf,
         is_unfinished: false,
     };
-    let mut y = i32::from(area.y) - i32::try_from(painter.view.top.sub).unwrap_or(0);
+    let mut lines = area.rows();
+    let mut above = painter.view.top.sub;
     for index in rows {
         let Some(row) = painter.view.rows().get(index) else {
             break;
         };
         let height = painter.view.height_of(index, &painter.viewport);
-        let above = usize::try_from(i32::from(area.top()) - y).unwrap_or(0);
-        y += i32::try_from(above.min(height)).unwrap_or(i32::MAX);
-        for sub in above..height {
-            let Ok(at) = u16::try_from(y) else {
-                break;
-            };
-            if at >= area.bottom() {
-                break;
-            }
-            let line = Rect {
-                y: at,
-                height: 1,
-                ..area
-            };
+        for (sub, line) in (above..height).zip(&mut lines) {
             painter.row(buffer, line, row, sub);
-            y += 1;
         }
+        above = 0;
     }
     Rest {
         colours,
