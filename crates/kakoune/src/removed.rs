@@ -34,8 +34,7 @@ impl Removed {
                 ..Self::default()
             };
         };
-        let (before, _) = endings::comparable(Some(Text::new(original)), held);
-        let before = before.unwrap_or_default();
+        let before = endings::comparable(Text::new(original), held);
         let after = Text::new(held);
         let found = hunks::between(&before, &after);
         let mut all = Self {

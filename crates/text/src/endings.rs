@@ -3,13 +3,9 @@
 
 use crate::Text;
 
-/// The text before as a proposal is compared with it, and whether its line endings are not.
-pub fn comparable(original: Option<Text>, proposed: &str) -> (Option<Text>, bool) {
-    let lf = original.as_ref().and_then(|text| for_lf(text, proposed));
-    match lf {
-        Some(text) => (Some(text), true),
-        None => (original, false),
-    }
+/// The text before as a proposal is compared with it.
+pub fn comparable(original: Text, proposed: &str) -> Text {
+    for_lf(&original, proposed).unwrap_or(original)
 }
 
 /// A text with CRLF as if it had LF, if the proposal takes it so.
@@ -46,18 +42,15 @@ fn with_lf(text: &Text) -> Text {
 mod tests {
     use super::*;
 
-    fn compared(original: &str, proposed: &str) -> (String, bool) {
-        let (text, ignored) = comparable(Some(Text::new(original)), proposed);
-        let bytes = text.unwrap().bytes().to_vec();
-        (String::from_utf8(bytes).unwrap(), ignored)
+    fn compared(original: &str, proposed: &str) -> String {
+        let text = comparable(Text::new(original), proposed);
+        String::from_utf8(text.bytes().to_vec()).unwrap()
     }
 
     #[test]
     fn only_crlf_throughout_against_lf_throughout_is_not_compared() {
-        let lf = ("a\nb\n".to_owned(), true);
-        assert_eq!(compared("a\r\nb\r\n", "a\nc\n"), lf);
-        let bare = ("a\nb".to_owned(), true);
-        assert_eq!(compared("a\r\nb", "a\n"), bare);
+        assert_eq!(compared("a\r\nb\r\n", "a\nc\n"), "a\nb\n");
+        assert_eq!(compared("a\r\nb", "a\n"), "a\nb");
         for (original, proposed) in [
             ("a\r\nb\n", "a\n"),
             ("a\r\n", "a\r\n"),
@@ -66,13 +59,8 @@ mod tests {
             ("a\n", "b\n"),
             ("", "b\n"),
         ] {
-            let same = (original.to_owned(), false);
-            assert_eq!(
-                compared(original, proposed),
-                same,
-                "{original:?} {proposed:?}"
-            );
+            let text = compared(original, proposed);
+            assert_eq!(text, original, "{original:?} {proposed:?}");
         }
-        assert_eq!(comparable(None, "a\n"), (None, false));
     }
 }

@@ -28,7 +28,7 @@ pub fn between(
 ) -> Vec<Diagnostic> {
     let shown: Vec<&str> = shown.split('\n').collect();
     let is_binary = original.is_some_and(|bytes| bytes.contains(&0));
-    let (before, _) = endings::comparable(original.map(Text::new), text);
+    let before = original.map(|bytes| endings::comparable(Text::new(bytes), text));
     let Some(before) = before else {
         let all = lines(0..shown.len(), &shown, encoding);
         return vec![diagnostic(all, "A new file.".to_owned())];
