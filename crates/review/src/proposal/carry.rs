@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use pillion_text::Text;
 use pillion_text::hunks::Mark;
 
 use super::Hunk;
 use super::places::Places;
 use super::state::State;
+use super::texts::Texts;
 
 /// A hunk by what it does, and where.
 type Key<'a> = (usize, &'a [u8], &'a [u8]);
@@ -33,7 +33,7 @@ pub fn decisions<'a>(forerunners: impl Iterator<Item = &'a State>, next: &mut St
         let places = Places::new(&state.texts.before, &texts.before);
         let known = known(state, &places);
         for (hunk, is_decided) in found.iter_mut().zip(&mut is_decided) {
-            let former = known.get(&key(&texts.before, &texts.after, hunk, hunk.before.start));
+            let former = known.get(&key(&texts, hunk, hunk.before.start));
             // A hunk that was in, went away and came back still counts as new.
             let counts = |former: &&&Hunk| !*is_decided && (is_last || former.out);
             if let Some(former) = former.filter(counts) {
@@ -49,20 +49,16 @@ pub fn decisions<'a>(forerunners: impl Iterator<Item = &'a State>, next: &mut St
 }
 
 fn known<'a>(state: &'a State, places: &Places) -> HashMap<Key<'a>, &'a Hunk> {
-    let texts = &state.texts;
     let hunks = state.hunks.iter().filter_map(|hunk| {
         let start = places.moved(&hunk.before)?;
-        Some((key(&texts.before, &texts.after, hunk, start), hunk))
+        Some((key(&state.texts, hunk, start), hunk))
     });
     hunks.collect()
 }
 
-fn key<'a>(before: &'a Text, after: &'a Text, hunk: &Hunk, start: usize) -> Key<'a> {
-    (
-        start,
-        before.slice(hunk.before.clone()),
-        after.slice(hunk.after.clone()),
-    )
+fn key<'a>(texts: &'a Texts, hunk: &Hunk, start: usize) -> Key<'a> {
+    let before = texts.before.slice(hunk.before.clone());
+    (start, before, texts.after.slice(hunk.after.clone()))
 }
 
 /// Marks what the last proposal did not have, all of it where need be: the reviewer saw another text.
