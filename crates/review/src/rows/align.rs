@@ -86,24 +86,16 @@ impl Pairs {
 /// Finds the pairs that are most alike without crossing, and fills up the lines between them from
 /// the top.
 fn rows(before: &Text, after: &Text, hunk: &Hunk) -> Vec<Beside> {
-    let left: Vec<_> = hunk
-        .before
-        .clone()
-        .map(|line| Bag::new(before, line))
-        .collect();
-    let right: Vec<_> = hunk
-        .after
-        .clone()
-        .map(|line| Bag::new(after, line))
-        .collect();
+    let bags = |text, lines: &Range<usize>| -> Vec<_> {
+        lines.clone().map(|line| Bag::new(text, line)).collect()
+    };
+    let (left, right) = (bags(before, &hunk.before), bags(after, &hunk.after));
     let width = right.len() + 1;
     // best[i][j]: how alike the lines from i and from j on can be.
     let mut best = vec![0_u32; (left.len() + 1) * width];
-    let mut alike = vec![0_u32; left.len() * right.len()];
     for i in (0..left.len()).rev() {
         for j in (0..right.len()).rev() {
             let here = left[i].alike(&right[j]);
-            alike[i * right.len() + j] = here;
             let skip = best[(i + 1) * width + j].max(best[i * width + j + 1]);
             let pair = if here > 0 {
                 here + best[(i + 1) * width + j + 1]
@@ -114,28 +106,27 @@ fn rows(before: &Text, after: &Text, hunk: &Hunk) -> Vec<Beside> {
         }
     }
     let mut rows = Vec::new();
+    let mut rest = (hunk.before.clone(), hunk.after.clone());
     let (mut i, mut j) = (0, 0);
-    let (mut from_i, mut from_j) = (0, 0);
     while i < left.len() && j < right.len() {
-        let here = alike[i * right.len() + j];
+        let here = left[i].alike(&right[j]);
         if here > 0 && best[i * width + j] == here + best[(i + 1) * width + j + 1] {
-            fill(&mut rows, hunk, (from_i, i), (from_j, j));
-            rows.push((Some(hunk.before.start + i), Some(hunk.after.start + j)));
+            let pair = (hunk.before.start + i, hunk.after.start + j);
+            fill(&mut rows, rest.0.start..pair.0, rest.1.start..pair.1);
+            rows.push((Some(pair.0), Some(pair.1)));
+            (rest.0.start, rest.1.start) = (pair.0 + 1, pair.1 + 1);
             (i, j) = (i + 1, j + 1);
-            (from_i, from_j) = (i, j);
         } else if best[(i + 1) * width + j] >= best[i * width + j + 1] {
             i += 1;
         } else {
             j += 1;
         }
     }
-    fill(&mut rows, hunk, (from_i, left.len()), (from_j, right.len()));
+    fill(&mut rows, rest.0, rest.1);
     rows
 }
 
-fn fill(rows: &mut Vec<Beside>, hunk: &Hunk, left: (usize, usize), right: (usize, usize)) {
-    let mut left = (left.0..left.1).map(|line| hunk.before.start + line);
-    let mut right = (right.0..right.1).map(|line| hunk.after.start + line);
+fn fill(rows: &mut Vec<Beside>, mut left: Range<usize>, mut right: Range<usize>) {
     loop {
         match (left.next(), right.next()) {
             (None, None) => return,
