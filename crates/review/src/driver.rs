@@ -153,10 +153,9 @@ impl Driver {
         let now = Instant::now();
         let look = (!self.app.views.is_empty()).then(|| self.looked + POLL_INTERVAL);
         let expires = self.app.settles(now).or_else(|| self.app.expires());
-        let Some(until) = [look, expires].into_iter().flatten().min() else {
-            return inputs.recv().map_err(|_| RecvTimeoutError::Disconnected);
-        };
-        inputs.recv_timeout(until.saturating_duration_since(now))
+        let until = [look, expires].into_iter().flatten().min();
+        let wait = until.map_or(Duration::MAX, |until| until.saturating_duration_since(now));
+        inputs.recv_timeout(wait)
     }
 
     /// Draws, unless the reviewer's editor has the terminal, and answers those that waited for that.

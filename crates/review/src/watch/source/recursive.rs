@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
@@ -113,17 +113,9 @@ impl Source for Recursive {
     }
 
     fn read(&mut self, until: Option<Instant>) -> io::Result<Vec<Change>> {
-        let first = match until {
-            None => self
-                .changes
-                .recv()
-                .map_err(|_| RecvTimeoutError::Disconnected),
-            Some(until) => {
-                let wait = until.saturating_duration_since(Instant::now());
-                self.changes.recv_timeout(wait)
-            }
-        };
-        let mut changes = match first {
+        let left = |until: Instant| until.saturating_duration_since(Instant::now());
+        let wait = until.map_or(Duration::MAX, left);
+        let mut changes = match self.changes.recv_timeout(wait) {
             Ok(first) => Vec::from_iter(first),
             Err(RecvTimeoutError::Timeout) => Vec::new(),
             Err(RecvTimeoutError::Disconnected) => {
@@ -144,7 +136,6 @@ impl Source for Recursive {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::time::Duration;
 
     use super::*;
 
