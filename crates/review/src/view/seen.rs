@@ -1,6 +1,7 @@
 //! Which of the hunks that came with a newer proposal were on the screen.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
+use std::ops::Range;
 
 use pillion_text::hunks::{Hunk, Mark};
 
@@ -11,13 +12,11 @@ use crate::view::{View, Viewport};
 #[derive(Debug, Default)]
 pub struct Seen {
     revision: u32,
-    ends: BTreeSet<(Key, End)>,
+    /// Each hunk by its lines before: those stay the same while the reviewer takes others out.
+    ends: HashSet<(Range<usize>, End)>,
 }
 
-/// A hunk, by its lines before: those stay the same while the reviewer takes others out.
-type Key = (usize, usize);
-
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 enum End {
     First,
     Last,
@@ -43,7 +42,7 @@ impl View {
                 (rows.end.saturating_sub(1), End::Last),
             ] {
                 if visible.contains(&row) {
-                    self.seen.ends.insert((key(hunk), end));
+                    self.seen.ends.insert((hunk.before.clone(), end));
                 }
             }
         }
@@ -54,7 +53,7 @@ impl View {
         let is_seen = |hunk: &Hunk| {
             let mut ends = [End::First, End::Last].into_iter();
             self.seen.revision == self.revision
-                && ends.all(|end| self.seen.ends.contains(&(key(hunk), end)))
+                && ends.all(|end| self.seen.ends.contains(&(hunk.before.clone(), end)))
         };
         let mut hunks = self.proposal.hunks().iter();
         hunks.any(|hunk| is_new(hunk) && !hunk.out && !is_seen(hunk))
@@ -63,8 +62,4 @@ impl View {
 
 fn is_new(hunk: &Hunk) -> bool {
     matches!(hunk.mark, Some(Mark::New | Mark::Changed))
-}
-
-fn key(hunk: &Hunk) -> Key {
-    (hunk.before.start, hunk.before.end)
 }
