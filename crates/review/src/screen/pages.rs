@@ -3,7 +3,7 @@
 use pillion_text::visible;
 use pillion_text::visible::wrap;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Alignment, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Padding, Paragraph, Widget, Wrap};
 
@@ -25,44 +25,43 @@ pub fn too_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 
 /// Nothing is pending: how to get an agent here.
 pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
-    let is_connected = !app.status.agents.is_empty();
     let key = |text: &'static str| Span::styled(text, theme.key);
-    let mut lines = Vec::new();
-    if is_connected {
-        lines.push(Line::styled("Nothing to review right now.", theme.strong));
-        lines.push(Line::raw(""));
-        lines.push(Line::raw("When an agent proposes a change, it opens here."));
+    let muted = |text: &'static str| Span::styled(text, theme.muted);
+    let mut lines = if app.status.agents.is_empty() {
+        vec![
+            Line::styled("Waiting for an agent.", theme.strong),
+            Line::raw(""),
+            Line::raw("1  In another terminal, in this folder, start one:"),
+            Line::from_iter([
+                Span::raw("   "),
+                key("pillion run claude"),
+                muted("  or  "),
+                key("pillion run qwen"),
+            ]),
+            Line::from_iter([
+                Span::raw("2  In Qwen Code or Gemini CLI, once: "),
+                key("/ide enable"),
+            ]),
+            Line::raw("3  Ask it for a change. It opens here for review."),
+            Line::raw(""),
+            Line::from_iter([
+                muted("It does not connect? "),
+                key("pillion doctor"),
+                muted(" says why."),
+            ]),
+            Line::from_iter([
+                muted("No agent at hand? "),
+                key("pillion review --demo"),
+                muted(" shows it all."),
+            ]),
+        ]
     } else {
-        lines.push(Line::styled("Waiting for an agent.", theme.strong));
-        lines.push(Line::raw(""));
-        lines.push(Line::raw(
-            "1  In another terminal, in this folder, start one:",
-        ));
-        lines.push(Line::from(vec![
-            Span::raw("   "),
-            key("pillion run claude"),
-            Span::styled("  or  ", theme.muted),
-            key("pillion run qwen"),
-        ]));
-        lines.push(Line::from(vec![
-            Span::raw("2  In Qwen Code or Gemini CLI, once: "),
-            key("/ide enable"),
-        ]));
-        lines.push(Line::raw(
-            "3  Ask it for a change. It opens here for review.",
-        ));
-        lines.push(Line::raw(""));
-        lines.push(Line::from(vec![
-            Span::styled("It does not connect? ", theme.muted),
-            key("pillion doctor"),
-            Span::styled(" says why.", theme.muted),
-        ]));
-        lines.push(Line::from(vec![
-            Span::styled("No agent at hand? ", theme.muted),
-            key("pillion review --demo"),
-            Span::styled(" shows it all.", theme.muted),
-        ]));
-    }
+        vec![
+            Line::styled("Nothing to review right now.", theme.strong),
+            Line::raw(""),
+            Line::raw("When an agent proposes a change, it opens here."),
+        ]
+    };
     for warning in app.warnings() {
         lines.push(Line::raw(""));
         let warning = visible::one_line(warning);
@@ -117,20 +116,14 @@ pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     };
     let width = area.width.min(51);
     let rows = wrap::rows(&pending, usize::from(width.saturating_sub(help::FRAME)));
-    let mut lines: Vec<_> = rows
-        .into_iter()
-        .map(|row| Line::raw(&pending[row]))
-        .collect();
-    lines.push(Line::raw(""));
-    lines.push(
-        Line::from(vec![
-            Span::styled("y", theme.key),
-            Span::raw(" quit    "),
-            Span::styled("n", theme.key),
-            Span::raw(" stay"),
-        ])
-        .alignment(Alignment::Center),
-    );
+    let rows = rows.into_iter().map(|row| Line::raw(&pending[row]));
+    let answers = Line::from_iter([
+        Span::styled("y", theme.key),
+        Span::raw(" quit    "),
+        Span::styled("n", theme.key),
+        Span::raw(" stay"),
+    ]);
+    let lines: Vec<_> = rows.chain([Line::raw(""), answers.centered()]).collect();
     let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
     let area = centred(area, width, height);
     panel(buffer, area, " Quit? ", lines, 0, theme);
