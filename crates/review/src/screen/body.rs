@@ -266,7 +266,7 @@ impl Painter<'_> {
             } else {
                 base.patch(change.sign)
             };
-            buffer.set_stringn(area.x + 1, area.y, sign, 1, style);
+            write(buffer, indented(area, 1), sign, style);
         }
         let area = indented(area, SIGN);
         let view = &mut *self.view;

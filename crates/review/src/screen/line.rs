@@ -9,6 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use crate::screen::theme::Theme;
+use crate::screen::{indented, write};
 use crate::syntax::Span;
 use crate::view::{Window, content};
 
@@ -74,7 +75,7 @@ impl TextLine<'_> {
                 style = style.patch(spaces);
                 text = shown_spaces(&text).into();
             }
-            set(buffer, area, x, &text, style);
+            write(buffer, indented(area, x), &text, style);
         }
         self.draw_end(buffer, area, end, content, theme);
     }
@@ -86,10 +87,10 @@ impl TextLine<'_> {
         if end == width && width > 1 {
             let at = area.x + area.width - 2;
             if visible::width(buffer[(at, area.y)].symbol()) > 1 {
-                set(buffer, area, width - 2, " ", style);
+                write(buffer, indented(area, width - 2), " ", style);
             }
         }
-        set(buffer, area, width - 1, "›", style);
+        write(buffer, indented(area, width - 1), "›", style);
     }
 
     fn draw_end(&self, buffer: &mut Buffer, area: Rect, x: usize, content: &str, theme: &Theme) {
@@ -100,7 +101,7 @@ impl TextLine<'_> {
             _ => return,
         };
         let style = self.base.patch(theme.stand_in);
-        set(buffer, area, x, mark, style);
+        write(buffer, indented(area, x), mark, style);
     }
 
     fn class(&self, byte: usize, theme: &Theme) -> Style {
@@ -117,13 +118,4 @@ fn shown_spaces(text: &str) -> String {
         return "·".to_owned();
     }
     format!("→{}", " ".repeat(text.len().saturating_sub(1)))
-}
-
-fn set(buffer: &mut Buffer, area: Rect, x: usize, text: &str, style: Style) {
-    let room = usize::from(area.width).saturating_sub(x);
-    if let Ok(x) = u16::try_from(x)
-        && room > 0
-    {
-        buffer.set_stringn(area.x + x, area.y, text, room, style);
-    }
 }
