@@ -36,9 +36,7 @@ impl Places {
 
     /// Where these lines begin now, if they are the same.
     pub fn moved(&self, lines: &Range<usize>) -> Option<usize> {
-        let above = self
-            .changes
-            .partition_point(|change| change.before.end <= lines.start);
+        let above = self.above(lines.start);
         let is_changed = self
             .changes
             .get(above)
@@ -48,14 +46,15 @@ impl Places {
 
     /// About where these lines are now.
     pub fn around(&self, lines: &Range<usize>) -> Range<usize> {
-        let at = |line| {
-            let above = self
-                .changes
-                .partition_point(|change| change.before.end <= line);
-            self.shifted(above, line)
-        };
+        let at = |line| self.shifted(self.above(line), line);
         let start = at(lines.start);
         start..at(lines.end).max(start)
+    }
+
+    /// How many changes end above a line.
+    fn above(&self, line: usize) -> usize {
+        let changes = &self.changes;
+        changes.partition_point(|change| change.before.end <= line)
     }
 
     fn shifted(&self, above: usize, line: usize) -> usize {
