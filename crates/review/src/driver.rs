@@ -54,7 +54,6 @@ pub fn run(
     let notifier = Notifier::new(options.notify, in_tmux);
     let screen = Screen::new(notifier.has_title())?;
     let size = screen.terminal.size().unwrap_or(Size::new(80, 24));
-    let highlighting = Highlighting::new(sender.clone());
     let files = sender.clone();
     let answers = move |answer| drop(files.send(Input::Source(answer)));
     let (unfinished, finished) = channel();
@@ -68,10 +67,10 @@ pub fn run(
         editor: None,
         unfinished,
         compare: comparer::start(sender.clone())?,
+        highlighting: Highlighting::start(sender.clone())?,
         sender,
         unanswered: Vec::new(),
         looked: Instant::now(),
-        highlighting,
         notifier,
         arrived: Vec::new(),
         is_over: false,
@@ -127,7 +126,7 @@ impl Driver {
         while !self.is_over {
             let rest = self.draw()?;
             if let Some(wanted) = rest.colours {
-                self.highlighting.ask(wanted)?;
+                self.highlighting.ask(wanted);
             }
             match self.next(inputs, rest.is_unfinished) {
                 Ok(input) => self.take_in(input)?,

@@ -48,51 +48,37 @@ pub struct ColourRequest {
     pub right: usize,
 }
 
-/// The thread, which starts with the first request.
+/// The thread. It loads languages only when they are needed.
 pub struct Highlighting {
-    inputs: Sender<Input>,
-    requests: Option<Sender<ColourRequest>>,
+    requests: Sender<ColourRequest>,
     /// Which texts colours were asked for last, and down to which lines.
     asked: Option<(Texts, usize, usize)>,
 }
 
 impl Highlighting {
-    /// Nothing is computed until it is requested.
-    pub fn new(inputs: Sender<Input>) -> Self {
-        Self {
-            inputs,
-            requests: None,
-            asked: None,
-        }
-    }
-
-    /// Asks for colours. What was asked for before and is not done yet is dropped.
+    /// Starts the thread, which waits for requests.
     ///
     /// # Errors
     /// When there can be no thread.
-    pub fn ask(&mut self, wanted: ColourRequest) -> io::Result<()> {
-        let asked = Some((wanted.texts, wanted.left, wanted.right));
-        if std::mem::replace(&mut self.asked, asked) == asked {
-            return Ok(());
-        }
-        let requests = match &self.requests {
-            Some(requests) => requests,
-            None => self.requests.insert(start(self.inputs.clone())?),
-        };
-        // If the thread is gone there are no colours, and all the rest works.
-        let _ = requests.send(wanted);
-        Ok(())
+    pub fn start(inputs: Sender<Input>) -> io::Result<Self> {
+        let (requests, receiver) = mpsc::channel();
+        let asked = None;
+        spawn("colours", move || {
+            work(&receiver, |texts, side, coloured| {
+                inputs.send(Input::Coloured(texts, side, coloured)).is_ok()
+            });
+        })?;
+        Ok(Self { requests, asked })
     }
-}
 
-fn start(inputs: Sender<Input>) -> io::Result<Sender<ColourRequest>> {
-    let (requests, receiver) = mpsc::channel();
-    spawn("colours", move || {
-        work(&receiver, |texts, side, coloured| {
-            inputs.send(Input::Coloured(texts, side, coloured)).is_ok()
-        });
-    })?;
-    Ok(requests)
+    /// Asks for colours. What was asked for before and is not done yet is dropped.
+    pub fn ask(&mut self, wanted: ColourRequest) {
+        let asked = Some((wanted.texts, wanted.left, wanted.right));
+        if std::mem::replace(&mut self.asked, asked) != asked {
+            // If the thread is gone there are no colours, and all the rest works.
+            let _ = self.requests.send(wanted);
+        }
+    }
 }
 
 /// Answers requests until there are no more, or nobody takes the answers. Only the newest counts.
