@@ -70,10 +70,7 @@ impl Document {
     pub fn cursor(&self, place: Position, encoding: Encoding) -> Cursor {
         let text = self.text();
         let place = utf16(text, byte(text, place, encoding));
-        Cursor {
-            line: place.line.saturating_add(1),
-            character: place.character.saturating_add(1),
-        }
+        position::cursor(place.line, place.character, None, Encoding::Utf16)
     }
 
     /// Where [`Self::slice`] is, in UTF-16 units.

@@ -1,10 +1,9 @@
 //! The open files and what is focused in them, as far as a plain client lets it be known: by what
 //! it opens and saves, and by the places that it asks about.
 
-use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use pillion_protocol::{Cursor, File};
+use pillion_protocol::File;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::plain::document::Document;
@@ -18,10 +17,8 @@ pub struct Files {
     encoding: Encoding,
     /// The editor's cursor lies on a character, which it takes for a selection.
     has_block_cursor: bool,
-    open: HashMap<PathBuf, OpenFile>,
-    /// The same, the one that was focused last at the end.
-    order: BTreeMap<u64, PathBuf>,
-    focuses: u64,
+    /// The one that was focused last at the end.
+    open: Vec<OpenFile>,
     /// When a file was focused last. Never goes back, as a clock may.
     newest_ms: u64,
 }
@@ -29,19 +26,8 @@ pub struct Files {
 #[derive(Debug)]
 struct OpenFile {
     document: Document,
-    /// When it was focused last: Unix time in milliseconds.
-    focused_ms: u64,
-    /// Its place in the order.
-    focus: u64,
-    cursor: Option<Cursor>,
-    selection: Option<Selection>,
-}
-
-/// What is selected, and where it is.
-#[derive(Debug)]
-struct Selection {
-    text: String,
-    range: pillion_protocol::Range,
+    /// What is reported of it. It counts as focused: the first one that is on disk is the active one.
+    reported: File,
 }
 
 impl Files {
@@ -68,24 +54,23 @@ impl Files {
     /// A file was opened, and so focused.
     fn open(&mut self, path: PathBuf, text: String, now_ms: u64) {
         self.close(&path);
-        let file = OpenFile {
+        self.open.push(OpenFile {
             document: Document::new(text),
-            focused_ms: now_ms,
-            focus: 0,
-            cursor: None,
-            selection: None,
-        };
-        self.open.insert(path.clone(), file);
+            // The path comes from a URI, so it is UTF-8.
+            reported: File::focused(path.to_string_lossy(), now_ms),
+        });
         self.focus(&path, now_ms);
     }
 
     /// A file was edited. What was selected before is not selected any more.
     fn change(&mut self, path: &Path, edits: Edits) -> bool {
-        let Some(file) = self.open.get_mut(path) else {
+        let Some(at) = self.position(path) else {
             return false;
         };
+        let file = &mut self.open[at];
         file.document.change(edits, self.encoding);
-        file.selection.take().is_some()
+        file.reported.selected_text = None;
+        file.reported.selection.take().is_some()
     }
 
     /// A file was saved, and so focused. The editor's text wins.
@@ -97,8 +82,8 @@ impl Files {
 
     /// A file was closed.
     fn close(&mut self, path: &Path) {
-        if let Some(file) = self.open.remove(path) {
-            self.order.remove(&file.focus);
+        if let Some(at) = self.position(path) {
+            self.open.remove(at);
         }
     }
 
@@ -110,16 +95,16 @@ impl Files {
         };
         let text = file.document.slice(range, encoding);
         let is_cursor = has_block_cursor && text.graphemes(true).take(2).count() == 1;
-        let (end, selection) = if text.is_empty() || is_cursor {
-            (range.start, None)
+        let is_selected = !text.is_empty() && !is_cursor;
+        let place = file.document.range(range, encoding);
+        let end = if is_selected {
+            range.end.max(range.start)
         } else {
-            let text = text.to_owned();
-            let place = file.document.range(range, encoding);
-            let selection = Selection { text, range: place };
-            (range.end.max(range.start), Some(selection))
+            range.start
         };
-        file.selection = selection;
-        file.cursor = Some(file.document.cursor(end, encoding));
+        file.reported.selected_text = is_selected.then(|| text.to_owned());
+        file.reported.selection = is_selected.then_some(place);
+        file.reported.cursor = Some(file.document.cursor(end, encoding));
     }
 
     /// The cursor is there. Editors that ask about it while there is a selection do not mention that: it stays as long
@@ -131,38 +116,32 @@ impl Files {
         };
         let range = Range { start: at, end: at };
         let place = file.document.range(range, encoding).start;
-        let is_left = |it: &mut Selection| place != it.range.start && place != it.range.end;
-        file.selection.take_if(is_left);
-        file.cursor = Some(file.document.cursor(at, encoding));
+        let selection = &mut file.reported.selection;
+        let left = selection.take_if(|it| place != it.start && place != it.end);
+        if left.is_some() {
+            file.reported.selected_text = None;
+        }
+        file.reported.cursor = Some(file.document.cursor(at, encoding));
     }
 
-    /// What is to be reported, newest first. Each file counts as focused: the first one that is on
-    /// disk is the active one.
+    /// What is to be reported, newest first.
     pub fn report(&self) -> Vec<File> {
-        let newest = self.order.values().rev();
-        let named = newest.filter_map(|path| Some((path.to_str()?, self.open.get(path)?)));
-        named
-            .take(MAX_REPORTED)
-            .map(|(path, file)| {
-                let selection = file.selection.as_ref();
-                File {
-                    cursor: file.cursor,
-                    selected_text: selection.map(|selection| selection.text.clone()),
-                    selection: selection.map(|selection| selection.range),
-                    ..File::focused(path, file.focused_ms)
-                }
-            })
-            .collect()
+        let newest = self.open.iter().rev().take(MAX_REPORTED);
+        newest.map(|file| file.reported.clone()).collect()
+    }
+
+    fn position(&self, path: &Path) -> Option<usize> {
+        let path = path.to_str()?;
+        let mut open = self.open.iter();
+        open.rposition(|file| file.reported.path == path)
     }
 
     fn focus(&mut self, path: &Path, now_ms: u64) -> Option<&mut OpenFile> {
-        let file = self.open.get_mut(path)?;
-        self.order.remove(&file.focus);
-        self.focuses += 1;
-        file.focus = self.focuses;
+        let at = self.position(path)?;
+        self.open[at..].rotate_left(1);
         self.newest_ms = self.newest_ms.max(now_ms);
-        file.focused_ms = self.newest_ms;
-        self.order.insert(file.focus, path.to_owned());
+        let file = self.open.last_mut()?;
+        file.reported.timestamp = self.newest_ms;
         Some(file)
     }
 }
