@@ -1,7 +1,10 @@
 //! `initialize`: who the editor is, how it counts, and which profile it wants. Reads no more of the
 //! parameters than it needs, so that nothing else in them can be wrong.
 
-use gen_lsp_types::{InitializeResult, ServerInfo};
+use gen_lsp_types::{
+    ChangeNotifications, InitializeResult, ServerCapabilities, ServerInfo,
+    WorkspaceFoldersServerCapabilities, WorkspaceOptions,
+};
 use pillion_protocol::IdeInfo;
 use pillion_system::process;
 use pillion_text::visible;
@@ -156,8 +159,19 @@ impl InitializeParams {
 
 /// The answer to `initialize`.
 pub fn result(profile: &dyn ClientProfile) -> InitializeResult {
+    // The client reports when its folders change.
+    let workspace_folders = WorkspaceFoldersServerCapabilities {
+        supported: Some(true),
+        change_notifications: Some(ChangeNotifications::Bool(true)),
+    };
     InitializeResult {
-        capabilities: profile.capabilities(),
+        capabilities: ServerCapabilities {
+            workspace: Some(WorkspaceOptions {
+                workspace_folders: Some(workspace_folders),
+                ..WorkspaceOptions::default()
+            }),
+            ..profile.capabilities()
+        },
         server_info: Some(ServerInfo {
             name: "pillion".to_owned(),
             version: Some(VERSION.to_owned()),

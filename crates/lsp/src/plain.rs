@@ -36,7 +36,7 @@ use crate::plain::relay::Relay;
 use crate::plain::viewer::{Caller, Seat, Viewer};
 use crate::plain::wire::{At, CodeAction, ExecuteCommand};
 use crate::position::Encoding;
-use crate::profile::{self, Action, ClientProfile};
+use crate::profile::{Action, ClientProfile};
 use crate::quirks::Quirks;
 use crate::{message, uri};
 
@@ -233,7 +233,6 @@ impl ClientProfile for Plain {
                 commands: vec![ACCEPT.to_owned(), REJECT.to_owned()],
                 ..ExecuteCommandOptions::default()
             }),
-            workspace: Some(profile::follows_roots()),
             ..ServerCapabilities::default()
         }
     }

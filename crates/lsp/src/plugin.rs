@@ -23,7 +23,7 @@ use self::messages::{
 };
 use crate::handshake::VERSION;
 use crate::position::Encoding;
-use crate::profile::{self, Action, ClientProfile, Published};
+use crate::profile::{Action, ClientProfile, Published};
 use crate::{message, uri};
 
 /// The profile of a plugin.
@@ -119,7 +119,6 @@ impl ClientProfile for Plugin {
     fn capabilities(&self) -> ServerCapabilities {
         ServerCapabilities {
             position_encoding: Some(self.encoding.kind()),
-            workspace: Some(profile::follows_roots()),
             experimental: Some(json!({"pillion": Chosen { version: VERSION }})),
             ..ServerCapabilities::default()
         }
@@ -212,7 +211,7 @@ fn environment(published: &Published) -> Action {
     let params = Environment {
         variables,
         port: published.port,
-        pid: published.pid,
+        pid: std::process::id(),
         discovery_files: files
             .map(|file| file.to_string_lossy().into_owned())
             .collect(),

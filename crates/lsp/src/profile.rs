@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use gen_lsp_types::{
-    ChangeNotifications, ServerCapabilities, WorkspaceFoldersServerCapabilities, WorkspaceOptions,
-};
+use gen_lsp_types::ServerCapabilities;
 use lsp_server::{Message, Request, RequestId, Response};
 use pillion_companion::{EditorEvent, ProposalKey};
 use pillion_protocol::context::MAX_FILES;
@@ -23,7 +21,7 @@ pub const MAX_REPORTED: usize = 10 * MAX_FILES;
 
 /// How one kind of client sees Pillion. A state machine: it never blocks and sends nothing itself.
 pub trait ClientProfile {
-    /// The capabilities that answer `initialize`.
+    /// The capabilities that answer `initialize`, besides those of every profile.
     fn capabilities(&self) -> ServerCapabilities;
 
     /// The client is ready for messages. None was sent to it before.
@@ -84,17 +82,6 @@ pub trait ClientProfile {
     }
 }
 
-/// The capability of every profile: the client reports when its folders change.
-pub fn follows_roots() -> WorkspaceOptions {
-    WorkspaceOptions {
-        workspace_folders: Some(WorkspaceFoldersServerCapabilities {
-            supported: Some(true),
-            change_notifications: Some(ChangeNotifications::Bool(true)),
-        }),
-        ..WorkspaceOptions::default()
-    }
-}
-
 /// What a profile wants done.
 #[derive(Debug)]
 pub enum Action {
@@ -137,8 +124,6 @@ pub enum Action {
 #[derive(Debug, Clone)]
 pub struct Published {
     pub port: u16,
-    /// The process of the companion.
-    pub pid: u32,
     pub discovery_files: Vec<PathBuf>,
     /// The workspace roots, real paths.
     pub roots: Vec<PathBuf>,

@@ -287,7 +287,6 @@ impl Session {
         let companion = self.service.companion()?;
         Some(Published {
             port: companion.port(),
-            pid: std::process::id(),
             discovery_files: companion.files().to_vec(),
             roots: self.roots.clone(),
         })
