@@ -3,7 +3,7 @@
 //! happens to the loop, which never waits.
 
 mod launch;
-mod proposal_dir;
+pub mod proposal_dir;
 
 use std::collections::HashMap;
 use std::io;
@@ -15,6 +15,7 @@ use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
 use lsp_server::Message;
 use pillion_companion::{Companion, Diff, ProposalKey};
+use pillion_discovery::process_dir::ProcessDir;
 use pillion_system::Worker;
 
 use self::proposal_dir::ProposalFile;
@@ -22,7 +23,6 @@ use crate::link;
 use crate::roots::{FoldersChanged, Roots};
 
 pub use launch::launch;
-pub use proposal_dir::ProposalDir;
 
 /// How long reading a file may take. After that, the caller gets an error.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(2);
@@ -79,7 +79,7 @@ pub enum Done {
 /// # Errors
 /// When the system has no thread for it.
 pub fn start(
-    dir: ProposalDir,
+    dir: ProcessDir,
     done: Sender<Done>,
     inputs: Sender<link::Input>,
 ) -> io::Result<Worker<Job>> {
@@ -97,7 +97,7 @@ pub fn start(
 
 /// What the thread of the proposals owns.
 struct Store {
-    dir: ProposalDir,
+    dir: ProcessDir,
     open: HashMap<ProposalKey, ProposalFile>,
     /// Where other editors that open a proposal send their messages, until something listens.
     inputs: Option<Sender<link::Input>>,
@@ -106,7 +106,7 @@ struct Store {
 impl Store {
     fn write(&mut self, key: ProposalKey, path: &Path, text: &str) -> Result<PathBuf, String> {
         let ProposalKey { id, revision } = key;
-        match self.dir.put(&format!("{id}-{revision}"), path, text) {
+        match ProposalFile::put(&self.dir, &format!("{id}-{revision}"), path, text) {
             Ok(file) => {
                 let path = file.path().to_owned();
                 self.open.insert(key, file);
@@ -122,7 +122,7 @@ impl Store {
 
     /// From the first proposal on. Without it, proposals can be decided in this editor only.
     fn listen(&mut self) {
-        if let (Some(inputs), Some(folder)) = (&self.inputs, self.dir.own_folder()) {
+        if let (Some(inputs), Some(folder)) = (&self.inputs, self.dir.own()) {
             match link::listen(&folder, inputs.clone()) {
                 Ok(()) => self.inputs = None,
                 Err(why) => tracing::warn!(why, "other editors cannot connect"),
@@ -191,7 +191,7 @@ mod tests {
         let pairs = [("XDG_RUNTIME_DIR", home.path()), ("TMPDIR", home.path())];
         let (inputs, _) = crossbeam_channel::unbounded();
         let mut store = Store {
-            dir: ProposalDir::new(&Environment::from_pairs(pairs)),
+            dir: proposal_dir::open(&Environment::from_pairs(pairs)),
             open: HashMap::new(),
             inputs: Some(inputs),
         };

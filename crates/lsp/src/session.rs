@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use self::service::{Plan, Service};
 use crate::comparer;
-use crate::disk::{self, Done, Job, ProposalDir};
+use crate::disk::{self, Done, Job, proposal_dir};
 use crate::handshake::{InitializeParams, ProfileKind};
 use crate::link::{self, End, Event};
 use crate::plain::{self, Plain};
@@ -123,12 +123,12 @@ impl Start {
                 (Box::new(profile), None, plan.start()?)
             }
             ProfileKind::Plain => {
-                let dir = ProposalDir::new(&environment);
-                let is_for_another = paths.is_empty() || dir.has_others();
+                let dir = proposal_dir::open(&environment);
+                let is_for_another = paths.is_empty() || proposal_dir::has_others(&dir);
                 let setup = plain::Setup {
                     encoding,
                     quirks: params.quirks(),
-                    folders: dir.folders(),
+                    folders: dir.parents(),
                     open_with: self.options.open_with,
                     editor_pid,
                 };

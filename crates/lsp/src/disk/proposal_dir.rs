@@ -21,12 +21,6 @@ const MAX_EXTENSION: usize = 32;
 /// Nobody writes a longer proposal.
 const MAX_FILE: u64 = 512 << 20;
 
-/// The folders of this process's proposals. Dropping it removes them.
-#[derive(Debug)]
-pub struct ProposalDir {
-    dir: ProcessDir,
-}
-
 /// A proposal as a file. Dropping it removes the file, its folder, and what an editor put beside it.
 #[derive(Debug)]
 pub struct ProposalFile {
@@ -35,49 +29,36 @@ pub struct ProposalFile {
     path: PathBuf,
 }
 
-impl ProposalDir {
-    /// The folders of this process, and away with what dead processes left behind.
-    pub fn new(environment: &Environment) -> Self {
-        let dir = ProcessDir::new(environment, PROPOSALS);
-        Self { dir }
-    }
+/// The folders of this process, and away with what dead processes left behind.
+pub fn open(environment: &Environment) -> ProcessDir {
+    ProcessDir::new(environment, PROPOSALS)
+}
 
+/// Whether another process has a proposal, which an editor may have been started for.
+pub fn has_others(dir: &ProcessDir) -> bool {
+    dir.others().any(|folder| {
+        let labels = folder.names().unwrap_or_default();
+        labels.iter().any(|label| proposal_path::is_label(label))
+    })
+}
+
+impl ProposalFile {
     /// Writes a proposal for `path` into a file of its own.
     ///
     /// # Errors
     /// Why no place could be used.
-    pub fn put(&self, label: &str, path: &Path, text: &str) -> Result<ProposalFile, FileError> {
+    pub fn put(dir: &ProcessDir, label: &str, path: &Path, text: &str) -> Result<Self, FileError> {
         let name = proposal_name(path);
-        self.dir.put(|place| {
+        dir.put(|place| {
             let folder = place.create(label)?;
             let path = real(folder.path()).join(&name);
             let name = name.clone();
-            let file = ProposalFile { folder, name, path };
+            let file = Self { folder, name, path };
             file.folder.write(&file.name, text.as_bytes())?;
             Ok(file)
         })
     }
 
-    /// All folders of proposals, by each of their names: of now, of before, or of another process.
-    pub fn folders(&self) -> Vec<PathBuf> {
-        self.dir.parents()
-    }
-
-    /// The folder of this process's proposals, once there has been one.
-    pub fn own_folder(&self) -> Option<Folder> {
-        self.dir.own()
-    }
-
-    /// Whether another process has a proposal, which an editor may have been started for.
-    pub fn has_others(&self) -> bool {
-        self.dir.others().any(|folder| {
-            let labels = folder.names().unwrap_or_default();
-            labels.iter().any(|label| proposal_path::is_label(label))
-        })
-    }
-}
-
-impl ProposalFile {
     /// Where it is, as editors name it.
     pub fn path(&self) -> &Path {
         &self.path
@@ -123,10 +104,8 @@ fn proposal_name(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    impl ProposalDir {
-        fn holds(&self, path: &Path) -> bool {
-            self.folders().iter().any(|folder| path.starts_with(folder))
-        }
+    fn holds(dir: &ProcessDir, path: &Path) -> bool {
+        dir.parents().iter().any(|folder| path.starts_with(folder))
     }
 
     fn environment(folder: &Path) -> Environment {
@@ -167,10 +146,8 @@ mod tests {
     #[test]
     fn a_proposal_lies_in_a_private_folder_and_goes_with_everything_beside_it() {
         let home = tempfile::tempdir().unwrap();
-        let proposal_dir = ProposalDir::new(&environment(home.path()));
-        let file = proposal_dir
-            .put("1-1", Path::new("/w/a.rs"), "text")
-            .unwrap();
+        let dir = open(&environment(home.path()));
+        let file = ProposalFile::put(&dir, "1-1", Path::new("/w/a.rs"), "text").unwrap();
         assert!(file.path().ends_with("1-1/a.proposed.rs"));
         assert_eq!(file.read().unwrap().unwrap(), b"text");
         #[cfg(unix)]
@@ -187,15 +164,15 @@ mod tests {
             );
         }
         let (path, folder) = (file.path().to_owned(), file.folder.path().to_owned());
-        assert!(proposal_dir.holds(&path) && !proposal_dir.holds(Path::new("/w/a.rs")));
+        assert!(holds(&dir, &path) && !holds(&dir, Path::new("/w/a.rs")));
         fs::write(folder.join(".a.rs.swp"), "").unwrap();
         drop(file);
         assert!(!folder.exists());
-        assert!(proposal_dir.holds(&path), "also when it is gone");
-        let other = proposal_dir.put("2-1", Path::new("/w/b.rs"), "").unwrap();
+        assert!(holds(&dir, &path), "also when it is gone");
+        let other = ProposalFile::put(&dir, "2-1", Path::new("/w/b.rs"), "").unwrap();
         let own = folder.parent().unwrap();
         assert!(own.exists());
-        drop(proposal_dir);
+        drop(dir);
         assert!(!own.exists());
         drop(other);
     }
@@ -208,10 +185,11 @@ mod tests {
         let real = home.path().canonicalize().unwrap().join("real");
         fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
-        let proposal_dir = ProposalDir::new(&environment(&link));
-        let file = proposal_dir.put("1-1", Path::new("/a.rs"), "").unwrap();
+        let dir = open(&environment(&link));
+        let file = ProposalFile::put(&dir, "1-1", Path::new("/a.rs"), "").unwrap();
         assert!(file.path().starts_with(&real), "as Emacs names it");
-        assert!(proposal_dir.holds(file.path()));
-        assert!(proposal_dir.holds(&link.join("pillion/proposals/1/1-1/a.proposed.rs")));
+        assert!(holds(&dir, file.path()));
+        let named = link.join("pillion/proposals/1/1-1/a.proposed.rs");
+        assert!(holds(&dir, &named));
     }
 }
