@@ -35,29 +35,21 @@ pub fn between(
     };
     let after = Text::new(text);
     let found = hunks::between(&before, &after);
-    let mut diagnostics: Vec<_> = found
-        .iter()
-        .take(MAX_HUNKS)
-        .map(|hunk| {
-            let range = lines(hunk.after.clone(), &shown, encoding);
-            let message = if is_binary {
-                "The file on disk is binary: the removed lines cannot be shown.".to_owned()
-            } else {
-                message(hunk, &before)
-            };
-            diagnostic(range, message)
-        })
-        .collect();
-    if let (Some(last), Some(left)) = (diagnostics.last_mut(), found.get(MAX_HUNKS..)) {
-        let left = format!("\n… and {} more changes below", left.len());
-        let Message::String(text) = &mut last.message else {
-            return diagnostics;
+    let shown_hunks = found.iter().take(MAX_HUNKS).enumerate();
+    let diagnostics = shown_hunks.map(|(at, hunk)| {
+        let range = lines(hunk.after.clone(), &shown, encoding);
+        let mut message = if is_binary {
+            "The file on disk is binary: the removed lines cannot be shown.".to_owned()
+        } else {
+            message(hunk, &before)
         };
-        if found.len() > MAX_HUNKS {
-            text.push_str(&left);
+        if at + 1 == MAX_HUNKS && found.len() > MAX_HUNKS {
+            let left = found.len() - MAX_HUNKS;
+            message.push_str(&format!("\n… and {left} more changes below"));
         }
-    }
-    diagnostics
+        diagnostic(range, message)
+    });
+    diagnostics.collect()
 }
 
 /// What the person should know about what the agent will write, at the first line of the proposal.
