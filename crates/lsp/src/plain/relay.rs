@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gen_lsp_types::{MessageType, ShowMessageParams};
-use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
+use lsp_server::{Message, Notification, Request, RequestId, Response};
 use pillion_text::visible;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::link::{End, Event};
+use crate::plain::viewer::Caller;
 use crate::plain::wire::About;
 use crate::profile::Action;
 use crate::proposal_path::{self, Owner};
@@ -48,19 +49,17 @@ pub struct Relay {
 #[derive(Debug)]
 struct Link {
     owner: Owner,
-    state: State,
+    /// While it is being reached.
+    dialing: Option<Dialing>,
     /// The editor's requests that the owner has not answered, and until when.
     waiting: HashMap<RequestId, Instant>,
 }
 
 #[derive(Debug)]
-enum State {
-    /// It is being reached; what is to be sent then.
-    Dialing {
-        held: Vec<Message>,
-        until: Instant,
-    },
-    Open,
+struct Dialing {
+    /// What is to be sent then.
+    held: Vec<Message>,
+    until: Instant,
 }
 
 #[derive(Debug)]
@@ -91,7 +90,7 @@ impl Relay {
         if !method.starts_with("textDocument/") {
             return None;
         }
-        let About { text_document } = About::deserialize(params).ok()?;
+        let About { text_document } = <About>::deserialize(params).ok()?;
         let path = uri::to_path(&text_document.uri)?;
         let owner = proposal_path::owner(&path)?;
         (owner.pid != self.pid).then_some(path)
@@ -130,7 +129,7 @@ impl Relay {
 
     fn open(&mut self, path: &Path, params: &Value, now: Instant) -> Option<Action> {
         let owner = proposal_path::owner(path)?;
-        let About { text_document } = About::deserialize(params).ok()?;
+        let About { text_document } = <About>::deserialize(params).ok()?;
         let mut known = self.links.iter();
         let known = known.find(|(_, link)| link.owner == owner);
         let (link, dial) = match known {
@@ -158,10 +157,10 @@ impl Relay {
         };
         let link = Link {
             owner,
-            state: State::Dialing {
+            dialing: Some(Dialing {
                 held: vec![hello.into()],
                 until: now + DIAL_TIMEOUT,
-            },
+            }),
             waiting: HashMap::new(),
         };
         self.links.insert(self.last_number, link);
@@ -176,7 +175,7 @@ impl Relay {
                 "textDocument/codeAction" => json!([]),
                 _ => Value::Null,
             };
-            return vec![answer(request.id, Ok(nothing))];
+            return vec![Caller::own(request.id).answer(Ok(nothing))];
         };
         self.focused = Some(number);
         self.ask(number, request, now)
@@ -202,7 +201,7 @@ impl Relay {
                 };
                 if is_own_pending {
                     let why = "proposals of two editors are open here: use the code actions";
-                    return Ok(vec![answer(request.id, Err(failed(why)))]);
+                    return Ok(vec![Caller::own(request.id).refuse(why)]);
                 }
                 Ok(self.ask(number, request, now))
             }
@@ -212,7 +211,7 @@ impl Relay {
                 let number = number.map(|(number, _)| *number);
                 Ok(match number {
                     Some(number) => self.ask(number, request, now),
-                    None => vec![answer(request.id, Err(failed(GONE)))],
+                    None => vec![Caller::own(request.id).refuse(GONE)],
                 })
             }
             _ => Err(request),
@@ -225,10 +224,10 @@ impl Relay {
 
     fn ask(&mut self, number: u32, request: Request, now: Instant) -> Vec<Action> {
         let Some(link) = self.links.get_mut(&number) else {
-            return vec![answer(request.id, Err(failed(GONE)))];
+            return vec![Caller::own(request.id).refuse(GONE)];
         };
         if link.waiting.len() >= MAX_WAITING {
-            return vec![answer(request.id, Err(failed(SILENT)))];
+            return vec![Caller::own(request.id).refuse(SILENT)];
         }
         link.waiting
             .insert(request.id.clone(), now + ANSWER_TIMEOUT);
@@ -237,14 +236,14 @@ impl Relay {
 
     fn forward(&mut self, number: u32, message: Message) -> Vec<Action> {
         let end = End::Owner(number);
-        match self.links.get_mut(&number).map(|link| &mut link.state) {
+        match self.links.get_mut(&number).map(|link| &mut link.dialing) {
             None => Vec::new(),
-            Some(State::Open) => vec![Action::Link { end, message }],
-            Some(State::Dialing { held, .. }) if held.len() < MAX_WAITING => {
+            Some(None) => vec![Action::Link { end, message }],
+            Some(Some(Dialing { held, .. })) if held.len() < MAX_WAITING => {
                 held.push(message);
                 Vec::new()
             }
-            Some(State::Dialing { .. }) => self.end(number, SILENT),
+            Some(Some(_)) => self.end(number, SILENT),
         }
     }
 
@@ -262,10 +261,8 @@ impl Relay {
         let Some(link) = self.links.get_mut(&number) else {
             return vec![Action::HangUp(end)];
         };
-        let State::Dialing { held, .. } = std::mem::replace(&mut link.state, State::Open) else {
-            return Vec::new();
-        };
-        let held = held.into_iter();
+        let dialing = link.dialing.take().into_iter();
+        let held = dialing.flat_map(|dialing| dialing.held);
         held.map(|message| Action::Link { end, message }).collect()
     }
 
@@ -279,7 +276,7 @@ impl Relay {
                 response_result,
             }) => {
                 let waited = link.waiting.remove(&id);
-                let answer = waited.map(|_| answer(id, response_result));
+                let answer = waited.map(|_| Caller::own(id).answer(response_result));
                 answer.into_iter().chain(self.hang_up_unused()).collect()
             }
             Message::Notification(Notification { method, params }) => {
@@ -322,20 +319,13 @@ impl Relay {
     /// When [`Relay::elapse`] wants to be called.
     pub fn due(&self) -> Option<Instant> {
         let links = self.links.values();
-        let dues = links.flat_map(|link| {
-            let dial = match &link.state {
-                State::Dialing { until, .. } => Some(*until),
-                State::Open => None,
-            };
-            link.waiting.values().copied().chain(dial)
-        });
+        let dues = links.flat_map(|link| link.waiting.values().copied().chain(link.dial_due()));
         dues.min()
     }
 
     /// Time has passed.
     pub fn elapse(&mut self, now: Instant) -> Vec<Action> {
-        let is_late =
-            |link: &Link| matches!(&link.state, State::Dialing { until, .. } if *until <= now);
+        let is_late = |link: &Link| link.dial_due().is_some_and(|due| due <= now);
         let late = self.links.iter().filter(|(_, link)| is_late(link));
         let late: Vec<u32> = late.map(|(number, _)| *number).collect();
         let mut actions: Vec<_> = late
@@ -344,7 +334,7 @@ impl Relay {
             .collect();
         for link in self.links.values_mut() {
             let late = link.waiting.extract_if(|_, until| *until <= now);
-            actions.extend(late.map(|(id, _)| answer(id, Err(failed(SILENT)))));
+            actions.extend(late.map(|(id, _)| Caller::own(id).refuse(SILENT)));
         }
         actions
     }
@@ -373,7 +363,7 @@ impl Relay {
         tracing::info!(owner = link.owner.pid, why, "no longer relayed");
         let mut actions = vec![Action::HangUp(End::Owner(number))];
         let waiting = link.waiting.into_keys();
-        actions.extend(waiting.map(|id| answer(id, Err(failed(GONE)))));
+        actions.extend(waiting.map(|id| Caller::own(id).refuse(GONE)));
         let mut names = Vec::new();
         for (path, document) in &mut self.documents {
             if document.link != number || std::mem::replace(&mut document.is_settled, true) {
@@ -389,26 +379,25 @@ impl Relay {
         }
         names.sort();
         let names = names.join(", ");
-        let text = match link.state {
-            State::Dialing { .. } => format!("{names} cannot be decided here: {GONE} ({why})"),
-            State::Open => format!("{names} can no longer be decided: {GONE}"),
+        let text = match link.dialing {
+            Some(_) => format!("{names} cannot be decided here: {GONE} ({why})"),
+            None => format!("{names} can no longer be decided: {GONE}"),
         };
         actions.push(Action::Send(message::show(MessageType::Warning, text)));
         actions
     }
 }
 
+impl Link {
+    /// Until when it may be dialed, while it is.
+    fn dial_due(&self) -> Option<Instant> {
+        self.dialing.as_ref().map(|dialing| dialing.until)
+    }
+}
+
 const GONE: &str = "the editor that the agent proposed it to is gone";
 
 const SILENT: &str = "the editor that the agent proposed it to does not respond";
-
-fn failed(why: &str) -> ResponseError {
-    message::error(ErrorCode::RequestFailed, why)
-}
-
-fn answer(id: RequestId, result: Result<Value, ResponseError>) -> Action {
-    Action::Send(message::answer(id, result))
-}
 
 #[cfg(all(test, unix))]
 mod tests;

@@ -1,6 +1,6 @@
 //! Who shows a proposal: the editor that we serve, and others whose `pillion lsp` relays to us.
 
-use lsp_server::{Message, RequestId, ResponseError};
+use lsp_server::{ErrorCode, Message, RequestId, ResponseError};
 use serde_json::Value;
 
 use crate::link::End;
@@ -58,4 +58,14 @@ impl Caller {
     pub fn answer(self, result: Result<Value, ResponseError>) -> Action {
         self.viewer.send(message::answer(self.id, result))
     }
+
+    /// Answers why it cannot be done.
+    pub fn refuse(self, why: impl Into<String>) -> Action {
+        self.answer(Err(failed(why)))
+    }
+}
+
+/// The error for what cannot be done as things stand.
+pub fn failed(why: impl Into<String>) -> ResponseError {
+    message::error(ErrorCode::RequestFailed, why)
 }
