@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gen_lsp_types::{Diagnostic, MessageType, Range, ShowDocumentParams};
+use gen_lsp_types::{Diagnostic, MessageType, Range, ShowDocumentParams, ShowDocumentResult};
 use lsp_server::{ErrorCode, Response};
 use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
 use serde_json::json;
@@ -23,7 +23,6 @@ use crate::plain::reads::{Reads, Then};
 use crate::plain::relay;
 use crate::plain::showing::Showing;
 use crate::plain::viewer::{Seat, Viewer};
-use crate::plain::wire::Shown;
 use crate::profile::Action;
 
 /// How long an editor that shows a proposal may take until it asks its language server about it.
@@ -260,7 +259,7 @@ impl Proposals {
         };
         let refusal = match response.response_result {
             Ok(result) => match serde_json::from_value(result) {
-                Ok(Shown { success: false }) => "it reported failure",
+                Ok(ShowDocumentResult { success: false }) => "it reported failure",
                 // Not as specified, but no refusal.
                 _ => "",
             },

@@ -33,8 +33,8 @@ pub struct Range {
 /// What every message about a document says.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct About {
-    pub text_document: Identifier,
+pub struct About<D = Identifier> {
+    pub text_document: D,
 }
 
 #[derive(Debug, Deserialize)]
@@ -65,7 +65,7 @@ pub fn document_event(
 ) -> Result<Option<(PathBuf, DocumentEvent)>, String> {
     let (uri, event) = match method {
         "textDocument/didOpen" => {
-            let Opened { uri, text } = message::params::<DidOpen>(params)?.text_document;
+            let Opened { uri, text } = message::params::<About<_>>(params)?.text_document;
             (uri.clone(), DocumentEvent::Opened { uri, text })
         }
         "textDocument/didChange" => {
@@ -80,19 +80,13 @@ pub fn document_event(
             (params.text_document.uri, event)
         }
         "textDocument/didClose" => {
-            let params: About = message::params(params)?;
-            (params.text_document.uri, DocumentEvent::Closed)
+            let Identifier { uri } = message::params::<About>(params)?.text_document;
+            (uri, DocumentEvent::Closed)
         }
         // What every client sends and nothing needs.
         _ => return Ok(None),
     };
     Ok(uri::to_path(&uri).map(|path| (path, event)))
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct DidOpen {
-    text_document: Opened,
 }
 
 #[derive(Debug, Deserialize)]
@@ -174,10 +168,4 @@ pub struct CodeActionContext {
 pub struct ExecuteCommand {
     pub command: String,
     pub arguments: Option<Vec<Value>>,
-}
-
-/// The answer to `window/showDocument`.
-#[derive(Debug, Deserialize)]
-pub struct Shown {
-    pub success: bool,
 }
