@@ -41,6 +41,9 @@ pub enum Job {
     Remove { key: ProposalKey },
 }
 
+/// What was saved in the file of a proposal; nothing if it was removed.
+pub type Saved = Result<Option<Vec<u8>>, String>;
+
 /// What came of work on another thread.
 #[derive(Debug)]
 pub enum Done {
@@ -49,11 +52,8 @@ pub enum Done {
         key: ProposalKey,
         file: Result<PathBuf, String>,
     },
-    /// What is in it; nothing if it was removed.
-    Read {
-        number: u64,
-        saved: Result<Option<Vec<u8>>, String>,
-    },
+    /// What is in it.
+    Read { number: u64, saved: Saved },
     /// The program was started, or why not.
     Launched {
         key: ProposalKey,

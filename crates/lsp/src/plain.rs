@@ -264,11 +264,10 @@ impl ClientProfile for Plain {
     }
 
     fn event(&mut self, event: EditorEvent) -> Vec<Action> {
+        let now = Instant::now();
         match event {
-            EditorEvent::Open(diff, shown) => self.proposals.open(diff, shown),
-            EditorEvent::Close(id, reason, closed) => {
-                self.proposals.close(id, reason, closed, Instant::now())
-            }
+            EditorEvent::Open(diff, shown) => self.proposals.open(diff, shown, now),
+            EditorEvent::Close(id, reason, closed) => self.proposals.close(id, reason, closed, now),
             EditorEvent::Diagnostics(_, found) => {
                 found.done(Vec::new());
                 Vec::new()

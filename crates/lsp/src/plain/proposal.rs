@@ -37,8 +37,6 @@ pub struct Proposal {
     pub was_shared: bool,
     /// Where the agent is answered once it is shown.
     pub shown: Option<Reply<()>>,
-    /// Whether the person may still have another one in mind.
-    pub is_second: bool,
     /// The read on which a decision about it waits.
     pub deciding: Option<u64>,
     /// Why the editor itself does not show it.
@@ -64,7 +62,6 @@ impl Proposal {
             is_in_own_editor: false,
             was_shared: false,
             shown: Some(shown),
-            is_second: false,
             deciding: None,
             refusal: "",
             hint: None,
@@ -73,10 +70,9 @@ impl Proposal {
 
     /// It was written.
     pub fn written(&mut self, file: PathBuf, now: Instant) {
-        let interrupts = self.is_second.then_some(now);
         let own = self.own_mut();
         own.uri = uri::from_path(&file);
-        own.interrupts = interrupts;
+        own.interrupts = own.interrupts.map(|_| now);
         self.path = Some(file);
     }
 
@@ -104,9 +100,8 @@ impl Proposal {
 
     /// In this editor, which opens it.
     pub fn showing_in(&mut self, seat: Seat) -> &mut Showing {
-        let found = self.showings.iter();
-        let mut found = found.map(|showing| showing.seat.viewer);
-        let at = found.position(|viewer| viewer == seat.viewer);
+        let mut showings = self.showings.iter();
+        let at = showings.position(|showing| showing.seat.viewer == seat.viewer);
         let at = at.unwrap_or_else(|| {
             self.was_shared = true;
             self.showings.push(Showing::new(seat, 0));
@@ -127,10 +122,8 @@ impl Proposal {
         let is_due = |showing: &Showing| showing.closes.is_some_and(|due| due <= now);
         let is_closed_by_own = is_due(self.own());
         self.is_in_own_editor &= !is_closed_by_own;
-        let gone = self.showings[1..].iter().filter(|showing| is_due(showing));
+        let gone = self.showings.extract_if(1.., |showing| is_due(showing));
         let gone: Vec<Seat> = gone.map(|showing| showing.seat).collect();
-        self.showings
-            .retain(|showing| showing.seat.viewer == Viewer::Own || !is_due(showing));
         if is_closed_by_own {
             let own = self.own_mut();
             (own.closes, own.view) = (None, View::default());

@@ -13,7 +13,6 @@ use lsp_server::{ErrorCode, Response};
 use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
 use serde_json::json;
 
-use self::decisions::refuse;
 use crate::disk::{Done, Job};
 use crate::message;
 use crate::outgoing::Outgoing;
@@ -34,17 +33,9 @@ const UNCERTAIN: &str = "the editor has not reported all edits yet: accept it ag
 /// Everything that is under review.
 #[derive(Debug)]
 pub struct Proposals {
-    /// Where proposals lie, by each of their names.
-    folders: Vec<PathBuf>,
+    setup: Setup,
     /// The editor that we serve.
     own: Seat,
-    open_with: Option<String>,
-    /// The value of `takeFocus`: not to take it.
-    take_focus: Option<bool>,
-    /// Whether the editor never answers when it is asked to show a document.
-    never_shows: bool,
-    /// Whether the editor opens a document with us only once the person is in it.
-    attaches_late: bool,
     pending: Pending<Proposal>,
     reads: Reads,
     /// `window/showDocument`, each for one revision of a diff.
@@ -60,16 +51,12 @@ impl Proposals {
     /// None yet.
     pub fn new(setup: Setup) -> Self {
         Self {
-            folders: setup.folders,
             own: Seat {
                 viewer: Viewer::Own,
                 encoding: setup.encoding,
                 is_same_editor: true,
             },
-            open_with: setup.open_with,
-            take_focus: (!setup.quirks.misreads_take_focus).then_some(false),
-            never_shows: setup.quirks.never_shows,
-            attaches_late: setup.quirks.attaches_late,
+            setup,
             pending: Pending::default(),
             reads: Reads::default(),
             asked: Outgoing::default(),
@@ -81,19 +68,20 @@ impl Proposals {
 
     /// Whether a document is a proposal, or was one: never a file of the user.
     pub fn holds(&self, path: &Path) -> bool {
-        self.find(path).is_some() || self.folders.iter().any(|folder| path.starts_with(folder))
+        let mut folders = self.setup.folders.iter();
+        self.find(path).is_some() || folders.any(|folder| path.starts_with(folder))
     }
 
     /// Compares a proposal and writes it, to be shown then. A newer one gets a file of its own: the editor may still
     /// have the text of the older one, and that must not be taken for an answer.
-    pub fn open(&mut self, diff: Diff, shown: Reply<()>) -> Vec<Action> {
+    pub fn open(&mut self, diff: Diff, shown: Reply<()>, now: Instant) -> Vec<Action> {
         let is_second = !self.pending.is_empty();
         let mut actions = self.forget(diff.id);
         self.focuses += 1;
         let id = diff.id;
-        let mut proposal = Proposal::new(diff, shown, Showing::new(self.own, self.focuses));
-        proposal.is_second = is_second;
-        self.pending.put(proposal);
+        let mut own = Showing::new(self.own, self.focuses);
+        own.interrupts = is_second.then_some(now);
+        self.pending.put(Proposal::new(diff, shown, own));
         actions.extend(self.compare(id, Viewer::Own));
         actions
     }
@@ -176,14 +164,14 @@ impl Proposals {
         let own = proposal.own();
         let uri = own.uri.clone();
         let publish = publish(own, hunks);
-        if self.never_shows {
+        if self.setup.quirks.never_shows {
             let otherwise = self.refused(key, "it does not support window/showDocument");
             return [publish].into_iter().chain(otherwise).collect();
         }
         let params = ShowDocumentParams {
             uri: uri.into(),
             external: Some(false),
-            take_focus: self.take_focus,
+            take_focus: (!self.setup.quirks.misreads_take_focus).then_some(false),
             selection: first.map(|start| Range { start, end: start }),
         };
         let ask = self.asked.ask("window/showDocument", params, key);
@@ -199,34 +187,19 @@ impl Proposals {
         closed: Reply<String>,
         now: Instant,
     ) -> Vec<Action> {
-        let Some(pending) = self.pending.find(id) else {
-            closed.failed(Stale::NotPending.to_string());
-            return Vec::new();
+        let pending = self.pending.find(id);
+        let pending = pending.ok_or_else(|| Stale::NotPending.to_string());
+        let known = pending.and_then(|pending| {
+            let text = known_text(pending, reason, now)?;
+            Ok((text, news(pending, reason)))
+        });
+        let (known, news) = match known {
+            Ok(known) => known,
+            Err(why) => {
+                closed.failed(why);
+                return Vec::new();
+            }
         };
-        if reason == CloseReason::Settled && pending.deciding.is_some() {
-            // Nothing was accepted by this one: what came first stands.
-            closed.failed("it is being decided");
-            return Vec::new();
-        }
-        let mut showings = pending.showings.iter();
-        if reason == CloseReason::Settled && showings.any(|showing| showing.is_uncertain(now)) {
-            closed.failed(UNCERTAIN);
-            return Vec::new();
-        }
-        let news = news(pending, reason);
-        let known = match (&pending.path, reason) {
-            // Nobody has seen it, nor edited it.
-            (None, _) => Some(pending.diff.proposed.to_string()),
-            (Some(_), CloseReason::Settled) => match pending.edited_text() {
-                Ok(text) => text,
-                Err(why) => {
-                    closed.failed(why);
-                    return Vec::new();
-                }
-            },
-            (Some(_), _) => pending.last_edited_text(),
-        };
-        let viewers = viewers(pending);
         let mut actions = Vec::new();
         match (known, reason) {
             // First, so that nothing is left once the answer arrives.
@@ -243,12 +216,7 @@ impl Proposals {
                 actions.extend(self.forget(id));
             }
         }
-        let say =
-            |(kind, text): &(_, String), viewer: &Viewer| viewer.send(message::show(*kind, text));
-        actions.extend(
-            news.iter()
-                .flat_map(|news| viewers.iter().map(|viewer| say(news, viewer))),
-        );
+        actions.extend(news);
         actions
     }
 
@@ -289,7 +257,7 @@ impl Proposals {
 
     /// The editor does not show a proposal by itself; another program may.
     fn refused(&mut self, key: ProposalKey, refusal: &'static str) -> Vec<Action> {
-        let open_with = self.open_with.clone();
+        let open_with = self.setup.open_with.clone();
         let pending = self.pending.current_mut(key).ok();
         let Some(pending) = pending.filter(|pending| pending.shown.is_some()) else {
             return Vec::new();
@@ -322,8 +290,8 @@ impl Proposals {
         actions.extend(self.redraw_due(now));
         for pending in self.pending.iter_mut() {
             if pending.hint.take_if(|due| *due <= now).is_some() {
-                let hint = message::show(MessageType::Info, pending.hint(self.attaches_late));
-                actions.push(Action::Send(hint));
+                let hint = pending.hint(self.setup.quirks.attaches_late);
+                actions.push(Action::Send(message::show(MessageType::Info, hint)));
             }
         }
         actions
@@ -360,11 +328,9 @@ impl Proposals {
 
     /// Takes away everything of a diff, if there is anything.
     fn forget(&mut self, id: DiffId) -> Vec<Action> {
-        let gone = self.pending.close(id);
-        gone.map_or(Vec::new(), |proposal| self.clear(proposal))
-    }
-
-    fn clear(&mut self, pending: Proposal) -> Vec<Action> {
+        let Ok(pending) = self.pending.close(id) else {
+            return Vec::new();
+        };
         let key = pending.key();
         let mut actions = Vec::new();
         for showing in pending.showings.iter().filter(|_| pending.path.is_some()) {
@@ -377,16 +343,37 @@ impl Proposals {
         if let Some(Then::Accept(caller)) = read.map(|read| read.then) {
             let name = pending.name();
             let why = format!("the change to {name} was withdrawn before it was accepted");
-            actions.push(refuse(caller, why));
+            actions.push(caller.refuse(why));
         }
         actions
     }
 }
 
-/// Every editor that has a proposal open, and the one that we serve.
-fn viewers(pending: &Proposal) -> Vec<Viewer> {
-    let showings = pending.showings.iter();
-    showings.map(|showing| showing.seat.viewer).collect()
+/// The text that a proposal is closed with; nothing if only its file says what it is.
+///
+/// # Errors
+/// Why it is not closed.
+fn known_text(
+    pending: &Proposal,
+    reason: CloseReason,
+    now: Instant,
+) -> Result<Option<String>, String> {
+    if pending.path.is_none() {
+        // Nobody has seen it, nor edited it.
+        return Ok(Some(pending.diff.proposed.to_string()));
+    }
+    if reason != CloseReason::Settled {
+        return Ok(pending.last_edited_text());
+    }
+    if pending.deciding.is_some() {
+        // Nothing was accepted by this one: what came first stands.
+        return Err("it is being decided".to_owned());
+    }
+    let mut showings = pending.showings.iter();
+    if showings.any(|showing| showing.is_uncertain(now)) {
+        return Err(UNCERTAIN.to_owned());
+    }
+    pending.edited_text()
 }
 
 /// Nothing is left of a proposal in an editor. A relay is notified that nothing more will come.
@@ -400,24 +387,28 @@ fn clear(showing: &Showing) -> Vec<Action> {
     actions
 }
 
-/// The message about a view that goes away by itself.
-fn news(pending: &Proposal, reason: CloseReason) -> Option<(MessageType, String)> {
+/// The message about a view that goes away by itself: to every editor that has it open, and to the one that we serve.
+fn news(pending: &Proposal, reason: CloseReason) -> Vec<Action> {
     let (name, agent) = (pending.name(), pending.diff.agent.display_name());
-    match reason {
-        CloseReason::AgentGone => Some((
+    let (kind, text) = match reason {
+        CloseReason::AgentGone => (
             MessageType::Info,
             format!("{agent} is gone: its change to {name} can no longer be accepted"),
-        )),
-        CloseReason::NotShown if pending.path.is_none() => Some((
+        ),
+        CloseReason::NotShown if pending.path.is_none() => (
             MessageType::Error,
             format!("the change to {name} could not be written in time; {agent} got an error"),
-        )),
-        CloseReason::NotShown => Some((
+        ),
+        CloseReason::NotShown => (
             MessageType::Error,
             format!("the editor did not open the change to {name} in time; {agent} got an error"),
-        )),
-        _ => None,
-    }
+        ),
+        _ => return Vec::new(),
+    };
+    let viewers = pending.showings.iter().map(|showing| showing.seat.viewer);
+    viewers
+        .map(|viewer| viewer.send(message::show(kind, &text)))
+        .collect()
 }
 
 fn publish(showing: &Showing, diagnostics: Vec<Diagnostic>) -> Action {

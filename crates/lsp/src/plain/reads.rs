@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_companion::{ProposalKey, Reply};
+use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
 
-use crate::disk::{Job, READ_TIMEOUT};
+use crate::disk::{Job, READ_TIMEOUT, Saved};
+use crate::plain::proposal::Proposal;
 use crate::plain::viewer::Caller;
 use crate::restore::is_same_content;
 
@@ -32,34 +33,25 @@ pub struct Reads {
 
 #[derive(Debug)]
 pub struct Read {
-    pub key: ProposalKey,
     pub then: Then,
-    proposed: Arc<str>,
+    diff: Arc<Diff>,
     path: PathBuf,
     deadline: Instant,
 }
 
 impl Reads {
-    /// The job that reads a proposal, and its number.
-    pub fn start(
-        &mut self,
-        key: ProposalKey,
-        proposed: Arc<str>,
-        path: PathBuf,
-        then: Then,
-        now: Instant,
-    ) -> (u64, Job) {
-        self.last_number += 1;
-        let number = self.last_number;
+    /// The job that reads a proposal, if it was written, and its number.
+    pub fn start(&mut self, proposal: &Proposal, then: Then, now: Instant) -> Option<(u64, Job)> {
         let read = Read {
-            key,
             then,
-            proposed,
-            path,
+            diff: Arc::clone(&proposal.diff),
+            path: proposal.path.clone()?,
             deadline: now + READ_TIMEOUT,
         };
+        self.last_number += 1;
+        let (key, number) = (read.key(), self.last_number);
         self.under_way.insert(number, read);
-        (number, Job::Read { key, number })
+        Some((number, Job::Read { key, number }))
     }
 
     /// The read with this number, if anybody still waits for it.
@@ -79,25 +71,28 @@ impl Reads {
     }
 }
 
+impl Proposed for Read {
+    fn key(&self) -> ProposalKey {
+        self.diff.key()
+    }
+}
+
 impl Read {
-    /// The text that would be accepted, of what was `saved`.
+    /// The text that would be accepted, of what was `saved`; nothing came if that took too long.
     ///
     /// # Errors
     /// When it cannot be read, or is not text.
-    pub fn text(&self, saved: Result<Option<Vec<u8>>, String>) -> Result<String, String> {
-        let Some(saved) = saved? else {
-            return Ok(self.proposed.to_string());
+    pub fn text(&self, saved: Option<Saved>) -> Result<String, String> {
+        let (path, proposed) = (self.path.display(), &self.diff.proposed);
+        let silent =
+            || format!("cannot read {path}: its disk did not respond within {READ_TIMEOUT:?}");
+        let Some(saved) = saved.ok_or_else(silent)?? else {
+            return Ok(proposed.to_string());
         };
         match String::from_utf8(saved) {
-            Ok(saved) if is_same_content(&saved, &self.proposed) => Ok(self.proposed.to_string()),
+            Ok(saved) if is_same_content(&saved, proposed) => Ok(proposed.to_string()),
             Ok(saved) => Ok(saved),
-            Err(_) => Err(format!("{} was not saved as UTF-8", self.path.display())),
+            Err(_) => Err(format!("{path} was not saved as UTF-8")),
         }
-    }
-
-    /// Why there is none.
-    pub fn silent(&self) -> String {
-        let path = self.path.display();
-        format!("cannot read {path}: its disk did not respond within {READ_TIMEOUT:?}")
     }
 }

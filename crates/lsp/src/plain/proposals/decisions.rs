@@ -1,19 +1,19 @@
 //! Decisions: the commands of the editor, and what has to be read from the disk for them.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lsp_server::{ErrorCode, ResponseError};
+use lsp_server::ResponseError;
 use pillion_companion::{DiffId, ProposalKey, Proposed};
 use pillion_protocol::Outcome;
 use serde_json::Value;
 
 use super::{Proposals, UNCERTAIN};
+use crate::disk::Saved;
 use crate::message;
 use crate::plain::proposal::{ACCEPT, Proposal, REJECT};
 use crate::plain::reads::Then;
 use crate::plain::showing::Showing;
-use crate::plain::viewer::{Caller, Viewer};
+use crate::plain::viewer::{Caller, Viewer, failed};
 use crate::profile::Action;
 use crate::restore::is_same_content;
 
@@ -32,8 +32,7 @@ impl Proposals {
         now: Instant,
     ) -> Vec<Action> {
         if ![ACCEPT, REJECT].contains(&command) {
-            let text = format!("unknown command {command:?}");
-            let error = message::error(ErrorCode::InvalidParams, text);
+            let error = message::invalid(format!("unknown command {command:?}"));
             return vec![caller.answer(Err(error))];
         }
         let (pending, showing) = match self.meant(caller.viewer, arguments) {
@@ -45,7 +44,7 @@ impl Proposals {
             return self.decide(caller, key, Outcome::Rejected);
         }
         if showing.is_uncertain(now) {
-            return vec![refuse(caller, UNCERTAIN.to_owned())];
+            return vec![caller.refuse(UNCERTAIN)];
         }
         match showing.edited_text(&pending.diff.proposed, pending.was_shared) {
             Some(text) => self.decide(caller, key, Outcome::accepted(text)),
@@ -73,11 +72,8 @@ impl Proposals {
 
     pub(super) fn start_read(&mut self, id: DiffId, then: Then, now: Instant) -> Option<Action> {
         let pending = self.pending.find_mut(id)?;
-        let path = pending.path.clone()?;
         let is_decision = !matches!(then, Then::Close(_));
-        let proposed = Arc::clone(&pending.diff.proposed);
-        let reads = &mut self.reads;
-        let (number, job) = reads.start(pending.key(), proposed, path, then, now);
+        let (number, job) = self.reads.start(pending, then, now)?;
         if is_decision {
             pending.deciding = Some(number);
         }
@@ -85,33 +81,22 @@ impl Proposals {
     }
 
     /// A proposal was read; nothing came if that took too long.
-    pub(super) fn read(
-        &mut self,
-        number: u64,
-        saved: Option<Result<Option<Vec<u8>>, String>>,
-    ) -> Vec<Action> {
+    pub(super) fn read(&mut self, number: u64, saved: Option<Saved>) -> Vec<Action> {
         let Some(read) = self.reads.finish(number) else {
             return Vec::new();
         };
-        let text = match saved {
-            Some(saved) => read.text(saved),
-            None => Err(read.silent()),
-        };
-        let mut differs = None;
-        if let Ok(pending) = self.pending.current_mut(read.key) {
+        let (key, mut text) = (read.key(), read.text(saved));
+        if let Ok(pending) = self.pending.current_mut(key) {
             pending.deciding = None;
-            if let (Then::Accept(caller), Ok(text)) = (&read.then, &text) {
-                differs = shows_another(pending, caller.viewer, text);
+            if let Then::Accept(caller) = &read.then {
+                text = text.and_then(|text| as_shown(pending, caller.viewer, text));
             }
         }
-        let text = differs.map_or(text, Err);
         match (read.then, text) {
-            (Then::Accept(caller), Ok(text)) => {
-                self.decide(caller, read.key, Outcome::accepted(text))
-            }
-            (Then::Accept(caller), Err(why)) => vec![refuse(caller, why)],
+            (Then::Accept(caller), Ok(text)) => self.decide(caller, key, Outcome::accepted(text)),
+            (Then::Accept(caller), Err(why)) => vec![caller.refuse(why)],
             (Then::Settle(closed), Ok(text)) => {
-                let actions = self.forget(read.key.id);
+                let actions = self.forget(key.id);
                 closed.done(text);
                 actions
             }
@@ -133,57 +118,50 @@ impl Proposals {
         viewer: Viewer,
         arguments: &[Value],
     ) -> Result<(&Proposal, &Showing), ResponseError> {
-        let failed = |text: String| message::error(ErrorCode::RequestFailed, text);
-        let number = |value: &Value| value.as_u64();
-        let (id, revision) = match arguments {
-            [] => {
-                let shown = self.pending.iter();
-                let shown = shown.filter_map(|pending| Some((pending, pending.showing(viewer)?)));
-                let last = shown.max_by_key(|(_, showing)| showing.focused);
-                let (pending, showing) =
-                    last.ok_or_else(|| failed("no change is pending".to_owned()))?;
-                let since = showing.interrupts;
-                let is_new = since.is_some_and(|at| at.elapsed() < REVIEW_DELAY);
-                decidable(pending, is_new)?;
-                return Ok((pending, showing));
-            }
-            [id] => (number(id), None),
-            [id, revision, ..] => {
-                let revision = number(revision).and_then(|number| u32::try_from(number).ok());
-                (number(id), Some(revision))
-            }
+        let Some(id) = arguments.first() else {
+            let shown = self.pending.iter();
+            let shown = shown.filter_map(|pending| Some((pending, pending.showing(viewer)?)));
+            let last = shown.max_by_key(|(_, showing)| showing.focused);
+            let (pending, showing) = last.ok_or_else(|| failed("no change is pending"))?;
+            let since = showing.interrupts;
+            let is_new = since.is_some_and(|at| at.elapsed() < REVIEW_DELAY);
+            decidable(pending, is_new)?;
+            return Ok((pending, showing));
         };
-        let (Some(id), false) = (id, revision == Some(None)) else {
+        let number = |value: &Value| {
             let text = "arguments: not the numbers of a diff and its revision";
-            return Err(message::error(ErrorCode::InvalidParams, text));
+            let number = value.as_u64();
+            number.ok_or_else(|| message::invalid(text.to_owned()))
         };
-        let id = DiffId(id);
+        let id = DiffId(number(id)?);
+        let revision = arguments.get(1).map(number).transpose()?;
         let found = self.pending.find(id);
         let pending = found.ok_or_else(|| failed(format!("no diff {id} is pending")))?;
-        let is_stale = |revision| self.pending.current(ProposalKey { id, revision }).is_err();
-        if revision.flatten().is_some_and(is_stale) {
-            let (agent, name) = (pending.diff.agent.display_name(), pending.name());
+        let (agent, name) = (pending.diff.agent.display_name(), pending.name());
+        let current = u64::from(pending.diff.revision);
+        if revision.is_some_and(|revision| revision != current) {
             let text = format!("{agent} has proposed a newer change to {name}");
             return Err(failed(text));
         }
-        let showing = pending.showing(viewer);
-        let name = pending.name();
         let closed = || failed(format!("the change to {name} is not open here"));
-        let showing = showing.ok_or_else(closed)?;
+        let showing = pending.showing(viewer).ok_or_else(closed)?;
         decidable(pending, false)?;
         Ok((pending, showing))
     }
 }
 
-/// Why a text that was read from the disk is not accepted: this editor shows something else. It was saved in
-/// another one since, or edited here before the editor told anybody.
-fn shows_another(pending: &Proposal, viewer: Viewer, text: &str) -> Option<String> {
-    let showing = pending.showing(viewer).filter(|_| pending.was_shared)?;
-    let shown = showing.view.text()?;
+/// A text that was read from the disk, unless this editor shows something else. It was saved in another one since, or
+/// edited here before the editor told anybody.
+fn as_shown(pending: &Proposal, viewer: Viewer, text: String) -> Result<String, String> {
+    let showing = pending.showing(viewer).filter(|_| pending.was_shared);
+    let shown = showing.and_then(|showing| showing.view.text());
+    if shown.is_none_or(|shown| is_same_content(shown, &text)) {
+        return Ok(text);
+    }
     let name = pending.name();
-    (!is_same_content(shown, text)).then(|| {
-        format!("the change to {name} differs here from its file: save it or reload the file, then look at it again")
-    })
+    Err(format!(
+        "the change to {name} differs here from its file: save it or reload the file, then look at it again"
+    ))
 }
 
 /// Whether a proposal can be decided now.
@@ -196,9 +174,5 @@ fn decidable(pending: &Proposal, is_new: bool) -> Result<(), ResponseError> {
     } else {
         return Ok(());
     };
-    Err(message::error(ErrorCode::RequestFailed, why))
-}
-
-pub(super) fn refuse(caller: Caller, why: String) -> Action {
-    caller.answer(Err(message::error(ErrorCode::RequestFailed, why)))
+    Err(failed(why))
 }

@@ -8,7 +8,6 @@ use pillion_companion::Proposed;
 use pillion_protocol::Outcome;
 
 use super::Proposals;
-use crate::plain::proposal::Proposal;
 use crate::plain::showing::Showing;
 use crate::plain::view::View;
 use crate::plain::viewer::{Seat, Viewer};
@@ -152,16 +151,13 @@ impl Proposals {
 
     /// Compares those that were edited.
     pub(super) fn redraw_due(&mut self, now: Instant) -> Vec<Action> {
-        let due = |showing: &&Showing| showing.redraw.is_some_and(|due| due <= now);
-        let viewers = |pending: &Proposal| {
-            let due = pending.showings.iter().filter(due);
-            let id = pending.diff.id;
-            let due: Vec<_> = due.map(|showing| (id, showing.seat.viewer)).collect();
-            due
-        };
-        let redraws: Vec<_> = self.pending.iter().flat_map(viewers).collect();
-        let redraws = redraws.into_iter();
-        redraws
+        let all = self.pending.iter().flat_map(|pending| {
+            let showings = pending.showings.iter();
+            showings.map(|showing| (pending.diff.id, showing))
+        });
+        let due = all.filter(|(_, showing)| showing.redraw.is_some_and(|due| due <= now));
+        let due: Vec<_> = due.map(|(id, it)| (id, it.seat.viewer)).collect();
+        due.into_iter()
             .filter_map(|(id, viewer)| self.compare(id, viewer))
             .collect()
     }
