@@ -117,9 +117,8 @@ impl Context {
     /// What is to be sent to agents now, if it has changed.
     pub fn update(&mut self, report: &Report, now: u64) -> Option<Vec<File>> {
         if report.is_of_file() {
-            let is_new = self.active.as_ref().is_none_or(|it| it.path != report.file);
-            let known = self.active.as_ref().map_or(now, |it| it.timestamp);
-            let timestamp = if is_new { now } else { known };
+            let known = self.active.as_ref().filter(|it| it.path == report.file);
+            let timestamp = known.map_or(now, |it| it.timestamp);
             self.focused.insert(report.file.clone(), timestamp);
             self.active = Some(report.active(timestamp));
         }
@@ -128,13 +127,10 @@ impl Context {
             let opened = now.saturating_sub(1);
             self.focused.entry(file.clone()).or_insert(opened);
         }
-        let open: Vec<&String> = report.files.iter().collect();
         self.focused
-            .retain(|file, _| open.contains(&file) || *file == report.file);
-        self.active = self
-            .active
-            .take()
-            .filter(|it| self.focused.contains_key(&it.path));
+            .retain(|file, _| report.files.contains(file) || *file == report.file);
+        self.active
+            .take_if(|it| !self.focused.contains_key(&it.path));
         let mut files: Vec<File> = self.active.iter().cloned().collect();
         let others = report.files.iter().filter(|file| file.starts_with('/'));
         let mut others: Vec<File> = others

@@ -159,24 +159,15 @@ pub fn close_as_person(view: &View) -> String {
 
 /// Shows a message where the person is.
 pub fn message(client: &str, text: &str) -> String {
-    let text = word(&format!(
-        "pillion: {}",
-        pillion_text::visible::one_line(text)
-    ));
-    let client = word(client);
+    let text = format!("pillion: {}", pillion_text::visible::one_line(text));
+    let markup = text.replace('\\', "\\\\").replace('{', "\\{");
+    let markup = word(&format!("{{Information}}{markup}"));
     format!(
-        "evaluate-commands -try-client {client} {}
+        "evaluate-commands -try-client {client} {show}
          echo -debug {text}",
-        word(&format!("echo -markup -- {}", word(&markup(&text))))
-    )
-}
-
-/// The text of a quoted word as a message that stands out.
-fn markup(word: &str) -> String {
-    let text = word.trim_matches('\'').replace("''", "'");
-    format!(
-        "{{Information}}{}",
-        text.replace('\\', "\\\\").replace('{', "\\{")
+        client = word(client),
+        show = word(&format!("echo -markup -- {markup}")),
+        text = word(&text),
     )
 }
 
