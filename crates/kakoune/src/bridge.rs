@@ -2,7 +2,7 @@
 
 mod done;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender, at, never, select, tick, unbounded};
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Reply, Stale,
-    StartError, Status, now_ms,
+    CloseReason, Companion, Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed,
+    Reply, Stale, StartError, Status, now_ms,
 };
 use pillion_discovery::Environment;
 use pillion_protocol::{IdeInfo, Outcome};
@@ -23,7 +23,6 @@ use crate::context::{Context, Report};
 use crate::disk::{self, Done, Job};
 use crate::files::Files;
 use crate::inbox::{self, Received, What};
-use crate::reload::Followed;
 use crate::session::Session;
 use crate::view::{Refusal, View};
 use crate::{Options, roots, script, status, tmux};
@@ -68,9 +67,8 @@ struct Bridge {
     views: Pending<View>,
     closing: BTreeMap<DiffId, Closing>,
     decided: BTreeMap<DiffId, Decided>,
-    followed: Followed,
-    /// Counts the files that were to be followed.
-    last_followed: u64,
+    /// The files that agents are about to write, each with the last decision about it.
+    followed: HashMap<PathBuf, ProposalKey>,
     /// How many texts are being kept.
     keeping: usize,
     /// The pane for proposals, while there is one or about to be.
@@ -130,8 +128,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         views: Pending::default(),
         closing: BTreeMap::new(),
         decided: BTreeMap::new(),
-        followed: Followed::default(),
-        last_followed: 0,
+        followed: HashMap::new(),
         keeping: 0,
         review: None,
         warned: Vec::new(),
@@ -196,7 +193,7 @@ impl Bridge {
                 let id = key.id;
                 if let Some(view) = self.views.find_mut(id) {
                     let was_drawn = view.is_drawn();
-                    if view.key == key {
+                    if view.key() == key {
                         view.draw(at);
                     }
                     if !client.is_empty() {
@@ -218,7 +215,7 @@ impl Bridge {
             What::Removed(id, text) => {
                 // Whatever it showed.
                 if let Some(view) = self.views.find(id) {
-                    self.reject(view.key, &text);
+                    self.reject(view.key(), &text);
                 }
             }
             What::Given(id, text) => self.given(id, text),
@@ -268,10 +265,7 @@ impl Bridge {
 
     fn open(&mut self, diff: Diff, shown: Reply<()>) {
         let view = View::new(diff, shown);
-        self.worker.order(Job::Write {
-            key: view.key,
-            content: Arc::downgrade(&view.content),
-        });
+        self.worker.order(Job::Write(Arc::downgrade(&view.diff)));
         self.views.put(view);
     }
 
@@ -281,7 +275,7 @@ impl Bridge {
         };
         let shown = view.shown.take();
         let trouble = match loaded {
-            Ok(text) if text == view.content.held.as_bytes() => None,
+            Ok(text) if text == view.held.as_bytes() => None,
             Ok(_) => Some("Kakoune cannot hold this text byte for byte".to_owned()),
             Err(error) => Some(format!("Kakoune could not open it: {error}")),
         };
@@ -295,19 +289,17 @@ impl Bridge {
             return;
         }
         view.is_loaded = true;
-        let notes = view.notes.clone();
-        let about = format!(
-            "{} proposes {}: :w accepts, :q rejects, :pillion-show shows it",
-            view.agent.display_name(),
-            view.path.display()
-        );
+        let diff = Arc::clone(&view.diff);
         self.show(key.id);
         if let Some(shown) = shown {
             shown.done(());
         }
-        self.show_message(&about);
-        for note in notes {
-            self.show_message(&note);
+        let (agent, path) = (diff.agent.display_name(), diff.path.display());
+        self.show_message(&format!(
+            "{agent} proposes {path}: :w accepts, :q rejects, :pillion-show shows it"
+        ));
+        for note in &diff.notes {
+            self.show_message(note);
         }
     }
 
@@ -315,7 +307,7 @@ impl Bridge {
     fn show(&mut self, id: DiffId) {
         let reviewed = self.review.as_ref().map(|review| review.view);
         let is_in_front =
-            |view: &View| view.key.id != id && (view.is_drawn() || reviewed == Some(view.key.id));
+            |view: &View| view.diff.id != id && (view.is_drawn() || reviewed == Some(view.diff.id));
         if self.views.iter().any(is_in_front) {
             return;
         }
@@ -374,7 +366,7 @@ impl Bridge {
         match self.views.current(key) {
             Ok(view) => {
                 if let Some(edits) = view.edits(text) {
-                    self.keep(view.path.clone(), edits);
+                    self.keep(view.diff.path.clone(), edits);
                 }
                 self.settle(key, Outcome::Rejected);
             }
@@ -406,8 +398,8 @@ impl Bridge {
         let next = self.views.iter().find(|view| view.is_loaded);
         self.session.run(script::close(view, next));
         self.session.run(script::waiting(next));
-        let next = next.map(|view| view.key.id);
-        self.worker.order(Job::Remove(view.key.id));
+        let next = next.map(|view| view.diff.id);
+        self.worker.order(Job::Remove(view.diff.id));
         match (&mut self.review, next) {
             (Some(review), Some(id)) => review.view = id,
             (Some(_), None) => self.review = None,
@@ -448,11 +440,11 @@ impl Bridge {
         // If it is closed in the agent's window, the agent takes the text from the answer.
         let is_unused = matches!(reason, CloseReason::AgentGone | CloseReason::Overruled);
         if let Some(edits) = view.edits(&text).filter(|_| is_unused) {
-            self.keep(view.path.clone(), edits);
+            self.keep(view.diff.path.clone(), edits);
         }
         match String::from_utf8(text) {
             // Its buffer was gone already.
-            Ok(held) if held.is_empty() => closed.done(view.proposed.to_string()),
+            Ok(held) if held.is_empty() => closed.done(view.diff.proposed.to_string()),
             Ok(held) => closed.done(view.form.text(&held)),
             Err(_) => closed.failed("the text in the view is not UTF-8"),
         }

@@ -8,13 +8,13 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
-use pillion_companion::{DiffId, ProposalKey};
+use pillion_companion::{Diff, DiffId, ProposalKey, Proposed};
 use pillion_discovery::FileError;
 use pillion_system::Worker;
 
 use crate::files::Files;
+use crate::form::Form;
 use crate::removed::Removed;
-use crate::view::Content;
 
 /// How long a check of a file may take. After that, it is no longer waited for.
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -26,10 +26,7 @@ const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub enum Job {
     /// Compare the texts of a proposal, and write down what Kakoune is to show, unless the proposal is gone.
-    Write {
-        key: ProposalKey,
-        content: Weak<Content>,
-    },
+    Write(Weak<Diff>),
     /// Remove what was written for a proposal.
     Remove(DiffId),
     /// Write down what `:pillion-status` shows.
@@ -46,18 +43,17 @@ pub enum Done {
     },
     /// The workspace roots, as they are now.
     Roots(Vec<PathBuf>),
-    /// The target of an accepted proposal was checked, to be followed under this number: its name as
-    /// Kakoune has it. Nothing, if its disk gave no answer.
+    /// The target of an accepted proposal was checked, to be followed: its name as Kakoune has it. Nothing, if its
+    /// disk gave no answer.
     Checked {
-        id: DiffId,
-        number: u64,
+        key: ProposalKey,
         path: Option<PathBuf>,
     },
     /// Kakoune was told that the agent is about to write the target.
     Awaited(DiffId),
     /// It was written, or will not be.
     Followed {
-        number: u64,
+        key: ProposalKey,
         path: PathBuf,
         is_written: bool,
     },
@@ -83,11 +79,12 @@ pub fn start(files: Files, done: Sender<Done>) -> io::Result<Worker<Job>> {
 
 fn perform(files: &Files, job: Job) -> Option<Done> {
     match job {
-        Job::Write { key, content } => {
-            let content = content.upgrade()?;
-            let removed = Removed::between(content.original.as_deref(), &content.held);
-            let file = files.put(key, &content, &removed);
-            let result = file.map(|file| (file, removed));
+        Job::Write(diff) => {
+            let diff = diff.upgrade()?;
+            let (_, held) = Form::of(&diff.proposed);
+            let removed = Removed::between(diff.original.text.as_deref(), &held);
+            let file = files.put(&diff, &held, &removed);
+            let (key, result) = (diff.key(), file.map(|file| (file, removed)));
             return Some(Done::Written { key, result });
         }
         Job::Remove(id) => files.remove(id),

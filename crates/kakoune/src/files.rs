@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use pillion_companion::{DiffId, ProposalKey};
+use pillion_companion::{Diff, DiffId, ProposalKey, Proposed};
 use pillion_discovery::private_file::Folder;
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_discovery::{Environment, FileError};
 
 use crate::removed::Removed;
-use crate::view::Content;
 
 const NAME: &str = "kakoune";
 
@@ -52,13 +51,8 @@ impl Files {
     ///
     /// # Errors
     /// When the disk refuses.
-    pub fn put(
-        &self,
-        key: ProposalKey,
-        content: &Content,
-        removed: &Removed,
-    ) -> Result<PathBuf, FileError> {
-        let ProposalKey { id, revision } = key;
+    pub fn put(&self, diff: &Diff, held: &str, removed: &Removed) -> Result<PathBuf, FileError> {
+        let ProposalKey { id, revision } = diff.key();
         let stem = format!("{id}-{revision}");
         for (number, text) in removed.texts.iter().enumerate() {
             self.out
@@ -66,10 +60,10 @@ impl Files {
         }
         let index = removed.index.as_bytes();
         self.out.write(&format!("{stem}-index"), index)?;
-        let original = content.original.as_deref().unwrap_or_default();
+        let original = diff.original.text.as_deref().unwrap_or_default();
         self.out.write(&format!("{stem}-original"), original)?;
         let name = format!("{stem}-text");
-        self.out.write(&name, content.held.as_bytes())?;
+        self.out.write(&name, held.as_bytes())?;
         Ok(self.out.path().join(name))
     }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use pillion_companion::ProposalKey;
+use pillion_companion::{ProposalKey, Proposed};
 
 use crate::quote::word;
 use crate::view::View;
@@ -32,15 +32,16 @@ pub fn ask_server() -> String {
 
 /// Puts a proposal into its buffer, from this file, and has the buffer's text written back.
 pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String {
-    let ProposalKey { id, revision } = view.key;
-    let fill = if view.content.held == "\n" {
+    let ProposalKey { id, revision } = view.key();
+    let fill = if view.held == "\n" {
         "execute-keys '%d'".to_owned()
     } else {
         let file = file.to_string_lossy().replace('|', "||");
         format!("set-register dquote %file|{file}|\nexecute-keys '%R'")
     };
     let marks: Vec<String> = marks.iter().map(|mark| word(mark)).collect();
-    let title = format!("{} {}", view.agent.display_name(), view.path.display());
+    let (agent, path) = (view.diff.agent.display_name(), view.diff.path.display());
+    let title = format!("{agent} {path}");
     let script = format!(
         "edit -scratch {buffer}
          {fill}
@@ -100,7 +101,7 @@ pub fn first_display(view: &View) -> String {
 
 /// Takes its buffer away. `next` is shown where it was; the review client goes if there is none.
 pub fn close(view: &View, next: Option<&View>) -> String {
-    let id = view.key.id;
+    let id = view.diff.id;
     let there = match next {
         Some(next) => format!("pillion-display {}", word(&next.buffer())),
         // In a proposal this would be the person's way to reject it.

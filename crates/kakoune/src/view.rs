@@ -1,12 +1,10 @@
 //! One proposal in a buffer: what was seen of it, and so what may be decided about it. Knows no clock and no
 //! Kakoune.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
-use pillion_protocol::Dialect;
 
 use crate::form::Form;
 
@@ -19,13 +17,11 @@ const MAX_NAME: usize = 60;
 /// A proposal.
 #[derive(Debug)]
 pub struct View {
-    pub key: ProposalKey,
-    pub agent: Dialect,
-    pub path: PathBuf,
-    pub proposed: Arc<str>,
+    /// Shared with the thread that compares and writes it.
+    pub diff: Arc<Diff>,
     pub form: Form,
-    pub content: Arc<Content>,
-    pub notes: Vec<String>,
+    /// What its buffer holds of the proposed text.
+    pub held: String,
     /// Where the agent is answered once it is shown.
     pub shown: Option<Reply<()>>,
     /// Whether its buffer is there.
@@ -38,15 +34,6 @@ pub struct View {
     refused: Option<SystemTime>,
     /// What the person was asked about once more.
     asked: Option<&'static str>,
-}
-
-/// The texts of a proposal, shared with the thread that writes them.
-#[derive(Debug)]
-pub struct Content {
-    /// What its buffer holds of it.
-    pub held: String,
-    /// The file; nothing when it is not there.
-    pub original: Option<Vec<u8>>,
 }
 
 /// Why a decision does not count.
@@ -67,7 +54,7 @@ const UNCHANGED: &str =
 
 impl Proposed for View {
     fn key(&self) -> ProposalKey {
-        self.key
+        self.diff.key()
     }
 }
 
@@ -75,16 +62,9 @@ impl View {
     pub fn new(diff: Diff, shown: Reply<()>) -> Self {
         let (form, held) = Form::of(&diff.proposed);
         Self {
-            key: diff.key(),
-            agent: diff.agent,
-            path: diff.path,
-            proposed: diff.proposed,
+            diff: Arc::new(diff),
             form,
-            content: Arc::new(Content {
-                held,
-                original: diff.original.text,
-            }),
-            notes: diff.notes,
+            held,
             shown: Some(shown),
             is_loaded: false,
             is_untyped_reported: false,
@@ -98,17 +78,17 @@ impl View {
     /// The name of its buffer. It ends as the file's name, by which Kakoune knows the language, and is made of
     /// characters that mean nothing to anybody.
     pub fn buffer(&self) -> String {
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let plain: Vec<char> = name
+        let name = self.diff.path.file_name().unwrap_or_default();
+        let plain: String = name
+            .to_string_lossy()
             .chars()
             .map(|char| match char {
                 'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' => char,
                 _ => '_',
             })
             .collect();
-        let from = plain.len().saturating_sub(MAX_NAME);
-        let name: String = plain[from..].iter().collect();
-        format!("*pillion-{}*/{name}", self.key.id)
+        let name = &plain[plain.len().saturating_sub(MAX_NAME)..];
+        format!("*pillion-{}*/{name}", self.diff.id)
     }
 
     /// It stands on a screen.
@@ -138,7 +118,7 @@ impl View {
 
     /// What the person made of it, if its buffer holds something else now.
     pub fn edits(&self, held: &[u8]) -> Option<String> {
-        let is_edited = !held.is_empty() && held != self.content.held.as_bytes();
+        let is_edited = !held.is_empty() && held != self.held.as_bytes();
         is_edited.then(|| self.form.text(&String::from_utf8_lossy(held)))
     }
 
@@ -163,18 +143,20 @@ impl View {
 
     /// What the agent makes of this text that the person does not expect.
     fn doubt(&self, text: &str) -> Option<&'static str> {
-        if text.is_empty() && !self.proposed.is_empty() && self.agent.ignores_empty_text() {
+        let (agent, proposed) = (self.diff.agent, &self.diff.proposed);
+        if text.is_empty() && !proposed.is_empty() && agent.ignores_empty_text() {
             return Some(EMPTY);
         }
-        let original = self.content.original.as_deref().unwrap_or_default();
-        let is_unchanged = original == text.as_bytes() && *text != *self.proposed;
-        (is_unchanged && self.agent.unchanged_is_rejection()).then_some(UNCHANGED)
+        let original = self.diff.original.text.as_deref().unwrap_or_default();
+        let is_unchanged = original == text.as_bytes() && *text != **proposed;
+        (is_unchanged && agent.unchanged_is_rejection()).then_some(UNCHANGED)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use pillion_companion::{DiffId, Original};
+    use pillion_protocol::Dialect;
 
     use super::*;
 

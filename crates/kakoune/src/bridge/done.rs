@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_companion::{DiffId, ProposalKey};
+use pillion_companion::{DiffId, ProposalKey, Proposed};
 use pillion_discovery::{FileError, kept_text};
 use pillion_protocol::Outcome;
 
@@ -38,10 +38,9 @@ impl Decided {
 
 impl Bridge {
     /// Follows the file of a proposal, which its agent is about to write. Whether that is possible.
-    pub(super) fn follow(&mut self, view: &View) -> bool {
-        self.last_followed += 1;
-        let (path, done) = (view.path.clone(), self.done.0.clone());
-        reload::follow(view.key.id, self.last_followed, path, done).is_ok()
+    pub(super) fn follow(&self, view: &View) -> bool {
+        let (path, done) = (view.diff.path.clone(), self.done.0.clone());
+        reload::follow(view.key(), path, done).is_ok()
     }
 
     /// Sends the agent what was decided, if that is still to be sent.
@@ -70,23 +69,24 @@ impl Bridge {
                     self.handle.change_roots(roots);
                 }
             }
-            Done::Checked { id, number, path } => {
-                let Some(path) = path else {
-                    self.resolve(id);
-                    return Next::Continue;
-                };
+            Done::Checked { key, path: None } => self.resolve(key.id),
+            Done::Checked {
+                key,
+                path: Some(path),
+            } => {
                 // First: Kakoune would ask about the file if the agent were faster.
                 let await_write = script::await_write(&path);
-                self.session.run_then(await_write, Done::Awaited(id));
-                self.followed.add(path, number);
+                self.session.run_then(await_write, Done::Awaited(key.id));
+                self.followed.insert(path, key);
             }
             Done::Awaited(id) => self.resolve(id),
             Done::Followed {
-                number,
+                key,
                 path,
                 is_written,
             } => {
-                if self.followed.end(&path, number) {
+                if self.followed.get(&path) == Some(&key) {
+                    self.followed.remove(&path);
                     self.session.run(script::reload(&path, is_written));
                 }
             }
