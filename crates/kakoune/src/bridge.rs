@@ -5,7 +5,7 @@ mod done;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender, at, never, select, tick, unbounded};
@@ -29,12 +29,6 @@ use crate::{Options, roots, script, status, tmux};
 
 /// How often it is checked whether Kakoune lives: one that is killed reports nothing.
 const LIFE_INTERVAL: Duration = Duration::from_secs(1);
-
-/// Whether the loop goes on.
-enum Next {
-    Continue,
-    End,
-}
 
 /// A view that is being taken away because it was asked for.
 struct Closing {
@@ -74,6 +68,8 @@ struct Bridge {
     /// The pane for proposals, while there is one or about to be.
     review: Option<Review>,
     warned: Vec<String>,
+    /// Whether the loop is to end.
+    is_over: bool,
 }
 
 /// Serves a session until it ends.
@@ -132,6 +128,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         keeping: 0,
         review: None,
         warned: Vec::new(),
+        is_over: false,
     };
     bridge.put_status(&Status::default());
     bridge.serve(&messages, &events);
@@ -148,44 +145,40 @@ impl Bridge {
     fn serve(&mut self, messages: &Receiver<Received>, events: &Receiver<EditorEvent>) {
         let checks = tick(LIFE_INTERVAL);
         let done = self.done.1.clone();
-        loop {
+        while !self.is_over {
             let due = self.decided.values().map(|decided| decided.due).min();
             let due = due.map_or_else(never, at);
-            let next = select! {
-                recv(messages) -> message => message.map_or(Next::End, |message| self.received(message)),
-                recv(events) -> event => event.map_or(Next::End, |event| self.event(event)),
-                recv(done) -> done => done.map_or(Next::End, |done| self.done(done)),
-                recv(due) -> _ => self.resolve_due(Instant::now()),
-                recv(checks) -> _ => self.check_server(),
+            let handled = select! {
+                recv(messages) -> message => message.map(|message| self.received(message)),
+                recv(events) -> event => event.map(|event| self.event(event)),
+                recv(done) -> done => done.map(|done| self.done(done)),
+                recv(due) -> now => now.map(|now| self.resolve_due(now)),
+                recv(checks) -> now => now.map(|_| self.check_server()),
             };
-            if matches!(next, Next::End) {
-                return;
-            }
+            self.is_over |= handled.is_err();
         }
     }
 
     /// Checks what is not reported.
-    fn check_server(&mut self) -> Next {
+    fn check_server(&self) {
         self.refresh_roots();
         if !process::is_alive(self.clients.server) {
             self.session.probe(script::ask_server());
         }
-        Next::Continue
     }
 
-    fn event(&mut self, event: EditorEvent) -> Next {
+    fn event(&mut self, event: EditorEvent) {
         match event {
             EditorEvent::Open(diff, shown) => self.open(diff, shown),
             EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
             EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
             EditorEvent::Status(status) => self.status(&status),
             EditorEvent::Lost(lost) => self.show_message(&lost.to_string()),
-            EditorEvent::Stopped => return Next::End,
+            EditorEvent::Stopped => self.is_over = true,
         }
-        Next::Continue
     }
 
-    fn received(&mut self, Received { what, at }: Received) -> Next {
+    fn received(&mut self, Received { what, at }: Received) {
         match what {
             What::Report(report) => self.reported(*report),
             What::Loaded(key, loaded) => self.loaded(key, loaded),
@@ -230,12 +223,11 @@ impl Bridge {
             }
             What::ClientClosed(pid, review) => self.client_closed(pid, &review),
             What::Server(pid) => self.clients.server = pid,
-            What::End => return Next::End,
+            What::End => self.is_over = true,
         }
         if let Some(pid) = self.clients.changed_editor() {
             self.handle.change_editor(pid);
         }
-        Next::Continue
     }
 
     fn reported(&mut self, report: Report) {

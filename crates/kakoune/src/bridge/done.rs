@@ -8,7 +8,7 @@ use pillion_companion::{DiffId, ProposalKey, Proposed};
 use pillion_discovery::{FileError, kept_text};
 use pillion_protocol::Outcome;
 
-use super::{Bridge, Next};
+use super::Bridge;
 use crate::disk::Done;
 use crate::removed::Removed;
 use crate::view::View;
@@ -60,7 +60,7 @@ impl Bridge {
         }
     }
 
-    pub(super) fn done(&mut self, done: Done) -> Next {
+    pub(super) fn done(&mut self, done: Done) {
         match done {
             Done::Written { key, result } => self.written(key, result),
             Done::Roots(roots) => {
@@ -96,13 +96,12 @@ impl Bridge {
                     self.not_split(&client);
                 }
             }
-            Done::Gone => return Next::End,
+            Done::Gone => self.is_over = true,
         }
-        Next::Continue
     }
 
     /// Agents hear of what is due, also if Kakoune does not respond.
-    pub(super) fn resolve_due(&mut self, now: Instant) -> Next {
+    pub(super) fn resolve_due(&mut self, now: Instant) {
         let due = self
             .decided
             .iter()
@@ -110,7 +109,6 @@ impl Bridge {
         for id in due.map(|(id, _)| *id).collect::<Vec<_>>() {
             self.resolve(id);
         }
-        Next::Continue
     }
 
     /// What was accepted counts, and what is being kept is waited for, as far as the disk answers.
