@@ -283,7 +283,8 @@ impl Server {
             let text = "cannot start the companion: the disk did not respond within";
             failed(format!("{text} {START_TIMEOUT:?}"))
         };
-        session.recv_timeout(START_TIMEOUT).map_err(silent)?
+        let session = session.recv_timeout(START_TIMEOUT).map_err(silent)?;
+        session.map_err(|error| failed(format!("{error:#}")))
     }
 
     fn answer(&self, id: RequestId, result: Result<Value, ResponseError>) {

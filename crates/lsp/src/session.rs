@@ -10,13 +10,13 @@ use std::time::Instant;
 use anyhow::Context;
 use crossbeam_channel::Sender;
 use gen_lsp_types::MessageType;
-use lsp_server::{ErrorCode, Message, Request, ResponseError};
+use lsp_server::{Message, Request};
 use pillion_companion::{EditorEvent, LostOutcome, Options as CompanionOptions, Reply};
 use pillion_discovery::Environment;
 use pillion_system::Worker;
 use serde_json::Value;
 
-use self::service::{Plan, Service};
+use self::service::{Plan, Service, State};
 use crate::comparer;
 use crate::disk::{self, Done, Job, proposal_dir};
 use crate::handshake::{InitializeParams, ProfileKind};
@@ -78,12 +78,7 @@ impl Start {
     ///
     /// # Errors
     /// Why there can be none.
-    pub fn session(self) -> Result<Session, ResponseError> {
-        let session = self.start();
-        session.map_err(|error| message::error(ErrorCode::InternalError, format!("{error:#}")))
-    }
-
-    fn start(self) -> anyhow::Result<Session> {
+    pub fn session(self) -> anyhow::Result<Session> {
         let (params, profile_kind) = (self.params, self.profile_kind);
         let ide = params.editor(self.options.editor.as_deref());
         let environment = Environment::current();
@@ -117,10 +112,10 @@ impl Start {
             done: self.done.clone(),
         };
         let encoding = params.encoding();
-        let (profile, files, service): (Box<dyn ClientProfile + Send>, _, _) = match profile_kind {
+        let (profile, files, state): (Box<dyn ClientProfile + Send>, _, _) = match profile_kind {
             ProfileKind::Plugin { version } => {
                 let profile = Plugin::new(encoding, version);
-                (Box::new(profile), None, plan.start()?)
+                (Box::new(profile), None, State::Running(plan.start()?))
             }
             ProfileKind::Plain => {
                 let dir = proposal_dir::open(&environment);
@@ -134,21 +129,21 @@ impl Start {
                 };
                 let files = disk::start(dir, self.done.clone(), self.inputs.clone());
                 let files = files.context("cannot start a thread")?;
-                let service = if has_plugin(&environment, editor_pid) {
+                let state = if has_plugin(&environment, editor_pid) {
                     tracing::info!("the editor's plugin serves agents, so this process does not");
-                    Service::absent()
+                    State::Absent
                 } else if is_for_another {
-                    plan.wait()
+                    State::Waiting(Box::new(plan))
                 } else {
-                    plan.start()?
+                    State::Running(plan.start()?)
                 };
-                (Box::new(Plain::new(setup)), Some(files), service)
+                (Box::new(Plain::new(setup)), Some(files), state)
             }
         };
         let changes = disk::follow_roots(roots, self.done.clone());
         let changes = changes.context("cannot start a thread")?;
         Ok(Session {
-            service,
+            service: Service::new(state),
             profile,
             files,
             output: self.output,
@@ -314,7 +309,7 @@ impl Session {
 
     /// When [`Session::elapse`] wants to be called.
     pub fn due(&self) -> Option<Instant> {
-        let service = self.service.due().into_iter();
+        let service = self.service.due.into_iter();
         service.chain(self.profile.due()).min()
     }
 

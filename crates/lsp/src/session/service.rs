@@ -25,12 +25,14 @@ pub struct Service {
     context: Option<(Vec<File>, Option<bool>)>,
     /// Whether the editor is known to have files of its own.
     is_wanted: bool,
-    /// When it is taken to have some.
-    due: Option<Instant>,
+    /// When it is taken to have some, by [`Service::elapse`].
+    pub due: Option<Instant>,
 }
 
+/// Whether it runs.
 #[derive(Debug)]
-enum State {
+pub enum State {
+    /// It starts later, if at all.
     Waiting(Box<Plan>),
     /// With these roots.
     Starting(Vec<PathBuf>),
@@ -54,29 +56,15 @@ impl Plan {
     ///
     /// # Errors
     /// Why it cannot be started.
-    pub fn start(self) -> anyhow::Result<Service> {
-        let companion = start(self.options, self.events)?;
-        Ok(Service::new(State::Running(companion)))
+    pub fn start(self) -> anyhow::Result<Companion> {
+        let editor = move |event: EditorEvent| drop(self.events.send(event));
+        Companion::start(self.options, editor).context("cannot start the companion")
     }
-
-    /// Starts it later, if at all.
-    pub fn wait(self) -> Service {
-        Service::new(State::Waiting(Box::new(self)))
-    }
-}
-
-fn start(options: Options, events: Sender<EditorEvent>) -> anyhow::Result<Companion> {
-    let editor = move |event: EditorEvent| drop(events.send(event));
-    Companion::start(options, editor).context("cannot start the companion")
 }
 
 impl Service {
-    /// None, whatever the editor opens.
-    pub fn absent() -> Self {
-        Self::new(State::Absent)
-    }
-
-    fn new(state: State) -> Self {
+    /// One in this state.
+    pub fn new(state: State) -> Self {
         Self {
             state,
             context: None,
@@ -108,11 +96,6 @@ impl Service {
         if matches!(self.state, State::Waiting(_)) {
             self.due = Some(now + FIRST_FILE_TIMEOUT);
         }
-    }
-
-    /// When [`Service::elapse`] wants to be called.
-    pub fn due(&self) -> Option<Instant> {
-        self.due
     }
 
     /// Time has passed. An editor that has only the proposal of another one open has no files of its own.
@@ -159,14 +142,9 @@ impl Service {
         let State::Waiting(plan) = std::mem::replace(&mut self.state, State::Absent) else {
             return Ok(());
         };
-        let Plan {
-            options,
-            events,
-            done,
-        } = *plan;
-        let roots = options.roots.clone();
+        let (roots, done) = (plan.options.roots.clone(), plan.done.clone());
         let run = move || {
-            let started = start(options, events).map_err(|error| format!("{error:#}"));
+            let started = plan.start().map_err(|error| format!("{error:#}"));
             // One that comes too late is dropped, and with it whatever it published.
             let _ = done.send(Done::Started(started));
         };
