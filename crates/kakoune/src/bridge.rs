@@ -171,7 +171,8 @@ impl Bridge {
         match event {
             EditorEvent::Open(diff, shown) => self.open(diff, shown),
             EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
-            EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
+            // Dropping the request answers that there are none.
+            EditorEvent::Diagnostics(..) => {}
             EditorEvent::Status(status) => self.status(&status),
             EditorEvent::Lost(lost) => self.show_message(&lost.to_string()),
             EditorEvent::Stopped => self.is_over = true,

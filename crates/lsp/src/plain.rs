@@ -268,12 +268,11 @@ impl ClientProfile for Plain {
         match event {
             EditorEvent::Open(diff, shown) => self.proposals.open(diff, shown, now),
             EditorEvent::Close(id, reason, closed) => self.proposals.close(id, reason, closed, now),
-            EditorEvent::Diagnostics(_, found) => {
-                found.done(Vec::new());
+            EditorEvent::Status(status) => self.warn(status.warnings),
+            // Dropping a request for diagnostics answers that there are none.
+            EditorEvent::Diagnostics(..) | EditorEvent::Lost(_) | EditorEvent::Stopped => {
                 Vec::new()
             }
-            EditorEvent::Status(status) => self.warn(status.warnings),
-            EditorEvent::Lost(_) | EditorEvent::Stopped => Vec::new(),
         }
     }
 

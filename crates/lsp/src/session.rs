@@ -182,9 +182,9 @@ impl Session {
             EditorEvent::Open(_, shown) if self.output.len() > MAX_UNREAD => {
                 shown.failed("the editor does not read its messages");
             }
-            EditorEvent::Diagnostics(_, found) if self.output.len() > MAX_UNREAD => {
-                found.done(Vec::new());
-            }
+            // Dropping the request answers that there are none.
+            EditorEvent::Diagnostics(..)
+                if !self.is_initialized || self.output.len() > MAX_UNREAD => {}
             EditorEvent::Lost(lost) => self.say(warning(&lost)),
             event if self.is_initialized => {
                 self.tell(|profile| profile.event(event));
@@ -196,9 +196,6 @@ impl Session {
     /// Keeps an event until the client is ready. Nothing is shown yet, so of a diff only its newest
     /// proposal matters, and nothing if it is closed; of status reports only the last.
     fn hold(&mut self, event: EditorEvent) {
-        if let EditorEvent::Diagnostics(_, found) = event {
-            return found.done(Vec::new());
-        }
         let diff = |event: &EditorEvent| match event {
             EditorEvent::Open(diff, _) => Some(diff.id),
             EditorEvent::Close(id, ..) => Some(*id),
