@@ -125,7 +125,7 @@ impl Store {
         if let (Some(inputs), Some(folder)) = (&self.inputs, self.dir.own()) {
             match link::listen(&folder, inputs.clone()) {
                 Ok(()) => self.inputs = None,
-                Err(why) => tracing::warn!(why, "other editors cannot connect"),
+                Err(why) => tracing::warn!(%why, "other editors cannot connect"),
             }
         }
     }

@@ -2,8 +2,9 @@
 //! believes any `Content-Length` and quotes whole messages in its errors, and its writer holds a
 //! second copy of each in memory; these do neither.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, BufWriter, Read, Write};
 
+use crossbeam_channel::Receiver;
 use lsp_server::Message;
 use pillion_protocol::surrogates::replace_lone_surrogates;
 use serde::Serialize;
@@ -91,6 +92,17 @@ pub fn write(output: &mut impl Write, message: &Message) -> io::Result<()> {
     output.flush()
 }
 
+/// Writes messages until nobody can send any more.
+///
+/// # Errors
+/// When the stream takes no more.
+pub fn write_all(output: impl Write, messages: &Receiver<Message>) -> io::Result<()> {
+    let mut output = BufWriter::new(output);
+    messages
+        .iter()
+        .try_for_each(|message| write(&mut output, &message))
+}
+
 /// Counts what is written to it.
 struct Length(usize);
 
@@ -113,11 +125,7 @@ fn read_header(input: &mut impl BufRead) -> Result<Option<u64>, Malformed> {
         header.read_until(b'\n', &mut line)?;
         if line.pop() != Some(b'\n') {
             let is_end = header.limit() > 0;
-            return if is_end {
-                Ok(None)
-            } else {
-                Err(Malformed::Header)
-            };
+            return is_end.then_some(None).ok_or(Malformed::Header);
         }
         let line = str::from_utf8(&line).map_err(|_| Malformed::Header)?;
         let line = line.strip_suffix('\r').unwrap_or(line);

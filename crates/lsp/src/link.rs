@@ -54,8 +54,8 @@ pub fn dial(number: u32, owner: Owner, inputs: Sender<Input>) {
 /// Lets others of this user connect, from now to the end of the process.
 ///
 /// # Errors
-/// One sentence about why not.
-pub fn listen(folder: &Folder, inputs: Sender<Input>) -> Result<(), String> {
+/// Why not.
+pub fn listen(folder: &Folder, inputs: Sender<Input>) -> anyhow::Result<()> {
     #[cfg(unix)]
     return unix::listen(folder, inputs);
     #[cfg(not(unix))]

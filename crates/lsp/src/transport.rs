@@ -1,6 +1,6 @@
 //! Standard input and output: one thread reads, one writes, and neither holds up the loop.
 
-use std::io::{self, BufWriter};
+use std::io;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -44,7 +44,9 @@ pub fn stdio() -> anyhow::Result<Transport> {
     let no_thread = "cannot start a thread";
     spawn("reader", move || read(&input_sender)).context(no_thread)?;
     let write = move || {
-        write(&messages);
+        if let Err(error) = framing::write_all(io::stdout().lock(), &messages) {
+            tracing::info!(%error, "the editor stopped reading");
+        }
         drop(alive);
     };
     spawn("writer", write).context(no_thread)?;
@@ -69,16 +71,6 @@ fn read(input: &Sender<Input>) {
         let read = framing::read(&mut stdin);
         let is_last = !matches!(read, Ok(Some(_)));
         if input.send(read).is_err() || is_last {
-            return;
-        }
-    }
-}
-
-fn write(messages: &Receiver<Message>) {
-    let mut stdout = BufWriter::new(io::stdout().lock());
-    for message in messages {
-        if let Err(error) = framing::write(&mut stdout, &message) {
-            tracing::info!(%error, "the editor stopped reading");
             return;
         }
     }

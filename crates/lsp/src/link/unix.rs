@@ -1,12 +1,13 @@
 //! The socket in the folder of a process's proposals, and the threads of each connection.
 
-use std::io::{BufReader, BufWriter};
+use std::io::BufReader;
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use anyhow::{Context, bail};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lsp_server::Message;
 use pillion_discovery::private_file::Folder;
@@ -45,18 +46,17 @@ pub fn dial(number: u32, owner: Owner, inputs: Sender<Input>) {
     }
 }
 
-fn connect(owner: &Owner) -> Result<UnixStream, String> {
+fn connect(owner: &Owner) -> anyhow::Result<UnixStream> {
     let pid = owner.pid.to_string();
     let parts = [owner.part.as_str(), PROPOSALS, &pid];
-    let folder = Folder::open(&owner.base, &parts).map_err(|error| error.to_string())?;
-    let folder = folder.ok_or_else(|| "its folder is gone".to_owned())?;
-    folder.connect(SOCKET).map_err(|error| error.to_string())
+    let folder = Folder::open(&owner.base, &parts)?;
+    Ok(folder.context("its folder is gone")?.connect(SOCKET)?)
 }
 
-pub fn listen(folder: &Folder, inputs: Sender<Input>) -> Result<(), String> {
-    let listener = folder.listen(SOCKET).map_err(|error| error.to_string())?;
-    let thread = spawn("relays", move || accept(&listener, &inputs));
-    thread.map_err(|error| error.to_string())
+pub fn listen(folder: &Folder, inputs: Sender<Input>) -> anyhow::Result<()> {
+    let listener = folder.listen(SOCKET)?;
+    spawn("relays", move || accept(&listener, &inputs))?;
+    Ok(())
 }
 
 fn accept(listener: &UnixListener, inputs: &Sender<Input>) {
@@ -86,13 +86,13 @@ fn accept(listener: &UnixListener, inputs: &Sender<Input>) {
 /// Reads until the connection is over, and reports why. The first message has to come within `hello`.
 fn serve(
     end: End,
-    stream: Result<UnixStream, String>,
+    stream: anyhow::Result<UnixStream>,
     hello: Option<Duration>,
     inputs: &Sender<Input>,
 ) {
     let read = stream.and_then(|stream| read(end, stream, hello, inputs));
     if let Err(why) = read {
-        let event = Event::Closed(why);
+        let event = Event::Closed(why.to_string());
         let _ = inputs.send(Input { end, event });
     }
 }
@@ -102,45 +102,29 @@ fn read(
     stream: UnixStream,
     hello: Option<Duration>,
     inputs: &Sender<Input>,
-) -> Result<(), String> {
-    let failed = |error: std::io::Error| error.to_string();
-    stream.set_read_timeout(hello).map_err(failed)?;
-    stream
-        .set_write_timeout(Some(WRITE_TIMEOUT))
-        .map_err(failed)?;
+) -> anyhow::Result<()> {
+    stream.set_read_timeout(hello)?;
+    stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
     let (output, messages) = bounded(MAX_UNREAD);
-    let writing = stream.try_clone().map_err(failed)?;
-    spawn("relay-writer", move || write(writing, &messages)).map_err(failed)?;
-    let tell = |event| inputs.send(Input { end, event }).is_ok();
-    if !tell(Event::Opened(output)) {
-        return Ok(());
-    }
-    let timeouts = stream.try_clone().map_err(failed)?;
+    let writing = stream.try_clone()?;
+    spawn("relay-writer", move || write(&writing, &messages))?;
+    let tell = |event| inputs.send(Input { end, event });
+    tell(Event::Opened(output))?;
+    let timeouts = stream.try_clone()?;
     let mut input = BufReader::new(stream);
-    loop {
-        match framing::read(&mut input) {
-            Ok(Some(Frame::Message(message, _))) => {
-                if !tell(Event::Message(message)) {
-                    return Ok(());
-                }
-                timeouts.set_read_timeout(None).map_err(failed)?;
-            }
-            Ok(Some(Frame::Other)) => {}
-            Ok(None) => return Err("it has ended".to_owned()),
-            Err(error) => return Err(error.to_string()),
+    while let Some(frame) = framing::read(&mut input)? {
+        if let Frame::Message(message, _) = frame {
+            tell(Event::Message(message))?;
+            timeouts.set_read_timeout(None)?;
         }
     }
+    bail!("it has ended")
 }
 
 /// Writes what is sent until the sender is dropped, and ends the connection with it.
-fn write(stream: UnixStream, messages: &Receiver<Message>) {
-    let mut output = BufWriter::new(&stream);
-    for message in messages {
-        if let Err(error) = framing::write(&mut output, &message) {
-            tracing::info!(%error, "the other end of a relay stopped reading");
-            break;
-        }
+fn write(stream: &UnixStream, messages: &Receiver<Message>) {
+    if let Err(error) = framing::write_all(stream, messages) {
+        tracing::info!(%error, "the other end of a relay stopped reading");
     }
-    drop(output);
     let _ = stream.shutdown(Shutdown::Both);
 }
