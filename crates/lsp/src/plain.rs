@@ -255,7 +255,7 @@ impl ClientProfile for Plain {
                 .relay
                 .notification(path, method, params, Instant::now());
         }
-        self.notified(self.proposals.own(), method, params)
+        self.notified(self.proposals.own, method, params)
             .unwrap_or_else(|why| vec![Action::Send(message::ignored(method, &why))])
     }
 

@@ -126,12 +126,10 @@ impl Proposal {
         let gone: Vec<Seat> = gone.map(|showing| showing.seat).collect();
         if is_closed_by_own {
             let own = self.own_mut();
-            (own.closes, own.view) = (None, View::default());
+            (own.closes, own.view) = (None, None);
         }
-        let is_open_elsewhere = self
-            .showings
-            .iter()
-            .any(|showing| showing.view.text().is_some());
+        let mut showings = self.showings.iter();
+        let is_open_elsewhere = showings.any(|showing| showing.view.is_some());
         let is_by_the_person = is_closed_by_own
             || gone.iter().any(|seat| seat.is_same_editor)
             || (!gone.is_empty() && !self.is_in_own_editor);
@@ -183,8 +181,9 @@ impl Proposal {
 
     /// The text of the editor that the person used last, if one reported edits.
     pub fn last_edited_text(&self) -> Option<String> {
+        let is_edited = |view: &View| view.edited().is_some();
         let edited = self.showings.iter();
-        let edited = edited.filter(|showing| showing.view.edited().is_some());
+        let edited = edited.filter(|showing| showing.view.as_ref().is_some_and(is_edited));
         let last = edited.max_by_key(|showing| showing.focused)?;
         last.edited_text(&self.diff.proposed, self.was_shared)
     }
@@ -195,13 +194,15 @@ impl Proposal {
         let showing = self.showing_mut(viewer)?;
         showing.redraw = None;
         showing.comparison = Some(number);
-        let view = &showing.view;
+        let view = showing.view.as_ref();
         Some(Comparison {
             number,
             diff,
             encoding: showing.seat.encoding,
-            shown: view.text().map(str::to_owned),
-            opened: view.edited().map(|(opened, _)| opened.to_owned()),
+            shown: view.map(|view| view.text().to_owned()),
+            opened: view
+                .and_then(View::edited)
+                .map(|(opened, _)| opened.to_owned()),
         })
     }
 

@@ -35,7 +35,7 @@ const UNCERTAIN: &str = "the editor has not reported all edits yet: accept it ag
 pub struct Proposals {
     setup: Setup,
     /// The editor that we serve.
-    own: Seat,
+    pub own: Seat,
     pending: Pending<Proposal>,
     reads: Reads,
     /// `window/showDocument`, each for one revision of a diff.

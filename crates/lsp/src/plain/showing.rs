@@ -15,7 +15,8 @@ pub struct Showing {
     pub seat: Seat,
     /// The file, as this editor spells it.
     pub uri: String,
-    pub view: View,
+    /// Once it was opened.
+    pub view: Option<View>,
     /// Counts up: of an editor's proposals, the biggest one is what the person sees.
     pub focused: u64,
     /// When it came before another one, which the person may still have in mind.
@@ -36,7 +37,7 @@ impl Showing {
         Self {
             seat,
             uri: String::new(),
-            view: View::default(),
+            view: None,
             focused,
             interrupts: None,
             closes: None,
@@ -52,15 +53,17 @@ impl Showing {
         self.closes = None;
         self.redraw = None;
         self.interrupts = self.interrupts.map(|_| now);
-        self.view.open(text, proposed);
+        match &mut self.view {
+            Some(view) => view.reopen(text, proposed),
+            view => *view = Some(View::new(text)),
+        }
     }
 
     /// The editor reported an edit or a save.
     pub fn reported(&mut self, now: Instant) {
-        self.settles = match self.view.is_contradicted() {
-            true => self.settles.or(Some(now + SETTLE_TIMEOUT)),
-            false => None,
-        };
+        let is_contradicted = self.view.as_ref().is_some_and(View::is_contradicted);
+        let settles = self.settles.unwrap_or(now + SETTLE_TIMEOUT);
+        self.settles = is_contradicted.then_some(settles);
     }
 
     /// Whether the editor may show another text than it has reported last.
@@ -70,13 +73,13 @@ impl Showing {
 
     /// Whether the editor has it open.
     pub fn is_open(&self) -> bool {
-        self.view.text().is_some() && self.closes.is_none()
+        self.view.is_some() && self.closes.is_none()
     }
 
     /// The text that would be accepted here, byte for byte, if this editor reported edits. Otherwise the
     /// file says what it is. One of several editors may have opened what was saved or typed since.
     pub fn edited_text(&self, proposed: &str, was_shared: bool) -> Option<String> {
-        let (first, now) = self.view.edited()?;
+        let (first, now) = self.view.as_ref()?.edited()?;
         let is_another = was_shared && !is_same_content(first, proposed);
         Some(match is_another {
             true => restore_edited(proposed, first, now),

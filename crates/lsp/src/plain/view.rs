@@ -11,14 +11,9 @@ use crate::restore::is_same_content;
 /// How many of its former texts are known again.
 const MAX_FORMER: usize = 64;
 
-/// A proposal as a document of the editor, once it was opened.
-#[derive(Debug, Default)]
-pub struct View {
-    opened: Option<Opened>,
-}
-
+/// A proposal as a document of the editor.
 #[derive(Debug)]
-struct Opened {
+pub struct View {
     /// The text as it was opened: it shows which bytes the editor hides.
     first: String,
     document: Document,
@@ -30,94 +25,75 @@ struct Opened {
 }
 
 impl View {
-    /// The editor opened it, or opened it again.
-    pub fn open(&mut self, text: String, proposed: &str) {
-        let document = Document::new(text);
-        match &mut self.opened {
+    /// The editor opened it.
+    pub fn new(text: String) -> Self {
+        Self {
+            first: text.clone(),
+            document: Document::new(text),
+            is_edited: false,
+            former: VecDeque::new(),
+            saved: None,
+        }
+    }
+
+    /// The editor opened it again.
+    pub fn reopen(&mut self, text: String, proposed: &str) {
+        if text == self.text() || !is_same_content(&text, proposed) {
             // The person's edits came along.
-            Some(opened)
-                if document.text() == opened.document.text()
-                    || !is_same_content(document.text(), proposed) =>
-            {
-                opened.is_edited |= document.text() != opened.first;
-                opened.document = document;
-            }
-            opened => {
-                let is_edited = opened.as_ref().is_some_and(|opened| opened.is_edited);
-                *opened = Some(Opened {
-                    first: document.text().to_owned(),
-                    document,
-                    is_edited,
-                    former: VecDeque::new(),
-                    saved: None,
-                });
-            }
+            self.is_edited |= text != self.first;
+            self.document = Document::new(text);
+        } else {
+            let is_edited = self.is_edited;
+            *self = Self::new(text);
+            self.is_edited = is_edited;
         }
     }
 
     /// The person edited it.
     pub fn change(&mut self, edits: Edits, encoding: Encoding) {
-        if let Some(opened) = &mut self.opened {
-            opened.is_edited |= !edits.changes.is_empty();
-            let before = hash(opened.document.text());
-            opened.document.change(edits, encoding);
-            opened.remember(before);
+        self.is_edited |= !edits.changes.is_empty();
+        let before = hash(self.text());
+        self.document.change(edits, encoding);
+        let text = self.document.text();
+        self.saved.take_if(|saved| saved == text);
+        if hash(text) != before {
+            if self.former.len() == MAX_FORMER {
+                self.former.pop_front();
+            }
+            self.former.push_back(before);
         }
     }
 
     /// The editor saved it, perhaps before it reports the edits.
     pub fn save(&mut self, text: String) {
-        let Some(opened) = &mut self.opened else {
-            return;
-        };
         // An editor may end the last line only when it saves; nobody asked it to.
-        if without_last_end(&text) == without_last_end(opened.document.text()) {
-            opened.saved = None;
+        if without_last_end(&text) == without_last_end(self.text()) {
+            self.saved = None;
             return;
         }
-        opened.saved = Some(text.clone());
+        self.saved = Some(text.clone());
         // Otherwise it was overtaken by newer edits.
-        if !opened.former.contains(&hash(&text)) {
-            opened.is_edited = true;
-            opened.document.save(text);
+        if !self.former.contains(&hash(&text)) {
+            self.is_edited = true;
+            self.document.save(text);
         }
     }
 
     /// Whether the last save and the edits lead to different texts: some editors send them in any order.
     pub fn is_contradicted(&self) -> bool {
-        let opened = self.opened.as_ref();
-        opened.is_some_and(|it| {
-            it.saved
-                .as_ref()
-                .is_some_and(|saved| saved != it.document.text())
-        })
+        self.saved
+            .as_ref()
+            .is_some_and(|saved| saved != self.text())
     }
 
-    /// The text in the editor, if it was opened.
-    pub fn text(&self) -> Option<&str> {
-        let opened = self.opened.as_ref()?;
-        Some(opened.document.text())
+    /// The text in the editor.
+    pub fn text(&self) -> &str {
+        self.document.text()
     }
 
     /// The text as it was opened and as it is now, if the person edited it.
     pub fn edited(&self) -> Option<(&str, &str)> {
-        let opened = self.opened.as_ref().filter(|opened| opened.is_edited)?;
-        Some((&opened.first, opened.document.text()))
-    }
-}
-
-impl Opened {
-    /// Remembers the text of this hash, if it is another one now.
-    fn remember(&mut self, before: u64) {
-        let text = self.document.text();
-        self.saved.take_if(|saved| saved == text);
-        if hash(text) == before {
-            return;
-        }
-        if self.former.len() == MAX_FORMER {
-            self.former.pop_front();
-        }
-        self.former.push_back(before);
+        self.is_edited.then(|| (self.first.as_str(), self.text()))
     }
 }
 
@@ -143,9 +119,7 @@ mod tests {
     }
 
     fn opened(text: &str) -> View {
-        let mut view = View::default();
-        view.open(text.to_owned(), "a\r\nb");
-        view
+        View::new(text.to_owned())
     }
 
     #[test]
@@ -154,25 +128,24 @@ mod tests {
         view.save("a\nb\n".to_owned());
         view.save("a\nb".to_owned());
         assert_eq!(view.edited(), None);
-        assert_eq!(view.text(), Some("a\nb\n"));
+        assert_eq!(view.text(), "a\nb\n");
     }
 
     #[test]
     fn edits_survive_when_it_is_opened_again() {
         let mut view = opened("a\nb\n");
         view.change(whole("a\nc\n"), Encoding::Utf16);
-        view.open("a\nc\n".to_owned(), "a\r\nb");
+        view.reopen("a\nc\n".to_owned(), "a\r\nb");
         assert_eq!(view.edited(), Some(("a\nb\n", "a\nc\n")));
-        view.open("a\nb\n".to_owned(), "a\r\nb");
+        view.reopen("a\nb\n".to_owned(), "a\r\nb");
         assert_eq!(view.edited(), Some(("a\nb\n", "a\nb\n")), "taken back");
     }
 
     #[test]
     fn other_line_ends_survive_when_it_is_opened_again() {
-        let mut view = View::default();
-        view.open("a\r\nb\r\n".to_owned(), "a\r\nb");
+        let mut view = opened("a\r\nb\r\n");
         view.save("a\nb\n".to_owned());
-        view.open("a\nb\n".to_owned(), "a\r\nb");
+        view.reopen("a\nb\n".to_owned(), "a\r\nb");
         assert_eq!(view.edited(), Some(("a\r\nb\r\n", "a\nb\n")));
     }
 
@@ -188,7 +161,7 @@ mod tests {
         // A save that comes late.
         view.save("a\nxy\n".to_owned());
         assert!(view.is_contradicted());
-        assert_eq!(view.text(), Some("a\nxyz\n"));
+        assert_eq!(view.text(), "a\nxyz\n");
         view.save("a\nxyz\n".to_owned());
         assert!(!view.is_contradicted());
     }
@@ -199,6 +172,6 @@ mod tests {
         view.save("a\nsaved\n".to_owned());
         assert_eq!(view.edited(), Some(("a\nb\n", "a\nsaved\n")));
         view.change(whole("a\nsaved\nmore\n"), Encoding::Utf16);
-        assert_eq!(view.text(), Some("a\nsaved\nmore\n"));
+        assert_eq!(view.text(), "a\nsaved\nmore\n");
     }
 }

@@ -154,8 +154,8 @@ impl Proposals {
 /// edited here before the editor told anybody.
 fn as_shown(pending: &Proposal, viewer: Viewer, text: String) -> Result<String, String> {
     let showing = pending.showing(viewer).filter(|_| pending.was_shared);
-    let shown = showing.and_then(|showing| showing.view.text());
-    if shown.is_none_or(|shown| is_same_content(shown, &text)) {
+    let view = showing.and_then(|showing| showing.view.as_ref());
+    if view.is_none_or(|view| is_same_content(view.text(), &text)) {
         return Ok(text);
     }
     let name = pending.name();

@@ -22,11 +22,6 @@ const REOPEN_GRACE: Duration = Duration::from_secs(1);
 const DEBOUNCE: Duration = Duration::from_millis(150);
 
 impl Proposals {
-    /// The editor that we serve.
-    pub fn own(&self) -> Seat {
-        self.own
-    }
-
     /// Whether any waits for a decision.
     pub fn is_any_pending(&self) -> bool {
         !self.pending.is_empty()
@@ -95,7 +90,9 @@ impl Proposals {
     fn edited(&mut self, seat: Seat, path: &Path, now: Instant, edit: impl FnOnce(&mut View)) {
         let redraw = self.next_redraw(now);
         if let Some(showing) = self.focus(seat.viewer, path) {
-            edit(&mut showing.view);
+            if let Some(view) = &mut showing.view {
+                edit(view);
+            }
             showing.reported(now);
             showing.redraw = Some(redraw);
         }
@@ -104,7 +101,7 @@ impl Proposals {
     fn did_close(&mut self, viewer: Viewer, path: &Path, now: Instant) {
         let showing = self.find_mut(path);
         let showing = showing.and_then(|pending| pending.showing_mut(viewer));
-        if let Some(showing) = showing.filter(|showing| showing.view.text().is_some()) {
+        if let Some(showing) = showing.filter(|showing| showing.view.is_some()) {
             showing.closes = Some(now + REOPEN_GRACE);
         }
     }
