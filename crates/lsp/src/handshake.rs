@@ -8,7 +8,7 @@ use gen_lsp_types::{
 use pillion_protocol::IdeInfo;
 use pillion_system::process;
 use pillion_text::visible;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::position::Encoding;
@@ -23,8 +23,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 const MAX_NAME: usize = 40;
 
 /// The parameters of `initialize`.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize))]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeParams {
     process_id: Option<i64>,
@@ -35,26 +34,23 @@ pub struct InitializeParams {
     capabilities: ClientCapabilities,
 }
 
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 struct ClientInfo {
     name: String,
     version: Option<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize))]
+#[derive(Debug, Default, Deserialize, Serialize)]
 struct ClientCapabilities {
     general: Option<GeneralCapabilities>,
     /// Of clients without a plugin.
-    #[cfg_attr(test, serde(skip_serializing))]
+    #[serde(skip_serializing)]
     window: Option<Value>,
     /// Every client puts here what it likes.
     experimental: Option<Value>,
 }
 
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct GeneralCapabilities {
     position_encodings: Option<Vec<String>>,

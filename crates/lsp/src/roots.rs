@@ -6,27 +6,24 @@ use gen_lsp_types::MessageType;
 use lsp_server::Message;
 use pillion_discovery::canonicalize;
 use pillion_protocol::discovery::join_roots;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{message, proposal_path, uri};
 
 /// A folder as the editor names it.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct WorkspaceFolder {
     pub uri: String,
 }
 
 /// The parameters of `workspace/didChangeWorkspaceFolders`.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct DidChangeWorkspaceFolders {
     pub event: FoldersChanged,
 }
 
 /// Which folders came and which went.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct FoldersChanged {
     pub added: Vec<WorkspaceFolder>,
     pub removed: Vec<WorkspaceFolder>,

@@ -19,8 +19,7 @@ pub const DID_CHANGE_STATUS: &str = "pillion/didChangeStatus";
 pub const ENVIRONMENT: &str = "pillion/environment";
 
 /// What is open and focused: the whole of it.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DidChangeContext {
     pub open_files: Vec<OpenFile>,
@@ -28,8 +27,7 @@ pub struct DidChangeContext {
 }
 
 /// An open file.
-#[derive(Debug, Clone, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenFile {
     pub uri: String,
@@ -43,8 +41,7 @@ pub struct OpenFile {
 }
 
 /// A part of a text. Of each end the line, or its part before that end.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Range {
     pub start: Position,
@@ -54,16 +51,14 @@ pub struct Range {
 }
 
 /// A place in a text, counted from 0 in the negotiated encoding.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize)]
 pub struct Position {
     pub line: u32,
     pub character: u32,
 }
 
 /// The person decided.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct DidResolveDiff {
     pub id: u64,
     pub revision: u32,
@@ -72,8 +67,7 @@ pub struct DidResolveDiff {
 }
 
 /// What the person decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Decision {
     Accepted,
@@ -81,16 +75,14 @@ pub enum Decision {
 }
 
 /// The person points an agent to a file.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Mention {
     pub uri: String,
     pub lines: Option<Lines>,
 }
 
 /// Lines of a file, from 0, both of them included.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
 pub struct Lines {
     pub first: u32,
     pub last: u32,
@@ -109,23 +101,20 @@ pub struct AskDiagnostics {
 }
 
 /// The answer to [`DIAGNOSTICS`].
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Diagnostics {
     pub files: Vec<FileDiagnostics>,
 }
 
 /// The problems of one file.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct FileDiagnostics {
     pub uri: String,
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// One problem.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Diagnostic {
     pub range: Range,
     pub severity: Option<u32>,
@@ -135,8 +124,7 @@ pub struct Diagnostic {
 }
 
 /// A tool's name for a problem.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Code {
     Number(i64),
@@ -144,8 +132,7 @@ pub enum Code {
 }
 
 /// The answer to [`CLOSE_DIFF`].
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Closed {
     pub content: String,
 }
