@@ -51,9 +51,9 @@ impl OpenFile {
 impl Range {
     /// In UTF-16 units, and forwards.
     pub fn as_agents_count(&self, encoding: Encoding) -> pillion_protocol::Range {
-        let place = |at: super::messages::Position, line: &Option<String>| Position {
-            line: at.line,
+        let place = |at: Position, line: &Option<String>| Position {
             character: position::utf16(at.character, line.as_deref(), encoding),
+            ..at
         };
         let start = place(self.start, &self.start_line_text);
         let end = place(self.end, &self.end_line_text);
@@ -69,7 +69,6 @@ mod tests {
     use pillion_protocol::Cursor;
 
     use super::*;
-    use crate::plugin::messages::Position;
 
     fn open(uri: &str, last_focused: u64) -> OpenFile {
         OpenFile {
@@ -165,7 +164,7 @@ mod tests {
         };
         let selection = |text| report(vec![file(text)])[0].selection;
         let found = selection(Some("x")).unwrap();
-        let place = |at: pillion_protocol::Position| (at.line, at.character);
+        let place = |at: Position| (at.line, at.character);
         assert_eq!((place(found.start), place(found.end)), ((0, 1), (1, 1)));
         assert_eq!(selection(None), None);
         assert_eq!(selection(Some("")), None);

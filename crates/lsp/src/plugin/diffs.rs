@@ -55,11 +55,10 @@ impl Diffs {
             Some(Ok(text)) => (Some(text), false),
             Some(Err(error)) => (Some(readable(error.as_bytes())), true),
         };
-        let is_open = |view: &View| view.state == State::Open;
-        let state = if self.views.find(key.id).is_some_and(is_open) {
-            State::Open
-        } else {
-            State::Opening
+        let former = self.views.find(key.id).map(|view| view.state);
+        let state = match former {
+            Some(State::Open) => State::Open,
+            _ => State::Opening,
         };
         self.views.put(View {
             key,
@@ -74,7 +73,7 @@ impl Diffs {
             agent: diff.agent.into(),
             original,
             original_is_lossy,
-            proposed: diff.proposed,
+            proposed: &diff.proposed,
             notes: diff.notes,
             ignores_empty_text: diff.agent.ignores_empty_text(),
             unchanged_is_rejection: diff.agent.unchanged_is_rejection(),

@@ -2,11 +2,10 @@
 //! holds the two together.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use pillion_companion::CloseReason;
-use pillion_protocol::Dialect;
-use serde::{Deserialize, Serialize, Serializer};
+use pillion_protocol::{Dialect, Position};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
@@ -34,13 +33,14 @@ pub struct OpenFile {
     /// Unix time in milliseconds.
     pub last_focused: u64,
     pub active: Option<bool>,
+    /// In the negotiated encoding.
     pub position: Option<Position>,
     pub line_text: Option<String>,
     pub selected_text: Option<String>,
     pub selection: Option<Range>,
 }
 
-/// A part of a text. Of each end the line, or its part before that end.
+/// A part of a text, in the negotiated encoding. Of each end the line, or its part before that end.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Range {
@@ -48,13 +48,6 @@ pub struct Range {
     pub end: Position,
     pub start_line_text: Option<String>,
     pub end_line_text: Option<String>,
-}
-
-/// A place in a text, counted from 0 in the negotiated encoding.
-#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize)]
-pub struct Position {
-    pub line: u32,
-    pub character: u32,
 }
 
 /// The person decided.
@@ -140,7 +133,7 @@ pub struct Closed {
 /// Show a proposal.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct OpenDiff {
+pub struct OpenDiff<'a> {
     pub id: u64,
     pub revision: u32,
     pub uri: String,
@@ -148,8 +141,7 @@ pub struct OpenDiff {
     pub agent: Agent,
     pub original: Option<String>,
     pub original_is_lossy: bool,
-    #[serde(serialize_with = "text")]
-    pub proposed: Arc<str>,
+    pub proposed: &'a str,
     pub notes: Vec<String>,
     pub ignores_empty_text: bool,
     pub unchanged_is_rejection: bool,
@@ -196,7 +188,7 @@ pub struct Chosen {
     pub version: &'static str,
 }
 
-impl OpenDiff {
+impl OpenDiff<'_> {
     /// As JSON, without a copy of the original, which may be all that fits into memory.
     pub fn into_value(mut self) -> Value {
         let original = self.original.take();
@@ -213,8 +205,4 @@ impl From<Dialect> for Agent {
             display_name: dialect.display_name(),
         }
     }
-}
-
-fn text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(text)
 }

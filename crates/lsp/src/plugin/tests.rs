@@ -252,7 +252,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
     assert_eq!(tables.len(), 19, "every table was found");
 }
 
-fn open_diff() -> OpenDiff {
+fn open_diff() -> OpenDiff<'static> {
     OpenDiff {
         id: 1,
         revision: 1,
@@ -261,7 +261,7 @@ fn open_diff() -> OpenDiff {
         agent: agent(),
         original: Some(String::new()),
         original_is_lossy: false,
-        proposed: "".into(),
+        proposed: "",
         notes: vec![String::new()],
         ignores_empty_text: true,
         unchanged_is_rejection: true,
