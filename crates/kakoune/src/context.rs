@@ -1,5 +1,6 @@
 //! From Kakoune's reports to the files that are sent to agents (C4).
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -10,10 +11,7 @@ use crate::quote;
 /// No more files than this are sent to agents.
 const MAX_REPORTED: usize = 64;
 
-/// How many words come before the files.
-const FIXED: usize = 14;
-
-/// What a client of Kakoune's shows, as `pillion-report` writes it.
+/// What a client of Kakoune's shows, as `pillion-report` writes it: in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub session: String,
@@ -44,42 +42,26 @@ impl Report {
     /// Reads it; nothing if it is not whole.
     pub fn read(text: &str) -> Option<Self> {
         let mut words = quote::words(text)?;
-        if words.pop()? != "end" || words.len() < FIXED {
+        if words.pop()? != "end" {
             return None;
         }
-        let files = words.split_off(FIXED);
-        let [
-            session,
-            client,
-            pid,
-            review,
-            file,
-            view,
-            selection,
-            before,
-            start,
-            selected,
-            width,
-            tmux,
-            pane,
-            folder,
-        ] = <[String; FIXED]>::try_from(words).ok()?;
+        let mut words = words.into_iter();
         Some(Self {
-            session,
-            client,
-            pid: pid.parse().ok()?,
-            review,
-            file,
-            view: view.parse().ok()?,
-            selection: read_selection(&selection),
-            before,
-            start,
-            selected,
-            width: width.parse().unwrap_or_default(),
-            tmux,
-            pane,
-            folder,
-            files,
+            session: words.next()?,
+            client: words.next()?,
+            pid: words.next()?.parse().ok()?,
+            review: words.next()?,
+            file: words.next()?,
+            view: words.next()?.parse().ok()?,
+            selection: read_selection(&words.next()?),
+            before: words.next()?,
+            start: words.next()?,
+            selected: words.next()?,
+            width: words.next()?.parse().unwrap_or_default(),
+            tmux: words.next()?,
+            pane: words.next()?,
+            folder: words.next()?,
+            files: words.collect(),
         })
     }
 
@@ -131,14 +113,13 @@ impl Context {
             .retain(|file, _| report.files.contains(file) || *file == report.file);
         self.active
             .take_if(|it| !self.focused.contains_key(&it.path));
-        let mut files: Vec<File> = self.active.iter().cloned().collect();
         let others = report.files.iter().filter(|file| file.starts_with('/'));
-        let mut others: Vec<File> = others
+        let mut files: Vec<File> = others
             .filter(|file| self.active.as_ref().is_none_or(|it| it.path != **file))
             .map(|file| File::open(file, self.focused.get(file).copied().unwrap_or_default()))
+            .chain(self.active.clone())
             .collect();
-        others.sort_by_key(|file| std::cmp::Reverse(file.timestamp));
-        files.extend(others);
+        files.sort_by_key(|file| Reverse((file.is_focused(), file.timestamp)));
         files.truncate(MAX_REPORTED);
         if files == self.sent {
             return None;
