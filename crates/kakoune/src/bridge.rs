@@ -87,12 +87,9 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let done = unbounded();
     let session = Session::new(&options.session, done.0.clone());
     let session = session.context("cannot start a thread")?;
-    let root_requests = roots::follow(done.0.clone()).context("cannot start a thread")?;
-    let roots = roots::find(
-        environment.current_dir(),
-        &[],
-        environment.home().as_deref(),
-    );
+    let home = environment.home();
+    let roots = roots::find(environment.current_dir(), &[], home.as_deref());
+    let root_requests = roots::follow(home, done.0.clone()).context("cannot start a thread")?;
     let (send, events) = unbounded();
     let clients = Clients::of(options.server);
     let start = pillion_companion::Options {
@@ -251,7 +248,6 @@ impl Bridge {
                 server: self.clients.server,
                 folder: report.folder.clone(),
                 files: report.files().collect(),
-                home: self.environment.home(),
             });
         }
     }

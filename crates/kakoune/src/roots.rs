@@ -21,7 +21,6 @@ pub struct Request {
     pub server: u32,
     pub folder: String,
     pub files: Vec<PathBuf>,
-    pub home: Option<PathBuf>,
 }
 
 impl Request {
@@ -37,12 +36,12 @@ impl Request {
 ///
 /// # Errors
 /// When the system has no thread for it.
-pub fn follow(done: Sender<Done>) -> io::Result<Sender<Request>> {
+pub fn follow(home: Option<PathBuf>, done: Sender<Done>) -> io::Result<Sender<Request>> {
     let (requests, received) = bounded::<Request>(1);
     let run = move || {
         for request in received {
             let folder = request.working_folder();
-            let roots = find(&folder, &request.files, request.home.as_deref());
+            let roots = find(&folder, &request.files, home.as_deref());
             if done.send(Done::Roots(roots)).is_err() {
                 return;
             }
