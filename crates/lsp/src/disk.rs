@@ -7,14 +7,14 @@ pub mod proposal_dir;
 
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Weak;
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
 use lsp_server::Message;
-use pillion_companion::{Companion, Diff, ProposalKey};
+use pillion_companion::{Companion, Diff, ProposalKey, Proposed};
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_system::Worker;
 
@@ -34,7 +34,7 @@ const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub enum Job {
     /// Write it, unless the proposal is gone: its text would wait here for as long as a disk hangs.
-    Write { key: ProposalKey, diff: Weak<Diff> },
+    Write(Weak<Diff>),
     /// Read what was saved in it.
     Read { key: ProposalKey, number: u64 },
     /// Remove it, its folder, and what an editor put beside it.
@@ -104,12 +104,11 @@ struct Store {
 }
 
 impl Store {
-    fn write(&mut self, key: ProposalKey, path: &Path, text: &str) -> Result<PathBuf, String> {
-        let ProposalKey { id, revision } = key;
-        match ProposalFile::put(&self.dir, &format!("{id}-{revision}"), path, text) {
+    fn write(&mut self, diff: &Diff) -> Result<PathBuf, String> {
+        match ProposalFile::put(&self.dir, diff) {
             Ok(file) => {
                 let path = file.path().to_owned();
-                self.open.insert(key, file);
+                self.open.insert(diff.key(), file);
                 self.listen();
                 Ok(path)
             }
@@ -132,9 +131,9 @@ impl Store {
 
     fn perform(&mut self, job: Job) -> Option<Done> {
         match job {
-            Job::Write { key, diff } => {
+            Job::Write(diff) => {
                 let diff = diff.upgrade()?;
-                let file = self.write(key, &diff.path, &diff.proposed);
+                let (key, file) = (diff.key(), self.write(&diff));
                 Some(Done::Written { key, file })
             }
             Job::Read { key, number } => {
@@ -195,15 +194,11 @@ mod tests {
             open: HashMap::new(),
             inputs: Some(inputs),
         };
-        let mut write = |diff: Weak<Diff>, id| {
-            let (id, revision) = (DiffId(id), 1);
-            let key = ProposalKey { id, revision };
-            store.perform(Job::Write { key, diff })
-        };
+        let mut write = |diff: Weak<Diff>| store.perform(Job::Write(diff));
         let (gone, pending) = (Arc::downgrade(&diff(1)), diff(2));
         assert!(gone.upgrade().is_none(), "its text waits for no disk");
-        assert!(write(gone, 1).is_none());
-        let written = write(Arc::downgrade(&pending), 2);
+        assert!(write(gone).is_none());
+        let written = write(Arc::downgrade(&pending));
         assert!(matches!(written, Some(Done::Written { file: Ok(_), .. })));
         assert_eq!(store.open.len(), 1);
     }

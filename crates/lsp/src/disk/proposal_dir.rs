@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pillion_companion::Diff;
 use pillion_discovery::private_file::Folder;
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_discovery::{Environment, FileError, canonicalize};
@@ -43,18 +44,17 @@ pub fn has_others(dir: &ProcessDir) -> bool {
 }
 
 impl ProposalFile {
-    /// Writes a proposal for `path` into a file of its own.
+    /// Writes a proposal into a file of its own.
     ///
     /// # Errors
     /// Why no place could be used.
-    pub fn put(dir: &ProcessDir, label: &str, path: &Path, text: &str) -> Result<Self, FileError> {
-        let name = proposal_name(path);
+    pub fn put(dir: &ProcessDir, diff: &Diff) -> Result<Self, FileError> {
         dir.put(|place| {
-            let folder = place.create(label)?;
+            let folder = place.create(&format!("{}-{}", diff.id, diff.revision))?;
+            let name = proposal_name(&diff.path);
             let path = real(folder.path()).join(&name);
-            let name = name.clone();
             let file = Self { folder, name, path };
-            file.folder.write(&file.name, text.as_bytes())?;
+            file.folder.write(&file.name, diff.proposed.as_bytes())?;
             Ok(file)
         })
     }
@@ -102,7 +102,23 @@ fn proposal_name(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pillion_companion::{DiffId, Original};
+    use pillion_protocol::Dialect;
+
     use super::*;
+
+    fn diff(id: u64, path: &str) -> Diff {
+        Diff {
+            id: DiffId(id),
+            revision: 1,
+            agent: Dialect::GeminiCli,
+            agent_number: 1,
+            path: path.into(),
+            original: Original::default(),
+            proposed: "text".into(),
+            notes: Vec::new(),
+        }
+    }
 
     fn holds(dir: &ProcessDir, path: &Path) -> bool {
         dir.parents().iter().any(|folder| path.starts_with(folder))
@@ -147,7 +163,7 @@ mod tests {
     fn a_proposal_lies_in_a_private_folder_and_goes_with_everything_beside_it() {
         let home = tempfile::tempdir().unwrap();
         let dir = open(&environment(home.path()));
-        let file = ProposalFile::put(&dir, "1-1", Path::new("/w/a.rs"), "text").unwrap();
+        let file = ProposalFile::put(&dir, &diff(1, "/w/a.rs")).unwrap();
         assert!(file.path().ends_with("1-1/a.proposed.rs"));
         assert_eq!(file.read().unwrap().unwrap(), b"text");
         #[cfg(unix)]
@@ -169,7 +185,7 @@ mod tests {
         drop(file);
         assert!(!folder.exists());
         assert!(holds(&dir, &path), "also when it is gone");
-        let other = ProposalFile::put(&dir, "2-1", Path::new("/w/b.rs"), "").unwrap();
+        let other = ProposalFile::put(&dir, &diff(2, "/w/b.rs")).unwrap();
         let own = folder.parent().unwrap();
         assert!(own.exists());
         drop(dir);
@@ -186,7 +202,7 @@ mod tests {
         fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let dir = open(&environment(&link));
-        let file = ProposalFile::put(&dir, "1-1", Path::new("/a.rs"), "").unwrap();
+        let file = ProposalFile::put(&dir, &diff(1, "/a.rs")).unwrap();
         assert!(file.path().starts_with(&real), "as Emacs names it");
         assert!(holds(&dir, file.path()));
         let named = link.join("pillion/proposals/1/1-1/a.proposed.rs");

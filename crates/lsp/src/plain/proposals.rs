@@ -112,10 +112,8 @@ impl Proposals {
             return Some(publish(showing, diagnostics));
         }
         proposal.hunks = diagnostics;
-        Some(Action::Disk(Job::Write {
-            key: proposal.key(),
-            diff: Arc::downgrade(&proposal.diff),
-        }))
+        let diff = Arc::downgrade(&proposal.diff);
+        Some(Action::Disk(Job::Write(diff)))
     }
 
     /// A job is done.
