@@ -132,13 +132,9 @@ impl Relay {
         let About { text_document } = <About>::deserialize(params).ok()?;
         let mut known = self.links.iter();
         let known = known.find(|(_, link)| link.owner == owner);
-        let (link, dial) = match known {
-            Some((number, _)) => (*number, None),
-            None => {
-                let number = self.dial(owner.clone(), now);
-                (number, Some(Action::Dial { number, owner }))
-            }
-        };
+        let known = known.map(|(number, _)| *number);
+        let dial = known.is_none().then(|| self.dial(owner, now));
+        let link = known.unwrap_or(self.last_number);
         let document = Document {
             uri: text_document.uri,
             link,
@@ -148,23 +144,24 @@ impl Relay {
         dial
     }
 
-    fn dial(&mut self, owner: Owner, now: Instant) -> u32 {
+    fn dial(&mut self, owner: Owner, now: Instant) -> Action {
         self.last_number += 1;
+        let number = self.last_number;
         let hello = Request {
             id: RequestId::from("hello".to_owned()),
             method: "initialize".to_owned(),
             params: self.hello.clone(),
         };
         let link = Link {
-            owner,
+            owner: owner.clone(),
             dialing: Some(Dialing {
                 held: vec![hello.into()],
                 until: now + DIAL_TIMEOUT,
             }),
             waiting: HashMap::new(),
         };
-        self.links.insert(self.last_number, link);
-        self.last_number
+        self.links.insert(number, link);
+        Action::Dial { number, owner }
     }
 
     /// The editor asks something about such a document.
