@@ -91,15 +91,6 @@ impl Plain {
         }
     }
 
-    /// Edits count only in the order in which they were made, and of whole texts the newest does.
-    fn sync_kind(&self) -> TextDocumentSyncKind {
-        if self.quirks.mixes_up_edits {
-            TextDocumentSyncKind::Full
-        } else {
-            TextDocumentSyncKind::Incremental
-        }
-    }
-
     /// An editor reports what it does with a document. Of others than our own, only proposals matter.
     fn notified(&mut self, seat: Seat, method: &str, params: Value) -> Result<Vec<Action>, String> {
         let Some((path, event)) = wire::document_event(method, params)? else {
@@ -219,7 +210,11 @@ impl ClientProfile for Plain {
             position_encoding: Some(self.encoding.kind()),
             text_document_sync: Some(TextDocumentSync::Options(TextDocumentSyncOptions {
                 open_close: Some(true),
-                change: Some(self.sync_kind()),
+                // Edits count only in the order in which they were made, and of whole texts the newest does.
+                change: Some(match self.quirks.mixes_up_edits {
+                    true => TextDocumentSyncKind::Full,
+                    false => TextDocumentSyncKind::Incremental,
+                }),
                 save: Some(Save::SaveOptions(SaveOptions {
                     include_text: Some(true),
                 })),

@@ -25,14 +25,12 @@ pub trait ClientProfile {
     fn capabilities(&self) -> ServerCapabilities;
 
     /// The client is ready for messages. None was sent to it before.
-    fn initialized(&mut self, published: &Published) -> Vec<Action> {
-        let _ = published;
+    fn initialized(&mut self, _published: &Published) -> Vec<Action> {
         Vec::new()
     }
 
     /// The workspace roots changed.
-    fn roots_changed(&mut self, published: &Published) -> Vec<Action> {
-        let _ = published;
+    fn roots_changed(&mut self, _published: &Published) -> Vec<Action> {
         Vec::new()
     }
 
@@ -49,14 +47,12 @@ pub trait ClientProfile {
     fn event(&mut self, event: EditorEvent) -> Vec<Action>;
 
     /// Something is done that was ordered by [`Action::Disk`], [`Action::Launch`] or [`Action::Compare`].
-    fn done(&mut self, done: Done) -> Vec<Action> {
-        let _ = done;
+    fn done(&mut self, _done: Done) -> Vec<Action> {
         Vec::new()
     }
 
     /// Something happened to a connection with another `pillion lsp`.
-    fn link(&mut self, end: End, event: Event) -> Vec<Action> {
-        let _ = event;
+    fn link(&mut self, end: End, _event: Event) -> Vec<Action> {
         vec![Action::HangUp(end)]
     }
 
@@ -76,8 +72,7 @@ pub trait ClientProfile {
     }
 
     /// Time has passed.
-    fn elapse(&mut self, now: Instant) -> Vec<Action> {
-        let _ = now;
+    fn elapse(&mut self, _now: Instant) -> Vec<Action> {
         Vec::new()
     }
 }
