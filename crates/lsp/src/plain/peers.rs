@@ -14,30 +14,24 @@ use crate::message;
 use crate::plain::viewer::{Caller, Seat, Viewer};
 use crate::profile::Action;
 
-/// The editors that are connected: nothing, before one has identified itself.
-pub type Peers = HashMap<u32, Option<Seat>>;
+/// The editors that have identified themselves, by the numbers of their connections.
+pub type Peers = HashMap<u32, Seat>;
 
 impl Plain {
     /// Something happened to one of them.
     pub(super) fn peer(&mut self, number: u32, event: Event, now: Instant) -> Vec<Action> {
-        let end = End::Peer(number);
         match (event, self.peers.get(&number).copied()) {
-            (Event::Opened(_), _) => {
-                self.peers.insert(number, None);
-                Vec::new()
-            }
+            (Event::Opened(_), _) => Vec::new(),
             (Event::Closed(_), _) => {
                 self.peers.remove(&number);
                 self.proposals.left(Viewer::Peer(number), now);
                 Vec::new()
             }
-            (Event::Message(message), Some(Some(seat))) => self.peer_message(seat, message),
-            (Event::Message(Message::Request(request)), Some(None))
-                if request.method == "initialize" =>
-            {
+            (Event::Message(message), Some(seat)) => self.peer_message(seat, message),
+            (Event::Message(Message::Request(request)), None) if request.method == "initialize" => {
                 self.join(number, request)
             }
-            (Event::Message(_), _) => vec![Action::HangUp(end)],
+            (Event::Message(_), None) => vec![Action::HangUp(End::Peer(number))],
         }
     }
 
@@ -56,7 +50,7 @@ impl Plain {
             encoding: params.encoding(),
             is_same_editor: params.editor_pid() == self.editor_pid,
         };
-        self.peers.insert(number, Some(seat));
+        self.peers.insert(number, seat);
         vec![caller.answer(Ok(json!({"capabilities": {}})))]
     }
 
