@@ -28,19 +28,16 @@ pub struct Removed {
 impl Removed {
     /// What `held`, the proposed text in a buffer, changes.
     pub fn between(original: Option<&[u8]>, held: &str) -> Self {
-        let Some(original) = original else {
-            return Self {
-                first: 1,
-                ..Self::default()
-            };
-        };
-        let before = endings::comparable(Text::new(original), held);
-        let after = Text::new(held);
-        let found = hunks::between(&before, &after);
         let mut all = Self {
             first: 1,
             ..Self::default()
         };
+        let Some(original) = original else {
+            return all;
+        };
+        let before = endings::comparable(Text::new(original), held);
+        let after = Text::new(held);
+        let found = hunks::between(&before, &after);
         for hunk in found.iter().take(MAX_HUNKS) {
             all.add(hunk, &before, after.len());
         }

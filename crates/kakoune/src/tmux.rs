@@ -1,6 +1,6 @@
 //! A pane for proposals beside the person's own, in their tmux. It does not take the focus, so the person keeps typing.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::process::Command;
 use std::time::Duration;
 
@@ -38,10 +38,7 @@ pub fn split(report: &Report, session: &str, review: &str, commands: &str, done:
     command.args(["-t", &report.pane, "-c", &report.folder, "--", "env"]);
     for name in VARIABLES {
         if let Some(value) = std::env::var_os(name) {
-            let mut pair = OsString::from(name);
-            pair.push("=");
-            pair.push(value);
-            command.arg(pair);
+            command.arg([OsStr::new(name), &value].join(OsStr::new("=")));
         }
     }
     command.arg(format!("{REVIEW}={review}"));
