@@ -287,12 +287,11 @@ impl Session {
     /// Something happened to a connection with another `pillion lsp`.
     pub fn link(&mut self, input: link::Input) {
         let link::Input { end, event } = input;
-        let is_known = self.links.contains_key(&end);
         match &event {
             Event::Opened(link) => drop(self.links.insert(end, link.clone())),
             Event::Closed(_) => drop(self.links.remove(&end)),
             // It was ended here, and what was on its way does not count.
-            Event::Message(_) if !is_known => return,
+            Event::Message(_) if !self.links.contains_key(&end) => return,
             Event::Message(_) => {}
         }
         self.tell(|profile| profile.link(end, event));
