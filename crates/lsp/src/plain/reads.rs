@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
+use pillion_companion::{Diff, Proposed, Reply};
 
 use crate::disk::{Job, READ_TIMEOUT, Saved};
 use crate::plain::proposal::Proposal;
@@ -34,7 +34,7 @@ pub struct Reads {
 #[derive(Debug)]
 pub struct Read {
     pub then: Then,
-    diff: Arc<Diff>,
+    pub diff: Arc<Diff>,
     path: PathBuf,
     deadline: Instant,
 }
@@ -49,7 +49,7 @@ impl Reads {
             deadline: now + READ_TIMEOUT,
         };
         self.last_number += 1;
-        let (key, number) = (read.key(), self.last_number);
+        let (key, number) = (proposal.key(), self.last_number);
         self.under_way.insert(number, read);
         Some((number, Job::Read { key, number }))
     }
@@ -68,12 +68,6 @@ impl Reads {
         let late = self.under_way.iter();
         let late = late.filter(|(_, read)| read.deadline <= now);
         late.map(|(number, _)| *number).collect()
-    }
-}
-
-impl Proposed for Read {
-    fn key(&self) -> ProposalKey {
-        self.diff.key()
     }
 }
 

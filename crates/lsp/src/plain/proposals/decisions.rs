@@ -85,7 +85,7 @@ impl Proposals {
         let Some(read) = self.reads.finish(number) else {
             return Vec::new();
         };
-        let (key, mut text) = (read.key(), read.text(saved));
+        let (key, mut text) = (read.diff.key(), read.text(saved));
         if let Ok(pending) = self.pending.current_mut(key) {
             pending.deciding = None;
             if let Then::Accept(caller) = &read.then {
