@@ -220,7 +220,7 @@ impl TargetFile {
         }
         let places = self.dialect?.places().iter();
         let mut pids = places.filter_map(|place| {
-            let pid = place.name.pid_in(self.name())?;
+            let pid = place.name.pid_in(self.name())?.try_into().ok()?;
             // `PREFIX-PORT.json` looks like `PREFIX-PID.json`.
             let is_port = || Some(pid) == self.port().map(u32::from);
             (place.name.holds_port() || !is_port()).then_some(pid)

@@ -322,7 +322,7 @@ impl FoundFile {
     pub fn pid(&self) -> Option<u32> {
         let name = self.path.file_name()?.to_str()?;
         let names = self.dialect.places().iter().map(|place| place.name);
-        let mut pids = names.filter_map(|pattern| pattern.pid_in(name));
+        let mut pids = names.filter_map(|pattern| pattern.pid_in(name)?.try_into().ok());
         pids.find(|pid| *pid != u32::from(self.content.port))
     }
 

@@ -21,11 +21,10 @@ impl Place<'_> {
         let folder = tmpdir.join("gemini").join("ide");
         let mut pick = self.pick_single(prefix, &tmpdir, &folder);
         let several = FileName::PidPort(prefix);
-        let mut found = names(&folder);
-        found.retain(|name| several.fits(name));
-        let seen = found.into_iter().map(|name| {
-            let pid = pid_in(&name, prefix);
-            (Seen::read(folder.join(&name), pid), name)
+        let found = names(&folder).into_iter();
+        let seen = found.filter_map(|name| {
+            let pid = several.pid_in(&name)?;
+            Some((Seen::read(folder.join(&name), Some(pid)), name))
         });
         let (looked_at, others): (Vec<_>, Vec<_>) = seen.partition(|(_, name)| {
             let exact = |pid: u32| name.starts_with(&format!("{prefix}-{pid}-"));
@@ -56,10 +55,11 @@ impl Place<'_> {
             (tmpdir, folder)
         };
         for home in [here, elsewhere] {
-            let mut found = names(home);
-            found.retain(|name| single.fits(name));
-            for name in found {
-                let seen = Seen::read(home.join(&name), pid_in(&name, prefix));
+            for name in names(home) {
+                let Some(pid) = single.pid_in(&name) else {
+                    continue;
+                };
+                let seen = Seen::read(home.join(&name), Some(pid));
                 let wanted = self.ide_pid.map(|pid| single.of(pid, 0));
                 let verdict = if home != here {
                     Verdict::NotLookedAt
@@ -219,11 +219,4 @@ fn is_config(content: &Content, objects_only: bool) -> bool {
     } else {
         content.is_truthy()
     }
-}
-
-/// The process id in a name.
-pub(super) fn pid_in(name: &str, prefix: &str) -> Option<u64> {
-    let numbers = name.strip_prefix(prefix)?.strip_prefix('-')?;
-    let digits = numbers.split(['-', '.']).next()?;
-    Some(digits.parse().unwrap_or(u64::MAX))
 }

@@ -8,7 +8,6 @@ use pillion_system::process::{Answer, ask};
 use serde_json::Value;
 
 use super::content::{Content, Workspace};
-use super::folder::pid_in;
 use super::pick::{Judged, Pick, Place};
 use super::read::{Seen, names};
 use super::verdict::{Preference, Stale, Verdict};
@@ -229,11 +228,11 @@ impl Place<'_> {
         for folder in [tmpdir, &specified, &borrowed] {
             for name in names(folder) {
                 let path = folder.join(&name);
-                let is_one =
-                    FileName::PidPort(PREFIX).fits(&name) || FileName::Pid(PREFIX).fits(&name);
+                let named = [FileName::PidPort(PREFIX), FileName::Pid(PREFIX)];
+                let pid = named.iter().find_map(|pattern| pattern.pid_in(&name));
                 let is_known = pick.files.iter().any(|judged| judged.seen.path == path);
-                if is_one && !is_known {
-                    let seen = Seen::read(path, pid_in(&name, PREFIX));
+                if pid.is_some() && !is_known {
+                    let seen = Seen::read(path, pid);
                     let verdict = self.of_unasked(&seen, folder == tmpdir);
                     pick.push(seen, verdict);
                 }

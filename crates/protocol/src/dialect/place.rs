@@ -69,46 +69,41 @@ impl FileName {
         }
     }
 
-    /// The process id in `name`, if it is one of these and holds one.
-    pub fn pid_in(self, name: &str) -> Option<u32> {
-        let (Self::PidPort(prefix) | Self::Pid(prefix)) = self else {
-            return None;
-        };
-        if !self.fits(name) {
-            return None;
-        }
-        let numbers = name.strip_prefix(prefix)?.strip_prefix('-')?;
-        numbers.split(['-', '.']).next()?.parse().ok()
+    /// The process id in `name`, if it is one of these and holds one; the largest number if it can be none.
+    pub fn pid_in(self, name: &str) -> Option<u64> {
+        let (pid, _) = self.numbers(name)?;
+        Some(pid?.parse().unwrap_or(u64::MAX))
     }
 
-    /// The port in `name`, if it is one of these and holds nothing else.
+    /// The port in `name`, if it is one of these and holds one.
     pub fn port_in(self, name: &str) -> Option<u16> {
-        let number = match self {
-            Self::PortLock => name.strip_suffix(".lock")?,
-            Self::Port(prefix) => name
-                .strip_prefix(prefix)?
-                .strip_prefix('-')?
-                .strip_suffix(".json")?,
-            Self::PidPort(_) | Self::Pid(_) => return None,
-        };
-        number.parse().ok()
+        let (_, port) = self.numbers(name)?;
+        port?.parse().ok()
     }
 
     /// Whether `name` could be one of these, whatever its numbers.
     pub fn fits(self, name: &str) -> bool {
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        let numbers = |prefix: &str| {
-            name.strip_prefix(prefix)
-                .and_then(|rest| rest.strip_prefix('-'))
-                .and_then(|rest| rest.strip_suffix(".json"))
+        self.numbers(name).is_some()
+    }
+
+    /// The digits for a process id and for a port in `name`, if it could be one of these.
+    fn numbers(self, name: &str) -> Option<(Option<&str>, Option<&str>)> {
+        let behind = |prefix: &str| {
+            let rest = name.strip_prefix(prefix)?.strip_prefix('-')?;
+            rest.strip_suffix(".json")
         };
-        match self {
-            Self::PidPort(prefix) => numbers(prefix)
-                .and_then(|rest| rest.split_once('-'))
-                .is_some_and(|(pid, port)| is_number(pid) && is_number(port)),
-            Self::Pid(prefix) | Self::Port(prefix) => numbers(prefix).is_some_and(is_number),
-            Self::PortLock => name.strip_suffix(".lock").is_some_and(is_number),
-        }
+        let (pid, port) = match self {
+            Self::PidPort(prefix) => {
+                let (pid, port) = behind(prefix)?.split_once('-')?;
+                (Some(pid), Some(port))
+            }
+            Self::Pid(prefix) => (Some(behind(prefix)?), None),
+            Self::Port(prefix) => (None, Some(behind(prefix)?)),
+            Self::PortLock => (None, Some(name.strip_suffix(".lock")?)),
+        };
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let mut numbers = pid.into_iter().chain(port);
+        numbers.all(is_number).then_some((pid, port))
     }
 }
 
