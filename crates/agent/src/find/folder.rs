@@ -147,48 +147,36 @@ impl Place<'_> {
             self.port_variable.is_some() && port == self.port_variable
         };
         let fits = |judged: &Judged| judged.verdict == Verdict::Fallback;
-        let count = files.iter().filter(|judged| fits(judged)).count();
-        let named = files
-            .iter()
-            .position(|judged| fits(judged) && has_port(judged));
-        let first = files.iter().position(fits);
-        if let Some(first) = first {
-            let chosen = named.filter(|_| count > 1).unwrap_or(first);
+        let is_parsed = |judged: &Judged| {
+            let verdict = &judged.verdict;
+            matches!(verdict, Verdict::OtherWorkspace | Verdict::NoWorkspace)
+        };
+        let best = |wanted: fn(&Judged) -> bool| {
+            let mut judged = files.iter();
+            let named = judged.position(|judged| wanted(judged) && has_port(judged));
+            named.or_else(|| files.iter().position(wanted))
+        };
+        if let Some(chosen) = best(fits) {
+            let by_port = files[..chosen].iter().any(fits);
             for index in (0..files.len()).filter(|index| *index != chosen) {
                 if fits(&files[index]) {
-                    let by_port = index < chosen;
-                    files[index].verdict = Verdict::SecondChoice(if by_port {
-                        self.port_preference()
-                    } else {
-                        self.preference(&files[chosen].seen, &files[index].seen, chosen != first)
-                    });
+                    let (one, other) = (&files[chosen].seen, &files[index].seen);
+                    let preference = self.preference(one, other, by_port);
+                    files[index].verdict = Verdict::SecondChoice(preference);
                 }
             }
             files[chosen].verdict = Verdict::Chosen;
-        } else if self.situation.release.has(Change::OwnFiles) {
-            let parsed = |judged: &Judged| {
-                matches!(
-                    judged.verdict,
-                    Verdict::OtherWorkspace | Verdict::NoWorkspace
-                )
-            };
-            let named = files
-                .iter()
-                .position(|judged| parsed(judged) && has_port(judged));
-            if let Some(index) = named.or_else(|| files.iter().position(parsed)) {
-                files[index].verdict = Verdict::ChosenToExplain;
-            }
+        } else if self.situation.release.has(Change::OwnFiles)
+            && let Some(index) = best(is_parsed)
+        {
+            files[index].verdict = Verdict::ChosenToExplain;
         }
-    }
-
-    fn port_preference(&self) -> Preference {
-        let variable = self.situation.release.agent.port_variable();
-        Preference::PortVariable(variable.unwrap_or_default())
     }
 
     fn preference(&self, chosen: &Seen, other: &Seen, by_port: bool) -> Preference {
         if by_port {
-            return self.port_preference();
+            let variable = self.situation.release.agent.port_variable();
+            return Preference::PortVariable(variable.unwrap_or_default());
         }
         let (first, second) = (self.rank(chosen), self.rank(other));
         if !self.situation.release.has(Change::EveryProcess) || first == second {
