@@ -1,10 +1,8 @@
 //! JSON of others, in bounded memory: a text of many small values would need a hundred times its
 //! own size.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde::de::Error as _;
+use serde_json::{Error, Value};
 
 /// The most values in one text: far more than any message of a companion needs.
 const MAX_VALUES: usize = 200_000;
@@ -13,77 +11,38 @@ const MAX_VALUES: usize = 200_000;
 ///
 /// # Errors
 /// When it is no JSON, or holds too many values.
-pub fn value(text: &[u8]) -> serde_json::Result<Value> {
-    let mut deserializer = serde_json::Deserializer::from_slice(text);
-    let mut left = MAX_VALUES;
-    let value = Bounded(&mut left).deserialize(&mut deserializer)?;
-    deserializer.end()?;
-    Ok(value)
+pub fn value(text: &[u8]) -> Result<Value, Error> {
+    if most_values(text) > MAX_VALUES {
+        return Err(Error::custom("too many values"));
+    }
+    serde_json::from_slice(text)
 }
 
-/// Takes one value; it and all within count against how many are left.
-struct Bounded<'a>(&'a mut usize);
-
-impl<'de> DeserializeSeed<'de> for Bounded<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        let left = self.0.checked_sub(1);
-        *self.0 = left.ok_or_else(|| D::Error::custom("too many values"))?;
-        deserializer.deserialize_any(self)
+/// As many values as a text may hold: all but the first begin behind one of these, outside of strings.
+/// An empty list or object counts twice.
+fn most_values(text: &[u8]) -> usize {
+    let mut bytes = text.iter();
+    let mut count = 1;
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' | b'{' | b',' => count += 1,
+            b'"' => skip_string(&mut bytes),
+            _ => {}
+        }
     }
+    count
 }
 
-impl<'de> Visitor<'de> for Bounded<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, is: bool) -> Result<Value, E> {
-        Ok(Value::Bool(is))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
-        Ok(number.into())
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-        Ok(number.into())
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(number).map_or(Value::Null, Value::Number))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(text.into())
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Value, E> {
-        Ok(Value::String(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
-        let mut values = Vec::new();
-        while let Some(value) = list.next_element_seed(Bounded(self.0))? {
-            values.push(value);
+/// Goes on behind the quote that ends a string.
+fn skip_string<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => return,
+            b'\\' => {
+                bytes.next();
+            }
+            _ => {}
         }
-        Ok(Value::Array(values))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
-        let mut values = Map::new();
-        while let Some(name) = object.next_key::<String>()? {
-            let value = object.next_value_seed(Bounded(self.0))?;
-            values.insert(name, value);
-        }
-        Ok(Value::Object(values))
     }
 }
 
