@@ -151,8 +151,8 @@ fn unfinished_name() -> io::Result<String> {
     random_name::<16>(&format!("{UNFINISHED}{}-", std::process::id()))
 }
 
-/// A name that nobody can guess, and so cannot be taken: `start`, and `BYTES` random bytes
-/// in hexadecimal.
+/// A text that nobody can guess: `start`, and `BYTES` bytes of the system's random source in lowercase
+/// hexadecimal.
 pub(crate) fn random_name<const BYTES: usize>(start: &str) -> io::Result<String> {
     let mut random = [0; BYTES];
     getrandom::fill(&mut random).map_err(io::Error::other)?;

@@ -1,7 +1,11 @@
 //! The secrets of one companion: each dialect has its own, so that a token says which agent
 //! presents it (C3.1).
 
+use std::io;
+
 use pillion_protocol::{Dialect, Token};
+
+use crate::private_file::random_name;
 
 /// A companion's tokens, one for every dialect, in their order.
 #[derive(Debug, Clone)]
@@ -10,7 +14,7 @@ pub struct Tokens([Token; Dialect::ALL.len()]);
 /// The system has no randomness to give.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot get random bytes from the system for a token")]
-pub struct RandomError(#[source] getrandom::Error);
+pub struct RandomError(#[source] io::Error);
 
 impl Tokens {
     /// Fresh tokens that nobody can guess.
@@ -54,9 +58,8 @@ impl Tokens {
 /// # Errors
 /// When the system's random source fails.
 pub fn random_token() -> Result<Token, RandomError> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(RandomError)?;
-    Ok(Token::from_random(bytes))
+    let token = random_name::<32>("").map(Token::from);
+    token.map_err(RandomError)
 }
 
 #[cfg(test)]
@@ -92,6 +95,7 @@ mod tests {
     #[test]
     fn no_two_tokens_are_equal() {
         let (one, other) = (Tokens::generate().unwrap(), Tokens::generate().unwrap());
+        assert!(one.get(Dialect::GeminiCli).is_random());
         let secrets =
             |tokens: &Tokens| Dialect::ALL.map(|dialect| tokens.get(dialect).expose().to_owned());
         let mut all = [secrets(&one), secrets(&other)].concat();
