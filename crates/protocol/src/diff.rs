@@ -25,61 +25,15 @@ pub const DIFF_BASE: &str = "pillion/base";
 /// The largest proposed content, in bytes of UTF-8.
 pub const MAX_CONTENT: usize = 64 * 1024 * 1024;
 
-/// Arguments of a tool call that break the contract.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ArgumentError {
-    /// A required field is not there.
-    #[error("{tool}: {field} is missing")]
-    Missing {
-        /// The tool that was called.
-        tool: &'static str,
-        /// The field.
-        field: &'static str,
-    },
-    /// A field is there, but has another type.
-    #[error("{tool}: {field} is {found}, not a string")]
-    NotAString {
-        /// The tool that was called.
-        tool: &'static str,
-        /// The field.
-        field: &'static str,
-        /// What the field holds instead.
-        found: &'static str,
-    },
-    /// The content is longer than [`MAX_CONTENT`].
-    #[error("openDiff: {field} has {size} bytes; at most {MAX_CONTENT} can be shown")]
-    TooLong {
-        /// The field.
-        field: &'static str,
-        /// Its length in bytes.
-        size: usize,
-    },
-    /// Claude Code names two files.
-    #[error("openDiff: old_file_path {old:?} and new_file_path {new:?} differ")]
-    PathsDiffer {
-        /// The file as it is.
-        old: String,
-        /// The file as it is to be.
-        new: String,
-    },
-}
-
 impl OpenDiff {
     /// Reads the arguments of a tool call. Fields that the contract does not know are ignored.
     ///
     /// # Errors
-    /// Names the first field that breaks the contract.
-    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, ArgumentError> {
-        let file_path = take_string(&mut arguments, OPEN_DIFF, "filePath")?;
-        let new_content = take_string(&mut arguments, OPEN_DIFF, "newContent")?;
-        let size = new_content.len();
-        if size > MAX_CONTENT {
-            let field = "newContent";
-            return Err(ArgumentError::TooLong { field, size });
-        }
+    /// Names the first field that breaks the contract, for the agent.
+    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, String> {
         Ok(Self {
-            file_path,
-            new_content,
+            file_path: take_string(&mut arguments, OPEN_DIFF, "filePath")?,
+            new_content: take_content(&mut arguments, "newContent")?,
         })
     }
 }
@@ -90,25 +44,39 @@ impl OpenDiff {
 ///
 /// # Errors
 /// As [`OpenDiff::from_arguments`].
-pub fn closed_file(mut arguments: Map<String, Value>) -> Result<String, ArgumentError> {
+pub fn closed_file(mut arguments: Map<String, Value>) -> Result<String, String> {
     take_string(&mut arguments, CLOSE_DIFF, "filePath")
+}
+
+/// The text that is proposed to [`OPEN_DIFF`].
+pub(crate) fn take_content(
+    arguments: &mut Map<String, Value>,
+    field: &str,
+) -> Result<String, String> {
+    let content = take_string(arguments, OPEN_DIFF, field)?;
+    match content.len() {
+        ..=MAX_CONTENT => Ok(content),
+        size => Err(format!(
+            "{OPEN_DIFF}: {field} has {size} bytes; at most {MAX_CONTENT} can be shown"
+        )),
+    }
 }
 
 pub(crate) fn take_string(
     arguments: &mut Map<String, Value>,
-    tool: &'static str,
-    field: &'static str,
-) -> Result<String, ArgumentError> {
+    tool: &str,
+    field: &str,
+) -> Result<String, String> {
     let found = match arguments.get_mut(field).map(Value::take) {
         Some(Value::String(text)) => return Ok(text),
-        None => return Err(ArgumentError::Missing { tool, field }),
+        None => return Err(format!("{tool}: {field} is missing")),
         Some(Value::Null) => "null",
         Some(Value::Bool(_)) => "a boolean",
         Some(Value::Number(_)) => "a number",
         Some(Value::Array(_)) => "an array",
         Some(Value::Object(_)) => "an object",
     };
-    Err(ArgumentError::NotAString { tool, field, found })
+    Err(format!("{tool}: {field} is {found}, not a string"))
 }
 
 /// What became of a proposal, as reported to the agent (C5.6, C5.7).
@@ -223,11 +191,7 @@ mod tests {
 
     #[test]
     fn wrong_arguments_name_the_field() {
-        let message = |value| {
-            OpenDiff::from_arguments(arguments(value))
-                .unwrap_err()
-                .to_string()
-        };
+        let message = |value| OpenDiff::from_arguments(arguments(value)).unwrap_err();
         assert_eq!(message(json!({})), "openDiff: filePath is missing");
         assert_eq!(
             message(json!({"filePath": "/a"})),

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use pillion_protocol::claude::tools::{self, CLOSE_ALL_DIFF_TABS, CLOSE_TAB, GET_DIAGNOSTICS};
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::diff::{self, ArgumentError, CLOSE_DIFF, OPEN_DIFF, OpenDiff};
+use pillion_protocol::diff::{self, CLOSE_DIFF, OPEN_DIFF, OpenDiff};
 use pillion_protocol::{Dialect, FileDiagnostics};
 use serde_json::{Map, Value};
 
@@ -39,18 +39,15 @@ impl MainLoop {
     ) -> Result<ToolCall, String> {
         let agent = self.sessions.agent(session);
         let agent = agent.ok_or("the session has ended")?;
-        let wrong = |error: ArgumentError| error.to_string();
         Ok(match (agent.protocol(), tool) {
             (Protocol::Companion, OPEN_DIFF) => {
-                let open = OpenDiff::from_arguments(arguments).map_err(wrong)?;
+                let open = OpenDiff::from_arguments(arguments)?;
                 let (path, content) = (open.file_path, open.new_content);
                 ToolCall::Open(self.proposal(session, agent, path, content, None)?)
             }
-            (Protocol::Companion, CLOSE_DIFF) => {
-                ToolCall::Close(diff::closed_file(arguments).map_err(wrong)?)
-            }
+            (Protocol::Companion, CLOSE_DIFF) => ToolCall::Close(diff::closed_file(arguments)?),
             (Protocol::Claude, OPEN_DIFF) => {
-                let open = tools::OpenDiff::from_arguments(arguments).map_err(wrong)?;
+                let open = tools::OpenDiff::from_arguments(arguments)?;
                 let name = open.tab_name;
                 let tab = Some(Tab {
                     name,
@@ -60,9 +57,7 @@ impl MainLoop {
                 let (path, content) = (open.path, open.contents);
                 ToolCall::Open(self.proposal(session, agent, path, content, tab)?)
             }
-            (Protocol::Claude, CLOSE_TAB) => {
-                ToolCall::Close(tools::closed_tab(arguments).map_err(wrong)?)
-            }
+            (Protocol::Claude, CLOSE_TAB) => ToolCall::Close(tools::closed_tab(arguments)?),
             (Protocol::Claude, CLOSE_ALL_DIFF_TABS) => ToolCall::CloseAll,
             (Protocol::Claude, GET_DIAGNOSTICS) => {
                 ToolCall::Diagnostics(tools::diagnosed_uri(arguments))

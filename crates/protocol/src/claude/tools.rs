@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::diff::{ArgumentError, MAX_CONTENT, OPEN_DIFF, take_string};
+use crate::diff::{OPEN_DIFF, take_content, take_string};
 
 /// Takes the view of one proposal away, by its tab's name.
 pub const CLOSE_TAB: &str = "close_tab";
@@ -39,18 +39,15 @@ impl OpenDiff {
     /// # Errors
     /// Names the first field that is missing, has another type or is too long, or says that the two
     /// paths differ: moving a file cannot be reviewed.
-    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, ArgumentError> {
+    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, String> {
         let old = take_string(&mut arguments, OPEN_DIFF, "old_file_path")?;
         let path = take_string(&mut arguments, OPEN_DIFF, "new_file_path")?;
-        let contents = take_string(&mut arguments, OPEN_DIFF, "new_file_contents")?;
+        let contents = take_content(&mut arguments, "new_file_contents")?;
         let tab_name = take_string(&mut arguments, OPEN_DIFF, "tab_name")?;
         if old != path {
-            return Err(ArgumentError::PathsDiffer { old, new: path });
-        }
-        let size = contents.len();
-        if size > MAX_CONTENT {
-            let field = "new_file_contents";
-            return Err(ArgumentError::TooLong { field, size });
+            return Err(format!(
+                "{OPEN_DIFF}: old_file_path {old:?} and new_file_path {path:?} differ"
+            ));
         }
         Ok(Self {
             path,
@@ -64,7 +61,7 @@ impl OpenDiff {
 ///
 /// # Errors
 /// As [`OpenDiff::from_arguments`].
-pub fn closed_tab(mut arguments: Map<String, Value>) -> Result<String, ArgumentError> {
+pub fn closed_tab(mut arguments: Map<String, Value>) -> Result<String, String> {
     take_string(&mut arguments, CLOSE_TAB, "tab_name")
 }
 
@@ -119,6 +116,7 @@ pub fn listed() -> [(&'static str, &'static str, Value); 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diff::MAX_CONTENT;
 
     fn open(change: impl FnOnce(&mut Map<String, Value>)) -> Result<OpenDiff, String> {
         let arguments = json!({
@@ -126,7 +124,7 @@ mod tests {
         });
         let mut arguments: Map<_, _> = serde_json::from_value(arguments).unwrap();
         change(&mut arguments);
-        OpenDiff::from_arguments(arguments).map_err(|error| error.to_string())
+        OpenDiff::from_arguments(arguments)
     }
 
     #[test]
