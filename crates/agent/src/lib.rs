@@ -66,7 +66,8 @@
 //!
 //! ```
 //! # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }
-//! use pillion_agent::{Client, Decision};
+//! use pillion_agent::Client;
+//! use pillion_protocol::Outcome;
 //!
 //! # let companion = accepting::Accepting::start();
 //! # let address = companion.address();
@@ -75,8 +76,8 @@
 //! client.open_diff("/work/notes.md", "new text\n").await?;
 //! match updates.decision("/work/notes.md").await? {
 //!     // The agent writes the file, never the companion (C5.9).
-//!     Decision::Accepted { text, .. } => assert_eq!(text, "new text\n"),
-//!     Decision::Rejected => {}
+//!     Outcome::Accepted { content, .. } => assert_eq!(content, "new text\n"),
+//!     Outcome::Rejected => {}
 //! }
 //! client.disconnect().await?;
 //! # Ok(())
@@ -105,4 +106,4 @@ pub use error::ClientError;
 pub use introduction::Server;
 pub use knock::knock;
 pub use runtime::runtime;
-pub use updates::{Decision, Update, Updates};
+pub use updates::{Update, Updates};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_http::{Event, Events};
-use pillion_protocol::IdeContext;
 use pillion_protocol::context::CONTEXT_UPDATE;
 use pillion_protocol::diff::DIFF_BASE;
+use pillion_protocol::{IdeContext, Outcome};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -53,21 +53,6 @@ impl Update {
             base: None,
         }
     }
-}
-
-/// What the reviewer decided.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    /// Accepted (C5.6). The text may be another than the proposed one: the reviewer can edit it.
-    Accepted {
-        /// The complete final text.
-        text: String,
-        /// Which text of the file the reviewer compared it with last, as a fingerprint, where the
-        /// companion says so.
-        base: Option<String>,
-    },
-    /// Rejected, which closing the view without accepting is, too (C5.7).
-    Rejected,
 }
 
 /// The event stream of a session. What is not read waits at the companion; dropping it closes the
@@ -160,21 +145,22 @@ impl Updates {
         }
     }
 
-    /// Waits until a person has decided about the diff of this file, however long that takes.
-    /// Cancel-safe. What is about something else is skipped.
+    /// Waits until a person has decided about the diff of this file, however long that takes. What is
+    /// accepted may be another text than the proposed one: the reviewer can edit it. Cancel-safe. What is
+    /// about something else is skipped.
     ///
     /// # Errors
     /// [`ClientError::Lost`] when the companion or the session is gone before.
-    pub async fn decision(&mut self, file: &str) -> Result<Decision, ClientError> {
+    pub async fn decision(&mut self, file: &str) -> Result<Outcome, ClientError> {
         loop {
             let update = self.next_of_session().await;
             match update.map_err(|_| ClientError::Lost)? {
                 Update::DiffAccepted {
                     path,
-                    content: text,
+                    content,
                     base,
-                } if path == file => return Ok(Decision::Accepted { text, base }),
-                Update::DiffRejected { path } if path == file => return Ok(Decision::Rejected),
+                } if path == file => return Ok(Outcome::Accepted { content, base }),
+                Update::DiffRejected { path } if path == file => return Ok(Outcome::Rejected),
                 _ => {}
             }
         }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::Context;
-use pillion_agent::{Client, Decision};
+use pillion_agent::Client;
 use pillion_discovery::canonicalize;
-use pillion_protocol::{DiscoveryFile, Token};
+use pillion_protocol::{DiscoveryFile, Outcome, Token};
 use tempfile::TempDir;
 
 const NAME: &str = "reading_list.py";
@@ -69,13 +69,13 @@ async fn propose(port: u16, token: Token, path: &Path) -> anyhow::Result<String>
     let (client, mut updates) = Client::connect(port, token).await?;
     client.open_diff(path, AFTER).await?;
     let told = match updates.decision(path).await? {
-        Decision::Accepted { text, .. } => {
+        Outcome::Accepted { content: text, .. } => {
             // The agent writes, never the companion (C5.9).
             fs::write(path, &text)?;
             let edited = if text == AFTER { "" } else { " as you left it" };
             format!("Accepted: the demo agent wrote the text{edited}.")
         }
-        Decision::Rejected => "Rejected: the demo agent wrote nothing.".to_owned(),
+        Outcome::Rejected => "Rejected: the demo agent wrote nothing.".to_owned(),
     };
     client.disconnect().await?;
     Ok(told)

@@ -3,13 +3,11 @@
 use std::sync::Mutex;
 
 use pillion_agent::{Client, ClientError, Update};
-use pillion_protocol::Token;
+use pillion_protocol::{Outcome, Token};
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::server::{
-    Act, SOON, Server, accepted, events, head, notification, reply, result, usual,
-};
+use crate::server::{Act, SOON, Server, events, head, notification, reply, result, usual};
 
 #[tokio::test]
 async fn json_answers_no_token_and_no_session_are_fine() {
@@ -73,7 +71,7 @@ async fn an_outcome_with_the_answer_of_the_call_is_heard() {
         _ => usual(asked),
     })
     .await;
-    assert_eq!(server.propose("x").await.unwrap(), accepted("y"));
+    assert_eq!(server.propose("x").await.unwrap(), Outcome::accepted("y"));
 }
 
 #[tokio::test]
@@ -178,7 +176,10 @@ async fn a_stream_that_ends_is_opened_again_and_no_outcome_is_lost() {
         }
     })
     .await;
-    assert_eq!(server.propose("x").await.unwrap(), accepted("late"));
+    assert_eq!(
+        server.propose("x").await.unwrap(),
+        Outcome::accepted("late")
+    );
     assert_eq!(
         server.count("POST", "initialize"),
         1,

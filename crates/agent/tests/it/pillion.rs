@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::mpsc as std_mpsc;
 
-use pillion_agent::{Address, Client, Decision, Updates};
+use pillion_agent::{Address, Client, Updates};
 use pillion_companion::{CloseReason, Companion, Diff, EditorEvent, Options, Proposed};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::context::TRUNCATION_MARK;
@@ -11,7 +11,7 @@ use pillion_protocol::{File, IdeInfo, Outcome};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
-use crate::server::{SOON, accepted};
+use crate::server::SOON;
 
 /// What the editor was asked.
 #[derive(Debug)]
@@ -108,13 +108,13 @@ async fn a_proposal_is_accepted_rejected_or_closed() {
     let content = "edited\r\n\u{feff}".to_owned();
     handle.resolve_diff(diff.key(), Outcome::accepted(content.clone()));
     let decision = timeout(SOON, updates.decision(&path)).await.unwrap();
-    assert_eq!(decision.unwrap(), accepted(&content));
+    assert_eq!(decision.unwrap(), Outcome::accepted(&content));
 
     client.open_diff(&path, "x").await.unwrap();
     let diff = world.shown();
     handle.resolve_diff(diff.key(), Outcome::Rejected);
     let decision = timeout(SOON, updates.decision(&path)).await.unwrap();
-    assert_eq!(decision.unwrap(), Decision::Rejected);
+    assert_eq!(decision.unwrap(), Outcome::Rejected);
 
     client.open_diff(&path, "x").await.unwrap();
     assert_eq!(client.close_diff(&path).await.unwrap(), "in the view");
@@ -183,6 +183,6 @@ async fn texts_come_back_byte_for_byte() {
             .handle()
             .resolve_diff(diff.key(), Outcome::accepted(content));
         let decision = timeout(SOON, updates.decision(&path)).await.unwrap();
-        assert!(decision.unwrap() == accepted(text));
+        assert!(decision.unwrap() == Outcome::accepted(text));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use pillion_agent::{Address, Client, ClientError, Decision, Updates};
+use pillion_agent::{Address, Client, ClientError, Updates};
+use pillion_protocol::Outcome;
 pub use pillion_testkit::SOON;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -61,7 +62,7 @@ impl Server {
     }
 
     /// What is decided about a proposal for `/a` in a session of its own.
-    pub async fn propose(&self, text: &str) -> Result<Decision, ClientError> {
+    pub async fn propose(&self, text: &str) -> Result<Outcome, ClientError> {
         let (client, mut updates) = self.session().await;
         client.open_diff("/a", text).await?;
         let decision = tokio::time::timeout(SOON, updates.decision("/a")).await;
@@ -77,14 +78,6 @@ impl Server {
         let asked = self.asked();
         let fits = |asked: &&Asked| asked.verb == verb && asked.method() == method;
         asked.iter().filter(fits).count()
-    }
-}
-
-/// Accepted, by a companion that does not say what it was compared with.
-pub fn accepted(text: &str) -> Decision {
-    Decision::Accepted {
-        text: text.to_owned(),
-        base: None,
     }
 }
 

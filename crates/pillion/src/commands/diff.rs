@@ -12,8 +12,9 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use anyhow::Context;
-use pillion_agent::{Client, ClientError, Decision, Updates};
+use pillion_agent::{Client, ClientError, Updates};
 use pillion_discovery::{Environment, FileError, kept_text};
+use pillion_protocol::Outcome;
 use pillion_text::visible;
 use serde_json::json;
 
@@ -315,11 +316,14 @@ fn say_waiting(editor: &str) {
     }
 }
 
-impl From<Decision> for End {
-    fn from(decision: Decision) -> Self {
-        match decision {
-            Decision::Accepted { text, base } => Self::Accepted { text, base },
-            Decision::Rejected => Self::Rejected,
+impl From<Outcome> for End {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Accepted {
+                content: text,
+                base,
+            } => Self::Accepted { text, base },
+            Outcome::Rejected => Self::Rejected,
         }
     }
 }
