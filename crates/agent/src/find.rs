@@ -62,17 +62,15 @@ use pillion_discovery::Environment;
 use pillion_protocol::{Dialect, Token};
 use pillion_system::process::Process;
 
+pub use self::content::is_truthy;
 use self::content::{Content, Workspace, leading_number, port_number};
+pub use self::ide_pid::ide_pid;
 use self::pick::{Pick, Place};
+pub use self::verdict::{Candidate, Preference, Stale, Verdict};
 use self::workspace::Fit;
 use crate::Address;
 use crate::host::{Host, hosts};
-use crate::release::Change;
-
-pub use self::content::is_truthy;
-pub use self::ide_pid::ide_pid;
-pub use self::verdict::{Candidate, Preference, Stale, Verdict};
-pub use crate::release::{Release, Version, VersionError};
+pub use crate::release::{Change, Release, Version, VersionError};
 
 /// An agent that is about to look for its companion.
 #[derive(Debug, Clone, Copy)]

@@ -44,13 +44,14 @@ pub struct Release {
 
 /// A way of finding a companion that came with some release and stayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub enum Change {
     /// A variable can hold the token.
     TokenVariable,
     /// Sublime Text's terminal is known.
     Sublime,
     /// Paths are decoded; the single file lies in the folder; SSH and dev containers are known, and
-    /// JetBrains' terminal is; a port is the number that a text starts with, and not 0.
+    /// JetBrains' terminal is; a port is the number that a text starts with, and not 0; no proxy is
+    /// asked for the host that is dialled.
     Decoded,
     /// The files of every process are looked at, and a variable can name the process.
     EveryProcess,
@@ -70,7 +71,7 @@ pub(crate) enum Change {
     LockScan,
     /// All lock files in any case. Stale ones are deleted, and others are dialled after the first.
     LockSweep,
-    /// `QWEN_HOME` names the directory.
+    /// `QWEN_HOME` names the directory, also from the user's own `.env` files, but from no project's.
     QwenHome,
     /// Lock files must fit the folder; roots must be absolute and may be a JSON array; the port
     /// variable must be a port.
@@ -162,12 +163,6 @@ impl Release {
         !oldest.any(|(agent, version)| *agent == self.agent && self.version < *version)
     }
 
-    /// The variable that names the editor's process to it, if it knows one.
-    pub fn pid_variable(self) -> Option<&'static str> {
-        self.has(Change::EveryProcess)
-            .then_some("GEMINI_CLI_IDE_PID")
-    }
-
     /// The releases of `agent` with which its way of finding a companion changed, oldest first.
     pub fn turning_points(agent: Dialect) -> Vec<Self> {
         let of_agent = CHANGES.iter().filter(|(_, other, _)| *other == agent);
@@ -178,7 +173,8 @@ impl Release {
         versions.into_iter().map(release).collect()
     }
 
-    pub(crate) fn has(self, change: Change) -> bool {
+    /// Whether it has this way of finding a companion.
+    pub fn has(self, change: Change) -> bool {
         CHANGES.iter().any(|(other, agent, since)| {
             *other == change && *agent == self.agent && *since <= self.version
         })

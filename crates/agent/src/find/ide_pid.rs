@@ -4,7 +4,7 @@ use pillion_discovery::Environment;
 use pillion_system::process::Process;
 
 use super::content::leading_number;
-use crate::release::Release;
+use crate::release::{Change, Release};
 
 /// How far agents climb.
 const MAX_STEPS: usize = 32;
@@ -29,8 +29,10 @@ pub fn ide_pid(release: Release, environment: &Environment, chain: &[Process]) -
 
 /// The process that a variable names, for a release that knows the variable.
 fn named_pid(release: Release, environment: &Environment) -> Option<u32> {
-    let value = environment.filled(release.pid_variable()?)?.to_str()?;
-    leading_number(value).filter(|pid| *pid > 0)
+    let name = release.agent.variables()?.pid?;
+    let value = environment.filled(name)?.to_str()?;
+    let pid = leading_number(value).filter(|pid| *pid > 0);
+    pid.filter(|_| release.has(Change::EveryProcess))
 }
 
 /// The rule on Unix: the nearest shell's grandparent, unless that is process 1 or there is none:

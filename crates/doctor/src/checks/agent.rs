@@ -1,13 +1,10 @@
 //! The agent's program.
 
-use pillion_agent::find::Version;
+use pillion_agent::find::Change;
 use pillion_protocol::Dialect;
 
 use super::super::facts::Facts;
 use super::super::finding::{Finding, Id};
-
-/// Before this release, Gemini CLI tried the files of one process only.
-const LOOKS_EVERYWHERE: Version = Version::new(0, 31, 0);
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     let program = &facts.program;
@@ -57,7 +54,7 @@ pub fn install_newest(agent: Dialect) -> String {
 /// Whether this release finds nothing without knowing its editor's process. If a companion answered
 /// all the same, it did not need to.
 fn needs_ps(facts: &Facts) -> bool {
-    let is_exact = facts.agent() == Dialect::GeminiCli && facts.release.version < LOOKS_EVERYWHERE;
+    let is_exact = facts.agent() == Dialect::GeminiCli && !facts.release.has(Change::EveryProcess);
     is_exact && !facts.is_connected()
 }
 

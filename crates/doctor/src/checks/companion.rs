@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pillion_agent::find::{Candidate, Preference, Refusal, Verdict, Version};
+use pillion_agent::find::{Candidate, Change, Preference, Refusal, Verdict};
 use pillion_discovery::FileError;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
@@ -11,9 +11,6 @@ use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
 use super::agent::{install_newest, run};
 use super::{claude, folders, shell, variables};
-
-/// Since this release, a variable can hold the token for Gemini CLI.
-const TAKES_TOKENS: Version = Version::new(0, 20, 2);
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     // A companion that is running but does not respond is reported by the next step.
@@ -100,7 +97,7 @@ fn editor_unknown(facts: &Facts, port: u16) -> Finding {
 /// Wires the agent to a companion, if it is a release that lets itself be wired.
 fn wire(facts: &Facts, port: u16) -> String {
     let agent = facts.agent();
-    if agent == Dialect::GeminiCli && facts.release.version < TAKES_TOKENS {
+    if agent == Dialect::GeminiCli && !facts.release.has(Change::TokenVariable) {
         install_newest(agent)
     } else {
         run(facts, port)

@@ -2,15 +2,11 @@
 
 use std::path::Path;
 
-use pillion_agent::find::{Verdict, Version};
-use pillion_protocol::Dialect;
+use pillion_agent::find::{Change, Verdict};
 
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
 use super::{shell, variables};
-
-/// Since this release, Qwen Code looks at all lock files, which lie in its own directory.
-const SCANS_LOCKS: Version = Version::new(0, 12, 0);
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     tmpdir(facts, findings);
@@ -74,7 +70,8 @@ fn is_seen(facts: &Facts, port: u16) -> bool {
 
 /// The variable by which this release finds its files.
 fn decisive(facts: &Facts) -> &'static str {
-    if facts.agent() == Dialect::QwenCode && facts.release.version >= SCANS_LOCKS {
+    // All lock files, which lie in the agent's own directory.
+    if facts.release.has(Change::LockScan) {
         "QWEN_HOME"
     } else {
         "TMPDIR"

@@ -5,7 +5,7 @@
 //! HTTP proxy makes that client fail before it dials, and older releases of Gemini CLI leave out
 //! `127.0.0.1` only, not the host that they dial in a container.
 
-use pillion_agent::find::Version;
+use pillion_agent::find::Change;
 use pillion_agent::host::Host;
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
@@ -13,9 +13,6 @@ use pillion_protocol::Dialect;
 use super::super::facts::Facts;
 use super::super::finding::{Finding, Id};
 use super::variables;
-
-/// Since this release, Gemini CLI leaves out whatever host it dials.
-const LEAVES_OUT: Version = Version::new(0, 27, 0);
 
 /// The variables that the agents' client reads, the first that is set of each pair.
 const PAIRS: [[&str; 2]; 2] = [["http_proxy", "HTTP_PROXY"], ["https_proxy", "HTTPS_PROXY"]];
@@ -45,7 +42,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
 
 /// Releases that send what is for the machine around the container to the proxy.
 fn outside(facts: &Facts, findings: &mut Vec<Finding>) {
-    let is_old = facts.agent() == Dialect::GeminiCli && facts.release.version < LEAVES_OUT;
+    let is_old = facts.agent() == Dialect::GeminiCli && !facts.release.has(Change::Decoded);
     let dials_out = facts
         .search
         .dials

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use pillion_agent::find::{Release, Version};
+use pillion_agent::find::{Change, Release, Version};
 use pillion_discovery::{Environment, regular_file};
 use pillion_protocol::Dialect;
 use serde_json::Value;
@@ -27,10 +27,6 @@ const PASSES_OVER: Version = Version::new(0, 42, 0);
 /// Since this release, Qwen Code reads the user's own `.env` files wherever it starts, and takes
 /// variables from its settings.
 const READS_OWN: Version = Version::new(0, 10, 0);
-
-/// Since this release, Qwen Code takes `QWEN_HOME` from the user's own `.env` files, before it reads
-/// its settings, and from no project's.
-const TAKES_HOME: Version = Version::new(0, 15, 10);
 
 /// Since this release, Qwen Code reads the user's own `.env` files besides a project's, and takes an
 /// empty variable for none.
@@ -87,13 +83,13 @@ struct Start<'a> {
 impl Variables {
     /// Those that the agent reads its settings by.
     pub fn before_settings(release: Release, terminal: &Environment) -> Self {
-        let is_qwen = release.agent == Dialect::QwenCode;
         let mut variables = Self {
             all: terminal.clone(),
             origins: BTreeMap::new(),
-            takes_empty_for_none: is_qwen && release.version >= READS_ALL,
+            takes_empty_for_none: release.agent == Dialect::QwenCode
+                && release.version >= READS_ALL,
         };
-        if is_qwen && release.version >= TAKES_HOME {
+        if release.has(Change::QwenHome) {
             variables.take_home(terminal);
         }
         variables
@@ -308,7 +304,7 @@ impl Start<'_> {
         let version = self.release.version;
         match self.release.agent {
             Dialect::QwenCode if version >= KEEPS_TMPDIR => &["QWEN_HOME", "TMPDIR", "TMP", "TEMP"],
-            Dialect::QwenCode if version >= TAKES_HOME => &["QWEN_HOME"],
+            Dialect::QwenCode if self.release.has(Change::QwenHome) => &["QWEN_HOME"],
             _ => &[],
         }
     }
@@ -324,7 +320,7 @@ impl Start<'_> {
 fn own_files(release: Release, home: &Path, environment: &Environment) -> Vec<PathBuf> {
     let usual = home.join(directory(release.agent)).join(".env");
     let mut files = Vec::new();
-    if release.agent == Dialect::QwenCode && release.version >= TAKES_HOME {
+    if release.has(Change::QwenHome) {
         files.push(environment.qwen_home().join(".env"));
     }
     if !files.contains(&usual) {
