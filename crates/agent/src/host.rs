@@ -26,17 +26,6 @@ pub enum Host {
     ContainerHost,
 }
 
-/// What a container means for a release that shall find a companion in the same one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Override {
-    /// Nothing is needed: it dials `127.0.0.1`.
-    NotNeeded,
-    /// This variable with this value makes it dial `127.0.0.1`.
-    Variable(&'static str, &'static str),
-    /// No variable helps: `host.docker.internal` must lead to `127.0.0.1` (`/etc/hosts`).
-    HostsFile,
-}
-
 /// What marks a container for agents.
 const MARKS: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
 
@@ -79,39 +68,6 @@ pub fn hosts(release: Release, environment: &Environment, in_container: bool) ->
         }
         Dialect::GeminiCli | Dialect::QwenCode => &[Host::ContainerHost],
         Dialect::ClaudeCode | Dialect::OpenCode | Dialect::Script => &[Host::Loopback],
-    }
-}
-
-/// What `release` needs to reach a companion that is in the same container as itself.
-///
-/// ```
-/// use pillion_agent::find::Release;
-/// use pillion_agent::host::{Override, needs_container_override};
-/// use pillion_discovery::Environment;
-/// use pillion_protocol::Dialect;
-///
-/// let environment = Environment::from_pairs([("HOME", "/home/me")]);
-/// let gemini = Release::newest(Dialect::GeminiCli);
-/// assert_eq!(
-///     needs_container_override(gemini, &environment, true),
-///     Override::Variable("REMOTE_CONTAINERS", "1"),
-/// );
-/// assert_eq!(
-///     needs_container_override(gemini, &environment, false),
-///     Override::NotNeeded,
-/// );
-/// ```
-pub fn needs_container_override(
-    release: Release,
-    environment: &Environment,
-    in_container: bool,
-) -> Override {
-    if hosts(release, environment, in_container).contains(&Host::Loopback) {
-        Override::NotNeeded
-    } else if release.agent == Dialect::GeminiCli && release.has(Change::Decoded) {
-        Override::Variable("REMOTE_CONTAINERS", "1")
-    } else {
-        Override::HostsFile
     }
 }
 

@@ -1,7 +1,7 @@
 //! What came of dialling.
 
-use pillion_agent::find::{Dial, Source};
-use pillion_agent::host::{Host, Override, hosts, needs_container_override};
+use pillion_agent::find::{Change, Dial, Source};
+use pillion_agent::host::{Host, hosts};
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_protocol::dialect::Protocol;
 
@@ -111,17 +111,20 @@ fn container(facts: &Facts, companion: &Companion) -> Option<Finding> {
 
 /// What makes the agent dial loopback in a container, where it does not by itself.
 fn stay_inside(facts: &Facts, port: u16, is_pillion: bool, finding: Finding) -> Option<Finding> {
-    match needs_container_override(facts.release, facts.environment(), true) {
+    let host = Host::ContainerHost;
+    if hosts(facts.release, facts.environment(), true) != [host] {
         // It dials loopback, too, and what is wrong is there.
-        Override::NotNeeded => None,
-        Override::Variable(..) => Some(finding.fix(run(facts, port))),
-        Override::HostsFile if is_pillion => {
-            let host = Host::ContainerHost;
-            Some(finding.fix(format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts")))
-        }
-        // Others' companions may refuse that name even where it leads to them.
-        Override::HostsFile => Some(finding.fix(install_newest(facts.agent()))),
+        return None;
     }
+    let command = if facts.release.has(Change::Decoded) {
+        run(facts, port)
+    } else if is_pillion {
+        format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts")
+    } else {
+        // Others' companions may refuse that name even where it leads to them.
+        install_newest(facts.agent())
+    };
+    Some(finding.fix(command))
 }
 
 fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
