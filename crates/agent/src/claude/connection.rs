@@ -4,7 +4,8 @@
 //! does both at once is not waited for.
 
 use std::collections::HashMap;
-use std::future::poll_fn;
+use std::future::pending;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
@@ -16,7 +17,7 @@ use tokio_tungstenite::tungstenite::protocol::Message as Frame;
 use crate::claude::socket::{Sink, Stream};
 use crate::claude::updates::{Inbox, update};
 use crate::error::ClientError;
-use crate::link::{envelope, reply};
+use crate::link::{self, envelope};
 use crate::message::{self, Message};
 
 /// How many requests may wait to be sent.
@@ -35,32 +36,22 @@ pub(super) enum Command {
     },
     /// Sends what has no answer.
     Notify(Value),
-    /// Ends the connection.
-    Close,
 }
 
 /// A connection. Dropping it cuts it.
 #[derive(Debug)]
 pub(super) struct Connection {
-    commands: mpsc::Sender<Command>,
-    /// The one task, which ends with this.
+    /// The one task. Dropped first: without `commands` it would end the connection in good order.
     tasks: JoinSet<()>,
+    commands: mpsc::Sender<Command>,
 }
 
 impl Connection {
     /// Starts the task. Notifications of the companion go to `inbox`.
     pub(super) fn start(sink: Sink, stream: Stream, inbox: Inbox) -> Self {
         let (commands, waiting) = mpsc::channel(MAX_COMMANDS);
-        let task = Task {
-            sink,
-            inbox,
-            last_id: 0,
-            calls: HashMap::new(),
-            is_sending: false,
-            reply: None,
-        };
         let mut tasks = JoinSet::new();
-        tasks.spawn(task.run(stream, waiting));
+        tasks.spawn(run(sink, stream, waiting, inbox));
         Self { commands, tasks }
     }
 
@@ -95,114 +86,90 @@ impl Connection {
 
     /// Ends the connection and waits until it has ended.
     pub(super) async fn close(mut self) {
-        if self.command(Command::Close).await.is_ok() {
-            // A server that does not answer is cut off.
-            let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.tasks.join_next()).await;
-        }
+        drop(self.commands);
+        // A server that does not answer is cut off.
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.tasks.join_next()).await;
     }
 }
 
-struct Task {
-    sink: Sink,
-    inbox: Inbox,
-    last_id: u64,
-    /// The requests whose answers are still to come.
-    calls: HashMap<u64, oneshot::Sender<Result<Value, ClientError>>>,
-    /// Whether a message is still on its way out.
-    is_sending: bool,
-    /// The answer to a request of the companion's that goes out next: a companion that asks faster than it
-    /// reads gets no other.
-    reply: Option<Value>,
+/// The requests whose answers are still to come.
+type Calls = HashMap<u64, oneshot::Sender<Result<Value, ClientError>>>;
+
+/// Until the connection ends. All who wait learn it then because their channels are dropped.
+async fn run(sink: Sink, stream: Stream, commands: mpsc::Receiver<Command>, inbox: Inbox) {
+    let calls = Mutex::new(Calls::new());
+    // One at a time: a companion that asks faster than it reads gets no other answer.
+    let (reply, replies) = mpsc::channel(1);
+    tokio::select! {
+        () = write(sink, commands, replies, &calls) => {}
+        () = read(stream, inbox, reply, &calls) => {}
+    }
 }
 
-impl Task {
-    /// Until the connection ends, or nobody has anything to say any more. All who wait learn it then
-    /// because their channels are dropped.
-    async fn run(mut self, mut stream: Stream, mut commands: mpsc::Receiver<Command>) {
-        loop {
-            if !self.is_sending
-                && let Some(reply) = self.reply.take()
-                && !self.send(reply)
-            {
-                return;
-            }
-            let sink = &mut self.sink;
-            tokio::select! {
-                command = commands.recv(), if !self.is_sending => match command {
-                    Some(Command::Request { method, params, answer }) => {
-                        if !self.call(method, params, answer) {
-                            return;
-                        }
-                    }
-                    Some(Command::Notify(message)) => {
-                        if !self.send(message) {
-                            return;
-                        }
-                    }
-                    Some(Command::Close) => {
-                        // The end is what was wanted, however it comes.
-                        let _ = sink.close().await;
-                        while let Some(Ok(_)) = stream.next().await {}
-                        return;
-                    }
-                    None => return,
-                },
-                flushed = poll_fn(|context| sink.poll_flush_unpin(context)), if self.is_sending => {
-                    if flushed.is_err() {
-                        return;
-                    }
-                    self.is_sending = false;
+/// Sends one message after the other, and ends the connection when nobody has anything to say any more.
+async fn write(
+    mut sink: Sink,
+    mut commands: mpsc::Receiver<Command>,
+    mut replies: mpsc::Receiver<Value>,
+    calls: &Mutex<Calls>,
+) {
+    let mut last_id = 0;
+    loop {
+        let message = tokio::select! {
+            Some(reply) = replies.recv() => reply,
+            command = commands.recv() => match command {
+                Some(Command::Request { method, params, answer }) => {
+                    last_id += 1;
+                    let mut calls = lock(calls);
+                    calls.retain(|_, answer| !answer.is_closed());
+                    calls.insert(last_id, answer);
+                    json!({"id": last_id, "method": method, "params": params})
                 }
-                frame = stream.next() => match frame {
-                    Some(Ok(Frame::Text(text))) => self.take(text.as_bytes()),
-                    // The library answers pings, and closes when it is asked to.
-                    Some(Ok(_)) => {}
-                    Some(Err(_)) | None => return,
-                },
-            }
-        }
-    }
-
-    fn call(
-        &mut self,
-        method: &str,
-        params: Value,
-        answer: oneshot::Sender<Result<Value, ClientError>>,
-    ) -> bool {
-        self.calls.retain(|_, answer| !answer.is_closed());
-        self.last_id += 1;
-        self.calls.insert(self.last_id, answer);
-        self.send(json!({"id": self.last_id, "method": method, "params": params}))
-    }
-
-    /// Starts to send a message. False if the connection has ended.
-    fn send(&mut self, message: Value) -> bool {
+                Some(Command::Notify(message)) => message,
+                None => {
+                    // The end is what was wanted, however it comes.
+                    let _ = sink.close().await;
+                    return pending().await;
+                }
+            },
+        };
         let Ok(text) = envelope(message).try_into() else {
             // JSON is Unicode.
-            return false;
+            return;
         };
-        self.is_sending = true;
-        self.sink.start_send_unpin(Frame::Text(text)).is_ok()
+        if sink.send(Frame::Text(text)).await.is_err() {
+            return;
+        }
     }
+}
 
-    fn take(&mut self, text: &[u8]) {
-        for message in message::parse(text) {
+/// Hands out what comes.
+async fn read(mut stream: Stream, inbox: Inbox, reply: mpsc::Sender<Value>, calls: &Mutex<Calls>) {
+    // The library answers pings, and closes when it is asked to.
+    while let Some(Ok(frame)) = stream.next().await {
+        let Frame::Text(text) = frame else { continue };
+        for message in message::parse(text.as_bytes()) {
             match message {
                 Message::Response { id, result } => {
-                    let call = id.as_u64().and_then(|id| self.calls.remove(&id));
-                    if let Some(call) = call {
-                        let result = result.map_err(|error| message::rpc_error(&error));
-                        // No caller has to wait for it.
-                        let _ = call.send(result);
-                    }
+                    let call = id.as_u64().and_then(|id| lock(calls).remove(&id));
+                    let result = result.map_err(|error| message::rpc_error(&error));
+                    // No caller has to wait for it.
+                    let _ = call.map(|call| call.send(result));
                 }
                 Message::Notification { method, params } => {
                     if let Some(update) = update(&method, params) {
-                        self.inbox.put(update);
+                        inbox.put(update);
                     }
                 }
-                Message::Request { id, method } => self.reply = Some(reply(id, &method)),
+                Message::Request { id, method } => {
+                    let _ = reply.try_send(link::reply(id, &method));
+                }
             }
         }
     }
+}
+
+fn lock(calls: &Mutex<Calls>) -> MutexGuard<'_, Calls> {
+    // Nothing in there can be half done.
+    calls.lock().unwrap_or_else(PoisonError::into_inner)
 }
