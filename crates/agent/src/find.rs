@@ -235,19 +235,17 @@ impl Place<'_> {
         if let (Some(chosen), Some(port)) = (chosen, port) {
             let source = Source::File(chosen.seen.path.clone());
             dials.extend(self.dials(&port, token.as_ref(), &source));
-            if release.has(Change::LockSweep) {
-                let fallbacks = match self.fallbacks(pick) {
-                    Ok(fallbacks) => fallbacks,
-                    Err(ends) => return Some(Refusal::Fails(Some(ends.seen.path.clone()))),
-                };
-                for judged in fallbacks {
-                    let content = judged.seen.content();
-                    // A file without a token does not make it forget the last one.
-                    token = content.and_then(Content::token).flatten().or(token);
-                    let port = content.and_then(Content::port_text).unwrap_or_default();
-                    let source = Source::File(judged.seen.path.clone());
-                    dials.extend(self.dials(&port, token.as_ref(), &source));
-                }
+            if let Some(ends) = pick.failing_fallback {
+                return Some(Refusal::Fails(Some(pick.files[ends].seen.path.clone())));
+            }
+            for at in &pick.fallbacks {
+                let seen = &pick.files[*at].seen;
+                let content = seen.content();
+                // A file without a token does not make it forget the last one.
+                token = content.and_then(Content::token).flatten().or(token);
+                let port = content.and_then(Content::port_text).unwrap_or_default();
+                let source = Source::File(seen.path.clone());
+                dials.extend(self.dials(&port, token.as_ref(), &source));
             }
         }
         let variable = release.agent.port_variable();

@@ -189,23 +189,6 @@ impl Place<'_> {
         }
     }
 
-    fn mark_fallbacks(&self, pick: &mut Pick) {
-        let has_port = pick.chosen_content().and_then(Content::port_text).is_some();
-        if !has_port || !self.situation.release.has(Change::LockSweep) {
-            return;
-        }
-        let dialled = self.fallbacks(pick).unwrap_or_default();
-        let paths: Vec<PathBuf> = dialled
-            .iter()
-            .map(|judged| judged.seen.path.clone())
-            .collect();
-        for judged in &mut pick.files {
-            if paths.contains(&judged.seen.path) {
-                judged.verdict = Verdict::Fallback;
-            }
-        }
-    }
-
     fn staleness(&self, content: &Content) -> Option<Stale> {
         if let Some(parent) = content.parent() {
             // Another user's process counts as gone.
@@ -252,46 +235,49 @@ impl Place<'_> {
         }
     }
 
-    /// The lock files that are dialled after the chosen one, if it does not answer.
-    ///
-    /// # Errors
-    /// The file at which the attempt ends instead.
-    pub(super) fn fallbacks<'p>(&self, pick: &'p Pick) -> Result<Vec<&'p Judged>, &'p Judged> {
+    /// Marks the lock files that are dialled after the chosen one, if it does not answer.
+    fn mark_fallbacks(&self, pick: &mut Pick) {
         let chosen = pick.chosen_content();
-        let folder = self.lock_folder();
-        let is_lock = |judged: &&Judged| {
-            let path = &judged.seen.path;
-            path.parent() == Some(&folder) && is_lock(path)
+        let chosen = chosen.filter(|content| content.port_text().is_some());
+        let Some(chosen) = chosen.filter(|_| self.situation.release.has(Change::LockSweep)) else {
+            return;
         };
-        let mut locks: Vec<&Judged> = pick.files.iter().filter(is_lock).collect();
-        locks.sort_by(|a, b| a.seen.path.cmp(&b.seen.path));
-        locks.sort_by_key(|judged| Reverse(judged.seen.modified()));
+        let folder = self.lock_folder();
+        let is_lock = |seen: &Seen| seen.path.parent() == Some(&folder) && is_lock(&seen.path);
+        let files = pick.files.iter().map(|judged| &judged.seen);
+        let mut locks: Vec<(usize, &Seen)> = files.enumerate().collect();
+        locks.retain(|(_, seen)| is_lock(seen));
+        locks.sort_by_key(|(_, seen)| (Reverse(seen.modified()), &seen.path));
         let (mut fitting, mut others) = (Vec::new(), Vec::new());
-        for judged in locks {
-            let Some(content) = judged.seen.content() else {
+        for (at, seen) in locks {
+            let Some(content) = seen.content() else {
                 continue;
             };
             if self.staleness(content).is_some() {
                 continue;
             }
-            if content.is_null() {
-                return Err(judged);
-            }
-            let is_same =
-                chosen.is_some_and(|chosen| content.field("port") == chosen.field("port"));
-            if content.port_text().is_none() || is_same {
-                continue;
-            }
-            match self.matcher.fit(&content.workspace()) {
-                Fit::Inside => fitting.push(judged),
-                Fit::Missing => others.push(judged),
-                Fit::Fails => return Err(judged),
+            let is_same = content.field("port") == chosen.field("port");
+            let fit = match self.matcher.fit(&content.workspace()) {
+                _ if content.is_null() => Fit::Fails,
+                _ if content.port_text().is_none() || is_same => continue,
+                fit => fit,
+            };
+            match fit {
+                Fit::Inside => fitting.push(at),
+                Fit::Missing => others.push(at),
+                Fit::Fails => {
+                    pick.failing_fallback = Some(at);
+                    return;
+                }
                 _ if self.situation.release.has(Change::LockFits) => {}
-                _ => others.push(judged),
+                _ => others.push(at),
             }
         }
         fitting.append(&mut others);
-        Ok(fitting)
+        for at in &fitting {
+            pick.files[*at].verdict = Verdict::Fallback;
+        }
+        pick.fallbacks = fitting;
     }
 }
 

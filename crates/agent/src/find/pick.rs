@@ -29,6 +29,10 @@ pub(super) struct Pick {
     pub(super) files: Vec<Judged>,
     /// The port variable names a companion of another workspace, and is not dialled.
     pub(super) is_variable_rejected: bool,
+    /// The files that are dialled after the chosen one, if it does not answer, in this order.
+    pub(super) fallbacks: Vec<usize>,
+    /// The file at which the attempt ends instead.
+    pub(super) failing_fallback: Option<usize>,
 }
 
 impl<'a> Place<'a> {
