@@ -177,8 +177,7 @@ impl Handover {
         self.record.ended_at_ms = Some(now_ms);
         if self.write().is_err() {
             // Better none than one that says that it runs.
-            let folder = state::open(&self.directory);
-            let _ = folder.map(|folder| folder.remove(&self.name));
+            remove(&self.directory, &self.name);
         }
     }
 

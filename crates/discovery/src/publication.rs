@@ -90,7 +90,7 @@ impl Publication {
             files: Vec::new(),
             warnings: Vec::new(),
         };
-        publication.settle();
+        publication.restore();
         Ok(publication)
     }
 
@@ -117,7 +117,7 @@ impl Publication {
         self.workspace_path = join_roots(&roots)?;
         self.real_roots = resolved(&roots);
         self.announcement.roots = roots;
-        self.settle();
+        self.restore();
         Ok(())
     }
 
@@ -133,13 +133,7 @@ impl Publication {
             dir.files.retain(|entry| !kept.contains(&&entry.name));
         }
         remove(&others, &self.announcement);
-        self.settle();
-    }
-
-    /// Puts back what an agent or a cleaner deleted, changed or made readable for others, tries again what failed before, and
-    /// takes names that another companion has given up. Returns the files that it wrote.
-    pub fn restore(&mut self) -> Vec<PathBuf> {
-        self.settle()
+        self.restore();
     }
 
     /// Removes the files and returns them: those that are still ours, not one that a successor put
@@ -148,8 +142,10 @@ impl Publication {
         remove(&self.dirs, &self.announcement)
     }
 
-    /// Makes everything as it should be. Returns the files that had to be written.
-    fn settle(&mut self) -> Vec<PathBuf> {
+    /// Makes everything as it should be: puts back what an agent or a cleaner deleted, changed or made readable for others,
+    /// tries again what failed before, and takes names that another companion has given up. Returns the files that had to
+    /// be written.
+    pub fn restore(&mut self) -> Vec<PathBuf> {
         self.files.clear();
         self.warnings.clear();
         let mut written = Vec::new();
@@ -348,33 +344,30 @@ fn agent_dirs(environment: &Environment, announcement: &Announcement) -> Vec<Age
                 continue;
             }
             let directory = environment.directory(place);
-            let readers = readers(dialect, place);
-            for name in names(place, &pids, announcement.port) {
-                if !seen.insert(directory.join(&name)) {
-                    continue;
-                }
-                let entry = Entry {
-                    dialect,
-                    place: *place,
-                    name,
-                };
-                match dirs.iter_mut().find(|dir| dir.directory == directory) {
-                    Some(dir) => dir.files.push(entry),
-                    None => dirs.push(AgentDir {
-                        base: environment.base(place.base),
-                        folder: place.folder,
-                        directory: directory.clone(),
-                        variable: Environment::variable(place.base),
-                        agents: Vec::new(),
-                        files: vec![entry],
-                    }),
-                }
-            }
-            if let Some(dir) = dirs.iter_mut().find(|it| it.directory == directory) {
-                dir.agents.extend(readers);
-                dir.agents.sort_unstable();
-                dir.agents.dedup();
-            }
+            let known = dirs.iter().position(|dir| dir.directory == directory);
+            let at = known.unwrap_or_else(|| {
+                dirs.push(AgentDir {
+                    base: environment.base(place.base),
+                    folder: place.folder,
+                    directory: directory.clone(),
+                    variable: Environment::variable(place.base),
+                    agents: Vec::new(),
+                    files: Vec::new(),
+                });
+                dirs.len() - 1
+            });
+            let readers = Dialect::ALL.into_iter();
+            let readers = readers.filter(|it| it.discovery() == dialect && it.reads(place));
+            dirs[at].agents.extend(readers);
+            dirs[at].agents.sort_unstable();
+            dirs[at].agents.dedup();
+            let names = names(place, &pids, announcement.port).into_iter();
+            let names = names.filter(|name| seen.insert(directory.join(name)));
+            dirs[at].files.extend(names.map(|name| Entry {
+                dialect,
+                place: *place,
+                name,
+            }));
         }
     }
     dirs
@@ -386,14 +379,6 @@ fn agent_dirs(environment: &Environment, announcement: &Announcement) -> Vec<Age
 fn is_second(environment: &Environment, place: &Place) -> bool {
     place.base == Base::ClaudeHome
         && environment.base(Base::ClaudeConfig) != environment.base(place.base)
-}
-
-/// The agents that look in this place of a dialect's: opencode looks in the second of Claude Code's.
-fn readers(dialect: Dialect, place: &Place) -> Vec<Dialect> {
-    match place.base {
-        Base::TmpDir | Base::QwenHome | Base::ClaudeConfig => vec![dialect],
-        Base::ClaudeHome => vec![dialect, Dialect::OpenCode],
-    }
 }
 
 fn names(place: &Place, pids: &[u32], port: u16) -> Vec<String> {
