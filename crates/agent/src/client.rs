@@ -61,12 +61,9 @@ impl Client {
         let initialized = json!({"method": "notifications/initialized"});
         client.link.notify(initialized).await?;
         let stream = client.link.open_stream().await?;
-        client.server.tools = match within(limit, client.request("tools/list", json!({}))).await {
-            Ok((_, result)) => introduction::tool_names(&result),
-            // As agents do: it has none then.
-            Err(ClientError::Protocol(_)) => Vec::new(),
-            Err(error) => return Err(error),
-        };
+        let tools = within(limit, client.request("tools/list", json!({}))).await;
+        // As agents do: without an answer to that it has none.
+        client.server.tools = introduction::tool_names(tools.map(|(_, result)| result))?;
         let updates = Updates::new(Arc::clone(&client.link), stream, asides);
         Ok((client, updates))
     }

@@ -57,12 +57,13 @@ pub(crate) fn server(result: &Value) -> Result<(Server, String), ClientError> {
     Ok((server, version.to_owned()))
 }
 
-/// The names in the answer to `tools/list`.
-pub(crate) fn tool_names(result: &Value) -> Vec<String> {
-    let tools = result["tools"].as_array();
-    let names = tools
-        .into_iter()
-        .flatten()
-        .filter_map(|tool| tool["name"].as_str());
-    names.map(str::to_owned).collect()
+/// The names in the answer to `tools/list`; none if that is an error, or no list.
+pub(crate) fn tool_names(answer: Result<Value, ClientError>) -> Result<Vec<String>, ClientError> {
+    let result = match answer {
+        Err(ClientError::Protocol(_)) => Value::Null,
+        answer => answer?,
+    };
+    let tools = result["tools"].as_array().into_iter().flatten();
+    let names = tools.filter_map(|tool| tool["name"].as_str());
+    Ok(names.map(str::to_owned).collect())
 }

@@ -77,12 +77,8 @@ impl Client {
             connection.command(Command::Notify(notification)).await?;
         }
         let tools = connection.request("tools/list", json!({}));
-        server.tools = match within(limit, tools).await {
-            Ok(result) => introduction::tool_names(&result),
-            // As agents do: they call openDiff all the same.
-            Err(ClientError::Protocol(_)) => Vec::new(),
-            Err(error) => return Err(error),
-        };
+        // As agents do: without an answer to that they call openDiff all the same.
+        server.tools = introduction::tool_names(within(limit, tools).await)?;
         let client = Self {
             connection,
             address,
