@@ -19,9 +19,6 @@ use self::neighbours::Elsewhere;
 use self::network::Network;
 use crate::setup::Setup;
 use crate::setup::program::{self, Program};
-use crate::setup::settings::Settings;
-use crate::setup::trust::Trust;
-use crate::setup::variables::Variables;
 
 /// Everything that decides whether an agent connects from here.
 #[derive(Debug)]
@@ -30,12 +27,8 @@ pub struct Facts {
     pub release: Release,
     /// Where the agent would be started, by its real path.
     pub folder: PathBuf,
-    /// The variables that the agent has when it looks for a companion.
-    pub variables: Variables,
     pub program: Program,
-    pub settings: Settings,
-    /// Whether the agent reads the folder's own settings.
-    pub trust: Trust,
+    pub setup: Setup,
     /// Where else companions of this user are.
     pub elsewhere: Vec<Elsewhere>,
     pub disk: Disk,
@@ -61,12 +54,8 @@ impl Facts {
             Some(version) => Release { agent, version },
             None => Release::newest(agent),
         };
-        let Setup {
-            settings,
-            trust,
-            variables,
-        } = Setup::read(release, terminal, &folder);
-        let environment = &variables.all;
+        let setup = Setup::read(release, terminal, &folder);
+        let environment = &setup.variables.all;
         let network = network::look();
         let chain = chain(&program, agent);
         let search = find::find(&Situation {
@@ -87,10 +76,8 @@ impl Facts {
             dialled: attempts.dialled,
             elsewhere: neighbours::look(environment, terminal),
             disk: disk::look(agent, environment),
-            settings,
-            trust,
+            setup,
             survey,
-            variables,
             release,
             folder,
             program,
@@ -105,7 +92,7 @@ impl Facts {
 
     /// The variables that the agent has when it looks for a companion.
     pub fn environment(&self) -> &Environment {
-        &self.variables.all
+        &self.setup.variables.all
     }
 
     /// Whether a companion answered as the agent needs it.

@@ -17,7 +17,7 @@ use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
 
-use self::settings::Settings;
+use self::settings::{Settings, SettingsFile};
 use self::trust::{Trust, trust};
 use self::variables::Variables;
 
@@ -54,5 +54,10 @@ impl Setup {
             trust,
             variables,
         }
+    }
+
+    /// The settings files that count here, the last word first.
+    pub fn counting(&self) -> impl Iterator<Item = &SettingsFile> {
+        self.settings.counting(self.trust.is_trusted())
     }
 }

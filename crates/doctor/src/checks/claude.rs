@@ -33,7 +33,7 @@ pub fn settings(facts: &Facts, findings: &mut Vec<Finding>) {
     if facts.agent() != Dialect::ClaudeCode {
         return;
     }
-    let files = facts.settings.files.iter();
+    let files = facts.setup.settings.files.iter();
     findings.extend(files.filter_map(|file| broken(facts, file)));
     findings.extend(not_automatic(facts));
     findings.extend(without_asking(facts));
@@ -106,11 +106,8 @@ fn without_asking(facts: &Facts) -> Option<Finding> {
 /// Whether a settings file has a rule of this kind for all that this tool does.
 fn has_rule(facts: &Facts, kind: &str, tool: &str) -> bool {
     let names = ["permissions", kind];
-    let lists = facts
-        .settings
-        .files
-        .iter()
-        .filter_map(|file| file.content.get(&names));
+    let files = facts.setup.settings.files.iter();
+    let lists = files.filter_map(|file| file.content.get(&names));
     let mut rules = lists.filter_map(Value::as_array).flatten();
     rules.any(|rule| rule.as_str() == Some(tool))
 }
@@ -126,7 +123,8 @@ fn in_terminal(facts: &Facts) -> Option<Finding> {
 }
 
 fn of(facts: &Facts, scope: Scope) -> Option<&SettingsFile> {
-    facts.settings.files.iter().find(|file| file.scope == scope)
+    let mut files = facts.setup.settings.files.iter();
+    files.find(|file| file.scope == scope)
 }
 
 /// Why it takes none of the companions that are there, where the reason is Claude Code's own.

@@ -230,7 +230,7 @@ fn variable(facts: &Facts, findings: &mut Vec<Finding>) {
         ),
         Some(_) => return,
     };
-    let why = if facts.variables.origin(variable).is_some() {
+    let why = if facts.setup.variables.origin(variable).is_some() {
         "a companion gets a new port at every start, so a fixed value goes stale"
     } else {
         "the terminal is older than the running editor, or was opened for another folder"

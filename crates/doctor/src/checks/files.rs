@@ -23,7 +23,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         let files = &facts.disk.readable;
         let what = format!("other users can read {}", list(files));
         let why = "anyone who reads the token in it can see what you are working on and propose changes to you";
-        let fix = shell::on_files("chmod 600 --", paths(files));
+        let fix = shell::on_files("chmod 600 --", files);
         findings.push(Finding::warning(Id::FileOpen, what, why).fix(fix));
     }
 }
@@ -144,7 +144,7 @@ fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
         if let (Verdict::Unreadable(kind), false) = (&candidate.verdict, known) {
             let what = format!("cannot read {}: {kind}", candidate.path.display());
             let why = "the agent learns from it where its companion is";
-            let fix = shell::on_files("chmod u+r --", [candidate.path.as_path()]);
+            let fix = shell::on_files("chmod u+r --", &[&candidate.path]);
             let blocks = is_decisive(facts, &candidate.path) && !facts.is_connected();
             findings.push(Finding::blocking(blocks, Id::Unreadable, what, why).fix(fix));
         }
@@ -174,9 +174,9 @@ fn other_users(facts: &Facts, path: &Path) -> String {
 fn repair(error: &FileError) -> String {
     let path = error.path();
     match error {
-        FileError::Io { .. } => shell::on_files("chmod u+rwX --", [path]),
-        FileError::NotAFile(_) => shell::on_files("rm -r --", [path]),
-        _ => shell::remove([path]),
+        FileError::Io { .. } => shell::on_files("chmod u+rwX --", &[path]),
+        FileError::NotAFile(_) => shell::on_files("rm -r --", &[path]),
+        _ => shell::remove(path),
     }
 }
 
@@ -212,7 +212,7 @@ fn malformed(facts: &Facts, findings: &mut Vec<Finding>) {
             }
         };
         let blocks = !facts.is_connected() && is_decisive(facts, &path);
-        let fix = shell::remove([path.as_path()]);
+        let fix = shell::remove(&path);
         findings.push(Finding::blocking(blocks, Id::Malformed, what, why).fix(fix));
     }
 }
@@ -245,10 +245,6 @@ fn doomed(facts: &Facts, findings: &mut Vec<Finding>) {
         let blocks = !facts.is_connected();
         findings.push(Finding::blocking(blocks, Id::DoomedLock, what, why).fix("pillion"));
     }
-}
-
-fn paths(files: &[PathBuf]) -> impl Iterator<Item = &Path> {
-    files.iter().map(PathBuf::as_path)
 }
 
 /// A list for a sentence: the first, and how many more.

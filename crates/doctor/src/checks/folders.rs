@@ -13,7 +13,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     for folder in &facts.disk.writable {
         let what = format!("other users can put files into {}", folder.display());
         let why = "anyone on this machine can offer a companion there, or remove yours";
-        let fix = shell::on_files("chmod go-w --", [folder.as_path()]);
+        let fix = shell::on_files("chmod go-w --", &[folder]);
         findings.push(Finding::warning(Id::FolderOpen, what, why).fix(fix));
     }
 }
@@ -46,7 +46,7 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
         let why = format!(
             "{name} gets that directory from {variable}, which has another value in the editor"
         );
-        let fix = match facts.variables.origin(variable) {
+        let fix = match facts.setup.variables.origin(variable) {
             Some(_) => variables::unset(facts, variable),
             None => shell::export(elsewhere.variable, &elsewhere.value.to_string_lossy()),
         };

@@ -28,7 +28,7 @@ pub struct Setting<'a> {
 
 /// The file that turns IDE mode on or off, the last one that counts.
 pub fn ide_mode(facts: &Facts) -> Option<Setting<'_>> {
-    let mut counting = facts.settings.counting(facts.trust.is_trusted());
+    let mut counting = facts.setup.counting();
     counting.find_map(|file| {
         let is_on = own_ide_mode(facts, file)?;
         Some(Setting { file, is_on })
@@ -37,14 +37,14 @@ pub fn ide_mode(facts: &Facts) -> Option<Setting<'_>> {
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     let name = facts.agent().display_name();
-    for file in &facts.settings.files {
+    for file in &facts.setup.settings.files {
         match &file.content {
             Content::Broken(reason) => findings.push(broken(facts, file, reason)),
             Content::Insecure(insecure) => findings.push(passed_over(facts, file, insecure)),
             Content::Missing | Content::Object(_) => {}
         }
     }
-    if let (Trust::Unreadable, list) = (facts.trust, &facts.settings.trust) {
+    if let (Trust::Unreadable, list) = (facts.setup.trust, &facts.setup.settings.trust) {
         let reason = list.broken.as_deref().unwrap_or_default();
         let what = format!(
             "{} is not a valid list of trusted folders: {reason}",
@@ -96,7 +96,7 @@ fn passed_over(facts: &Facts, file: &SettingsFile, insecure: &Insecure) -> Findi
     );
     let finding = Finding::warning(Id::SystemIgnored, what, why);
     if place == file.path {
-        finding.fix(shell::on_files(command, [place]))
+        finding.fix(shell::on_files(command, &[place]))
     } else {
         // The folder may be open for a reason.
         finding
@@ -105,7 +105,7 @@ fn passed_over(facts: &Facts, file: &SettingsFile, insecure: &Insecure) -> Findi
 
 /// Whether the agent does not start because of a settings file.
 pub fn is_broken(facts: &Facts) -> bool {
-    let mut files = facts.settings.files.iter();
+    let mut files = facts.setup.settings.files.iter();
     files.any(|file| matches!(file.content, Content::Broken(_)) && is_fatal(facts, file))
 }
 
@@ -116,7 +116,7 @@ fn is_fatal(facts: &Facts, file: &SettingsFile) -> bool {
 
 fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
     let name = facts.agent().display_name();
-    let files = &facts.settings.files;
+    let files = &facts.setup.settings.files;
     let old = files
         .iter()
         .find(|file| file.content.get(&[OLD_NAME]).is_some_and(is_truthy));
@@ -145,7 +145,7 @@ fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
 /// Qwen Code runs its tools in a sandbox and then leaves IDE mode out, whatever else is set.
 fn sandboxed(facts: &Facts, findings: &mut Vec<Finding>) {
     let knows = facts.agent() == Dialect::QwenCode && facts.release.version >= SANDBOXES;
-    let files = facts.settings.files.iter();
+    let files = facts.setup.settings.files.iter();
     let mut counting = files.filter(|file| knows && file.scope != Scope::Project);
     let names = ["tools", "executionSandbox"];
     if let Some(file) = counting.find(|file| file.content.get(&names).is_some()) {
@@ -159,12 +159,12 @@ fn sandboxed(facts: &Facts, findings: &mut Vec<Finding>) {
 
 /// The folder's own settings, where they say something else than what counts.
 fn ignored(facts: &Facts, is_on: bool, findings: &mut Vec<Finding>) {
-    let files = &facts.settings.files;
+    let files = &facts.setup.settings.files;
     let Some(project) = files.iter().find(|file| file.scope == Scope::Project) else {
         return;
     };
     let differs = own_ide_mode(facts, project).is_some_and(|own| own != is_on);
-    if !differs || facts.trust.is_trusted() {
+    if !differs || facts.setup.trust.is_trusted() {
         return;
     }
     let name = facts.agent().display_name();
@@ -183,7 +183,7 @@ fn without_asking(facts: &Facts, findings: &mut Vec<Finding>) {
         Dialect::QwenCode => &["tools", "approvalMode"],
         _ => &["general", "defaultApprovalMode"],
     };
-    if !facts.trust.is_trusted() {
+    if !facts.setup.trust.is_trusted() {
         // It then asks, whatever the setting is.
         return;
     }
@@ -217,6 +217,6 @@ fn own_ide_mode(facts: &Facts, file: &SettingsFile) -> Option<bool> {
 
 /// The last value that counts.
 pub(super) fn merged<'a>(facts: &'a Facts, names: &[&str]) -> Option<&'a Value> {
-    let mut counting = facts.settings.counting(facts.trust.is_trusted());
+    let mut counting = facts.setup.counting();
     counting.find_map(|file| file.content.get(names))
 }

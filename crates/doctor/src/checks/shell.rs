@@ -22,19 +22,16 @@ pub fn edit(file: &Path) -> String {
     format!("\"${{EDITOR:-vi}}\" {}", path(file))
 }
 
-/// Removes files.
-pub fn remove<'a>(files: impl IntoIterator<Item = &'a Path>) -> String {
-    on_files("rm -f --", files)
+/// Removes a file.
+pub fn remove(file: &Path) -> String {
+    on_files("rm -f --", &[file])
 }
 
 /// A command with files behind it.
-pub fn on_files<'a>(command: &str, files: impl IntoIterator<Item = &'a Path>) -> String {
-    let mut text = command.to_owned();
-    for file in files {
-        text.push(' ');
-        text.push_str(&path(file));
-    }
-    text
+pub fn on_files(command: &str, files: &[impl AsRef<Path>]) -> String {
+    let files = files.iter().map(|file| path(file.as_ref()));
+    let words = std::iter::once(command.to_owned()).chain(files);
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -44,7 +41,7 @@ mod tests {
     #[test]
     fn what_is_pasted_is_one_word() {
         let odd = Path::new("/a b/$(x)'\n;y");
-        let command = remove([odd, Path::new("/c")]);
+        let command = on_files("rm -f --", &[odd, Path::new("/c")]);
         let words = shell_words::split(&command).unwrap();
         assert_eq!(words, ["rm", "-f", "--", "/a b/$(x)'\n;y", "/c"]);
         assert_eq!(export("A", "x y"), "export A='x y'");

@@ -14,6 +14,7 @@ use super::*;
 use crate::facts::dial::{Dialled, Outcome};
 use crate::facts::neighbours::Elsewhere;
 use crate::facts::network::Network;
+use crate::setup::Setup;
 use crate::setup::program::Program;
 use crate::setup::settings::{Content, Scope, Settings, SettingsFile};
 use crate::setup::trust::{Trust, trust};
@@ -28,10 +29,6 @@ fn alone(agent: Dialect, version: Version) -> Facts {
     Facts {
         release: Release { agent, version },
         folder: PathBuf::from("/w"),
-        variables: Variables {
-            all: Environment::from_pairs([("HOME", "/h"), ("TMPDIR", "/t")]),
-            ..Variables::default()
-        },
         program: Program {
             path: Some(PathBuf::from("/bin/agent")),
             version: Some(version),
@@ -39,15 +36,21 @@ fn alone(agent: Dialect, version: Version) -> Facts {
             has_ps: true,
             installer: None,
         },
-        settings: Settings {
-            files: vec![SettingsFile {
-                scope: Scope::User,
-                path: PathBuf::from("/h/settings.json"),
-                content: Content::Object(settings.as_object().unwrap().clone()),
-            }],
-            trust: Default::default(),
+        setup: Setup {
+            settings: Settings {
+                files: vec![SettingsFile {
+                    scope: Scope::User,
+                    path: PathBuf::from("/h/settings.json"),
+                    content: Content::Object(settings.as_object().unwrap().clone()),
+                }],
+                trust: Default::default(),
+            },
+            trust: Trust::Trusted,
+            variables: Variables {
+                all: Environment::from_pairs([("HOME", "/h"), ("TMPDIR", "/t")]),
+                ..Variables::default()
+            },
         },
-        trust: Trust::Trusted,
         elsewhere: Vec::new(),
         disk: Default::default(),
         network: Network::default(),
@@ -246,14 +249,19 @@ fn a_folder_that_is_not_trusted_hides_only_its_own_settings() {
     let mut facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
     let off = serde_json::json!({"ide": {"enabled": false}});
     let object = off.as_object().unwrap().clone();
-    facts.settings.files.push(SettingsFile {
+    facts.setup.settings.files.push(SettingsFile {
         scope: Scope::Project,
         path: PathBuf::from("/w/.gemini/settings.json"),
         content: Content::Object(object),
     });
     let look = |facts: &mut Facts| {
         let environment = facts.environment();
-        facts.trust = trust(facts.release, environment, &facts.settings, &facts.folder);
+        facts.setup.trust = trust(
+            facts.release,
+            environment,
+            &facts.setup.settings,
+            &facts.folder,
+        );
         ids(facts)
     };
     assert_eq!(
@@ -267,7 +275,7 @@ fn a_folder_that_is_not_trusted_hides_only_its_own_settings() {
             folder: folder.to_owned(),
             is_trusted,
         };
-        facts.settings.trust.rules.push(rule);
+        facts.setup.settings.trust.rules.push(rule);
     };
     rule(&mut facts, "/", true);
     assert_eq!(look(&mut facts), [("ide-mode-off", Level::Problem)]);
@@ -293,7 +301,7 @@ fn a_container_is_detected_before_the_companion_is_taken() {
         pid: 1,
         wanted: Some(2),
     };
-    facts.variables.all = Environment::from_pairs([("TMPDIR", "/t")]);
+    facts.setup.variables.all = Environment::from_pairs([("TMPDIR", "/t")]);
     assert_eq!(ids(&facts), [("other-process", Level::Problem)]);
     facts.network.in_container = true;
     let expected = [
@@ -347,11 +355,11 @@ fn a_companion_that_does_not_answer_to_the_containers_name_keeps_its_file() {
 #[test]
 fn what_a_broken_settings_file_does_not_contain_is_not_reported() {
     let mut facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
-    facts.settings.files[0].content = Content::Broken("x".to_owned());
+    facts.setup.settings.files[0].content = Content::Broken("x".to_owned());
     assert_eq!(ids(&facts), [("settings-broken", Level::Problem)]);
     // It starts without this one, and then nothing turns IDE mode on.
     facts.release = Release::newest(Dialect::QwenCode);
-    facts.settings.files[0].scope = Scope::Project;
+    facts.setup.settings.files[0].scope = Scope::Project;
     let ids = ids(&facts);
     assert!(ids.contains(&("ide-mode-off", Level::Problem)), "{ids:?}");
 }

@@ -5,7 +5,7 @@ use super::shell;
 
 /// A variable's name, and the file that sets it for the agent if the terminal does not.
 pub fn shown(facts: &Facts, name: &str) -> String {
-    match facts.variables.origin(name) {
+    match facts.setup.variables.origin(name) {
         Some(origin) => format!("{name} ({origin})"),
         None => name.to_owned(),
     }
@@ -13,7 +13,7 @@ pub fn shown(facts: &Facts, name: &str) -> String {
 
 /// Takes a variable away, or opens the file that sets it.
 pub fn unset(facts: &Facts, name: &str) -> String {
-    match facts.variables.origin(name) {
+    match facts.setup.variables.origin(name) {
         Some(origin) => shell::edit(&origin.path),
         None => format!("unset {name}"),
     }
@@ -21,7 +21,7 @@ pub fn unset(facts: &Facts, name: &str) -> String {
 
 /// Sets a variable right where it is set.
 pub fn change(facts: &Facts, name: &str, value: &str) -> String {
-    match facts.variables.origin(name) {
+    match facts.setup.variables.origin(name) {
         Some(origin) => shell::edit(&origin.path),
         None => shell::export(name, value),
     }

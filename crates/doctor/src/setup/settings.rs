@@ -178,10 +178,14 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
         let insecure = (is_careful && is_administrators)
             .then(|| owner::insecure(&path))
             .flatten();
-        let content = match insecure {
+        let mut content = match insecure {
             Some(insecure) => Content::Insecure(insecure),
-            None => content(&path, agent == Dialect::QwenCode).expanded(environment),
+            None => content(&path, agent == Dialect::QwenCode),
         };
+        if let Content::Object(object) = &mut content {
+            let values = object.values_mut();
+            values.for_each(|value| expand_all(value, environment));
+        }
         SettingsFile {
             scope,
             path,
@@ -260,16 +264,6 @@ fn trust_list(path: PathBuf) -> TrustList {
 }
 
 impl Content {
-    /// The same with the variables that its texts name, as `$NAME`, `${NAME}` or `${NAME:-else}`.
-    fn expanded(mut self, environment: &Environment) -> Self {
-        if let Self::Object(object) = &mut self {
-            object
-                .values_mut()
-                .for_each(|value| expand_all(value, environment));
-        }
-        self
-    }
-
     /// The value at this path of names.
     pub fn get(&self, path: &[&str]) -> Option<&Value> {
         let Self::Object(object) = self else {
@@ -281,6 +275,7 @@ impl Content {
     }
 }
 
+/// Puts their values for the variables that texts name, as `$NAME`, `${NAME}` or `${NAME:-else}`.
 fn expand_all(value: &mut Value, environment: &Environment) {
     match value {
         Value::String(text) => *text = expand(text, environment),
