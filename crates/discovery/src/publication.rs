@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use pillion_protocol::claude::LockFile;
-use pillion_protocol::dialect::{Base, Format, Place};
+use pillion_protocol::dialect::{Base, FileName, Place, Protocol};
 use pillion_protocol::discovery::{Publisher, RootError, join_roots};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo};
 
@@ -67,7 +67,6 @@ struct AgentDir {
 #[derive(Debug)]
 struct Entry {
     dialect: Dialect,
-    place: Place,
     name: String,
 }
 
@@ -188,9 +187,9 @@ impl Publication {
     /// The bytes of a file.
     fn content(&self, entry: &Entry) -> Vec<u8> {
         let announcement = &self.announcement;
-        match entry.place.format {
-            Format::Companion => announcement.discovery_file(entry.dialect, &self.workspace_path),
-            Format::Claude => announcement.lock_file(entry.dialect, &self.real_roots),
+        match entry.dialect.protocol() {
+            Protocol::Companion => announcement.discovery_file(entry.dialect, &self.workspace_path),
+            Protocol::Claude => announcement.lock_file(entry.dialect, &self.real_roots),
         }
     }
 }
@@ -205,7 +204,7 @@ fn remove(dirs: &[AgentDir], announcement: &Announcement) -> Vec<PathBuf> {
         for entry in &dir.files {
             let found = folder.read(&entry.name, MAX_FILE).ok().flatten();
             let is_ours = found
-                .and_then(|content| parse(&entry.place, &entry.name, &content))
+                .and_then(|content| parse(entry.dialect, &entry.name, &content))
                 .is_some_and(|file| announcement.wrote(&file, entry.dialect));
             if is_ours && folder.remove(&entry.name).is_ok() {
                 removed.push(folder.path().join(&entry.name));
@@ -295,7 +294,7 @@ impl Entry {
             if found == content && folder.is_private(&self.name) {
                 return Ok(Settled::AsItWas);
             }
-            let other = parse(&self.place, &self.name, &found);
+            let other = parse(self.dialect, &self.name, &found);
             let other = other.filter(|file| file.port != announcement.port);
             if other.is_some_and(|file| listens(file.port)) {
                 return Ok(Settled::LeftAlone);
@@ -319,12 +318,12 @@ fn resolved(roots: &[PathBuf]) -> Vec<PathBuf> {
     roots.iter().map(resolve).collect()
 }
 
-/// What a file of this name in this place says.
-pub(crate) fn parse(place: &Place, name: &str, content: &[u8]) -> Option<DiscoveryFile> {
-    match place.format {
-        Format::Companion => serde_json::from_slice(content).ok(),
-        Format::Claude => {
-            let port = place.name.port_in(name)?;
+/// What a file of this name says to a dialect.
+pub(crate) fn parse(dialect: Dialect, name: &str, content: &[u8]) -> Option<DiscoveryFile> {
+    match dialect.protocol() {
+        Protocol::Companion => serde_json::from_slice(content).ok(),
+        Protocol::Claude => {
+            let port = FileName::PortLock.port_in(name)?;
             let file: LockFile = serde_json::from_slice(content).ok()?;
             Some(file.into_discovery_file(port))
         }
@@ -363,11 +362,8 @@ fn agent_dirs(environment: &Environment, announcement: &Announcement) -> Vec<Age
             dirs[at].agents.dedup();
             let names = names(place, &pids, announcement.port).into_iter();
             let names = names.filter(|name| seen.insert(directory.join(name)));
-            dirs[at].files.extend(names.map(|name| Entry {
-                dialect,
-                place: *place,
-                name,
-            }));
+            let entries = names.map(|name| Entry { dialect, name });
+            dirs[at].files.extend(entries);
         }
     }
     dirs

@@ -264,7 +264,7 @@ fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
                     continue;
                 }
                 match folder.read(&name, MAX_FILE) {
-                    Ok(Some(bytes)) => match parse(place, &name, &bytes) {
+                    Ok(Some(bytes)) => match parse(dialect, &name, &bytes) {
                         Some(content) => {
                             let key = (content.port, Owner::of(&content));
                             found.entry(key).or_default().push(FoundFile {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use pillion_protocol::Dialect;
-use pillion_protocol::dialect::Place;
+use pillion_protocol::dialect::FileName;
 
 use crate::environment::Environment;
 use crate::private_file::{Folder, unfinished_writer};
@@ -23,8 +23,8 @@ pub fn sweep(environment: &Environment) -> Vec<PathBuf> {
     let mut swept = Swept::default();
     for ((base, parts), patterns) in places(environment) {
         swept.look(&base, parts, |name, content| {
-            let mut fitting = patterns.iter().filter(|place| place.name.fits(name));
-            let file = fitting.find_map(|place| parse(place, name, content))?;
+            let mut fitting = patterns.iter().filter(|(_, pattern)| pattern.fits(name));
+            let file = fitting.find_map(|(dialect, _)| parse(*dialect, name, content))?;
             Some((file.pillion?.pid, file.port))
         });
     }
@@ -42,11 +42,13 @@ pub fn sweep(environment: &Environment) -> Vec<PathBuf> {
 type AgentDir = (PathBuf, &'static [&'static str]);
 
 /// Every directory once, with the files that agents look for in it.
-fn places(environment: &Environment) -> BTreeMap<AgentDir, Vec<Place>> {
-    let mut places: BTreeMap<AgentDir, Vec<Place>> = BTreeMap::new();
-    for place in Dialect::ALL.into_iter().flat_map(Dialect::places) {
-        let dir = (environment.base(place.base), place.folder);
-        places.entry(dir).or_default().push(*place);
+fn places(environment: &Environment) -> BTreeMap<AgentDir, Vec<(Dialect, FileName)>> {
+    let mut places: BTreeMap<AgentDir, Vec<(Dialect, FileName)>> = BTreeMap::new();
+    for dialect in Dialect::ALL {
+        for place in dialect.places() {
+            let dir = (environment.base(place.base), place.folder);
+            places.entry(dir).or_default().push((dialect, place.name));
+        }
     }
     places
 }

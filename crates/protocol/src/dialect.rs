@@ -7,7 +7,7 @@ mod place;
 
 use std::fmt;
 
-pub use place::{Base, FileName, Format, Place};
+pub use place::{Base, FileName, Place};
 
 /// An agent's way of finding and calling a companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,12 +25,13 @@ pub enum Dialect {
     Script,
 }
 
-/// How an agent speaks to a companion.
+/// How an agent speaks to a companion, and what is in its discovery files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// The companion contract: MCP over streamable HTTP.
+    /// The companion contract: MCP over streamable HTTP, and a [`DiscoveryFile`](crate::DiscoveryFile).
     Companion,
-    /// Claude Code's: MCP over a WebSocket ([`claude`](crate::claude)).
+    /// Claude Code's: MCP over a WebSocket, and a [`LockFile`](crate::claude::LockFile), whose port is in its
+    /// name.
     Claude,
 }
 
@@ -82,7 +83,6 @@ const fn in_tmp(folder: &'static [&'static str], name: FileName) -> Place {
         base: Base::TmpDir,
         folder,
         name,
-        format: Format::Companion,
     }
 }
 
@@ -91,7 +91,6 @@ const fn claude_lock(base: Base) -> Place {
         base,
         folder: &["ide"],
         name: FileName::PortLock,
-        format: Format::Claude,
     }
 }
 
@@ -131,7 +130,6 @@ const QWEN_CODE: Row = Row {
             base: Base::QwenHome,
             folder: &["ide"],
             name: FileName::PortLock,
-            format: Format::Companion,
         },
         // Up to 0.5.0 it looks in Gemini's folder.
         in_tmp(&["gemini", "ide"], FileName::PidPort(QWEN)),

@@ -11,7 +11,7 @@ use pillion_companion::{
 };
 use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::claude::LockFile;
-use pillion_protocol::dialect::Format;
+use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -124,9 +124,9 @@ impl TestCompanion {
         let name = place.name.of(std::process::id(), self.companion.port());
         let path = self.environment.directory(&place).join(&name);
         let content = fs::read(path).unwrap();
-        match place.format {
-            Format::Companion => serde_json::from_slice(&content).unwrap(),
-            Format::Claude => {
+        match dialect.protocol() {
+            Protocol::Companion => serde_json::from_slice(&content).unwrap(),
+            Protocol::Claude => {
                 let file: LockFile = serde_json::from_slice(&content).unwrap();
                 file.into_discovery_file(place.name.port_in(&name).unwrap())
             }

@@ -9,17 +9,6 @@ pub struct Place {
     pub folder: &'static [&'static str],
     /// How the file is named.
     pub name: FileName,
-    /// What is in it.
-    pub format: Format,
-}
-
-/// How a discovery file is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// A [`DiscoveryFile`](crate::DiscoveryFile) (C2.4).
-    Companion,
-    /// A [`claude::LockFile`](crate::claude::LockFile), whose port is in its name.
-    Claude,
 }
 
 /// A directory that an agent computes for itself.
