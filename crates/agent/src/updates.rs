@@ -129,7 +129,9 @@ impl Updates {
                 return Err(ClientError::Protocol(text.to_owned()));
             }
             tokio::time::sleep(pause).await;
-            self.reopen().await?;
+            // A companion of Pillion's has kept the outcomes for it.
+            self.stream = Some(self.link.open_stream().await?);
+            self.opened = Instant::now();
         }
     }
 
@@ -164,18 +166,6 @@ impl Updates {
                 _ => {}
             }
         }
-    }
-
-    /// Opens the stream again within the same session, after it ended: a companion of Pillion's has
-    /// kept the outcomes for it.
-    ///
-    /// # Errors
-    /// When the companion or the session is gone ([`ClientError::Refused`] with 404). The stream stays
-    /// ended then, and may be opened again later.
-    pub async fn reopen(&mut self) -> Result<(), ClientError> {
-        self.stream = Some(self.link.open_stream().await?);
-        self.opened = Instant::now();
-        Ok(())
     }
 
     fn take(&mut self, message: Message) {
