@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use pillion_agent::find::{Change, Verdict};
+use pillion_discovery::Environment;
+use pillion_protocol::dialect::Base;
 
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
@@ -21,7 +23,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
 fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
     let name = facts.agent().display_name();
     let elsewhere = facts.elsewhere.iter();
-    for elsewhere in elsewhere.filter(|elsewhere| elsewhere.variable == decisive(facts)) {
+    for elsewhere in elsewhere.filter(|elsewhere| elsewhere.base == decisive(facts)) {
         let mut there = elsewhere.companions.iter().filter(|companion| {
             let is_seen = is_seen(facts, companion.port);
             is_for(companion, facts.agent()) && !is_seen && companion.depth(&facts.folder).is_some()
@@ -29,7 +31,8 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
         let Some(companion) = there.next() else {
             continue;
         };
-        let variable = deciding(facts, elsewhere.variable);
+        let usual = Environment::variable(elsewhere.base).unwrap_or_default();
+        let variable = deciding(facts, usual);
         let is_set = facts.environment().filled(variable).is_some();
         let shown = variables::shown(facts, variable);
         let by = if is_set {
@@ -41,14 +44,14 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
             "{} serves this folder, but its discovery files are in {}; agents here look in {}{by}",
             companion.display_name(),
             elsewhere.value.display(),
-            own(facts, elsewhere.variable).display(),
+            facts.environment().base(elsewhere.base).display(),
         );
         let why = format!(
             "{name} gets that directory from {variable}, which has another value in the editor"
         );
         let fix = match facts.setup.variables.origin(variable) {
             Some(_) => variables::unset(facts, variable),
-            None => shell::export(elsewhere.variable, &elsewhere.value.to_string_lossy()),
+            None => shell::export(usual, &elsewhere.value.to_string_lossy()),
         };
         let blocks = !facts.is_connected();
         findings.push(Finding::blocking(blocks, Id::TmpdirDiffers, what, why).fix(fix));
@@ -68,13 +71,13 @@ fn is_seen(facts: &Facts, port: u16) -> bool {
     })
 }
 
-/// The variable by which this release finds its files.
-fn decisive(facts: &Facts) -> &'static str {
+/// The directory in which this release finds its files.
+fn decisive(facts: &Facts) -> Base {
     // All lock files, which lie in the agent's own directory.
     if facts.release.has(Change::LockScan) {
-        "QWEN_HOME"
+        Base::QwenHome
     } else {
-        "TMPDIR"
+        Base::TmpDir
     }
 }
 
@@ -89,13 +92,6 @@ fn deciding(facts: &Facts, variable: &'static str) -> &'static str {
         .iter()
         .filter(|name| facts.environment().filled(name).is_some());
     set.next().copied().unwrap_or(variable)
-}
-
-fn own(facts: &Facts, variable: &str) -> std::path::PathBuf {
-    match variable {
-        "QWEN_HOME" => facts.environment().qwen_home(),
-        _ => facts.environment().tmpdir(),
-    }
 }
 
 /// Whether a companion in another place explains why none is found here.

@@ -378,7 +378,7 @@ fn another_qwen_home_is_named_although_files_for_older_releases_are_seen() {
         wanted: Some(2),
     };
     facts.elsewhere.push(Elsewhere {
-        variable: "QWEN_HOME",
+        base: pillion_protocol::dialect::Base::QwenHome,
         value: PathBuf::from("/q"),
         companions: facts.survey.companions.clone(),
     });

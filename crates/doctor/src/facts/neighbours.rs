@@ -10,8 +10,8 @@ use pillion_protocol::dialect::Base;
 /// Another place where agents of other terminals would look.
 #[derive(Debug, Clone)]
 pub struct Elsewhere {
-    /// The variable that differs, and what it is there.
-    pub variable: &'static str,
+    /// The directory that differs, and what it is there.
+    pub base: Base,
     pub value: PathBuf,
     /// What is there.
     pub companions: Vec<Companion>,
@@ -23,22 +23,14 @@ pub const CAN_SEE: bool = cfg!(target_os = "linux");
 /// Looks at the variables of this user's editors and companions and of the `terminal`, and into the
 /// places that those name and the agent's own variables do not.
 pub fn look(environment: &Environment, terminal: &Environment) -> Vec<Elsewhere> {
-    let mut elsewhere = Vec::new();
-    for (variable, value) in places(environment, terminal) {
-        let pairs = [
-            ("HOME", environment.home().unwrap_or_default()),
-            ("TMPDIR", environment.tmpdir()),
-            ("QWEN_HOME", environment.qwen_home()),
-        ];
-        let pairs = pairs.map(|(name, own)| {
-            let differs = name == variable;
-            (name, if differs { value.clone() } else { own })
-        });
-        let there = Environment::from_pairs(pairs);
-        let base = match variable {
-            "QWEN_HOME" => Base::QwenHome,
-            _ => Base::TmpDir,
-        };
+    let here = Environment::from_pairs([
+        ("HOME", environment.home().unwrap_or_default()),
+        ("TMPDIR", environment.tmpdir()),
+        ("QWEN_HOME", environment.qwen_home()),
+    ]);
+    let look = |(base, value): (Base, PathBuf)| {
+        let variable = Environment::variable(base).unwrap_or_default();
+        let there = here.clone().with(variable, Some(&value));
         // One directory may lie below the other.
         let is_of_base = |file: &FoundFile| {
             let places = file.dialect.places().iter();
@@ -48,24 +40,26 @@ pub fn look(environment: &Environment, terminal: &Environment) -> Vec<Elsewhere>
         let mut companions = survey::survey(&there).companions;
         companions
             .retain(|companion| companion.files.iter().any(is_of_base) && companion.is_alive());
-        if !companions.is_empty() {
-            elsewhere.push(Elsewhere {
-                variable,
-                value,
-                companions,
-            });
+        Elsewhere {
+            base,
+            value,
+            companions,
         }
-    }
-    elsewhere
+    };
+    let places = places(environment, terminal).into_iter().map(look);
+    places.filter(|it| !it.companions.is_empty()).collect()
 }
 
 /// The places that other programs name, each once, those of `environment` left out.
-fn places(environment: &Environment, terminal: &Environment) -> Vec<(&'static str, PathBuf)> {
+fn places(environment: &Environment, terminal: &Environment) -> Vec<(Base, PathBuf)> {
     let mut found = Vec::new();
     let own = [environment.tmpdir(), environment.qwen_home()];
     let others = system::environments();
     for other in std::iter::once(terminal).chain(&others) {
-        let theirs = [("TMPDIR", other.tmpdir()), ("QWEN_HOME", other.qwen_home())];
+        let theirs = [
+            (Base::TmpDir, other.tmpdir()),
+            (Base::QwenHome, other.qwen_home()),
+        ];
         for place in theirs {
             let is_own = own.iter().any(|own| is_same(own, &place.1));
             if !is_own && place.1.is_absolute() && !found.contains(&place) {
@@ -74,7 +68,7 @@ fn places(environment: &Environment, terminal: &Environment) -> Vec<(&'static st
         }
     }
     // Where most programs without a TMPDIR put their files.
-    let usual = ("TMPDIR", PathBuf::from("/tmp"));
+    let usual = (Base::TmpDir, PathBuf::from("/tmp"));
     if cfg!(unix) && !is_same(&own[0], &usual.1) && !found.contains(&usual) {
         found.push(usual);
     }
