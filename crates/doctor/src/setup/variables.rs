@@ -221,21 +221,13 @@ impl Start<'_> {
         }
         let own = || self.own.iter().filter(|path| path.exists()).cloned();
         for folder in self.folder.ancestors() {
-            let is_home = folder == self.home;
-            let found = if is_home {
-                own().next()
-            } else {
-                self.of_project(folder, environment)
-            };
-            if reads_all && (is_home || found.is_some()) {
-                return found
-                    .into_iter()
-                    .filter(|_| !is_home)
-                    .chain(own())
-                    .collect();
-            }
-            if found.is_some() {
-                return found.into_iter().collect();
+            if folder == self.home {
+                if reads_all || own().next().is_some() {
+                    break;
+                }
+            } else if let Some(project) = self.of_project(folder, environment) {
+                let besides = own().filter(|_| reads_all);
+                return std::iter::once(project).chain(besides).collect();
             }
         }
         own().take(if reads_all { usize::MAX } else { 1 }).collect()
