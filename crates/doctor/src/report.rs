@@ -170,7 +170,7 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
         Step::Companion => chosen(facts),
         Step::Connection => match facts.dialled.last() {
             Some(dialled) => {
-                format!("{} {}", dialled.dial, outcome(&dialled.outcome))
+                format!("{} {}", dialled.dial, dialled.outcome)
             }
             None => "not reached".to_owned(),
         },
@@ -217,18 +217,6 @@ fn chosen(facts: &Facts) -> String {
         }
         (Some(port), None) => format!("on port {port}"),
         (None, _) => "none that the agent accepts".to_owned(),
-    }
-}
-
-fn outcome(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Connected { .. } => "answers",
-        Outcome::Admitted => "answers and accepts the token",
-        Outcome::NameRefused => "refuses this host name",
-        Outcome::Unreachable => "is unreachable",
-        Outcome::TokenRefused => "refuses the token",
-        Outcome::NoCompanion(_) => "is not a companion",
-        Outcome::Silent => "does not respond",
     }
 }
 

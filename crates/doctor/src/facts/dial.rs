@@ -28,23 +28,28 @@ pub struct Dialled {
     pub outcome: Outcome,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What came of it. `Display` says it to people, as what follows the dial.
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub enum Outcome {
-    Connected {
-        can_diff: bool,
-        has_context: bool,
-    },
+    #[display("answers")]
+    Connected { can_diff: bool, has_context: bool },
     /// Another's companion, which takes the token; no session was opened.
+    #[display("answers and accepts the token")]
     Admitted,
     /// A companion that does not answer to the name by which it is dialled.
+    #[display("refuses this host name")]
     NameRefused,
     /// The host has no address, or nothing listens there.
+    #[display("is unreachable")]
     Unreachable,
     /// The token does not open it (C3.3), or there is none.
+    #[display("refuses the token")]
     TokenRefused,
     /// The process on the port is not a companion, and why.
+    #[display("is not a companion")]
     NoCompanion(String),
     /// The process on the port does not respond.
+    #[display("does not respond")]
     Silent,
 }
 
