@@ -8,7 +8,7 @@ pub mod network;
 use std::path::PathBuf;
 
 use pillion_agent::find::{self, Dial, Release, Situation, Verdict};
-use pillion_discovery::survey::{Companion, Survey};
+use pillion_discovery::survey::{Companion, FoundFile, Survey};
 use pillion_discovery::{Environment, survey};
 use pillion_protocol::Dialect;
 use pillion_system::process;
@@ -147,6 +147,13 @@ impl Facts {
     pub fn at(&self, port: u16) -> Option<&Companion> {
         let mut companions = self.survey.companions.iter();
         companions.find(|companion| companion.port == port && companion.is_alive())
+    }
+
+    /// The discovery files of all companions that had a port.
+    pub fn files_of(&self, port: u16) -> impl Iterator<Item = &FoundFile> {
+        let companions = self.survey.companions.iter();
+        let own = companions.filter(move |companion| companion.port == port);
+        own.flat_map(|companion| &companion.files)
     }
 }
 

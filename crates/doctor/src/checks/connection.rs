@@ -78,7 +78,7 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
 
 fn silent(facts: &Facts, dial: &Dial, what: String) -> Finding {
     let finding = |why| Finding::problem(Id::NoAnswer, what, why);
-    if let Some(pid) = process(facts, dial.port) {
+    if let Some(pid) = facts.files_of(dial.port).find_map(FoundFile::publisher) {
         let why = "a companion responds within milliseconds; this one may be suspended with Ctrl-Z";
         finding(why).fix(format!("kill -CONT {pid}"))
     } else if facts.at(dial.port).is_some() {
@@ -153,10 +153,8 @@ fn forget(facts: &Facts, dial: &Dial) -> String {
     match &dial.source {
         Source::Variable(name) => variables::unset(facts, name),
         Source::File(path) => {
-            let companions = facts.survey.companions.iter();
-            let own = companions.filter(|companion| companion.port == dial.port);
-            let files = own.flat_map(|companion| &companion.files);
             let looked_at = files::looked_at(facts);
+            let files = facts.files_of(dial.port);
             let files = files.filter(|file| looked_at.contains(file.path.as_path()));
             let mut files: Vec<_> = files.map(|file| file.path.clone()).collect();
             if !files.contains(path) {
@@ -165,12 +163,4 @@ fn forget(facts: &Facts, dial: &Dial) -> String {
             files::remove_all(&files, std::iter::once(dial.port))
         }
     }
-}
-
-/// The process of a companion of Pillion's.
-fn process(facts: &Facts, port: u16) -> Option<u32> {
-    let companions = facts.survey.companions.iter();
-    let own = companions.filter(|companion| companion.port == port);
-    let mut files = own.flat_map(|companion| &companion.files);
-    files.find_map(FoundFile::publisher)
 }
