@@ -26,11 +26,6 @@ impl Tokens {
         Ok(Self([gemini?, qwen?, claude?, opencode?, script?]))
     }
 
-    /// Tokens of the caller's choice.
-    pub fn from_fn(token: impl FnMut(Dialect) -> Token) -> Self {
-        Self(Dialect::ALL.map(token))
-    }
-
     /// The same, but with another token for one dialect.
     #[must_use]
     pub fn with(mut self, dialect: Dialect, token: Token) -> Self {

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use pillion_agent::find::{Finding, Preference, Refusal, Release, Situation, Stale, Verdict, find};
 use pillion_agent::host::Host;
 use pillion_discovery::{Announcement, Environment, Publication, Tokens};
-use pillion_protocol::{Dialect, IdeInfo, Token};
+use pillion_protocol::{Dialect, IdeInfo};
 use pillion_system::process::Process;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -433,13 +433,14 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
         ("TMPDIR", machine.path("tmp")),
         ("HOME", machine.path("home")),
     ]);
+    let tokens = Tokens::generate().unwrap();
     let announcement = Announcement {
         editor_pid: std::process::id(),
         companion_pid: std::process::id(),
         port: 1001,
         roots: vec![machine.path("other"), machine.path("project")],
         ide: IdeInfo::new("kate", "Kate"),
-        tokens: Tokens::from_fn(|dialect| Token::from(dialect.name().to_owned())),
+        tokens: tokens.clone(),
     };
     let _publication = Publication::publish(&environment, announcement).unwrap();
     let process = |pid, parent, command: &str| Process {
@@ -475,7 +476,7 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
         count += 1;
         assert_eq!(ports(&finding)[..1], [1001], "{release}: {finding:#?}");
         let token = finding.dials[0].token.as_ref().unwrap();
-        assert_eq!(token.expose(), release.agent.name());
+        assert_eq!(token.expose(), tokens.get(release.agent).expose());
     }
     assert!(count > 15, "{count}");
 }
