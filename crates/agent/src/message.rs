@@ -104,24 +104,18 @@ pub(crate) async fn result(
 pub(crate) fn tool_texts(tool: &str, result: &mut Value) -> Result<Vec<String>, ClientError> {
     let is_error = result["isError"] == true;
     let blocks = result.get_mut("content").and_then(Value::as_array_mut);
-    let texts = blocks.into_iter().flatten().filter_map(|block| {
+    let mut texts = blocks.into_iter().flatten().filter_map(|block| {
         let is_text = block["type"] == "text";
         match block.get_mut("text").map(Value::take) {
             Some(Value::String(text)) if is_text => Some(text),
             _ => None,
         }
     });
-    let mut texts: Vec<String> = texts.collect();
     if is_error {
         let silent = || format!("{tool} failed, and the companion does not say why");
-        let text = if texts.is_empty() {
-            silent()
-        } else {
-            texts.swap_remove(0)
-        };
-        return Err(ClientError::Tool(text));
+        return Err(ClientError::Tool(texts.next().unwrap_or_else(silent)));
     }
-    Ok(texts)
+    Ok(texts.collect())
 }
 
 pub(crate) fn rpc_error(error: &Value) -> ClientError {

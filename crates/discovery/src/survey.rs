@@ -91,15 +91,11 @@ impl Companion {
             .iter()
             .filter_map(|file| file.content.ide_info.as_ref());
         let ide = ides.find(|ide| ide.is_named()).cloned();
-        let DiscoveryFile {
-            port,
-            workspace_path,
-            ..
-        } = &files[0].content;
+        let first = &files[0].content;
         Self {
-            port: *port,
+            port: first.port,
             ide,
-            roots: split_roots(workspace_path),
+            roots: split_roots(&first.workspace_path),
             pids,
             state: None,
             liveness: if is_gone {

@@ -96,17 +96,11 @@ fn utf16_prefix(text: &str, units: usize) -> usize {
     if text.len() <= units {
         return text.len();
     }
-    let mut left = units;
-    text.char_indices()
-        .find_map(|(at, character)| {
-            let needed = character.len_utf16();
-            if needed > left {
-                return Some(at);
-            }
-            left -= needed;
-            None
-        })
-        .unwrap_or(text.len())
+    let fitting = text.chars().scan(units, |left, character| {
+        *left = left.checked_sub(character.len_utf16())?;
+        Some(character.len_utf8())
+    });
+    fitting.sum()
 }
 
 #[cfg(test)]
