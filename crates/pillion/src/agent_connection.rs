@@ -196,7 +196,6 @@ mod tests {
                 start: Position::default(),
                 end,
             },
-            ..Selection::default()
         };
         let shown = selected(selection);
         let file = &shown.files()[0];

@@ -32,9 +32,6 @@ pub struct Selection {
     /// The file, by its path; none means that no file is open any more.
     #[serde(rename = "filePath")]
     pub path: Option<String>,
-    /// The same as a URI.
-    #[serde(rename = "fileUrl")]
-    pub uri: Option<String>,
     /// What is selected; empty if nothing is.
     #[serde(default, deserialize_with = "text_or_null")]
     pub text: String,
@@ -142,9 +139,8 @@ impl Waiting {
 impl Update {
     /// How long its texts are.
     fn size(&self) -> usize {
-        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         match self {
-            Self::Selection(it) => it.text.len() + length(&it.path) + length(&it.uri),
+            Self::Selection(it) => it.text.len() + it.path.as_ref().map_or(0, String::len),
             Self::Mention(it) => it.path.len(),
         }
     }
