@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{StreamExt, future, stream};
+use futures_util::{StreamExt, stream};
 use http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use hyper::body::Incoming;
@@ -62,9 +62,8 @@ pub(super) async fn post(
             let answer = shared.mcp.clone().answer(session, request);
             // Its head leaves before the loop gets the call: while the loop works, the agent
             // wakes up and reads it.
-            let answer =
-                stream::once(answer).filter_map(|answer| future::ready(answer.as_ref().map(event)));
-            Ok(response::events(answer))
+            let pieces = |answer: Option<Answer>| stream::iter(answer.into_iter().flat_map(event));
+            Ok(response::events(stream::once(answer).flat_map(pieces)))
         }
         Message::Notification { method, params } => {
             check(headers, None)?;
@@ -152,7 +151,7 @@ fn open(
             Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text)
         }
     })?;
-    let mut response = response::events(stream::iter([event(&answer)]));
+    let mut response = response::events(stream::iter(event(answer)));
     let session = HeaderValue::from_str(&session).expect("an id is letters and digits");
     response.headers_mut().insert(SESSION_HEADER, session);
     Ok(response)
@@ -210,11 +209,8 @@ fn is_json(headers: &HeaderMap) -> bool {
 const EVENT_START: &[u8] = b"data: ";
 const EVENT_END: &[u8] = b"\n\n";
 
-fn event(answer: &Answer) -> Vec<u8> {
-    let mut event = EVENT_START.to_vec();
-    answer.write_to(&mut event);
-    event.extend_from_slice(EVENT_END);
-    event
+fn event(answer: Answer) -> impl Iterator<Item = Vec<u8>> {
+    answer.into_pieces(EVENT_START, EVENT_END)
 }
 
 /// A request that gets an error instead of a stream.

@@ -1,6 +1,8 @@
 //! What goes back to an agent, written as one JSON-RPC message into the buffer that is sent. A text is
 //! in it once, however often it is quoted.
 
+use std::iter;
+
 use pillion_protocol::claude::notifications::{AT_MENTIONED, SELECTION_CHANGED};
 use pillion_protocol::claude::tools::{DIFF_REJECTED, FILE_SAVED};
 use pillion_protocol::context::CONTEXT_UPDATE;
@@ -25,6 +27,12 @@ pub(super) const INVALID_PARAMS: i32 = -32602;
 pub(super) const INTERNAL_ERROR: i32 = -32603;
 /// MCP's code for a revision that the server does not speak.
 const UNSUPPORTED_REVISION: i32 = -32022;
+
+/// How many bytes of a text are written at a time.
+const PIECE: usize = 64 * 1024;
+
+/// What comes after the text that an agent gets back.
+const CLOSED_END: &[u8] = br#"\"}"}],"isError":false}}"#;
 
 /// The answer to a request.
 #[derive(Debug)]
@@ -86,6 +94,41 @@ impl Answer {
 
     /// Writes it to the end of `out`.
     pub(crate) fn write_to(&self, out: &mut Vec<u8>) {
+        self.write_to_text(out);
+        let (text, rest) = self.long_text();
+        quote_twice(out, text);
+        out.extend_from_slice(rest);
+    }
+
+    /// It between `before` and `after`, in pieces: while the agent reads one of a whole file, the next is
+    /// written.
+    pub(crate) fn into_pieces(
+        self,
+        before: &'static [u8],
+        after: &'static [u8],
+    ) -> impl Iterator<Item = Vec<u8>> {
+        let mut first = before.to_vec();
+        self.write_to_text(&mut first);
+        let (mut next, mut written) = (Some(first), 0);
+        iter::from_fn(move || {
+            let mut piece = next.take()?;
+            let (text, rest) = self.long_text();
+            let left = &text[written..];
+            let taken = &left[..left.len().min(PIECE)];
+            quote_twice(&mut piece, taken);
+            written += taken.len();
+            if taken.len() < left.len() {
+                next = Some(Vec::new());
+            } else {
+                piece.extend_from_slice(rest);
+                piece.extend_from_slice(after);
+            }
+            Some(piece)
+        })
+    }
+
+    /// Writes all that comes before its [long text](Self::long_text).
+    fn write_to_text(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
         write_json(out, &self.id);
         match &self.outcome {
@@ -102,7 +145,15 @@ impl Answer {
                 write_json(out, error);
             }
         }
-        out.push(b'}');
+    }
+
+    /// The text that an agent gets back with closeDiff, which may be a whole file and is quoted twice, and
+    /// what comes after it; an empty one in any other answer.
+    fn long_text(&self) -> (&[u8], &'static [u8]) {
+        match &self.outcome {
+            Ok(Success::Tool(Ok(diffs::Answer::Closed(text)))) => (text.as_bytes(), CLOSED_END),
+            _ => (b"", b"}"),
+        }
     }
 }
 
@@ -119,10 +170,10 @@ impl Error {
 fn write_tool_result(out: &mut Vec<u8>, result: &ToolResult) {
     const BLOCK: &[u8] = br#"{"content":[{"type":"text","text":"#;
     match result {
-        Ok(diffs::Answer::Closed(content)) => {
+        // The text comes after it.
+        Ok(diffs::Answer::Closed(_)) => {
             out.extend_from_slice(BLOCK);
-            write_closed_content(out, content);
-            out.extend_from_slice(br#"}],"isError":false}"#);
+            out.extend_from_slice(br#""{\"content\":\""#);
         }
         Ok(_) => out.extend_from_slice(br#"{"content":[],"isError":false}"#),
         Err(reason) => {
@@ -133,11 +184,10 @@ fn write_tool_result(out: &mut Vec<u8>, result: &ToolResult) {
     }
 }
 
-/// Writes the JSON text that holds the JSON of a `ClosedContent` (C5.5), without making the latter
-/// first: it may be a whole file, so it is copied sixteen bytes at a time.
-fn write_closed_content(out: &mut Vec<u8>, content: &str) {
-    out.extend_from_slice(br#""{\"content\":\""#);
-    let mut rest = content.as_bytes();
+/// Writes a text, or a part of it, as it is within JSON that is within a text of JSON: the text of a
+/// `ClosedContent` (C5.5). It may be a whole file, so it is copied sixteen bytes at a time.
+fn quote_twice(out: &mut Vec<u8>, text: &[u8]) {
+    let mut rest = text;
     // About what it takes: source code with its line ends, tabs and quotes.
     out.reserve(rest.len() + rest.len() / 4);
     loop {
@@ -153,7 +203,6 @@ fn write_closed_content(out: &mut Vec<u8>, content: &str) {
         append(out, written, *length);
         rest = after;
     }
-    out.extend_from_slice(br#"\"}""#);
 }
 
 /// How each byte of a text is written in JSON within JSON, and how many bytes that takes.
@@ -300,6 +349,27 @@ mod tests {
             text(&Answer::malformed(malformed)),
             r#"data: {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"r"}}"#
         );
+    }
+
+    #[test]
+    fn the_pieces_of_an_answer_are_the_whole() {
+        let pieces =
+            |outcome| -> Vec<_> { tool(outcome).into_pieces(b"data: ", b"\n\n").collect() };
+        let whole = |outcome| text(&tool(outcome)).into_bytes();
+        let ended = |mut answer: Vec<u8>| {
+            answer.extend_from_slice(b"\n\n");
+            answer
+        };
+        let opened = || Ok(diffs::Answer::Opened);
+        assert_eq!(pieces(opened()), [ended(whole(opened()))]);
+        for (length, count) in [(0, 1), (1, 1), (PIECE, 1), (PIECE + 1, 2), (3 * PIECE, 3)] {
+            // Every piece but the last ends within a character.
+            let content = "€".repeat(length / 3) + &"\"".repeat(length % 3);
+            let closed = || Ok(diffs::Answer::Closed(content.clone()));
+            let pieces = pieces(closed());
+            assert_eq!(pieces.len(), count, "{length}");
+            assert_eq!(pieces.concat(), ended(whole(closed())), "{length}");
+        }
     }
 
     proptest! {
