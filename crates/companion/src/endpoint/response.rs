@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 
 use futures_util::{Stream, StreamExt};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Bytes, Frame};
@@ -40,13 +40,7 @@ pub(super) fn empty(status: StatusCode) -> Response {
 pub(super) fn events(events: impl Stream<Item = Vec<u8>> + Send + 'static) -> Response {
     let frames = events.map(|event| Ok(Frame::data(Bytes::from(event))));
     let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
-    for (name, value) in [
-        (CONTENT_TYPE, "text/event-stream"),
-        (CACHE_CONTROL, "no-cache"),
-        (HeaderName::from_static("x-accel-buffering"), "no"),
-    ] {
-        let value = HeaderValue::from_static(value);
-        response.headers_mut().insert(name, value);
-    }
+    let content_type = HeaderValue::from_static("text/event-stream");
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
     response
 }
