@@ -4,6 +4,7 @@
 mod calls;
 mod commands;
 
+use std::iter;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,9 @@ use crate::target;
 /// How often deleted discovery files are restored, and files that vanished leave
 /// the context.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How many events are handled before signals and deadlines have their turn.
+const MAX_EVENTS: usize = 32;
 
 /// How long after the last call of an agent freed memory is returned to the system.
 const RELEASE_DELAY: Duration = Duration::from_secs(1);
@@ -83,7 +87,7 @@ impl MainLoop {
         mut signals: Signals,
     ) {
         self.report_status();
-        loop {
+        'running: loop {
             let due = tokio::time::Instant::from_std(self.due());
             tokio::select! {
                 biased;
@@ -93,10 +97,17 @@ impl MainLoop {
                         break;
                     }
                 }
-                event = inbox.recv() => match event {
-                    None | Some(Event::Stop) => break,
-                    Some(event) => self.handle(event),
-                },
+                Some(event) = inbox.recv() => {
+                    // With it what it leads to: a call is several events, and to wait for each costs more than
+                    // to handle it.
+                    let more = iter::from_fn(|| inbox.try_recv().ok());
+                    for event in iter::once(event).chain(more).take(MAX_EVENTS) {
+                        match event {
+                            Event::Stop => break 'running,
+                            event => self.handle(event),
+                        }
+                    }
+                }
                 Some(lost) = self.losses.next() => self.report_lost(lost),
                 () = tokio::time::sleep_until(due) => {}
             }
