@@ -63,7 +63,7 @@ impl FileChecks {
                 result,
             });
         };
-        tokio::spawn(async move { lane.run(check).await });
+        tokio::spawn(async move { lane.start(check).await });
     }
 
     /// Checks whether a path is a file, for an [`Event::FileChecked`]. None comes of one that hangs.
@@ -108,14 +108,7 @@ mod tests {
             if path == "/hangs" {
                 let _ = hanging.lock().unwrap().recv();
             }
-            Ok(Target {
-                path: PathBuf::from(path),
-                original: Original::default(),
-                stamp: None,
-                proposed: None,
-                tool: None,
-                notes: Vec::new(),
-            })
+            Ok(Target::new(path.into(), Original::default()))
         };
         let mut checks = FileChecks::new(check, events);
         for id in 0..100 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
 /// How long a check of a file may take, and how long it may wait for a thread before that.
@@ -31,13 +31,20 @@ impl Lane {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
+        self.start(work).await?.await.ok()
+    }
+
+    /// As [`run`](Self::run), but waits only until a thread begins.
+    pub(crate) async fn start<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<JoinHandle<T>> {
         let free = timeout(CHECK_TIMEOUT, Arc::clone(&self.slots).acquire_owned());
         let slot = free.await.ok()?.ok()?;
-        let done = spawn_blocking(move || {
+        Some(spawn_blocking(move || {
             let result = work();
             drop(slot);
             result
-        });
-        done.await.ok()
+        }))
     }
 }

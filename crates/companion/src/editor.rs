@@ -70,7 +70,7 @@ pub trait Editor: Send + 'static {
     /// it reports that nothing listens there any more) and reports through [`Handle`](crate::Handle).
     fn event(&mut self, event: EditorEvent);
 
-    /// Whether proposals are compared with the file. If not, [`Diff::original`] is always empty.
+    /// Whether proposals are compared with the file. If not, [`Diff::original`] has no text.
     fn compares(&self) -> bool {
         true
     }

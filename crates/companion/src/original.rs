@@ -14,9 +14,9 @@ const MAX_FILE: u64 = 512 << 20;
 /// A file as it was when it was read.
 #[derive(Debug, Clone, Default)]
 pub struct Original {
-    /// Its bytes; `None` when it was not there.
+    /// Its bytes; `None` when it was not there, or not read.
     pub text: Option<Vec<u8>>,
-    /// What it looked like on disk before the first byte was read.
+    /// What it looked like on disk before the first byte was read; `None` when it was not there.
     pub stamp: Option<Stamp>,
 }
 
@@ -84,16 +84,20 @@ impl Original {
         })
     }
 
-    /// Whether [`read`](Self::read) would succeed, at the price of one byte. Returns nothing that a
+    /// Whether [`read`](Self::read) would succeed, at the price of one byte. Returns no text that a
     /// proposal could be compared with.
     ///
     /// # Errors
     /// As [`read`](Self::read), except that no file is too big.
     pub(crate) fn probe(path: &Path) -> Result<Self, OriginalError> {
-        if let Some((mut file, _)) = open(path)? {
-            file.read(&mut [0]).map_err(|error| failed(path, error))?;
-        }
-        Ok(Self::default())
+        let Some((mut file, metadata)) = open(path)? else {
+            return Ok(Self::default());
+        };
+        file.read(&mut [0]).map_err(|error| failed(path, error))?;
+        Ok(Self {
+            text: None,
+            stamp: Some(Stamp::from(&metadata)),
+        })
     }
 }
 

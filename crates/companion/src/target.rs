@@ -8,7 +8,7 @@ use std::time::Duration;
 use pillion_discovery::{real_path, regular_file};
 
 use crate::line_endings::{self, Tool};
-use crate::original::{Original, OriginalError, Stamp};
+use crate::original::{Original, OriginalError};
 
 /// How long a file is tried again that another program holds: shorter than
 /// [`CHECK_TIMEOUT`](crate::disk::CHECK_TIMEOUT), so that the agent gets the reason.
@@ -20,8 +20,6 @@ pub(crate) struct Target {
     /// Where it really is.
     pub(crate) path: PathBuf,
     pub(crate) original: Original,
-    /// What the file looks like, also if it was not read; `None` when it is not there.
-    pub(crate) stamp: Option<Stamp>,
     /// The proposal as it is to be shown, if that is not how it came.
     pub(crate) proposed: Option<Arc<str>>,
     /// How the agent will write it, if the proposal shows that.
@@ -48,6 +46,17 @@ pub(crate) fn validate(file_path: &str) -> Result<(), String> {
 }
 
 impl Target {
+    /// One whose proposal is shown as it came.
+    pub(crate) fn new(path: PathBuf, original: Original) -> Self {
+        Self {
+            path,
+            original,
+            proposed: None,
+            tool: None,
+            notes: Vec::new(),
+        }
+    }
+
     /// Fits text and proposal to each other, for an agent whose proposals do not have the file's own
     /// line endings and encoding, and which restores those when it writes.
     pub(crate) fn adapted(mut self, proposed: &str) -> Self {
@@ -80,22 +89,13 @@ pub(crate) fn check(file_path: &str, reads: bool) -> Result<Target, String> {
 
 fn check_once(file_path: &Path, reads: bool) -> Result<Target, OriginalError> {
     // By the agent's spelling: where a link of /proc really leads has no path.
-    Original::probe(file_path)?;
+    let probed = Original::probe(file_path)?;
     let path = real_path(file_path);
-    let original = if reads {
-        Original::read(&path)?
-    } else {
-        Original::default()
+    let original = match reads {
+        true => Original::read(&path)?,
+        false => probed,
     };
-    let stamp = original.stamp.clone().or_else(|| Stamp::of(&path));
-    Ok(Target {
-        path,
-        original,
-        stamp,
-        proposed: None,
-        tool: None,
-        notes: Vec::new(),
-    })
+    Ok(Target::new(path, original))
 }
 
 #[cfg(all(test, unix))]

@@ -93,7 +93,6 @@ impl<C> Diffs<C> {
         let Target {
             path,
             original,
-            stamp,
             proposed,
             tool,
             mut notes,
@@ -120,7 +119,7 @@ impl<C> Diffs<C> {
         );
         entry.opened = Some(OnDisk {
             leads_to: path.clone(),
-            stamp,
+            stamp: original.stamp.clone(),
         });
         vec![Action::Show(Diff {
             id,

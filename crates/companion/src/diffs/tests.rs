@@ -80,14 +80,7 @@ fn open(
 }
 
 fn target(path: impl Into<PathBuf>) -> Target {
-    Target {
-        path: path.into(),
-        original: Original::default(),
-        stamp: None,
-        proposed: None,
-        tool: None,
-        notes: Vec::new(),
-    }
+    Target::new(path.into(), Original::default())
 }
 
 /// A machine with diff 1 of session `s` on `/a`, shown.
