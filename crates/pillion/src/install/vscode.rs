@@ -2,6 +2,7 @@
 //!
 //! Pillion has no extension of its own for them: the agents' makers have, one for each agent.
 
+mod change;
 mod editors;
 mod product;
 
@@ -13,11 +14,11 @@ use pillion_system::is_program;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use self::change::Change;
 use self::editors::{Code, FAMILY};
 use self::product::Product;
 use super::machine::{Machine, Platform};
-use super::plan::{Plan, Proof, Run};
-use super::program::{self, LIST_TIMEOUT};
+use super::plan::Plan;
 use super::step::Step;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
@@ -46,9 +47,6 @@ const EXTENSIONS: [Extension; 2] = [
 ];
 
 const NEXT: &str = "Start the agent in the editor's terminal and type `/ide enable` in it.";
-
-/// Prints the extensions that there are, a line each.
-const LIST: &[&str] = &["--list-extensions"];
 
 /// Where the programs are: `~` is the home folder.
 const LINUX: [&str; 6] = [
@@ -121,10 +119,7 @@ impl Installer for Code {
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
         let program = self.required(machine, "install")?;
         let chosen = EXTENSIONS.iter().filter(|it| is_wanted(it, options));
-        // Over an older one, too.
-        let arguments = |id| ["--install-extension", id, "--force"];
-        let steps =
-            chosen.map(|extension| extension.step(&program, &arguments(extension.id), true));
+        let steps = chosen.map(|extension| extension.change(&program, true));
         Ok(Plan {
             steps: steps.collect(),
             next: Some(NEXT.to_owned()),
@@ -134,20 +129,16 @@ impl Installer for Code {
 
     fn uninstall(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
         let program = self.required(machine, "remove")?;
-        let there = ids(&program);
+        let there = change::listed(&program);
         let mut plan = Plan::default();
         for extension in EXTENSIONS.iter().filter(|it| is_wanted(it, options)) {
             // One that cannot list is asked to remove it.
-            if there
-                .as_ref()
-                .is_some_and(|ids| !ids.iter().any(|id| extension.is(id)))
-            {
-                plan.notes
-                    .push(format!("{} is not installed", extension.what()));
-                continue;
+            if there.as_ref().is_none_or(|ids| extension.is_among(ids)) {
+                plan.steps.push(extension.change(&program, false));
+            } else {
+                let note = format!("{} is not installed", extension.what());
+                plan.notes.push(note);
             }
-            let arguments = ["--uninstall-extension", extension.id];
-            plan.steps.push(extension.step(&program, &arguments, false));
         }
         if plan.steps.is_empty() {
             let message = format!("{} has no agent's extension installed", self.display_name);
@@ -222,14 +213,11 @@ impl Code {
     fn places(&self, machine: &Machine) -> Vec<PathBuf> {
         let all = machine.variable("ProgramFiles");
         let all = all.unwrap_or_else(|| r"C:\Program Files".into());
-        let local = || Some(machine.join(machine.home()?, "AppData/Local"));
+        let own = machine.folder_or("LOCALAPPDATA", "AppData/Local");
         let folders = [
             ("~", machine.home()),
             ("%ProgramFiles%", Some(all)),
-            (
-                "%LOCALAPPDATA%",
-                machine.variable("LOCALAPPDATA").or_else(local),
-            ),
+            ("%LOCALAPPDATA%", own.ok()),
         ];
         let place = |pattern: &str, program: &str| {
             let mut place = pattern.replace("{program}", program);
@@ -279,17 +267,16 @@ impl Extension {
         self.id.eq_ignore_ascii_case(id)
     }
 
-    /// Has the editor's `program` run with these arguments, after which its list has the extension, or has not.
-    fn step(&self, program: &Path, arguments: &[&str], is_there: bool) -> Box<dyn Step> {
-        Box::new(Run {
+    fn is_among(&self, ids: &[String]) -> bool {
+        ids.iter().any(|id| self.is(id))
+    }
+
+    /// Has the editor's `program` install or remove it.
+    fn change(&'static self, program: &Path, is_installed: bool) -> Box<dyn Step> {
+        Box::new(Change {
             program: program.to_owned(),
-            arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
-            what: self.what(),
-            proof: Proof {
-                arguments: LIST,
-                line: self.id,
-                is_there,
-            },
+            extension: self,
+            is_installed,
         })
     }
 }
@@ -304,12 +291,6 @@ struct Listed {
 #[derive(Debug, Deserialize)]
 struct Identifier {
     id: String,
-}
-
-/// The ids that the editor's program lists; nothing if it cannot.
-fn ids(program: &Path) -> Option<Vec<String>> {
-    let ended = program::run(program, LIST, LIST_TIMEOUT).ok()?;
-    ended.status.success().then_some(ended.out)
 }
 
 /// A file of an editor's; nothing if it is not there, or is something else.
