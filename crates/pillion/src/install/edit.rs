@@ -25,15 +25,18 @@ pub struct Edit {
 }
 
 /// Why a settings file stays as it is.
-pub trait Refusal: fmt::Display {
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub why: String,
     /// What a person can do about it.
-    fn hint(&self) -> &'static str;
+    pub hint: &'static str,
+}
 
+impl Refused {
     /// The failure, for the file at `path`.
-    fn at(&self, path: &Path) -> anyhow::Error {
-        let message = format!("{}: {self}", path.display());
-        let failure = Failure::new(Kind::Refused, message);
-        failure.hint(self.hint()).into()
+    pub fn at(self, path: &Path) -> Failure {
+        let message = format!("{}: {}", path.display(), self.why);
+        Failure::new(Kind::Refused, message).hint(self.hint)
     }
 }
 

@@ -6,7 +6,6 @@ mod settings;
 use std::path::{Path, PathBuf};
 
 use self::languages::Language;
-use super::edit::Refusal;
 use super::machine::{Machine, Platform};
 use super::settings::{Added, Settings};
 use crate::failure::{Failure, Kind};
@@ -20,7 +19,7 @@ pub const HELIX: Settings = Settings {
     path,
     is_installed: settings::is_installed,
     add,
-    remove: |path, text| settings::uninstall(text).map_err(|why| why.at(path)),
+    remove: settings::uninstall,
     next: "Restart Helix; `hx --health rust` then lists `pillion`.",
 };
 

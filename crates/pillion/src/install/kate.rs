@@ -7,7 +7,7 @@ mod settings;
 use std::path::{Path, PathBuf};
 
 use self::languages::Language;
-use super::edit::{self, Refusal};
+use super::edit;
 use super::machine::{Machine, Platform};
 use super::settings::{Added, Settings};
 use crate::failure::{Failure, Kind};
@@ -21,7 +21,7 @@ pub const KATE: Settings = Settings {
     path,
     is_installed: settings::is_installed,
     add,
-    remove: |path, text| settings::uninstall(text).map_err(|why| why.at(path)),
+    remove: settings::uninstall,
     next: "Restart Kate, and allow it to start `pillion` when it asks. Run this again after you have \
            installed a language server.",
 };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::edit::{self, Edit};
+use super::edit::{self, Edit, Refused};
 use super::machine::Machine;
 use super::plan::Plan;
 use super::{Found, Installer, Options};
@@ -25,7 +25,7 @@ pub struct Settings {
     /// Adds Pillion to the text of the file at this path, if there is one.
     pub add: fn(&Machine, &Path, Option<&str>) -> anyhow::Result<Added>,
     /// The text without Pillion; none if the file is to go.
-    pub remove: fn(&Path, &str) -> anyhow::Result<Option<String>>,
+    pub remove: fn(&str) -> Result<Option<String>, Refused>,
     /// What the person is to do then.
     pub next: &'static str,
 }
@@ -95,7 +95,7 @@ impl Installer for Settings {
             });
         };
         Ok(Plan::of_edit(Edit {
-            after: (self.remove)(&path, text)?,
+            after: (self.remove)(text).map_err(|why| why.at(&path))?,
             added: None,
             path,
             before,

@@ -10,7 +10,7 @@ use pillion_text::fingerprint;
 use serde::{Deserialize, Serialize};
 use toml_edit::{ImDocument, Item, Table, Value};
 
-use super::super::edit::Refusal;
+use super::super::edit::Refused;
 use super::languages::Language;
 
 /// The line before what is ours.
@@ -39,29 +39,19 @@ struct Record {
     lists: BTreeSet<String>,
 }
 
-/// Why nothing is done.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// It is no TOML.
-    #[error("it cannot be parsed: {0}")]
-    Malformed(String),
-    /// It is, but nothing can be added.
-    #[error("`{0}` is not written as a table, so no entry can be added")]
-    Inline(&'static str),
-    /// What we wrote was changed.
-    #[error("what `pillion install helix` wrote was changed, from line {0} on")]
-    Changed(usize),
+/// It is TOML, but nothing can be added.
+fn inline(key: &str) -> Refused {
+    Refused {
+        why: format!("`{key}` is not written as a table, so no entry can be added"),
+        hint: "Write each entry as a table of its own, such as `[[language]]`.",
+    }
 }
 
-impl Refusal for Refused {
-    fn hint(&self) -> &'static str {
-        match self {
-            Self::Malformed(_) => "Fix the file; `hx --health` checks it.",
-            Self::Inline(_) => "Write each entry as a table of its own, such as `[[language]]`.",
-            Self::Changed(_) => {
-                "Remove that part yourself, up to the line that starts with `# <<<`."
-            }
-        }
+/// What we wrote is not as it was.
+fn changed(line: usize) -> Refused {
+    Refused {
+        why: format!("what `pillion install helix` wrote was changed, from line {line} on"),
+        hint: "Remove that part yourself, up to the line that starts with `# <<<`.",
     }
 }
 
@@ -85,7 +75,7 @@ pub fn install(text: Option<&str>, known: &[Language]) -> Result<String, Refused
     let has_server = match document.get("language-server") {
         None => false,
         Some(Item::Table(table)) => table.contains_key("pillion"),
-        Some(_) => return Err(Refused::Inline("language-server")),
+        Some(_) => return Err(inline("language-server")),
     };
     let entries = entries(&document)?;
     let mut result = text.to_owned();
@@ -169,12 +159,15 @@ struct List {
 
 fn parse(text: &str) -> Result<ImDocument<String>, Refused> {
     ImDocument::parse(text.to_owned()).map_err(|error| {
-        let message = error.message().replace('\n', "; ");
         let line = error.span().map(|span| line_number(text, span.start));
-        Refused::Malformed(match line {
-            Some(line) => format!("line {line}: {message}"),
-            None => message,
-        })
+        let line = line
+            .map(|line| format!("line {line}: "))
+            .unwrap_or_default();
+        let message = error.message().replace('\n', "; ");
+        Refused {
+            why: format!("it cannot be parsed: {line}{message}"),
+            hint: "Fix the file; `hx --health` checks it.",
+        }
     })
 }
 
@@ -182,7 +175,7 @@ fn entries(document: &ImDocument<String>) -> Result<Vec<Entry>, Refused> {
     let tables = match document.get("language") {
         None => return Ok(Vec::new()),
         Some(Item::ArrayOfTables(tables)) => tables,
-        Some(_) => return Err(Refused::Inline("language")),
+        Some(_) => return Err(inline("language")),
     };
     let text = document.raw();
     Ok(tables
@@ -290,7 +283,7 @@ fn find(text: &str) -> Result<(Range<usize>, Record), Refused> {
     let starts = text.match_indices(&begin).map(|(at, _)| at);
     let mut starts = starts.filter(|at| *at == 0 || text[..*at].ends_with('\n'));
     let start = starts.next().unwrap_or_default();
-    let changed = || Refused::Changed(line_number(text, start));
+    let changed = || changed(line_number(text, start));
     let content = start + begin.len();
     let rest = text.get(content..).ok_or_else(changed)?;
     let length = rest.find(&format!("\n{END}")).ok_or_else(changed)? + 1;

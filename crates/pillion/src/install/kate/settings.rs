@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::super::edit::Refusal;
+use super::super::edit::Refused;
 use super::languages::Language;
 
 /// The server. Kate takes the first entry, by name, that fits a language, and this one fits all.
@@ -42,32 +42,21 @@ struct Record {
     hash: String,
 }
 
-/// Why nothing is done.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// It is no JSON.
-    #[error("it cannot be parsed: {0}")]
-    Malformed(String),
-    /// It is, but nothing can be added.
-    #[error("{0} is not an object")]
-    NotAnObject(&'static str),
-    /// The user wrote an entry of ours, after the page.
-    #[error("it has an entry `~pillion` already, which `pillion install kate` did not write")]
-    ByHand,
-    /// What we wrote was changed.
-    #[error("what `pillion install kate` wrote was changed")]
-    Changed,
+/// It is not what Kate reads.
+fn unfit(why: String) -> Refused {
+    let hint = "Fix it in Settings, LSP Client, User Server Settings.";
+    Refused { why, hint }
 }
 
-impl Refusal for Refused {
-    fn hint(&self) -> &'static str {
-        match self {
-            Self::Malformed(_) | Self::NotAnObject(_) => {
-                "Fix it in Settings, LSP Client, User Server Settings."
-            }
-            Self::ByHand => "Leave it as it is, or remove it and run this again.",
-            Self::Changed => "Remove `~pillion` and the entries that use it yourself.",
-        }
+fn malformed(error: serde_json::Error) -> Refused {
+    unfit(format!("it cannot be parsed: {error}"))
+}
+
+/// What we wrote is not as it was.
+fn changed() -> Refused {
+    Refused {
+        why: "what `pillion install kate` wrote was changed".to_owned(),
+        hint: "Remove `~pillion` and the entries that use it yourself.",
     }
 }
 
@@ -93,7 +82,11 @@ pub fn install(text: Option<&str>, languages: &[&Language]) -> Result<Added, Ref
     let text = clean.as_deref().unwrap_or_default();
     let place = place(text)?;
     if place.users.contains_key(SERVER) {
-        return Err(Refused::ByHand);
+        // The user wrote it, after the page.
+        let why = "it has an entry `~pillion` already, which `pillion install kate` did not write";
+        let hint = "Leave it as it is, or remove it and run this again.";
+        let why = why.to_owned();
+        return Err(Refused { why, hint });
     }
     let mut before = place.before;
     for language in languages {
@@ -128,14 +121,14 @@ pub fn install(text: Option<&str>, languages: &[&Language]) -> Result<Added, Ref
 /// # Errors
 /// When what is ours was changed.
 pub fn uninstall(text: &str) -> Result<Option<String>, Refused> {
-    let found = entry(text)?.ok_or(Refused::Changed)?;
+    let found = entry(text)?.ok_or_else(changed)?;
     let value: Value = serde_json::from_str(found).map_err(malformed)?;
-    let record = record(&value).ok_or(Refused::Changed)?;
+    let record = record(&value).ok_or_else(changed)?;
     let at = offset(text, found);
-    let ours = range(at, found, &record).ok_or(Refused::Changed)?;
-    let written = text.get(ours.clone()).ok_or(Refused::Changed)?;
+    let ours = range(at, found, &record).ok_or_else(changed)?;
+    let written = text.get(ours.clone()).ok_or_else(changed)?;
     if hash(&written.replacen(&record.hash, NO_HASH, 1)) != record.hash {
-        return Err(Refused::Changed);
+        return Err(changed());
     }
     let rest = format!("{}{}", &text[..ours.start], &text[ours.end..]);
     Ok((!record.is_new || !rest.is_empty()).then_some(rest))
@@ -229,13 +222,9 @@ fn members<'a>(
 ) -> Result<BTreeMap<String, &'a RawValue>, Refused> {
     let value: &RawValue = serde_json::from_str(text).map_err(malformed)?;
     if !value.get().starts_with('{') {
-        return Err(Refused::NotAnObject(what));
+        return Err(unfit(format!("{what} is not an object")));
     }
     serde_json::from_str(value.get()).map_err(malformed)
-}
-
-fn malformed(error: serde_json::Error) -> Refused {
-    Refused::Malformed(error.to_string())
 }
 
 /// The value of our entry.
@@ -325,17 +314,20 @@ mod tests {
     #[test]
     fn what_cannot_be_changed_is_refused_with_a_reason() {
         let malformed = installed(Some("{\"servers\": {,}}"));
-        assert!(matches!(malformed, Err(Refused::Malformed(why)) if why.contains("line 1")));
+        let why = malformed.unwrap_err().why;
+        assert!(why.starts_with("it cannot be parsed: ") && why.contains("line 1"));
+        let by_hand =
+            "it has an entry `~pillion` already, which `pillion install kate` did not write";
         for (text, why) in [
-            ("[]", Refused::NotAnObject("its content")),
-            ("{\"servers\": []}", Refused::NotAnObject("`servers`")),
-            ("{\"servers\": {\"~pillion\": {}}}", Refused::ByHand),
+            ("[]", "its content is not an object"),
+            ("{\"servers\": []}", "`servers` is not an object"),
+            ("{\"servers\": {\"~pillion\": {}}}", by_hand),
             (
                 "{\"servers\": {\"~pillion\": {\"installed\": true}}}",
-                Refused::ByHand,
+                by_hand,
             ),
         ] {
-            assert_eq!(installed(Some(text)), Err(why), "{text}");
+            assert_eq!(installed(Some(text)).unwrap_err().why, why, "{text}");
         }
     }
 
@@ -351,9 +343,9 @@ mod tests {
             ("\"before\":", "\"before\":9"),
             ("\"after\":", "\"after\":18446744073709551"),
         ] {
-            let changed = added.replacen(from, to, 1);
-            assert_ne!(changed, added, "{from}");
-            assert_eq!(uninstall(&changed), Err(Refused::Changed), "{from}");
+            let text = added.replacen(from, to, 1);
+            assert_ne!(text, added, "{from}");
+            assert_eq!(uninstall(&text), Err(changed()), "{from}");
         }
         // What stands around it may change.
         let around = added.replace("\"a\": 1", "\"a\": 2, \"b\": []");

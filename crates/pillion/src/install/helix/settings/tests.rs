@@ -133,22 +133,22 @@ fn a_part_that_was_changed_is_not_touched() {
         text.replace("args = [\"lsp\"]\n", ""),
     ] {
         assert!(is_installed(&changed));
-        assert_eq!(uninstall(&changed), Err(Refused::Changed(3)));
+        assert_eq!(uninstall(&changed), Err(super::changed(3)));
         let again = install(Some(&changed), &known());
-        assert_eq!(again, Err(Refused::Changed(3)));
+        assert_eq!(again, Err(super::changed(3)));
     }
 }
 
 #[test]
 fn what_cannot_be_read_or_extended_is_refused() {
     let refused = |text: &str| install(Some(text), &known()).unwrap_err();
-    let error = refused("a = 1\n[[language]\nname = 1\n").to_string();
+    let error = refused("a = 1\n[[language]\nname = 1\n").why;
     assert!(error.contains("line 2"), "{error}");
     let inline = refused("language = [{ name = \"rust\" }]\n");
-    assert_eq!(inline, Refused::Inline("language"));
+    assert_eq!(inline, super::inline("language"));
     let inline = refused("language-server = { }\n");
-    assert_eq!(inline, Refused::Inline("language-server"));
-    assert!(!inline.hint().is_empty());
+    assert_eq!(inline, super::inline("language-server"));
+    assert!(!inline.hint.is_empty());
 }
 
 proptest! {
