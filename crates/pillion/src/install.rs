@@ -21,6 +21,7 @@ mod settings;
 mod step;
 mod vim;
 mod vscode;
+mod whole;
 
 use std::fmt;
 use std::path::PathBuf;

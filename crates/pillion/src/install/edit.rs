@@ -2,7 +2,7 @@
 //! nobody else changed it since it was looked at.
 
 use std::fmt;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -10,6 +10,7 @@ use anyhow::{Context, anyhow};
 
 use super::machine::Machine;
 use super::step::Step;
+use super::whole;
 use crate::failure::{Failure, Kind};
 
 /// The file to change.
@@ -100,30 +101,8 @@ impl Edit {
         let path = pillion_discovery::canonicalize(&self.path);
         let path = path.unwrap_or_else(|_| self.path.clone());
         let folder = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
-        let rights = fs::metadata(&path).ok().map(|data| data.permissions());
-        let mut file = tempfile::Builder::new()
-            .prefix(".pillion-")
-            .tempfile_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        match rights {
-            Some(rights) => file.as_file().set_permissions(rights)?,
-            None => open_to_others(file.as_file())?,
-        }
-        file.persist(&path)?;
-        Ok(())
+        whole::write(&path, text.as_bytes(), folder, ".pillion-")
     }
-}
-
-/// Settings are not secret; a temporary file is one.
-fn open_to_others(file: &fs::File) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.set_permissions(fs::Permissions::from_mode(0o644))?;
-    }
-    let _ = file;
-    Ok(())
 }
 
 impl fmt::Display for Edit {

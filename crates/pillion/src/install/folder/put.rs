@@ -1,7 +1,7 @@
 //! Puts a folder in place: what Pillion had there goes, the marker comes, then file after file.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{fs, io};
 
 use anyhow::{Context, anyhow};
@@ -9,6 +9,7 @@ use anyhow::{Context, anyhow};
 use super::{File, Marker, PART, State, make_folders};
 use crate::failure::{Failure, Kind};
 use crate::install::step::Step;
+use crate::install::whole;
 
 /// The folder to put in place.
 #[derive(Debug)]
@@ -66,10 +67,11 @@ impl Put {
             older.remove_files(target)?;
         }
         make_folders(target)?;
-        let marker = Marker::new(&self.files, made).to_bytes()?;
-        write(target, Marker::NAME, &marker)?;
+        // Half a file would count as changed by the user.
+        let write = |name: &str, text: &[u8]| whole::write(&target.join(name), text, target, PART);
+        write(Marker::NAME, &Marker::new(&self.files, made).to_bytes()?)?;
         for (name, text) in &self.files {
-            write(target, name, text)?;
+            write(name, text)?;
         }
         if let Some(older) = older {
             older.remove_folders(target);
@@ -92,22 +94,6 @@ impl Put {
             ),
         }
     }
-}
-
-/// Writes a file whole or not at all: half of one would count as changed by the user.
-fn write(target: &Path, name: &str, text: &[u8]) -> io::Result<()> {
-    let path = target.join(name);
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let mut part = tempfile::Builder::new();
-    part.prefix(PART);
-    #[cfg(unix)]
-    part.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    let mut part = part.tempfile_in(target)?;
-    io::Write::write_all(&mut part, text)?;
-    part.persist(path)?;
-    Ok(())
 }
 
 impl fmt::Display for Put {
