@@ -15,17 +15,11 @@ fn main() {
     let editors = editors.canonicalize().unwrap();
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={}", editors.display());
-    for entry in fs::read_dir(&editors).unwrap() {
-        let entry = entry.unwrap();
-        let editor = entry.file_name().into_string().unwrap();
-        if entry.path().is_dir() && is_part(&editor) {
-            let out = Path::new(&env::var("OUT_DIR").unwrap()).join(format!("{editor}_files.rs"));
-            fs::write(out, list(&entry.path())).unwrap();
-        }
-    }
+    let out = Path::new(&env::var("OUT_DIR").unwrap()).join("plugins.rs");
+    fs::write(out, list(&editors)).unwrap();
 }
 
-/// The files of one plugin by their paths in it, as an expression.
+/// The files of all plugins by their paths below `root`, as an expression.
 fn list(root: &Path) -> String {
     let mut files = Vec::new();
     collect(root, &mut files);
@@ -34,16 +28,11 @@ fn list(root: &Path) -> String {
     for file in files {
         let name = file.strip_prefix(root).unwrap().to_str().unwrap();
         let name = name.replace('\\', "/");
-        if name != NOT_HELD {
-            writeln!(code, "({name:?}, include_bytes!({file:?})),").unwrap();
-        }
+        writeln!(code, "({name:?}, include_bytes!({file:?})),").unwrap();
     }
     code.push_str("]\n");
     code
 }
-
-/// What people read in the repository.
-const NOT_HELD: &str = "README.md";
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -59,7 +48,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Not what an editor left beside a file that it has open.
+/// Neither what an editor left beside a file that it has open nor what people read in the repository.
 fn is_part(name: &str) -> bool {
-    !name.starts_with(['.', '#']) && !name.ends_with('~')
+    !name.starts_with(['.', '#']) && !name.ends_with('~') && name != "README.md"
 }

@@ -13,7 +13,6 @@ pub const EMACS: Plugin = Plugin {
     programs: &["emacs"],
     kind: "package",
     setting: "`pillion-command`",
-    files: include!(concat!(env!("OUT_DIR"), "/emacs_files.rs")),
     package,
     next: |_| NEXT,
     leftover: None,

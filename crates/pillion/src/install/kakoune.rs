@@ -13,7 +13,6 @@ pub const KAKOUNE: Plugin = Plugin {
     programs: &["kak"],
     kind: "module",
     setting: "the option `pillion_command`",
-    files: include!(concat!(env!("OUT_DIR"), "/kakoune_files.rs")),
     package,
     next,
     leftover: Some(

@@ -15,7 +15,6 @@ pub const NEOVIM: Plugin = Plugin {
     programs: &["nvim"],
     kind: "plugin",
     setting: "the plugin's option `command`",
-    files: include!(concat!(env!("OUT_DIR"), "/nvim_files.rs")),
     package,
     next: |_| NEXT,
     leftover: None,

@@ -10,10 +10,13 @@ use super::plan::Plan;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 
+/// The files of all plugins, by their paths below `editors`.
+static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/plugins.rs"));
+
 /// An editor's plugin.
 #[derive(Debug)]
 pub struct Plugin {
-    /// The word for the editor on the command line.
+    /// The word for the editor on the command line, and for the folder that the plugin has below `editors`.
     pub name: &'static str,
     /// Other words for it.
     pub aliases: &'static [&'static str],
@@ -25,8 +28,6 @@ pub struct Plugin {
     pub kind: &'static str,
     /// How the plugin gets the path of `pillion`.
     pub setting: &'static str,
-    /// The plugin's files, by their paths in it.
-    pub files: &'static [(&'static str, &'static [u8])],
     /// Where it goes.
     pub package: fn(&Machine) -> anyhow::Result<Package>,
     /// What the person is to do then.
@@ -42,10 +43,11 @@ pub struct Plugin {
 impl Plugin {
     /// The files that this program holds.
     pub fn files(&self) -> Vec<File> {
-        let files = self.files.iter();
-        files
-            .map(|(name, text)| ((*name).to_owned(), text.to_vec()))
-            .collect()
+        let own = FILES.iter().filter_map(|(path, text)| {
+            let path = path.strip_prefix(self.name)?.strip_prefix('/')?;
+            Some((path.to_owned(), text.to_vec()))
+        });
+        own.collect()
     }
 
     /// What is missing besides.

@@ -13,7 +13,6 @@ pub const VIM: Plugin = Plugin {
     programs: &["vim", "gvim"],
     kind: "plugin",
     setting: "`g:pillion_command`",
-    files: include!(concat!(env!("OUT_DIR"), "/vim_files.rs")),
     package,
     next: |_| NEXT,
     leftover: None,
