@@ -14,10 +14,6 @@ pub const EMACS: Plugin = Plugin {
     kind: "package",
     setting: "`pillion-command`",
     package,
-    next: |_| NEXT,
-    leftover: None,
-    other_copy: |_, _| None,
-    notes: |_, _| Vec::new(),
 };
 
 const NEXT: &str = "Put `(pillion-mode 1)` into your init file and restart Emacs; `M-x pillion-doctor` then checks \
@@ -30,6 +26,8 @@ fn package(machine: &Machine) -> anyhow::Result<Package> {
     Ok(Package {
         target: machine.join(&folder, "elpa/pillion"),
         backup: machine.join(&folder, "pillion-backup"),
+        next: NEXT,
+        ..Package::default()
     })
 }
 

@@ -14,45 +14,34 @@ pub const KAKOUNE: Plugin = Plugin {
     kind: "module",
     setting: "the option `pillion_command`",
     package,
-    next,
-    leftover: Some(
-        "remove the line `source \"%val{config}/pillion/pillion.kak\"` from your kakrc, if it is there",
-    ),
-    other_copy: |_, _| None,
-    notes: |_, _| Vec::new(),
 };
-
-/// Where Kakoune loads everything by itself. If a person has this folder, nothing is loaded from Kakoune's own
-/// folder of this name, so it is never made for them.
-const AUTOLOAD: &str = "autoload";
 
 const NEXT_LOADED: &str = "Restart Kakoune; `:pillion-doctor` then checks the installation.";
 
 const NEXT: &str = "Add this line to your kakrc, and restart Kakoune:\n\n    source \"%val{config}/pillion/pillion.kak\"";
 
+const LEFTOVER: &str =
+    "remove the line `source \"%val{config}/pillion/pillion.kak\"` from your kakrc, if it is there";
+
 /// In the folder that is loaded by itself, if the person has one, or where it was put before; else beside `kakrc`.
 fn package(machine: &Machine) -> anyhow::Result<Package> {
     let config = settings(machine)?;
     let beside = machine.join(&config, "pillion");
-    let autoload = machine.join(&config, AUTOLOAD);
-    let target = if autoload.is_dir() && !beside.exists() {
-        machine.join(&autoload, "pillion")
+    // If a person has this folder, nothing is loaded from Kakoune's own folder of this name, so it is never made
+    // for them.
+    let autoload = machine.join(&config, "autoload");
+    let (target, next) = if autoload.is_dir() && !beside.exists() {
+        (machine.join(&autoload, "pillion"), NEXT_LOADED)
     } else {
-        beside
+        (beside, NEXT)
     };
     Ok(Package {
         target,
         backup: machine.join(&config, "pillion-backup"),
+        next,
+        leftover: Some(LEFTOVER),
+        ..Package::default()
     })
-}
-
-fn next(package: &Package) -> &'static str {
-    let folder = package.target.parent();
-    if folder.is_some_and(|folder| folder.ends_with(AUTOLOAD)) {
-        NEXT_LOADED
-    } else {
-        NEXT
-    }
 }
 
 /// The folder of Kakoune's settings.

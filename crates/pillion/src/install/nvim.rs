@@ -16,10 +16,6 @@ pub const NEOVIM: Plugin = Plugin {
     kind: "plugin",
     setting: "the plugin's option `command`",
     package,
-    next: |_| NEXT,
-    leftover: None,
-    other_copy,
-    notes,
 };
 
 /// A file that every copy of the plugin has.
@@ -27,76 +23,56 @@ const OF_THE_PLUGIN: &str = "lua/pillion/client.lua";
 
 const NEXT: &str = "Restart Neovim; `:checkhealth pillion` then checks the installation.";
 
-/// Where Neovim keeps things.
-struct Folders {
-    data: PathBuf,
-    config: PathBuf,
-}
-
-/// Where every Neovim finds it.
+/// On the package path of every Neovim, whatever its settings. It loads what is in `start` and `opt` of
+/// `pack/pillion`, and nothing beside them.
 fn package(machine: &Machine) -> anyhow::Result<Package> {
-    Ok(Folders::of(machine)?.package(machine))
+    let (data, config) = folders(machine)?;
+    let pack = machine.join(&data, "site/pack/pillion");
+    let target = machine.join(&pack, "start/pillion");
+    Ok(Package {
+        backup: machine.join(&pack, "backup"),
+        other_copy: other_copy(machine, &data, &config, &target),
+        notes: notes(machine, &data, &target),
+        target,
+        next: NEXT,
+        ..Package::default()
+    })
 }
 
-impl Folders {
-    /// As Neovim's `stdpath()` computes them.
-    fn of(machine: &Machine) -> anyhow::Result<Self> {
-        let app = machine
-            .variable("NVIM_APPNAME")
-            .unwrap_or_else(|| "nvim".into());
-        let app = app.to_str().filter(|name| {
-            let parts: Vec<_> = name.split(['/', '\\']).collect();
-            !parts
-                .iter()
-                .any(|part| part.is_empty() || *part == "." || *part == "..")
-        });
-        let app = app.ok_or_else(|| {
-            Failure::new(Kind::Refused, "NVIM_APPNAME is not a valid folder name").hint(
-                "It has to be a name such as nvim or nvim-test. Unset it, or set it as you do for Neovim.",
-            )
-        })?;
-        let (data, config) = match machine.platform {
-            Platform::Windows => (format!("{app}-data"), app.to_owned()),
-            Platform::Linux | Platform::Mac => (app.to_owned(), app.to_owned()),
-        };
-        let base = |variable: &str, below_home: &str| {
-            let of_windows = (machine.platform == Platform::Windows)
-                .then(|| machine.variable("LOCALAPPDATA"))
-                .flatten();
-            let at_home = || Some(machine.join(machine.home()?, below_home));
-            let own = machine.variable(variable);
-            let named = if own.is_some() { variable } else { "HOME" };
-            let base = own.or(of_windows).or_else(at_home);
-            let base = base.ok_or_else(|| {
-                Failure::new(Kind::Refused, format!("neither {variable} nor HOME is set"))
-                    .hint("Set HOME to your home folder.")
-            })?;
-            machine.absolute(named, base)
-        };
-        let homes = match machine.platform {
-            Platform::Windows => ["AppData/Local"; 2],
-            Platform::Linux | Platform::Mac => [".local/share", ".config"],
-        };
-        Ok(Self {
-            data: machine.join(base("XDG_DATA_HOME", homes[0])?, &data),
-            config: machine.join(base("XDG_CONFIG_HOME", homes[1])?, &config),
-        })
-    }
-
-    /// On the package path of every Neovim, whatever its settings. It loads what is in `start` and
-    /// `opt` of `pack/pillion`, and nothing beside them.
-    fn package(&self, machine: &Machine) -> Package {
-        let pack = machine.join(&self.data, "site/pack/pillion");
-        Package {
-            target: machine.join(&pack, "start/pillion"),
-            backup: machine.join(&pack, "backup"),
+/// Where Neovim keeps its data and its settings, as its `stdpath()` computes them.
+fn folders(machine: &Machine) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let app = machine
+        .variable("NVIM_APPNAME")
+        .unwrap_or_else(|| "nvim".into());
+    let app = app.to_str().filter(|name| {
+        let mut parts = name.split(['/', '\\']);
+        parts.all(|part| !["", ".", ".."].contains(&part))
+    });
+    let app = app.ok_or_else(|| {
+        Failure::new(Kind::Refused, "NVIM_APPNAME is not a valid folder name").hint(
+            "It has to be a name such as nvim or nvim-test. Unset it, or set it as you do for Neovim.",
+        )
+    })?;
+    let is_windows = machine.platform == Platform::Windows;
+    let base = |variable: &str, below_home: &str| {
+        if is_windows && machine.variable(variable).is_none() {
+            machine.folder_or("LOCALAPPDATA", "AppData/Local")
+        } else {
+            machine.folder_or(variable, below_home)
         }
-    }
+    };
+    let data = if is_windows { "-data" } else { "" };
+    Ok((
+        machine.join(
+            base("XDG_DATA_HOME", ".local/share")?,
+            &format!("{app}{data}"),
+        ),
+        machine.join(base("XDG_CONFIG_HOME", ".config")?, app),
+    ))
 }
 
 /// Another copy, where plugin managers put theirs: lazy.nvim, vim-plug, and those who use packages.
-fn other_copy(machine: &Machine, package: &Package) -> Option<PathBuf> {
-    let Folders { data, config } = Folders::of(machine).ok()?;
+fn other_copy(machine: &Machine, data: &Path, config: &Path, target: &Path) -> Option<PathBuf> {
     let mut places = vec![
         data.join("lazy"),
         data.join("plugged"),
@@ -104,24 +80,22 @@ fn other_copy(machine: &Machine, package: &Package) -> Option<PathBuf> {
     ];
     let home = machine.home();
     places.extend(home.map(|home| machine.join(home, ".vim/plugged")));
-    for packs in [machine.join(&data, "site/pack"), config.join("pack")] {
+    for packs in [machine.join(data, "site/pack"), config.join("pack")] {
         for pack in below(&packs) {
             places.extend(["start", "opt"].map(|kind| pack.join(kind)));
         }
     }
     let mut copies = places.iter().flat_map(|place| below(place));
-    copies.find(|copy| *copy != package.target && copy.join(OF_THE_PLUGIN).is_file())
+    copies.find(|copy| copy != target && copy.join(OF_THE_PLUGIN).is_file())
 }
 
 /// What a user may wonder about afterwards.
-fn notes(machine: &Machine, package: &Package) -> Vec<String> {
+fn notes(machine: &Machine, data: &Path, target: &Path) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Ok(folders) = Folders::of(machine)
-        && folders.data.join("lazy/lazy.nvim").is_dir()
-    {
+    if data.join("lazy/lazy.nvim").is_dir() {
         notes.push(format!(
             "lazy.nvim is installed and does not load Neovim's packages: add {{ dir = {} }} to its plugins",
-            lua_string(&package.target)
+            lua_string(target)
         ));
     }
     if let Some(app) = machine.variable("NVIM_APPNAME") {
@@ -232,7 +206,7 @@ mod tests {
             ),
         ] {
             let machine = Machine::of(platform, variables);
-            let target = Folders::of(&machine).unwrap().package(&machine).target;
+            let target = package(&machine).unwrap().target;
             let end = "/site/pack/pillion/start/pillion";
             let end = if platform == Platform::Windows {
                 end.replace('/', "\\")
@@ -259,11 +233,11 @@ mod tests {
             ("HOME", "relative"),
         ] {
             let machine = Machine::of(Platform::Linux, &[("HOME", "/h"), (name, value)]);
-            let error = Folders::of(&machine).map(|_| ()).unwrap_err();
+            let error = folders(&machine).unwrap_err();
             assert!(error.to_string().starts_with(name), "{error}");
         }
         let machine = Machine::of(Platform::Linux, &[("HOME", "")]);
-        let error = Folders::of(&machine).map(|_| ()).unwrap_err();
+        let error = folders(&machine).unwrap_err();
         assert!(error.to_string().contains("HOME"), "{error}");
     }
 }

@@ -30,14 +30,6 @@ pub struct Plugin {
     pub setting: &'static str,
     /// Where it goes.
     pub package: fn(&Machine) -> anyhow::Result<Package>,
-    /// What the person is to do then.
-    pub next: fn(&Package) -> &'static str,
-    /// What they may remove themselves once it is gone.
-    pub leftover: Option<&'static str>,
-    /// A copy of the plugin that somebody else put elsewhere.
-    pub other_copy: fn(&Machine, &Package) -> Option<PathBuf>,
-    /// What else a person may wonder about.
-    pub notes: fn(&Machine, &Package) -> Vec<String>,
 }
 
 impl Plugin {
@@ -83,7 +75,7 @@ impl Installer for Plugin {
         let program = machine.program(self.programs);
         let installed = match (self.package)(machine) {
             Ok(package) => {
-                let other = (self.other_copy)(machine, &package);
+                let other = package.other_copy.as_ref();
                 let other = other.map(|copy| format!("plugin in {}", copy.display()));
                 let own = package.found(&self.files());
                 own.into_iter().chain(other).collect()
@@ -94,10 +86,10 @@ impl Installer for Plugin {
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let package = (self.package)(machine)?;
+        let mut package = (self.package)(machine)?;
         let mut notes = self.missing(machine);
-        notes.extend((self.notes)(machine, &package));
-        if let Some(other) = (self.other_copy)(machine, &package) {
+        notes.append(&mut package.notes);
+        if let Some(other) = &package.other_copy {
             let message = format!("the plugin is already in {}", other.display());
             if !options.force {
                 return Err(Failure::new(Kind::Refused, message)
@@ -108,25 +100,31 @@ impl Installer for Plugin {
             }
             notes.push(format!("{message}: {} finds two copies", self.editor));
         }
-        let next = (self.next)(&package);
+        let next = package.next;
         let plan = package.install(self.files(), machine, options.force)?;
         Ok(plan.between(notes, next))
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        let mut plan = (self.package)(machine)?.uninstall()?;
-        plan.notes.extend(self.leftover.map(str::to_owned));
-        Ok(plan)
+        (self.package)(machine)?.uninstall()
     }
 }
 
-/// A plugin, and its place.
-#[derive(Debug)]
+/// The place of a plugin on this machine, and what a person is told about it.
+#[derive(Debug, Default)]
 pub struct Package {
     /// The folder that it is to be.
     pub target: PathBuf,
     /// Where what is in the way waits, in a folder above from which the editor loads nothing else.
     pub backup: PathBuf,
+    /// A copy of the plugin that somebody else put elsewhere.
+    pub other_copy: Option<PathBuf>,
+    /// What else a person may wonder about.
+    pub notes: Vec<String>,
+    /// What they are to do once it is there.
+    pub next: &'static str,
+    /// What they may remove themselves once it is gone.
+    pub leftover: Option<&'static str>,
 }
 
 impl Package {
@@ -191,9 +189,10 @@ impl Package {
             let backup = backup.display();
             format!("the files that were moved aside for the plugin stay in {backup}")
         });
+        let leftover = self.leftover.map(str::to_owned);
         match self.look()? {
             State::Ours(ours) => Ok(Plan {
-                notes: kept.into_iter().collect(),
+                notes: kept.into_iter().chain(leftover).collect(),
                 steps: vec![Box::new(Take {
                     target: self.target,
                     ours,

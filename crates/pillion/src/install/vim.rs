@@ -14,10 +14,6 @@ pub const VIM: Plugin = Plugin {
     kind: "plugin",
     setting: "`g:pillion_command`",
     package,
-    next: |_| NEXT,
-    leftover: None,
-    other_copy: |_, _| None,
-    notes: |_, _| Vec::new(),
 };
 
 const NEXT: &str = "Restart Vim; `:Pillion doctor` then checks the installation.";
@@ -33,6 +29,8 @@ fn package(machine: &Machine) -> anyhow::Result<Package> {
     Ok(Package {
         target: machine.join(&pack, "start/pillion"),
         backup: machine.join(&pack, "backup"),
+        next: NEXT,
+        ..Package::default()
     })
 }
 
