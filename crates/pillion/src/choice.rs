@@ -132,7 +132,7 @@ impl<'a> Running<'a> {
         let missing = selector.missing(whose, running);
         let hint = match selector {
             Selector::Port(_) => PORT_HINT,
-            Selector::Folder(_) | Selector::File { .. } => HINT,
+            Selector::Place { .. } => HINT,
         };
         Err(Failure::new(Kind::NoCompanion, missing).hint(hint).into())
     }

@@ -18,13 +18,11 @@ const MAX_TOLD: usize = 8;
 pub enum Selector {
     /// The one with this port.
     Port(u16),
-    /// The one whose workspace contains this folder.
-    Folder(PathBuf),
-    /// The one whose workspace contains this file; if there is none, that of the current folder.
-    File {
-        file: PathBuf,
-        /// None if it is gone.
-        current: Option<PathBuf>,
+    /// The one whose workspace contains this file; if none is meant, or there is no such companion, this folder.
+    Place {
+        file: Option<PathBuf>,
+        /// None if the current folder is gone.
+        folder: Option<PathBuf>,
     },
 }
 
@@ -36,7 +34,6 @@ impl Selector {
     /// there.
     pub fn new(target: &Target, environment: &Environment) -> Result<Self, Failure> {
         let current = environment.current_dir();
-        let is_gone = current.as_os_str().is_empty();
         if let Some(port) = target.port {
             return Ok(Self::Port(port));
         }
@@ -50,31 +47,26 @@ impl Selector {
                 let failure = Failure::new(Kind::Refused, message);
                 return Err(failure.hint("--workspace takes an existing folder."));
             }
-            return Ok(Self::Folder(folder));
+            let (file, folder) = (None, Some(folder));
+            return Ok(Self::Place { file, folder });
         }
-        if let Some(file) = &target.file {
-            return Ok(Self::File {
-                file: file.clone(),
-                current: (!is_gone).then(|| current.to_owned()),
-            });
-        }
-        if is_gone {
+        let file = target.file.clone();
+        let folder = Some(current.to_owned()).filter(|current| !current.as_os_str().is_empty());
+        if file.is_none() && folder.is_none() {
             let failure = Failure::new(Kind::Refused, "the current folder no longer exists");
             return Err(failure.hint("Change to an existing folder."));
         }
-        Ok(Self::Folder(current.to_owned()))
+        Ok(Self::Place { file, folder })
     }
 
     /// The files and folders that decide, one after the other, until one is in a workspace.
     pub fn places(&self) -> Vec<&Path> {
         match self {
             Self::Port(_) => Vec::new(),
-            Self::Folder(folder) => vec![folder],
-            Self::File { file, current } => {
+            Self::Place { file, folder } => {
+                let file = file.as_deref();
                 // Of a link that leads out of the workspace in which it lies, both ends count.
-                let folder = file.parent();
-                let current = current.as_deref();
-                let places = [Some(file.as_path()), folder, current];
+                let places = [file, file.and_then(Path::parent), folder.as_deref()];
                 places.into_iter().flatten().collect()
             }
         }
@@ -83,24 +75,23 @@ impl Selector {
     /// That no companion is the one that is meant: one sentence, with what runs instead. `whose` is
     /// empty, or ` of Pillion's` if only those are meant.
     pub fn missing(&self, whose: &str, running: &[&Companion]) -> String {
-        let meant = match self {
-            Self::Port(port) => format!("on port {port}"),
-            Self::Folder(folder) => format!("for {}", folder.display()),
-            Self::File { file, current } => {
-                let current = current.as_ref();
-                let or = current.map(|it| format!(" or the current folder {}", it.display()));
-                format!("for {}{}", file.display(), or.unwrap_or_default())
+        let all = running.iter();
+        let (meant, is_at, instead): (_, _, Vec<String>) = match self {
+            Self::Port(port) => {
+                let ports = all.map(|it| it.port.to_string()).collect();
+                (format!("on port {port}"), "on", ports)
+            }
+            Self::Place { file, folder } => {
+                let meant = [file, folder].into_iter().flatten();
+                let meant: Vec<_> = meant.map(|it| it.display().to_string()).collect();
+                let meant = format!("for {}", meant.join(" or the current folder "));
+                (meant, "for", all.flat_map(|it| it.shown_roots()).collect())
             }
         };
         let others = match running.len() {
             0 => return format!("no companion{whose} is running {meant}"),
             1 => "the only one running is".to_owned(),
             count => format!("{count} others are running:"),
-        };
-        let all = running.iter();
-        let (is_at, instead): (_, Vec<String>) = match self {
-            Self::Port(_) => ("on", all.map(|it| it.port.to_string()).collect()),
-            _ => ("for", all.flat_map(|it| it.shown_roots()).collect()),
         };
         let instead = match instead.as_slice() {
             [] => "without a workspace".to_owned(),
