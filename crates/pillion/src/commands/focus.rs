@@ -1,13 +1,12 @@
 //! `pillion focus`.
 
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::path::Path;
 
-use anyhow::Context;
 use pillion_companion::control::Focus;
 use pillion_protocol::File;
 
-use super::control_client::ControlClient;
+use super::control_client::{self, ControlClient};
 use super::position::{Located, Place};
 use crate::absolute::unicode;
 use crate::args::Target;
@@ -40,7 +39,11 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let Located { path, place } = Located::find(&args.file)?;
     let place = place.map(|place| place.within(&path));
-    let selected = args.selection.map(read_selection).transpose()?;
+    let read = |selection: String| match &*selection {
+        "-" => control_client::read_text(Path::new("-")),
+        _ => Ok(selection),
+    };
+    let selected = args.selection.map(read).transpose()?;
     let (selected_text, selection) = match &place {
         Some(Place::Lines(lines)) => {
             let text = selected.or_else(|| lines.text(&path));
@@ -56,15 +59,4 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let focus = Focus { file, selection };
     ControlClient::find(&target)?.focus(&focus)
-}
-
-fn read_selection(selection: String) -> anyhow::Result<String> {
-    if selection != "-" {
-        return Ok(selection);
-    }
-    let mut text = String::new();
-    io::stdin()
-        .read_to_string(&mut text)
-        .context("cannot read the selection from standard input")?;
-    Ok(text)
 }
