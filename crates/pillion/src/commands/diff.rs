@@ -1,6 +1,6 @@
 //! `pillion diff`.
 
-use pillion_system::Signals;
+use pillion_system::{Signal, Signals};
 use pillion_text::stderr;
 mod claude;
 mod limit;
@@ -100,13 +100,8 @@ enum End {
     },
 }
 
-/// What ends the waiting.
-#[derive(Debug, Clone, Copy)]
-enum Stop {
-    TimedOut,
-    /// By a signal.
-    Interrupted(Kind),
-}
+/// The signal that ends the waiting; none if the time is up.
+type Stop = Option<Signal>;
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let path = file_path(&args.file)?;
@@ -142,14 +137,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         consent.ask(&connection.companion)?;
         pillion_agent::runtime()?.block_on(ask(&connection, &path, &text, args.timeout))?
     };
-    let is_reported = args.json
-        && !matches!(
-            end,
-            End::Stopped {
-                stop: Stop::Interrupted(_),
-                ..
-            }
-        );
+    let is_reported = args.json && !matches!(end, End::Stopped { stop: Some(_), .. });
     if is_reported {
         print_json(&path, &end)?;
     }
@@ -220,18 +208,8 @@ async fn ask(
 ) -> anyhow::Result<End> {
     // Before the view opens: from here on a signal closes it.
     let mut signals = Signals::install().context("cannot catch signals")?;
-    let mut stop = pin!(async {
-        let limit = async {
-            match timeout {
-                Some(timeout) => tokio::time::sleep(timeout).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            signal = signals.next() => Stop::Interrupted(signal.into()),
-            () = limit => Stop::TimedOut,
-        }
-    });
+    let limit = timeout.unwrap_or(Duration::MAX);
+    let mut stop = pin!(async { tokio::time::timeout(limit, signals.next()).await.ok() });
     let mut session = tokio::select! {
         session = connection.connect() => session?,
         stop = &mut stop => return Ok(End::Stopped { stop, is_closed: true }),
@@ -260,13 +238,10 @@ async fn decide(
     mut stop: Pin<&mut impl Future<Output = Stop>>,
 ) -> Result<End, ClientError> {
     let mut opening = pin!(client.open_diff(path, text));
-    let opened = tokio::select! {
+    let stop = tokio::select! {
         biased;
-        opened = &mut opening => Ok(opened?),
-        stop = &mut stop => Err(stop),
-    };
-    let stop = match opened {
-        Ok(()) => {
+        opened = &mut opening => {
+            opened?;
             say_waiting(editor);
             tokio::select! {
                 // Who decided in the same moment has decided.
@@ -276,7 +251,7 @@ async fn decide(
             }
         }
         // Only a view that is open can be closed.
-        Err(stop) => match tokio::time::timeout(CLOSE_TIMEOUT, opening).await {
+        stop = &mut stop => match tokio::time::timeout(CLOSE_TIMEOUT, opening).await {
             Ok(Ok(())) => stop,
             opened => {
                 let is_closed = opened.is_ok();
@@ -330,8 +305,8 @@ impl From<Outcome> for End {
 
 fn stopped(stop: Stop, is_closed: bool) -> Failure {
     let (kind, what) = match stop {
-        Stop::TimedOut => (Kind::Refused, "nobody decided in time"),
-        Stop::Interrupted(kind) => (kind, "interrupted"),
+        None => (Kind::Refused, "nobody decided in time"),
+        Some(signal) => (signal.into(), "interrupted"),
     };
     if is_closed {
         return Failure::new(kind, what);
