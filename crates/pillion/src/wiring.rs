@@ -85,9 +85,17 @@ impl<'a> Surroundings<'a> {
 }
 
 impl Wiring {
+    /// What this release needs where there is this companion, or none.
+    pub fn of(companion: Option<&Companion>, release: Release, here: &Surroundings<'_>) -> Self {
+        match companion {
+            Some(companion) => Self::to(companion, release, here),
+            None => Self::without(release.agent, here),
+        }
+    }
+
     /// What makes this release take this companion, which listens here. Reads the discovery files, as
     /// the agent will.
-    pub fn to(companion: &Companion, release: Release, here: &Surroundings<'_>) -> Self {
+    fn to(companion: &Companion, release: Release, here: &Surroundings<'_>) -> Self {
         let mut wiring = Self::leading(companion, release.agent, here);
         wiring
             .0
@@ -115,11 +123,8 @@ impl Wiring {
         let change = |(name, value): (Option<&'static str>, Option<Value>)| {
             let name = name?;
             match value.filter(Value::is_possible) {
-                Some(value) => Some(Change {
-                    name,
-                    value: Some(value),
-                }),
                 None => here.removal(name),
+                value => Some(Change { name, value }),
             }
         };
         let mut changes: Vec<_> = values.into_iter().filter_map(change).collect();
@@ -137,17 +142,14 @@ impl Wiring {
     /// What an agent needs that no variable leads to a companion. opencode finds the file by itself, and
     /// by Claude Code's port variable it would dial without the token.
     fn without_variables(agent: Dialect, here: &Surroundings<'_>) -> Self {
-        let misleading = match agent {
-            Dialect::OpenCode => agent.discovery().port_variable(),
-            _ => None,
-        };
+        let misleading = agent.discovery().port_variable();
         let removal = misleading.and_then(|name| here.removal(name));
         Self(removal.into_iter().collect())
     }
 
     /// What keeps this agent from looking for a companion that is gone, where none is there for
-    /// `folder`. Variables that may still lead somewhere stay: not every companion leaves files.
-    pub fn without(agent: Dialect, folder: &Path, here: &Surroundings<'_>) -> Self {
+    /// the current folder. Variables that may still lead somewhere stay: not every companion leaves files.
+    fn without(agent: Dialect, here: &Surroundings<'_>) -> Self {
         let Some(names) = agent.variables() else {
             return Self::without_variables(agent, here);
         };
@@ -155,9 +157,11 @@ impl Wiring {
             // Whether anything listens on another host is not checked.
             Some(_) if here.leads_away(agent, names) => (here.has_host)(),
             Some(port) => {
+                let port = port.to_str().and_then(|port| port.parse().ok());
                 let workspace = names.workspace;
                 let workspace = workspace.and_then(|name| here.environment.filled(name));
-                answers(port) && workspace.is_none_or(|roots| contain(roots, folder))
+                let folder = here.environment.current_dir();
+                port.is_some_and(listens) && workspace.is_none_or(|roots| contain(roots, folder))
             }
             None => false,
         };
@@ -313,17 +317,10 @@ fn holds_pid_and_port(file: &FoundFile) -> bool {
     })
 }
 
-fn answers(port: &OsStr) -> bool {
-    let port = port.to_str().and_then(|port| port.parse().ok());
-    port.is_some_and(listens)
-}
-
 /// Whether one of the roots in a variable contains the folder, by real paths.
 fn contain(roots: &OsStr, folder: &Path) -> bool {
-    let Some(roots) = roots.to_str() else {
-        return false;
-    };
-    depth_in(&split_roots(roots), folder).is_some()
+    let roots = roots.to_str().map(split_roots);
+    roots.is_some_and(|roots| depth_in(&roots, folder).is_some())
 }
 
 #[cfg(all(test, unix))]

@@ -114,13 +114,8 @@ fn wire(target: &Target, here: &Surroundings<'_>) -> (Vec<Wired>, Vec<anyhow::Er
     let wired = WIRED.map(|agent| {
         let companion = running.choose(Need::Agent(agent), target);
         let companion = companion.map_err(|error| failures.push(error)).ok();
-        let wiring = match &companion {
-            Some(companion) => {
-                let release = program::release(agent, Path::new(agent.name()), environment);
-                Wiring::to(companion, release, here)
-            }
-            None => Wiring::without(agent, environment.current_dir(), here),
-        };
+        let release = program::release(agent, Path::new(agent.name()), environment);
+        let wiring = Wiring::of(companion.as_ref(), release, here);
         for note in wiring.notes(agent) {
             stderr::print(format_args!("note: {note}."));
         }

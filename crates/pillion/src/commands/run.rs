@@ -101,10 +101,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Err(error) => return Err(error),
     };
     let release = program::release(agent, Path::new(start.command), &environment);
-    let wiring = match &companion {
-        Some(companion) => Wiring::to(companion, release, &here),
-        None => Wiring::without(agent, environment.current_dir(), &here),
-    };
+    let wiring = Wiring::of(companion.as_ref(), release, &here);
     let overridden = wiring.overridden(release, &environment);
     for note in wiring.notes(agent).chain(overridden) {
         stderr::print(format_args!("note: {note}."));

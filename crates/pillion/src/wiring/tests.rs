@@ -289,13 +289,14 @@ fn without_a_companion_only_what_surely_leads_nowhere_is_taken_out() {
             ("GEMINI_CLI_IDE_PID", "4194305"),
             ("QWEN_CODE_IDE_SERVER_PORT", "1"),
         ]);
+        let environment = environment.with_current_dir(folder.path());
         let here = Surroundings {
             environment: &environment,
             chain: LazyCell::new(|| process::chain(std::process::id())),
             is_container: host.is_some(),
             has_host: host.unwrap_or(|| panic!("there is none")),
         };
-        lines(&Wiring::without(Dialect::GeminiCli, folder.path(), &here))
+        lines(&Wiring::without(Dialect::GeminiCli, &here))
     };
     let all = [
         "-GEMINI_CLI_IDE_SERVER_PORT",
