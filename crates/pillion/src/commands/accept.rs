@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pillion_companion::control::{DiffRef, Settle};
 use pillion_text::stderr;
 
-use super::control_client::{self, ControlClient};
+use super::control_client;
 use crate::args::Target;
 
 /// Accept a pending diff
@@ -42,7 +42,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         accept: true,
         content,
     };
-    let settled = ControlClient::find(&args.target)?.settle(&settle)?;
+    let settled = control_client::ask(&args.target, async |it| it.settle(&settle).await)?;
     if is_empty {
         stderr::warn(
             "Gemini CLI and Qwen Code ignore an empty text and write the one that they proposed",

@@ -5,65 +5,29 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
-use pillion_companion::control::{
-    Client, ClientError, DiffError, DiffRef, DiffSummary, DiffText, Focus, MentionedFile, Settle,
-    Settled,
-};
+use pillion_companion::control::{Client, ClientError, DiffError};
 use pillion_discovery::Environment;
 use pillion_protocol::diff::MAX_CONTENT;
-use tokio::runtime::Runtime;
 
 use crate::args::Target;
 use crate::choice::{Need, Running};
 use crate::failure::{Failure, Kind};
 use crate::viewer;
 
-pub struct ControlClient {
-    client: Client,
-    runtime: Runtime,
-}
-
-impl ControlClient {
-    /// The companion of Pillion's that `target` means.
-    ///
-    /// # Errors
-    /// [`Kind::NoCompanion`] when none fits.
-    pub fn find(target: &Target) -> anyhow::Result<Self> {
-        let environment = Environment::current();
-        let chosen = Running::look(&environment).choose(Need::Control, target)?;
-        let chosen = chosen.state.context("the companion has no state")?;
-        Ok(Self {
-            client: Client::new(chosen.port, chosen.control_token).viewed_by(viewer::current()),
-            runtime: pillion_agent::runtime()?,
-        })
-    }
-
-    pub fn diffs(&self) -> anyhow::Result<Vec<DiffSummary>> {
-        self.answer(self.client.diffs())
-    }
-
-    /// A diff with its text, which counts as shown unless this command's output is discarded.
-    pub fn diff(&self, diff: DiffRef) -> anyhow::Result<DiffText> {
-        let client = self.client.clone().viewed_by(viewer::of_output());
-        self.answer(client.diff(diff))
-    }
-
-    pub fn settle(&self, settle: &Settle) -> anyhow::Result<Settled> {
-        self.answer(self.client.settle(settle))
-    }
-
-    /// The name of the agent whose prompt names the file now, if one does.
-    pub fn mention(&self, mentioned: &MentionedFile) -> anyhow::Result<Option<String>> {
-        Ok(self.answer(self.client.mention(mentioned))?.agent)
-    }
-
-    pub fn focus(&self, file: &Focus) -> anyhow::Result<()> {
-        self.answer(self.client.focus(file))
-    }
-
-    fn answer<T>(&self, asked: impl Future<Output = Result<T, ClientError>>) -> anyhow::Result<T> {
-        self.runtime.block_on(asked).map_err(failure)
-    }
+/// What the companion of Pillion's that `target` means answers.
+///
+/// # Errors
+/// [`Kind::NoCompanion`] when none fits, or what it answers.
+pub fn ask<T>(
+    target: &Target,
+    question: impl AsyncFnOnce(Client) -> Result<T, ClientError>,
+) -> anyhow::Result<T> {
+    let environment = Environment::current();
+    let chosen = Running::look(&environment).choose(Need::Control, target)?;
+    let chosen = chosen.state.context("the companion has no state")?;
+    let client = Client::new(chosen.port, chosen.control_token).viewed_by(viewer::current());
+    let answer = pillion_agent::runtime()?.block_on(question(client));
+    answer.map_err(failure)
 }
 
 /// The text of a file, or of standard input for `-`.

@@ -7,9 +7,10 @@ use pillion_text::stderr;
 use pillion_text::visible;
 use serde::Serialize;
 
-use super::control_client::ControlClient;
+use super::control_client;
 use super::output::{print_json, printable};
 use crate::args::Target;
+use crate::viewer;
 
 /// List pending diffs, or print the proposed text of one
 ///
@@ -47,12 +48,15 @@ struct Printed<'a> {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let client = ControlClient::find(&args.target)?;
     let mut out = io::stdout().lock();
     if let Some(diff) = args.diff {
-        return print_one(&mut out, &client.diff(diff)?, args.json);
+        // It counts as shown unless this command's output is discarded.
+        let diff = control_client::ask(&args.target, async |it| {
+            it.viewed_by(viewer::of_output()).diff(diff).await
+        })?;
+        return print_one(&mut out, &diff, args.json);
     }
-    let diffs = client.diffs()?;
+    let diffs = control_client::ask(&args.target, async |it| it.diffs().await)?;
     if args.json {
         let printed: Vec<_> = diffs.iter().map(|diff| Printed::new(diff, None)).collect();
         print_json(&printed)

@@ -6,7 +6,7 @@ use std::path::Path;
 use pillion_companion::control::Focus;
 use pillion_protocol::File;
 
-use super::control_client::{self, ControlClient};
+use super::control_client;
 use super::position::{Located, Place};
 use crate::absolute::unicode;
 use crate::args::Target;
@@ -58,5 +58,5 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         ..File::focused(unicode(path)?, now_ms())
     };
     let focus = Focus { file, selection };
-    ControlClient::find(&target)?.focus(&focus)
+    control_client::ask(&target, async |it| it.focus(&focus).await)
 }

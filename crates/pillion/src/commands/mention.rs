@@ -6,7 +6,7 @@ use pillion_companion::control::MentionedFile;
 use pillion_protocol::Dialect;
 use pillion_text::stderr;
 
-use super::control_client::ControlClient;
+use super::control_client;
 use super::position::{Located, Place};
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
@@ -37,7 +37,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Place::Lines(lines) => (lines.first - 1, lines.last - 1),
     });
     let mentioned = MentionedFile { path, lines };
-    match ControlClient::find(&target)?.mention(&mentioned)? {
+    let mentioned = control_client::ask(&target, async |it| it.mention(&mentioned).await)?;
+    match mentioned.agent {
         Some(name) => {
             let agent = Dialect::ALL
                 .into_iter()

@@ -2,7 +2,7 @@
 
 use pillion_companion::control::{DiffRef, Settle};
 
-use super::control_client::ControlClient;
+use super::control_client;
 use crate::args::Target;
 
 /// Reject a pending diff
@@ -28,5 +28,5 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         accept: false,
         content: None,
     };
-    ControlClient::find(&args.target)?.settle(&settle).map(drop)
+    control_client::ask(&args.target, async |it| it.settle(&settle).await).map(drop)
 }
