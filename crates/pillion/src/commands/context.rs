@@ -104,7 +104,7 @@ async fn show(
     }
     match first {
         Some(context) => printer.print(&context)?,
-        None => printer.print_nothing()?,
+        None => printer.say("has not reported its open files yet")?,
     }
     if !follow {
         return Ok(());
@@ -116,7 +116,10 @@ async fn show(
             Ok(context) => printer.print(&context)?,
             Err(error) => {
                 stderr::print(format_args!("note: {error}; waiting for it to come back."));
-                printer.print_away()?;
+                // What it showed last is not so any more, and what it shows now is unknown.
+                if std::mem::take(&mut printer.is_showing) {
+                    printer.say("is away")?;
+                }
                 let lasted = since.elapsed();
                 *session = connection.connect_again(&mut backoff, lasted).await;
                 since = Instant::now();
@@ -142,18 +145,9 @@ impl Printer {
         self.write(context, &text)
     }
 
-    /// What it showed last is not so any more, and what it shows now is unknown.
-    fn print_away(&mut self) -> io::Result<()> {
-        if !std::mem::take(&mut self.is_showing) {
-            return Ok(());
-        }
-        let text = format!("{} is away\n", visible::one_line(&self.editor));
-        self.write(&IdeContext::default(), &text)
-    }
-
-    fn print_nothing(&mut self) -> io::Result<()> {
-        let editor = visible::one_line(&self.editor);
-        let text = format!("{editor} has not reported its open files yet\n");
+    /// What is so with the editor, from which no context came.
+    fn say(&mut self, what: &str) -> io::Result<()> {
+        let text = format!("{} {what}\n", visible::one_line(&self.editor));
         self.write(&IdeContext::default(), &text)
     }
 
@@ -174,49 +168,43 @@ impl Printer {
 }
 
 fn describe(context: &IdeContext, editor: &str, home: Option<&Path>) -> String {
-    let mut text = String::new();
     let files = context.files();
+    let mut lines: Vec<_> = files
+        .iter()
+        .flat_map(|file| described(file, home))
+        .collect();
     if files.is_empty() {
-        let editor = visible::one_line(editor);
-        text.push_str(&format!("no file is open in {editor}\n"));
-    }
-    for file in files {
-        describe_file(&mut text, file, home);
+        lines.push(format!("no file is open in {}", visible::one_line(editor)));
     }
     if files.len() >= MAX_FILES {
-        text.push_str(&format!("  (agents see {MAX_FILES} files at most)\n"));
+        lines.push(format!("  (agents see {MAX_FILES} files at most)"));
     }
     let state = context.workspace_state.as_ref();
     if let Some(is_trusted) = state.and_then(|it| it.is_trusted) {
         let not = if is_trusted { "" } else { "not " };
-        text.push_str(&format!(
-            "the editor reports this workspace as {not}trusted\n"
-        ));
+        lines.push(format!("the editor reports this workspace as {not}trusted"));
     }
-    text
+    lines.join("\n") + "\n"
 }
 
-fn describe_file(text: &mut String, file: &File, home: Option<&Path>) {
+/// A file and what is selected in it, line by line.
+fn described(file: &File, home: Option<&Path>) -> Vec<String> {
     let mark = if file.is_focused() { '*' } else { ' ' };
-    text.push(mark);
-    text.push(' ');
-    text.push_str(&tilde::shown(Path::new(&file.path), home));
-    if let Some(cursor) = file.cursor {
-        text.push_str(&format!(":{}:{}", cursor.line, cursor.character));
-    }
-    text.push('\n');
-    let Some(selected) = &file.selected_text else {
-        return;
-    };
-    for line in selected.lines() {
-        text.push_str(&format!("    │ {}\n", visible::one_line(line)));
-    }
+    let path = tilde::shown(Path::new(&file.path), home);
+    let cursor = file
+        .cursor
+        .map(|it| format!(":{}:{}", it.line, it.character));
+    let mut lines = vec![format!("{mark} {path}{}", cursor.unwrap_or_default())];
+    let selected = file.selected_text.as_deref().unwrap_or_default();
+    let shown = selected.lines().map(visible::one_line);
+    lines.extend(shown.map(|line| format!("    │ {line}")));
     // One short of the limit, where the next character would have taken two units.
     if selected.encode_utf16().count() + 1 >= MAX_SELECTION {
-        text.push_str(&format!(
-            "    (agents see {MAX_SELECTION} characters of a selection at most)\n"
+        lines.push(format!(
+            "    (agents see {MAX_SELECTION} characters of a selection at most)"
         ));
     }
+    lines
 }
 
 #[cfg(all(test, unix))]
