@@ -2,12 +2,10 @@
 //! so that a newcomer without an agent sees the whole way.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::thread;
+use std::path::Path;
 
 use anyhow::Context;
 use pillion_agent::Client;
-use pillion_discovery::canonicalize;
 use pillion_protocol::{DiscoveryFile, Outcome, Token};
 use tempfile::TempDir;
 
@@ -17,49 +15,33 @@ const BEFORE: &str = include_str!("demo/before.py");
 /// What the agent makes of it.
 const AFTER: &str = include_str!("demo/after.py");
 
-/// The demo agent before it starts, with a folder of its own.
-#[derive(Debug)]
-pub struct Demo {
-    folder: TempDir,
+/// A folder with the sample file, to be a root of the review. Dropping it removes it.
+pub fn folder() -> anyhow::Result<TempDir> {
+    let folder = tempfile::Builder::new()
+        .prefix("pillion-demo-")
+        .tempdir()
+        .context("cannot create a folder for the demo")?;
+    fs::write(folder.path().join(NAME), BEFORE)?;
+    Ok(folder)
 }
 
-impl Demo {
-    /// A demo with its sample file.
-    pub fn prepare() -> anyhow::Result<Self> {
-        let folder = tempfile::Builder::new()
-            .prefix("pillion-demo-")
-            .tempdir()
-            .context("cannot create a folder for the demo")?;
-        fs::write(folder.path().join(NAME), BEFORE)?;
-        Ok(Self { folder })
-    }
-
-    /// Where the sample file is.
-    pub fn root(&self) -> anyhow::Result<PathBuf> {
-        Ok(canonicalize(self.folder.path())?)
-    }
-
-    /// Lets the agent go. It reads `discovery_file` as any agent does, and reports to `notice` how it
-    /// ended, in a sentence for people. Returns the folder, a root of the review: dropping it
-    /// removes it.
-    pub fn start(
-        self,
-        discovery_file: &Path,
-        notice: impl Fn(String) + Send + 'static,
-    ) -> anyhow::Result<TempDir> {
-        let file: DiscoveryFile = serde_json::from_slice(&fs::read(discovery_file)?)
-            .with_context(|| format!("cannot read {}", discovery_file.display()))?;
-        let token = file.auth_token.context("the discovery file has no token")?;
-        let runtime = pillion_agent::runtime()?;
-        let path = self.folder.path().join(NAME);
-        thread::Builder::new()
-            .name("demo agent".to_owned())
-            .spawn(move || {
-                let told = runtime.block_on(propose(file.port, token, &path));
-                notice(told.unwrap_or_else(|error| format!("the demo agent failed: {error:#}")));
-            })?;
-        Ok(self.folder)
-    }
+/// Lets the agent go, in that folder. It reads `discovery_file` as any agent does, and reports to `notice`
+/// how it ended, in a sentence for people.
+pub fn start(
+    folder: &Path,
+    discovery_file: &Path,
+    notice: impl Fn(String) + Send + 'static,
+) -> anyhow::Result<()> {
+    let file: DiscoveryFile = serde_json::from_slice(&fs::read(discovery_file)?)
+        .with_context(|| format!("cannot read {}", discovery_file.display()))?;
+    let token = file.auth_token.context("the discovery file has no token")?;
+    let runtime = pillion_agent::runtime()?;
+    let path = folder.join(NAME);
+    pillion_system::spawn("demo agent", move || {
+        let told = runtime.block_on(propose(file.port, token, &path));
+        notice(told.unwrap_or_else(|error| format!("the demo agent failed: {error:#}")));
+    })?;
+    Ok(())
 }
 
 async fn propose(port: u16, token: Token, path: &Path) -> anyhow::Result<String> {

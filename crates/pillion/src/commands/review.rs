@@ -6,7 +6,7 @@ use pillion_discovery::{Environment, state};
 use pillion_protocol::IdeInfo;
 
 use crate::args::Roots;
-use crate::demo::Demo;
+use crate::demo;
 use crate::failure::{Failure, Kind};
 use crate::workspace;
 use pillion_review::{Notify, ThemeChoice};
@@ -50,9 +50,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             .hint("Without a terminal, run `pillion serve` and answer with `pillion accept`.")
     })?;
     let mut roots = workspace::roots(&args.roots.roots)?;
-    let demo = args.demo.then(Demo::prepare).transpose()?;
-    if let Some(demo) = &demo {
-        roots.push(demo.root()?);
+    let demo = args.demo.then(demo::folder).transpose()?;
+    if let Some(folder) = &demo {
+        roots.push(workspace::root(folder.path())?);
     }
     let environment = Environment::current();
     let (front, review) = pillion_review::channel();
@@ -67,14 +67,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let companion =
         Companion::start(options, front.clone()).context("cannot start the companion")?;
-    let start = |demo: Demo| {
-        let file = companion
-            .files()
-            .first()
-            .context("no agent can find this companion")?;
-        demo.start(file, move |told| front.notice(told))
-    };
-    let _demo_folder = demo.map(start).transpose()?;
+    if let Some(folder) = &demo {
+        let file = companion.files().first();
+        let file = file.context("no agent can find this companion")?;
+        demo::start(folder.path(), file, move |told| front.notice(told))?;
+    }
     let options = pillion_review::Options {
         roots,
         theme: args.theme,
