@@ -7,7 +7,7 @@ use pillion_companion::control::Focus;
 use pillion_protocol::File;
 
 use super::control_client;
-use super::position::{Located, Place};
+use super::position::{self, Place};
 use crate::absolute::unicode;
 use crate::args::Target;
 use pillion_companion::now_ms;
@@ -37,7 +37,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let Located { path, place } = Located::find(&args.file)?;
+    let (path, place) = position::locate(&args.file)?;
     let place = place.map(|place| place.within(&path));
     let read = |selection: String| match &*selection {
         "-" => control_client::read_text(Path::new("-")),

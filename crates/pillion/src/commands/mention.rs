@@ -7,7 +7,7 @@ use pillion_protocol::Dialect;
 use pillion_text::stderr;
 
 use super::control_client;
-use super::position::{Located, Place};
+use super::position::{self, Place};
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
 
@@ -30,7 +30,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let Located { path, place } = Located::find(&args.file)?;
+    let (path, place) = position::locate(&args.file)?;
     let target = args.target.about(&path);
     let lines = place.map(|place| match place.within(&path) {
         Place::Cursor(cursor) => (cursor.line - 1, cursor.line - 1),

@@ -13,13 +13,6 @@ use crate::failure::{Failure, Kind};
 /// The lines of a larger file are not counted.
 const MAX_FILE: u64 = 64 << 20;
 
-/// A file that is there.
-pub struct Located {
-    /// Absolute.
-    pub path: PathBuf,
-    pub place: Option<Place>,
-}
-
 /// Where in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -34,40 +27,37 @@ pub struct Lines {
     pub last: u32,
 }
 
-impl Located {
-    /// The file and the place. A name that holds colons wins over a place.
-    ///
-    /// # Errors
-    /// When there is no such file.
-    pub fn find(argument: &OsString) -> anyhow::Result<Self> {
-        let whole = Path::new(argument);
-        let candidates = argument.to_str().map(split).unwrap_or_default();
-        let candidates = candidates
-            .into_iter()
-            .map(|(path, place)| (PathBuf::from(path), Some(place)));
-        let found = std::iter::once((whole.to_owned(), None))
-            .chain(candidates)
-            .find(|(path, _)| path.is_file());
-        let (path, place) = found.ok_or_else(|| {
-            let shown = argument.display();
-            if let Some(path) = argument.to_str().and_then(file_of_wrong_place) {
-                let message = format!("{shown} is not a position in {path}");
-                return Failure::new(Kind::Refused, message).hint(
-                    "Lines and columns count from 1, as in `main.rs:12:5` or `main.rs:3-7`.",
-                );
-            }
-            let message = if whole.is_dir() {
-                format!("{shown} is a folder, not a file")
-            } else {
-                format!("there is no file {shown}")
-            };
-            Failure::new(Kind::Refused, message)
-                .hint("Agents see only files that exist on disk; save it first.")
-        })?;
-        let path =
-            absolute(&path).with_context(|| format!("cannot make {} absolute", path.display()))?;
-        Ok(Self { path, place })
-    }
+/// The absolute path of a file that is there, and the place in it. A name that holds colons wins over a place.
+///
+/// # Errors
+/// When there is no such file.
+pub fn locate(argument: &OsString) -> anyhow::Result<(PathBuf, Option<Place>)> {
+    let whole = Path::new(argument);
+    let candidates = argument.to_str().map(split).unwrap_or_default();
+    let candidates = candidates
+        .into_iter()
+        .map(|(path, place)| (PathBuf::from(path), Some(place)));
+    let found = std::iter::once((whole.to_owned(), None))
+        .chain(candidates)
+        .find(|(path, _)| path.is_file());
+    let (path, place) = found.ok_or_else(|| {
+        let shown = argument.display();
+        if let Some(path) = argument.to_str().and_then(file_of_wrong_place) {
+            let message = format!("{shown} is not a position in {path}");
+            return Failure::new(Kind::Refused, message)
+                .hint("Lines and columns count from 1, as in `main.rs:12:5` or `main.rs:3-7`.");
+        }
+        let message = if whole.is_dir() {
+            format!("{shown} is a folder, not a file")
+        } else {
+            format!("there is no file {shown}")
+        };
+        Failure::new(Kind::Refused, message)
+            .hint("Agents see only files that exist on disk; save it first.")
+    })?;
+    let path =
+        absolute(&path).with_context(|| format!("cannot make {} absolute", path.display()))?;
+    Ok((path, place))
 }
 
 impl Place {
