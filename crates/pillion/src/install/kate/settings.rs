@@ -62,11 +62,7 @@ fn changed() -> Refused {
 
 /// Whether something of ours is in it.
 pub fn is_installed(text: &str) -> bool {
-    let record = |text| {
-        let entry: Value = serde_json::from_str(entry(text).ok()??).ok()?;
-        record(&entry)
-    };
-    record(text).is_some()
+    ours(text).is_ok_and(|found| found.is_some())
 }
 
 /// With Pillion for these languages, and for those that Kate has no server for.
@@ -121,9 +117,7 @@ pub fn install(text: Option<&str>, languages: &[&Language]) -> Result<Added, Ref
 /// # Errors
 /// When what is ours was changed.
 pub fn uninstall(text: &str) -> Result<Option<String>, Refused> {
-    let found = entry(text)?.ok_or_else(changed)?;
-    let value: Value = serde_json::from_str(found).map_err(malformed)?;
-    let record = record(&value).ok_or_else(changed)?;
+    let (found, record) = ours(text)?.ok_or_else(changed)?;
     let at = offset(text, found);
     let ours = range(at, found, &record).ok_or_else(changed)?;
     let written = text.get(ours.clone()).ok_or_else(changed)?;
@@ -202,8 +196,8 @@ fn offset(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }
 
-/// The value of our entry, as it stands in the text.
-fn entry(text: &str) -> Result<Option<&str>, Refused> {
+/// The value of our entry, as it stands in the text, and what it says about itself.
+fn ours(text: &str) -> Result<Option<(&str, Record)>, Refused> {
     if text.trim().is_empty() {
         return Ok(None);
     }
@@ -212,7 +206,11 @@ fn entry(text: &str) -> Result<Option<&str>, Refused> {
         return Ok(None);
     };
     let servers = self::members(servers.get(), "`servers`")?;
-    Ok(servers.get(SERVER).map(|entry| entry.get()))
+    let entry = servers.get(SERVER).map(|entry| entry.get());
+    Ok(entry.and_then(|entry| {
+        let value: Value = serde_json::from_str(entry).ok()?;
+        Some((entry, Record::deserialize(value.get("installed")?).ok()?))
+    }))
 }
 
 /// The members of an object, as they stand in the text.
@@ -235,10 +233,6 @@ fn server(record: &Record) -> String {
         "{{\n            \"command\": {command},\n            \"highlightingModeRegex\": \".\",\n            \
          \"documentLanguageId\": false,\n            \"installed\": {record}\n        }}"
     )
-}
-
-fn record(entry: &Value) -> Option<Record> {
-    Record::deserialize(entry.get("installed")?).ok()
 }
 
 /// Whether a language of the user's is served by Pillion.
