@@ -34,12 +34,12 @@ pub use self::plan::Plan;
 
 /// One editor: where it is, what it needs, how it gets that.
 pub trait Installer: fmt::Debug + Sync {
-    /// The word for it on the command line.
-    fn name(&self) -> &'static str;
+    /// The words for it on the command line. The first one is its name.
+    fn names(&self) -> &[&'static str];
 
-    /// Other words for it.
-    fn aliases(&self) -> &[&'static str] {
-        &[]
+    /// Its name.
+    fn name(&self) -> &'static str {
+        self.names()[0]
     }
 
     /// For people.
@@ -108,7 +108,7 @@ pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
 
 /// The editor of this name.
 pub fn editor(name: &str) -> Option<&'static dyn Installer> {
-    editors().find(|editor| editor.name() == name || editor.aliases().contains(&name))
+    editors().find(|editor| editor.names().contains(&name))
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     fn every_word_means_one_editor() {
         let mut seen = HashSet::new();
         for installer in editors() {
-            for name in [&installer.name()].into_iter().chain(installer.aliases()) {
+            for name in installer.names() {
                 assert!(seen.insert(*name), "{name}");
                 assert_eq!(editor(name).unwrap().name(), installer.name());
             }

@@ -66,8 +66,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 /// Reads the name of an editor.
 pub fn editors() -> impl TypedValueParser<Value = &'static dyn Installer> {
-    let values = install::editors()
-        .map(|editor| PossibleValue::new(editor.name()).aliases(editor.aliases().iter().copied()));
+    let values = install::editors().map(|editor| {
+        PossibleValue::new(editor.name()).aliases(editor.names().iter().skip(1).copied())
+    });
     PossibleValuesParser::new(values).try_map(|name| install::editor(&name).ok_or("unknown editor"))
 }
 

@@ -7,8 +7,7 @@ use super::package::{Package, Plugin};
 
 /// Emacs 28 and later.
 pub const EMACS: Plugin = Plugin {
-    name: "emacs",
-    aliases: &[],
+    names: &["emacs"],
     editor: "Emacs",
     programs: &["emacs"],
     kind: "package",

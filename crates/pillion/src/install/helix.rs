@@ -12,8 +12,7 @@ use crate::failure::{Failure, Kind};
 
 /// Helix.
 pub const HELIX: Settings = Settings {
-    name: "helix",
-    aliases: &["hx"],
+    names: &["helix", "hx"],
     editor: "Helix",
     programs: &PROGRAMS,
     path,

@@ -7,8 +7,7 @@ use super::package::{Package, Plugin};
 
 /// Kakoune.
 pub const KAKOUNE: Plugin = Plugin {
-    name: "kakoune",
-    aliases: &["kak"],
+    names: &["kakoune", "kak"],
     editor: "Kakoune",
     programs: &["kak"],
     kind: "module",

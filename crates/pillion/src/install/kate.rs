@@ -14,8 +14,7 @@ use crate::failure::{Failure, Kind};
 
 /// Kate.
 pub const KATE: Settings = Settings {
-    name: "kate",
-    aliases: &[],
+    names: &["kate"],
     editor: "Kate",
     programs: &["kate"],
     path,

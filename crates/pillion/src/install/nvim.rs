@@ -9,8 +9,7 @@ use crate::failure::{Failure, Kind};
 
 /// Neovim.
 pub const NEOVIM: Plugin = Plugin {
-    name: "nvim",
-    aliases: &["neovim"],
+    names: &["nvim", "neovim"],
     editor: "Neovim",
     programs: &["nvim"],
     kind: "plugin",

@@ -16,10 +16,9 @@ static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/plugins.rs"
 /// An editor's plugin.
 #[derive(Debug)]
 pub struct Plugin {
-    /// The word for the editor on the command line, and for the folder that the plugin has below `editors`.
-    pub name: &'static str,
-    /// Other words for it.
-    pub aliases: &'static [&'static str],
+    /// The words for the editor on the command line. The first one is also that for the folder that the plugin has
+    /// below `editors`.
+    pub names: &'static [&'static str],
     /// The editor, for people.
     pub editor: &'static str,
     /// Its programs.
@@ -36,7 +35,7 @@ impl Plugin {
     /// The files that this program holds.
     pub fn files(&self) -> Vec<File> {
         let own = FILES.iter().filter_map(|(path, text)| {
-            let path = path.strip_prefix(self.name)?.strip_prefix('/')?;
+            let path = path.strip_prefix(self.name())?.strip_prefix('/')?;
             Some((path.to_owned(), text.to_vec()))
         });
         own.collect()
@@ -59,12 +58,8 @@ impl Plugin {
 }
 
 impl Installer for Plugin {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn aliases(&self) -> &[&'static str] {
-        self.aliases
+    fn names(&self) -> &[&'static str] {
+        self.names
     }
 
     fn display_name(&self) -> &'static str {

@@ -10,10 +10,8 @@ use super::{Found, Installer, Options};
 /// The editor, and its file.
 #[derive(Debug)]
 pub struct Settings {
-    /// The word for the editor on the command line.
-    pub name: &'static str,
-    /// Other words for it.
-    pub aliases: &'static [&'static str],
+    /// The words for the editor on the command line.
+    pub names: &'static [&'static str],
     /// The editor, for people.
     pub editor: &'static str,
     /// Its programs.
@@ -42,12 +40,8 @@ pub struct Added {
 }
 
 impl Installer for Settings {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn aliases(&self) -> &[&'static str] {
-        self.aliases
+    fn names(&self) -> &[&'static str] {
+        self.names
     }
 
     fn display_name(&self) -> &'static str {
@@ -87,7 +81,7 @@ impl Installer for Settings {
         edit::check_owner(machine, &path)?;
         let before = edit::read(&path)?;
         let Some(text) = before.as_deref().filter(|text| (self.is_installed)(text)) else {
-            let (place, name) = (path.display(), self.name);
+            let (place, name) = (path.display(), self.name());
             let note = format!("nothing in {place} was written by `pillion install {name}`");
             return Ok(Plan {
                 notes: vec![note],

@@ -7,8 +7,7 @@ use super::package::{Package, Plugin};
 
 /// Vim 9.
 pub const VIM: Plugin = Plugin {
-    name: "vim",
-    aliases: &[],
+    names: &["vim"],
     editor: "Vim",
     programs: &["vim", "gvim"],
     kind: "plugin",

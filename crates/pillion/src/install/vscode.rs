@@ -75,12 +75,8 @@ const WINDOWS: [&str; 4] = [
 const MAX_JSON: u64 = 16 << 20;
 
 impl Installer for Code {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn aliases(&self) -> &[&'static str] {
-        &self.aliases
+    fn names(&self) -> &[&'static str] {
+        &self.names
     }
 
     fn display_name(&self) -> &'static str {
@@ -204,7 +200,7 @@ impl Code {
         let has_it = |editor: &&Code| editor.programs.contains(&own_name.as_str());
         let known = FAMILY.iter().filter(|editor| editor.only_with.is_none());
         known
-            .filter(|editor| editor.name != self.name)
+            .filter(|editor| editor.names != self.names)
             .find(has_it)
             .map(|editor| editor.display_name)
     }
@@ -307,7 +303,7 @@ mod tests {
     use super::*;
 
     fn places(name: &str, platform: Platform, variables: &[(&str, &str)]) -> Vec<String> {
-        let editor = FAMILY.iter().find(|editor| editor.name == name).unwrap();
+        let editor = FAMILY.iter().find(|editor| editor.name() == name).unwrap();
         let places = editor.places(&Machine::of(platform, variables));
         places
             .into_iter()

@@ -13,9 +13,7 @@ pub static FAMILY: LazyLock<Vec<Code>> = LazyLock::new(|| {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Code {
-    pub name: &'static str,
-    #[serde(default)]
-    pub aliases: Vec<&'static str>,
+    pub names: Vec<&'static str>,
     pub display_name: &'static str,
     /// Its programs, as typed; the first names its folders on Linux.
     pub programs: Vec<&'static str>,
