@@ -55,39 +55,42 @@ impl Helper for Reviewer {
 
 impl Reviewer {
     async fn step(&self, step: &Step) -> Help {
-        let Some(line) = self.command(step) else {
-            return self.ask(step);
-        };
-        match step {
+        match self.command(step) {
+            Some(line) => self.run(line, step).await.err().unwrap_or(Help::Done),
+            None => self.ask(step),
+        }
+    }
+
+    /// Runs a line for each file of the step and its first and last line, one after the other.
+    async fn run(&self, line: &str, step: &Step) -> Result<(), Help> {
+        let places: Vec<(&str, (u32, u32))> = match step {
             Step::Accept(file)
             | Step::AcceptAgain(file)
             | Step::Reject(file)
-            | Step::Close(file) => self.run(line, [(file.as_str(), (1, 1))]).await,
-            Step::Mention { file, lines } => self.run(line, [(file.as_str(), *lines)]).await,
-            Step::Stop => self.run(line, [("", (1, 1))]).await,
-            Step::Move { file, lines } => {
-                let places = (1..=*lines).map(|number| (file.as_str(), (number, number)));
-                self.run(line, places).await
+            | Step::Close(file) => vec![(file, (1, 1))],
+            Step::Mention { file, lines } => vec![(file, *lines)],
+            Step::Stop => vec![("", (1, 1))],
+            Step::Move { file, lines } => (1..=*lines).map(|at| (&**file, (at, at))).collect(),
+            Step::Burst { file, lines, .. } => {
+                lines.iter().map(|at| (&**file, (*at, *at))).collect()
             }
-            Step::Visit(files) => {
-                let places = files.iter().map(|file| (file.as_str(), (1, 1)));
-                self.run(line, places).await
-            }
-            Step::Burst { file, lines, pace } => {
-                let mut moves = Vec::new();
-                for number in lines {
-                    moves.push(self.start(line, file, (*number, *number)));
+            Step::Visit(files) => files.iter().map(|file| (&**file, (1, 1))).collect(),
+        };
+        let mut running = Vec::new();
+        for (file, lines) in places {
+            let started = self.start(line, file, lines);
+            match step {
+                Step::Burst { pace, .. } => {
+                    running.push(started);
                     tokio::time::sleep(*pace).await;
                 }
-                for running in moves {
-                    let help = self.end(line, running).await;
-                    if help != Help::Done {
-                        return help;
-                    }
-                }
-                Help::Done
+                _ => self.end(line, started).await?,
             }
         }
+        for started in running {
+            self.end(line, started).await?;
+        }
+        Ok(())
     }
 
     fn command(&self, step: &Step) -> Option<&str> {
@@ -139,21 +142,6 @@ impl Reviewer {
         Help::Asked
     }
 
-    /// Runs a line for one file and its first and last line after the other.
-    async fn run<'a>(
-        &self,
-        line: &str,
-        places: impl IntoIterator<Item = (&'a str, (u32, u32))>,
-    ) -> Help {
-        for (file, lines) in places {
-            let help = self.end(line, self.start(line, file, lines)).await;
-            if help != Help::Done {
-                return help;
-            }
-        }
-        Help::Done
-    }
-
     /// Starts a line in the user's shell. What it is about reaches it by the environment: nothing is
     /// pasted into the line.
     fn start(&self, line: &str, file: &str, (first, last): (u32, u32)) -> io::Result<Child> {
@@ -169,17 +157,15 @@ impl Reviewer {
         Child::start(&mut command, Group::Own)
     }
 
-    async fn end(&self, line: &str, running: io::Result<Child>) -> Help {
-        let mut running = match running {
-            Ok(running) => running,
-            Err(error) => return Help::Failed(format!("`{line}` cannot be started: {error}")),
-        };
-        match running.ended(self.limit).await {
-            Ok(Some(status)) if status.success() => Help::Done,
-            Ok(Some(status)) => Help::Failed(format!("`{line}` failed: {status}")),
-            Ok(None) => Help::Failed(format!("`{line}` did not end within {:?}", self.limit)),
-            Err(error) => Help::Failed(format!("lost track of `{line}`: {error}")),
-        }
+    async fn end(&self, line: &str, started: io::Result<Child>) -> Result<(), Help> {
+        let cannot = |error| Help::Failed(format!("`{line}` cannot be started: {error}"));
+        let ended = started.map_err(cannot)?.ended(self.limit).await;
+        Err(Help::Failed(match ended {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => format!("`{line}` failed: {status}"),
+            Ok(None) => format!("`{line}` did not end within {:?}", self.limit),
+            Err(error) => format!("lost track of `{line}`: {error}"),
+        }))
     }
 }
 
