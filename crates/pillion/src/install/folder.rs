@@ -167,9 +167,10 @@ impl Ours {
         }
     }
 
-    /// Whether it is these very files.
-    pub fn is_of(&self, files: &[File]) -> bool {
-        self.changed.is_empty() && self.intact.len() == files.len() && self.marker.is_of(files)
+    /// Whether it is these very files, of this version, and nothing else.
+    pub fn is_just(&self, files: &[File]) -> bool {
+        let marker = Marker::new(files, self.marker.made.clone());
+        !self.has_changes() && self.intact.len() == files.len() && self.marker == marker
     }
 }
 

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use super::edit;
-use super::folder::{File, InTheWay, Ours, Put, State, Take};
+use super::folder::{File, InTheWay, Put, State, Take};
 use super::machine::Machine;
 use super::plan::Plan;
 use super::{Found, Installer, Options};
@@ -127,9 +127,7 @@ impl Package {
     pub fn found(&self, files: &[File]) -> Option<String> {
         let version = env!("CARGO_PKG_VERSION");
         match self.look() {
-            Ok(State::Ours(ours)) if ours.is_of(files) && ours.added.is_empty() => {
-                Some(format!("plugin {version}"))
-            }
+            Ok(State::Ours(ours)) if ours.is_just(files) => Some(format!("plugin {version}")),
             Ok(State::Ours(ours)) if ours.has_changes() => {
                 Some(format!("plugin {} (changed by you)", ours.marker.version))
             }
@@ -152,15 +150,22 @@ impl Package {
         let mut plan = Plan::default();
         let in_the_way = match self.look()? {
             State::Absent => InTheWay::Nothing,
-            State::Ours(ours) if ours.is_of(&files) && ours.added.is_empty() => {
+            State::Ours(ours) if ours.is_just(&files) => {
                 let version = ours.marker.version;
                 let place = self.target.display();
                 plan.notes
                     .push(format!("version {version} is already in {place}"));
                 return Ok(plan);
             }
-            State::Ours(ours) => self.over_ours(ours, force)?,
-            State::Foreign(_) if force => InTheWay::Kept(self.free_backup()),
+            State::Ours(ours) if !ours.has_changes() => InTheWay::Older(ours.marker),
+            State::Ours(_) | State::Foreign(_) if force => InTheWay::Kept(self.free_backup()),
+            State::Ours(ours) => {
+                let (target, changes) = (self.target.display(), ours.of_the_user());
+                let message = format!("{target} contains changes of yours: {changes}");
+                return Err(Failure::new(Kind::Refused, message)
+                    .hint("`--force` moves the folder aside with your changes in it, and installs a fresh one.")
+                    .into());
+            }
             State::Foreign(what) => {
                 let message = format!("{} is {what}", self.target.display());
                 return Err(Failure::new(Kind::Refused, message)
@@ -201,24 +206,6 @@ impl Package {
                 .hint("Pillion cannot tell which files are its own: remove the folder yourself if you do not need it.")
                 .into()),
         }
-    }
-
-    /// What is over a folder of ours: another version, or changes of the user's, too.
-    fn over_ours(&self, ours: Ours, force: bool) -> anyhow::Result<InTheWay> {
-        if !ours.has_changes() {
-            return Ok(InTheWay::Older(ours.marker));
-        }
-        if force {
-            return Ok(InTheWay::Kept(self.free_backup()));
-        }
-        let message = format!(
-            "{} contains changes of yours: {}",
-            self.target.display(),
-            ours.of_the_user()
-        );
-        Err(Failure::new(Kind::Refused, message)
-            .hint("`--force` moves the folder aside with your changes in it, and installs a fresh one.")
-            .into())
     }
 
     fn look(&self) -> anyhow::Result<State> {

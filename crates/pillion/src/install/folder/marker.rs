@@ -71,11 +71,6 @@ impl Marker {
         self.files.keys().map(Path::new).filter(is_below)
     }
 
-    /// Whether it is the marker of these files.
-    pub fn is_of(&self, files: &[File]) -> bool {
-        *self == Self::new(files, self.made.clone())
-    }
-
     /// The folders that were made for `target` and may be removed with it: those above it, whatever
     /// the file says.
     pub fn made_above(&self, target: &Path) -> Vec<PathBuf> {
