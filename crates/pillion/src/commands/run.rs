@@ -107,15 +107,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         stderr::print(format_args!("note: {note}."));
     }
     // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.
-    let folder = environment.current_dir();
-    let is_off = || {
-        let has_mode = agent.protocol() == Protocol::Companion;
-        has_mode
-            && Setup::read(release, &environment, folder)
-                .settings
-                .has_ide_mode_nowhere()
-    };
-    if companion.is_some() && is_off() {
+    let settings = || Setup::read(release, &environment, environment.current_dir()).settings;
+    let has_mode = companion.is_some() && agent.protocol() == Protocol::Companion;
+    if has_mode && settings().has_ide_mode_nowhere() {
         stderr::print(format_args!(
             "note: IDE mode is off in {agent}: type `/ide enable` in it, once."
         ));
@@ -187,12 +181,9 @@ impl<'a> Start<'a> {
             return Failure::new(Kind::Refused, message).hint(hint).into();
         }
         let message = format!("{agent} is not installed: there is no `{shown}` on PATH");
-        let failure = Failure::new(Kind::Refused, message);
-        match agent.package() {
-            Some(package) => failure.hint(format!("Install it with `npm install -g {package}`.")),
-            None => failure,
-        }
-        .into()
+        let package = agent.package().unwrap_or(agent.name());
+        let hint = format!("Install it with `npm install -g {package}`.");
+        Failure::new(Kind::Refused, message).hint(hint).into()
     }
 }
 

@@ -34,7 +34,8 @@ pub fn look_behind(
     let through = environment.filled(GUARD).unwrap_or_default();
     let through: Vec<PathBuf> = std::env::split_paths(through).collect();
     let has_led_here = |path: &Path| real(path).is_some_and(|real| through.contains(&real));
-    let candidates = if is_bare(Path::new(command)) {
+    let is_bare = is_bare(Path::new(command));
+    let candidates = if is_bare {
         program::search_path(environment)
             .programs(command)
             .collect()
@@ -49,12 +50,9 @@ pub fn look_behind(
             guard: None,
         });
     };
-    let is_agent = |path: &&PathBuf| {
-        let is_named = !is_bare(Path::new(command));
-        !has_led_here(path) && (is_named || !runs_pillion(path))
-    };
-    let found = candidates.iter().find(is_agent);
-    let found = found.ok_or_else(|| only_wrappers(command, agent, first))?;
+    let is_wrapper = |path: &Path| has_led_here(path) || (is_bare && runs_pillion(path));
+    let found = candidates.iter().find(|path| !is_wrapper(path));
+    let found = found.ok_or_else(|| only_wrappers(is_bare, agent, first))?;
     let program = if found == first {
         command.to_owned()
     } else {
@@ -68,17 +66,14 @@ pub fn look_behind(
     Ok(Chosen { program, guard })
 }
 
-fn only_wrappers(command: &OsStr, agent: Dialect, wrapper: &Path) -> Failure {
+fn only_wrappers(is_bare: bool, agent: Dialect, wrapper: &Path) -> Failure {
     let (name, wrapper) = (agent.name(), wrapper.display());
     let message = format!("{wrapper} runs `pillion run`, which would run it again");
     let failure = Failure::new(Kind::Refused, message);
-    let install = agent
-        .package()
-        .map(|package| format!(" (`npm install -g {package}`)"))
-        .unwrap_or_default();
-    if is_bare(Path::new(command)) {
+    if is_bare {
+        let package = agent.package().unwrap_or(name);
         failure.hint(format!(
-            "There is no other `{name}` on PATH: install {agent}{install}, or \
+            "There is no other `{name}` on PATH: install {agent} (`npm install -g {package}`), or \
              have the script call it by its path."
         ))
     } else {
