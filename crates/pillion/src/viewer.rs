@@ -16,19 +16,17 @@ pub fn current() -> Viewer {
 /// is `/dev/null`, too: the runtime opens it before `main`.)
 #[cfg(unix)]
 pub fn of_output() -> Viewer {
+    use std::fs::{File, Metadata, metadata};
+    use std::os::fd::AsFd;
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
-    use rustix::fs::{FileType, fstat};
-
-    let Ok(null) = std::fs::metadata("/dev/null") else {
-        return current();
-    };
-    let is_null = null.file_type().is_char_device()
-        && fstat(std::io::stdout()).is_ok_and(|output| {
-            FileType::from_raw_mode(output.st_mode) == FileType::CharacterDevice
-                && output.st_rdev == null.rdev()
-        });
-    if is_null { Viewer::UNKNOWN } else { current() }
+    let output = std::io::stdout().as_fd().try_clone_to_owned();
+    let output = output.and_then(|output| File::from(output).metadata());
+    let device = |data: Metadata| data.file_type().is_char_device().then(|| data.rdev());
+    match (output.map(device), metadata("/dev/null").map(device)) {
+        (Ok(Some(output)), Ok(Some(null))) if output == null => Viewer::UNKNOWN,
+        _ => current(),
+    }
 }
 
 /// Discarded output is not recognised there.
