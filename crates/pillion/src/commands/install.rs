@@ -103,7 +103,11 @@ impl Shared {
         plan.notes.iter().for_each(|note| tell("note: ", note));
         for step in &plan.steps {
             let outcome = (!self.dry_run).then(|| step.carry_out());
-            let step = PrintedStep::new(step.to_string(), outcome);
+            let step = PrintedStep {
+                step: step.to_string(),
+                success: outcome.as_ref().map(Result::is_ok),
+                message: outcome.map(|done| done.unwrap_or_else(|error| format!("{error:#}"))),
+            };
             if step.success != Some(false) {
                 let would = if self.dry_run { "would " } else { "" };
                 tell(would, step.message.as_deref().unwrap_or(&step.step));
@@ -119,7 +123,7 @@ impl Shared {
                 success: failed.is_empty(),
                 steps,
                 notes: &plan.notes,
-                next: plan.next.as_deref().filter(|_| failed.is_empty()),
+                next: plan.next.filter(|_| failed.is_empty()),
             })?;
         }
         if failed.is_empty() {
@@ -157,16 +161,6 @@ struct PrintedStep {
     step: String,
     success: Option<bool>,
     message: Option<String>,
-}
-
-impl PrintedStep {
-    fn new(step: String, outcome: Option<anyhow::Result<String>>) -> Self {
-        Self {
-            step,
-            success: outcome.as_ref().map(Result::is_ok),
-            message: outcome.map(|done| done.unwrap_or_else(|error| format!("{error:#}"))),
-        }
-    }
 }
 
 /// An editor of `--list`.

@@ -11,7 +11,7 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// What the user is to do then: lines as they are, such as those that belong into a settings
     /// file.
-    pub next: Option<String>,
+    pub next: Option<&'static str>,
 }
 
 impl Plan {
@@ -29,9 +29,9 @@ impl Plan {
 
     /// With `before` in front of its notes, and, if it does anything, with what is to be done `then`.
     #[must_use]
-    pub fn between(mut self, before: Vec<String>, then: &str) -> Self {
+    pub fn between(mut self, before: Vec<String>, then: &'static str) -> Self {
         self.notes.splice(..0, before);
-        self.next = (!self.steps.is_empty()).then(|| then.to_owned());
+        self.next = (!self.steps.is_empty()).then_some(then);
         self
     }
 }

@@ -118,7 +118,7 @@ impl Installer for Code {
         let steps = chosen.map(|extension| extension.change(&program, true));
         Ok(Plan {
             steps: steps.collect(),
-            next: Some(NEXT.to_owned()),
+            next: Some(NEXT),
             ..Plan::default()
         })
     }
