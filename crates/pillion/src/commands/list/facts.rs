@@ -1,7 +1,5 @@
 //! What is known of each companion: from its files, and for Pillion's own from itself.
 
-use std::path::Path;
-
 use pillion_companion::control::CompanionStatus;
 use pillion_discovery::survey::{Companion, FoundFile, Liveness};
 use pillion_discovery::{Environment, detect};
@@ -38,10 +36,10 @@ impl Facts {
     pub fn of(companion: &Companion, here: Option<u16>, status: Option<&CompanionStatus>) -> Self {
         let can_tell = companion.is_alive() && companion.state.is_some();
         let status = status.filter(|_| can_tell);
-        let text = |path: &Path| path.to_string_lossy().into_owned();
         let parents = companion.files.iter().filter_map(|file| file.content.ppid);
         let own = companion.state.as_ref().map(|state| state.pid);
         let publisher = || companion.files.iter().find_map(FoundFile::publisher);
+        let files = companion.files.iter();
         Self {
             port: companion.port,
             pid: own
@@ -49,18 +47,14 @@ impl Facts {
                 .or(companion.pids.first().copied())
                 .or_else(|| parents.min()),
             editor: companion.ide.clone().or_else(|| by_process(companion)),
-            workspace: companion.roots.iter().map(|root| text(root)).collect(),
+            workspace: companion.shown_roots(),
             pillion: companion.is_pillion(),
             state: companion.liveness,
             current: companion.is_alive() && Some(companion.port) == here,
             agents: status.map(|it| it.agents.clone()),
             pending_diffs: status.map(|it| it.pending_diffs),
             last_focused_ms: status.and_then(|it| it.last_focused_ms),
-            files: companion
-                .files
-                .iter()
-                .map(|file| text(&file.path))
-                .collect(),
+            files: files.map(|file| file.path.display().to_string()).collect(),
             is_silent: can_tell && status.is_none(),
         }
     }
