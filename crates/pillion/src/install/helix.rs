@@ -43,21 +43,20 @@ fn path(machine: &Machine) -> anyhow::Result<PathBuf> {
 }
 
 /// The languages that this machine's Helix knows.
-fn known(machine: &Machine) -> anyhow::Result<Vec<Language>> {
+fn known(machine: &Machine) -> Result<Vec<Language>, Failure> {
     let programs = machine.programs(&PROGRAMS);
-    let Some(first) = programs.first() else {
+    let first = programs.first().ok_or_else(|| {
         let message = "Helix is not on PATH, so Pillion cannot tell which languages it knows";
-        return Err(Failure::new(Kind::Refused, message)
+        Failure::new(Kind::Refused, message)
             .hint("Put `hx` on PATH, or name your languages yourself: docs/editors.md.")
-            .into());
-    };
+    })?;
     let mut known = programs.iter();
     let known = known.find_map(|program| languages::of_program(program));
-    Ok(known.ok_or_else(|| {
+    known.ok_or_else(|| {
         let message = format!("cannot find Helix's languages in {}", first.display());
         Failure::new(Kind::Refused, message)
             .hint("Name your languages in languages.toml yourself: docs/editors.md.")
-    })?)
+    })
 }
 
 #[cfg(test)]
