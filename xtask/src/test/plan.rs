@@ -35,6 +35,9 @@ const MODULES: Duration = Duration::from_secs(30);
 const WITH_NEEDS: Duration = Duration::from_secs(10);
 const OTHER: Duration = Duration::from_secs(1);
 
+/// Whose tests mostly wait for somebody who is silent for seconds: they take no place from those that work.
+const WITH_SILENCE: [&str; 3] = ["companion/it", "conformance/it", "pillion/lsp"];
+
 /// A machine with many processors has not as much of everything else.
 const MOST_WHEN_IDLE: usize = 32;
 
@@ -47,8 +50,12 @@ pub fn tests(
 ) -> (Vec<Lane>, Skipped) {
     let mut skipped = Skipped::default();
     let (mut waiting, mut agents, mut working) = (Vec::new(), Vec::new(), Vec::new());
+    let mut silent = Vec::new();
     for binary in binaries {
-        working.extend(plain(binary, args));
+        match WITH_SILENCE.contains(&binary.title.as_str()) {
+            true => silent.extend(plain(binary, args, WAITING)),
+            false => working.extend(plain(binary, args, OTHER)),
+        }
         for test in &binary.ignored {
             let is_chosen = args.chooses(&test.test) && test.mark() != Mark::Part;
             let missing = needs.missing_for(test);
@@ -93,6 +100,11 @@ pub fn tests(
             jobs: longest_first(working),
             at_once: processors() + 1,
             when_idle: (5 * processors()).min(MOST_WHEN_IDLE),
+        },
+        Lane {
+            jobs: longest_first(silent),
+            at_once: processors(),
+            when_idle: 2 * processors(),
         },
     ];
     lanes.extend(
@@ -147,11 +159,9 @@ fn check(arguments: &[&str]) -> Job {
     }
 }
 
-fn plain(binary: &Binary, args: &Args) -> Vec<(Duration, Job)> {
+fn plain(binary: &Binary, args: &Args, expected: Duration) -> Vec<(Duration, Job)> {
     let chosen = binary.tests.iter().filter(|test| args.chooses(test));
     if !binary.is_of_modules {
-        let waits = ["companion/it", "conformance/it"].contains(&binary.title.as_str());
-        let expected = if waits { WAITING } else { OTHER };
         let job = |test: &String| {
             let mut job = job(binary, test, &["--exact", test]);
             job.may_be_flaky = true;
