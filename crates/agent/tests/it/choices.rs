@@ -25,7 +25,7 @@ struct Answer {
 const SITUATIONS: u64 = 300;
 
 #[test]
-#[ignore = "needs the real agents: the client library of Gemini CLI 0.20.2"]
+#[ignore = "takes half a minute, and needs the real agents: the client library of Gemini CLI 0.20.2"]
 fn as_gemini_0_20_chooses() {
     let kinds = compare(
         "gemini-cli-core-0.20.2",
@@ -37,7 +37,7 @@ fn as_gemini_0_20_chooses() {
 }
 
 #[test]
-#[ignore = "needs the real agents: the client library of Gemini CLI 0.36.0"]
+#[ignore = "takes half a minute, and needs the real agents: the client library of Gemini CLI 0.36.0"]
 fn as_gemini_0_36_chooses() {
     let kinds = compare(
         "gemini-cli-core-0.36.0",
@@ -49,7 +49,7 @@ fn as_gemini_0_36_chooses() {
 }
 
 #[test]
-#[ignore = "needs the real agents: the client library of Gemini CLI 0.61.0"]
+#[ignore = "takes half a minute, and needs the real agents: the client library of Gemini CLI 0.61.0"]
 fn as_gemini_0_61_chooses() {
     let kinds = compare(
         "@google/gemini-cli-core",
@@ -61,7 +61,7 @@ fn as_gemini_0_61_chooses() {
 }
 
 #[test]
-#[ignore = "needs the real agents: Qwen Code 0.24.4"]
+#[ignore = "takes half a minute, and needs the real agents: Qwen Code 0.24.4"]
 fn as_qwen_0_24_chooses() {
     for in_container in [false, true] {
         let package = "@qwen-code/qwen-code";

@@ -33,13 +33,13 @@ const KINDS: [&str; 7] = [
 ];
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "takes half a minute, and needs the real agents and Claude Code: cargo xtask test"]
 fn as_claude_code_2_1_330_chooses() {
     compare(ClaudeRelease::Native, 0..400, 5);
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "takes half a minute, and needs the real agents and Claude Code: cargo xtask test"]
 fn as_claude_code_2_1_112_chooses() {
     compare(ClaudeRelease::Node, 1000..1400, 2);
 }
