@@ -98,8 +98,8 @@ impl MainLoop {
                     }
                 }
                 Some(event) = inbox.recv() => {
-                    // With it what it leads to: a call is several events, and to wait for each costs more than
-                    // to handle it.
+                    // Together with the events that it leads to: a call is several, and waiting for each
+                    // costs more than handling it.
                     let more = iter::from_fn(|| inbox.try_recv().ok());
                     for event in iter::once(event).chain(more).take(MAX_EVENTS) {
                         match event {

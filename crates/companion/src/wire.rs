@@ -87,8 +87,8 @@ impl Wire {
         }
     }
 
-    /// The connection is over. `unacknowledged` bytes were sent that the other system never
-    /// it has.
+    /// The connection is over. `unacknowledged` of the bytes that were sent never reached the other
+    /// system, as far as it said.
     pub(crate) fn end(&self, unacknowledged: u64, is_reset: bool) {
         let mut state = self.lock();
         state.end = Some(End {

@@ -35,7 +35,8 @@ const MODULES: Duration = Duration::from_secs(30);
 const WITH_NEEDS: Duration = Duration::from_secs(10);
 const OTHER: Duration = Duration::from_secs(1);
 
-/// Whose tests mostly wait for somebody who is silent for seconds: they take no place from those that work.
+/// Suites whose tests mostly wait, for a peer that stays silent for seconds: they run beside those that work, and take
+/// no slot from them.
 const WITH_SILENCE: [&str; 3] = ["companion/it", "conformance/it", "pillion/lsp"];
 
 /// A machine with many processors has not as much of everything else.

@@ -100,8 +100,7 @@ impl Answer {
         out.extend_from_slice(rest);
     }
 
-    /// It between `before` and `after`, in pieces: while the agent reads one of a whole file, the next is
-    /// written.
+    /// The answer, between `before` and `after`, in pieces: the agent reads one while the next is written.
     pub(crate) fn into_pieces(
         self,
         before: &'static [u8],
