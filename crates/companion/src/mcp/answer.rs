@@ -11,7 +11,7 @@ use pillion_protocol::{Dialect, Outcome, claude};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::json::{append, plain_bytes};
+use super::json::{BLOCK, append, append_plain, escaped};
 use super::message::Malformed;
 use crate::diffs;
 use crate::outbox::{Delivery, Mention, Push};
@@ -184,23 +184,30 @@ fn write_tool_result(out: &mut Vec<u8>, result: &ToolResult) {
 }
 
 /// Writes a text, or a part of it, as it is within JSON that is within a text of JSON: the text of a
-/// `ClosedContent` (C5.5). It may be a whole file, so it is copied sixteen bytes at a time.
+/// `ClosedContent` (C5.5). It may be a whole file, so it is copied a block at a time.
 fn quote_twice(out: &mut Vec<u8>, text: &[u8]) {
     let mut rest = text;
     // About what it takes: source code with its line ends, tabs and quotes.
     out.reserve(rest.len() + rest.len() / 4);
-    loop {
-        if let Some(word) = rest.first_chunk() {
-            let plain = plain_bytes(*word);
-            append(out, word, plain);
-            rest = &rest[plain..];
-        }
-        let Some((byte, after)) = rest.split_first() else {
-            break;
-        };
-        let (written, length) = &TWICE_QUOTED[usize::from(*byte)];
+    let append_quoted = |out: &mut Vec<u8>, byte: u8| {
+        let (written, length) = &TWICE_QUOTED[usize::from(byte)];
         append(out, written, *length);
-        rest = after;
+    };
+    while let Some(window) = rest.first_chunk() {
+        let mut escaped = escaped(window);
+        let mut written = 0;
+        while escaped != 0 {
+            let next = escaped.trailing_zeros() as usize;
+            append_plain(out, window, written, next);
+            append_quoted(out, window[next]);
+            written = next + 1;
+            escaped &= escaped - 1;
+        }
+        append_plain(out, window, written, BLOCK);
+        rest = &rest[BLOCK..];
+    }
+    for byte in rest {
+        append_quoted(out, *byte);
     }
 }
 
@@ -368,6 +375,23 @@ mod tests {
             let pieces = pieces(closed());
             assert_eq!(pieces.len(), count, "{length}");
             assert_eq!(pieces.concat(), ended(whole(closed())), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_may_be_anywhere_in_a_block() {
+        for quoted in ["\"", "\\", "\n\t", "\u{1}", "\u{7f}é"] {
+            for before in 0..2 * BLOCK {
+                for after in [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK] {
+                    let content = "a".repeat(before) + quoted + &"b".repeat(after);
+                    let mut out = b"\"\\\"".to_vec();
+                    quote_twice(&mut out, content.as_bytes());
+                    out.extend_from_slice(b"\\\"\"");
+                    let once = serde_json::to_string(&content).unwrap();
+                    let twice = serde_json::to_string(&once).unwrap();
+                    assert_eq!(String::from_utf8(out).unwrap(), twice);
+                }
+            }
         }
     }
 

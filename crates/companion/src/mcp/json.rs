@@ -1,5 +1,7 @@
-//! Reads and writes texts in JSON sixteen bytes at a time: agents send and receive whole files, with an
+//! Reads and writes texts in JSON a block of bytes at a time: agents send and receive whole files, with an
 //! escape every few bytes.
+
+use std::array;
 
 use serde_json::{Deserializer, Map, Value};
 
@@ -10,18 +12,32 @@ const DEPTH: u32 = 3;
 const LONG: usize = 64 * 1024;
 
 /// How many bytes are examined together.
-pub(super) const WORD: usize = size_of::<u128>();
+pub(super) const BLOCK: usize = 64;
 
-/// How many of these bytes come before the first that JSON writes in another way.
-pub(super) fn plain_bytes(word: [u8; WORD]) -> usize {
-    const ONES: u128 = u128::MAX / 0xff;
-    // Of the highest bits that are set, the lowest is that of the first byte below `limit`; those above it
-    // may be wrong.
-    let below = |word: u128, limit: u128| word.wrapping_sub(ONES * limit) & !word & (ONES << 7);
-    let word = u128::from_le_bytes(word);
-    let is = |byte: u8| below(word ^ (ONES * u128::from(byte)), 1);
-    let escaped = below(word, 0x20) | is(b'"') | is(b'\\');
-    escaped.trailing_zeros() as usize / 8
+/// A block that is examined, and enough after it to copy as many bytes from any place in it.
+pub(super) type Window = [u8; 2 * BLOCK];
+
+/// Which bytes of the block JSON writes in another way, the first in the lowest bit. Counting its zeros leads to them
+/// one by one, where a branch for each byte would be mispredicted.
+pub(super) fn escaped(window: &Window) -> u64 {
+    /// Moves the lowest bit of each byte into the highest byte.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let is_escaped: [u8; BLOCK] = array::from_fn(|at| {
+        let byte = window[at];
+        u8::from((byte < b' ') | (byte == b'"') | (byte == b'\\'))
+    });
+    let (words, _) = is_escaped.as_chunks();
+    words.iter().enumerate().fold(0, |bits, (at, word)| {
+        bits | (u64::from_le_bytes(*word).wrapping_mul(GATHER) >> 56) << (8 * at)
+    })
+}
+
+/// Writes the bytes from `start` to `end`, both in the block or at its end, to the end of `out`.
+pub(super) fn append_plain(out: &mut Vec<u8>, window: &Window, start: usize, end: usize) {
+    let block: &[u8; BLOCK] = window[start..]
+        .first_chunk()
+        .expect("a block follows each byte of a block");
+    append(out, block, end - start);
 }
 
 /// Writes the first bytes of these to the end of `out`: quicker than writing no others.
@@ -95,18 +111,17 @@ impl Reader<'_> {
     fn text(&mut self) -> Option<String> {
         self.expect(b'"')?;
         let mut text = Vec::new();
-        loop {
-            if let Some(word) = self.rest.first_chunk() {
-                if text.len() >= LONG && text.capacity() < text.len() + WORD {
-                    text.reserve_exact(self.rest.len());
-                }
-                let plain = plain_bytes(*word);
-                append(&mut text, word, plain);
-                self.rest = &self.rest[plain..];
-                if plain == WORD {
-                    continue;
-                }
+        while let Some(window) = self.rest.first_chunk() {
+            if text.len() >= LONG && text.capacity() < text.len() + BLOCK {
+                text.reserve_exact(self.rest.len());
             }
+            let read = append_unescaped(&mut text, window)?;
+            self.rest = &self.rest[read..];
+            if read < BLOCK {
+                break;
+            }
+        }
+        loop {
             let (byte, rest) = match self.rest {
                 [b'"', rest @ ..] => {
                     self.rest = rest;
@@ -122,6 +137,29 @@ impl Reader<'_> {
         text.shrink_to_fit();
         String::from_utf8(text).ok()
     }
+}
+
+/// Writes what the block stands for to the end of `text`. How many bytes were read: a whole block and half an escape at
+/// most, less than a block where the text ends.
+fn append_unescaped(text: &mut Vec<u8>, window: &Window) -> Option<usize> {
+    let mut escaped = escaped(window);
+    let mut read = 0;
+    while escaped != 0 {
+        let next = escaped.trailing_zeros() as usize;
+        append_plain(text, window, read, next);
+        match window[next] {
+            b'"' => return Some(next),
+            b'\\' => text.push(UNESCAPED[usize::from(window[next + 1])]?),
+            _ => return None,
+        }
+        read = next + 2;
+        if read >= BLOCK {
+            return Some(read);
+        }
+        escaped &= u64::MAX << read;
+    }
+    append_plain(text, window, read, BLOCK);
+    Some(BLOCK)
 }
 
 /// What each byte after a backslash stands for: looked up, for a branch would be mispredicted.
@@ -167,6 +205,21 @@ mod tests {
             });
             for json in [serde_json::to_vec(&message), serde_json::to_vec_pretty(&message)] {
                 prop_assert_eq!(read(&json.unwrap()), Some(message.clone()));
+            }
+        }
+    }
+
+    #[test]
+    fn an_escape_is_read_and_the_text_ends_anywhere_in_a_block() {
+        for escape in ["\"", "\\", "\n", "\\\"", "é\t"] {
+            for before in 0..2 * BLOCK {
+                for after in [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK] {
+                    let text = "a".repeat(before) + escape + &"b".repeat(after);
+                    let json = serde_json::to_vec(&[&text, "next"]).unwrap();
+                    let mut reader = Reader { rest: &json[1..] };
+                    assert_eq!(reader.text(), Some(text));
+                    assert_eq!(reader.rest, b",\"next\"]");
+                }
             }
         }
     }
