@@ -9,6 +9,7 @@ mod plan;
 mod pool;
 mod results;
 mod run;
+mod scratch;
 mod summary;
 
 use std::panic::resume_unwind;
@@ -22,6 +23,7 @@ use self::durations::Durations;
 use self::needs::Needs;
 pub use self::pool::Job;
 use self::run::Run;
+use self::scratch::Scratch;
 use crate::target_dir;
 
 /// Check the sources and run all tests, those with the real agents too
@@ -91,6 +93,10 @@ pub fn run(args: &Args) -> Result<ExitCode> {
                 let (checks, skipped) = plan::checks(&needs)?;
                 lanes.push(checks);
                 run.skip(skipped);
+            }
+            let scratch = Scratch::new();
+            for job in lanes.iter_mut().flat_map(|lane| &mut lane.jobs) {
+                scratch.give_to(&mut job.command);
             }
             run.jobs(lanes, &folder)?;
             // Of the module tests of a crate, a name chooses a part.

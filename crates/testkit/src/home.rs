@@ -21,10 +21,15 @@ pub struct Home {
 impl Home {
     /// A fresh one, with the agents' settings files and an empty workspace named `project`.
     pub fn new() -> Home {
+        Home::below(&std::env::temp_dir())
+    }
+
+    /// The same, in this folder.
+    pub fn below(folder: &Path) -> Home {
         let root = tempfile::Builder::new()
             .prefix("pillion-home-")
             .permissions(fs::Permissions::from_mode(0o700))
-            .tempdir()
+            .tempdir_in(folder)
             .expect("a temporary folder can be made");
         let real = root.path().canonicalize().expect("it was just made");
         let home = Home { root, real };

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pillion_testkit::{SOON, Size, Tmux};
+use pillion_testkit::{Home, SOON, Size, Tmux};
 
 use super::world::{GEMINI, QWEN, World, in_namespace, kill};
 
@@ -220,9 +220,8 @@ fn a_companion_with_another_qwen_home_is_seen() {
 /// The home directory of this test lies below the folder for temporary files of others.
 #[test]
 fn a_lock_file_is_no_temporary_file() {
-    let world = World::new();
+    let world = World::at(Home::below(Path::new("/tmp")));
     let _serve = world.serve();
-    assert!(world.home().home().starts_with("/tmp"));
     remove_oldest_files(&world);
     world.install(QWEN, "0.10.1");
     let told = world.doctor(QWEN);

@@ -35,8 +35,12 @@ pub struct Told {
 impl World {
     /// Both agents are installed in their newest releases, with IDE mode on.
     pub fn new() -> Self {
+        Self::at(Home::new())
+    }
+
+    pub fn at(home: Home) -> Self {
         let world = Self {
-            sandbox: Sandbox::new(),
+            sandbox: Sandbox { home },
             variables: Vec::new(),
         };
         fs::create_dir_all(world.bin()).unwrap();
