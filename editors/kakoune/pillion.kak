@@ -53,7 +53,7 @@ define-command -hidden pillion-report %{ try %{
         select "%val{cursor_line}.1,%val{cursor_line}.%val{cursor_column}"
         set-option global pillion_start %val{selection}
     }
-    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/context" -- \
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/context-%val{client_pid}" -- \
         %val{session} %val{client} %val{client_pid} "%val{client_env_PILLION_REVIEW}" %val{buffile} %opt{pillion_id} %val{selection_desc} %opt{pillion_before} \
         %opt{pillion_start} %val{selection} %val{window_width} "%val{client_env_TMUX}" \
         "%val{client_env_TMUX_PANE}" %opt{pillion_folder} %opt{pillion_files} end

@@ -1,6 +1,7 @@
 //! Messages from Kakoune: small files in a private folder, which cost it no shell and never block it.
 //! They are noticed, read and removed here, on a thread of its own.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,11 +24,19 @@ const POLL_INTERVAL: Duration = if cfg!(target_os = "linux") {
 /// Nobody writes more.
 const MAX_FILE: u64 = 600 << 20;
 
-/// The file with the newest report. It is overwritten, not removed.
+/// How the name of the file with the newest report of a client begins; it ends with the client's process. It is
+/// overwritten, and removed when the client is gone.
 const CONTEXT: &str = "context";
 
 /// A file whose name begins so belongs to another one, which is written after it.
 const TEXT: &str = "text-";
+
+/// How the names of messages begin, in the order in which Kakoune writes those that have the same time: those of files
+/// are some milliseconds apart. It ends after all others.
+const ORDER: [&str; 12] = [
+    CONTEXT, "server", "failed", "loaded", "drawn", "focused", "untyped", "accept", "reject",
+    "removed", "given", "closed",
+];
 
 /// A message from Kakoune.
 #[derive(Debug)]
@@ -73,9 +82,9 @@ pub enum What {
 pub fn start(folder: PathBuf, messages: Sender<Received>) -> io::Result<()> {
     let mut watch = watch::Watch::new(&folder)?;
     spawn("inbox", move || {
-        let mut context = String::new();
+        let mut reports = HashMap::new();
         loop {
-            for one in read_all(&folder, &mut context) {
+            for one in read_all(&folder, &mut reports) {
                 if messages.send(one).is_err() {
                     return;
                 }
@@ -85,8 +94,9 @@ pub fn start(folder: PathBuf, messages: Sender<Received>) -> io::Result<()> {
     })
 }
 
-/// What is there and whole, in the order in which it was written. `context` is the report that was read last.
-fn read_all(folder: &Path, context: &mut String) -> Vec<Received> {
+/// What is there and whole, in the order in which it was written. `reports` are those that were read last, by the names
+/// of their files.
+fn read_all(folder: &Path, reports: &mut HashMap<String, String>) -> Vec<Received> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
@@ -98,16 +108,16 @@ fn read_all(folder: &Path, context: &mut String) -> Vec<Received> {
             (!name.starts_with(TEXT)).then_some((at, name))
         })
         .collect();
-    found.sort();
+    found.sort_by_cached_key(|(at, name)| (*at, rank(name)));
     let read = found.into_iter().filter_map(|(at, name)| {
         let path = folder.join(&name);
         let text = String::from_utf8_lossy(&read(&path)?).into_owned();
-        if name == CONTEXT {
-            if text == *context {
+        if name.starts_with(CONTEXT) {
+            if reports.get(&name) == Some(&text) {
                 return None;
             }
             let report = Report::read(&text)?;
-            *context = text;
+            reports.insert(name, text);
             let what = What::Report(Box::new(report));
             return Some(Received { what, at });
         }
@@ -119,9 +129,21 @@ fn read_all(folder: &Path, context: &mut String) -> Vec<Received> {
         for path in [&path, &belongs] {
             let _ = fs::remove_file(path);
         }
+        if let Some(What::ClientClosed(pid, _)) = what {
+            let report = format!("{CONTEXT}-{pid}");
+            let _ = fs::remove_file(folder.join(&report));
+            reports.remove(&report);
+        }
         Some(Received { what: what?, at })
     });
     read.collect()
+}
+
+/// The place of a name in [`ORDER`].
+fn rank(name: &str) -> usize {
+    let (begin, _) = name.split_once('-').unwrap_or((name, ""));
+    let place = ORDER.iter().position(|known| *known == begin);
+    place.unwrap_or(ORDER.len())
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
@@ -264,18 +286,82 @@ mod tests {
         }
     }
 
+    /// The report of a client of this process.
+    fn report(pid: u32) -> String {
+        format!(
+            "'s' 'client0' '{pid}' '' '/w/a' '0' '1.1,1.1' 'a' 'a' 'a' '80' '' '' '/w' '/w/a' 'end'"
+        )
+    }
+
+    fn read_whats(folder: &Path, reports: &mut HashMap<String, String>) -> Vec<What> {
+        let messages = read_all(folder, reports).into_iter();
+        messages.map(|message| message.what).collect()
+    }
+
+    #[test]
+    fn messages_of_the_same_time_come_as_kakoune_writes_them() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("closed-7", "'' 'end'"),
+            ("context-7", &report(7)),
+            ("drawn-3-2", "'' 'end'"),
+            ("end", "'end'"),
+            ("loaded-3-2", "'end'"),
+        ] {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            let file = fs::File::open(path).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        }
+        let messages = read_whats(folder.path(), &mut HashMap::new());
+        assert!(matches!(messages[0], What::Report(_)), "{messages:?}");
+        let rest = [
+            What::Loaded(KEY, Ok(Vec::new())),
+            What::Drawn(KEY, String::new()),
+            What::ClientClosed(7, String::new()),
+            What::End,
+        ];
+        assert_eq!(messages[1..], rest);
+        assert!(fs::read_dir(&folder).unwrap().next().is_none());
+    }
+
+    #[test]
+    fn no_client_hides_what_another_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut reports = HashMap::new();
+        let write = |pid| fs::write(folder.path().join(format!("context-{pid}")), report(pid));
+        let mut read = || -> Vec<u32> {
+            let whats = read_whats(folder.path(), &mut reports).into_iter();
+            let pids = whats.filter_map(|what| match what {
+                What::Report(report) => Some(report.pid),
+                _ => None,
+            });
+            let mut pids: Vec<_> = pids.collect();
+            pids.sort_unstable();
+            pids
+        };
+        write(7).unwrap();
+        write(8).unwrap();
+        assert_eq!(read(), [7, 8]);
+        assert_eq!(read(), [0; 0], "both are known");
+        fs::write(folder.path().join("closed-7"), "'' 'end'").unwrap();
+        read();
+        // Another client has the number of one that is gone.
+        write(7).unwrap();
+        assert_eq!(read(), [7]);
+    }
+
     #[test]
     fn a_file_that_is_not_whole_waits() {
-        let folder = std::env::temp_dir().join(format!("pillion-inbox-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let mut context = String::new();
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let mut reports = HashMap::new();
         fs::write(folder.join("text-accept-3-2"), "mine").unwrap();
         fs::write(folder.join("accept-3-2"), "").unwrap();
-        assert!(read_all(&folder, &mut context).is_empty());
+        assert!(read_all(folder, &mut reports).is_empty());
         fs::write(folder.join("accept-3-2"), "'end'").unwrap();
-        let messages = read_all(&folder, &mut context);
-        assert_eq!(messages[0].what, What::Accepted(KEY, b"mine".to_vec()));
-        assert!(fs::read_dir(&folder).unwrap().next().is_none());
-        fs::remove_dir_all(&folder).unwrap();
+        let messages = read_whats(folder, &mut reports);
+        assert_eq!(messages, [What::Accepted(KEY, b"mine".to_vec())]);
+        assert!(fs::read_dir(folder).unwrap().next().is_none());
     }
 }

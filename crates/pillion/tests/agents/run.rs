@@ -43,7 +43,7 @@ impl Stage {
         let agent = agent.iter().chain(self.kind.arguments());
         let command: Vec<&str> = command.chain(agent).copied().collect();
         let env = self.kind.unwired_env(self.home.env(), &self.model);
-        let size = Size::new(100, 40);
+        let size = Size::new(120, 40);
         let pane = self.tmux.spawn(terminal, size, &env, cwd, &command);
         Agent::attach(self.kind, pane)
     }

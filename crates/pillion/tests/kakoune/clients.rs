@@ -1,6 +1,7 @@
 //! Several clients of one session: agents find the editor by those that are there.
 
 use std::fs;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -55,10 +56,9 @@ fn client(world: &World) -> Pane {
         .tmux
         .spawn("second", Size::new(120, 30), &env, &folder, &command);
     pane.wait_for("client1@", SOON);
-    let context = format!("{}/in/context", world.kakoune.get("%opt{pillion_dir}"));
-    wait(world, "its report", || {
-        fs::read_to_string(&context).unwrap().contains("'client1'")
-    });
+    let folder = world.kakoune.get("%opt{pillion_dir}");
+    let report = format!("{folder}/in/context-{}", pane.pid());
+    wait(world, "its report", || Path::new(&report).exists());
     pane
 }
 

@@ -12,8 +12,16 @@ use crate::world::World;
 /// as of an older program, or no answer at all (`silent`). What is asked goes to `_G.asked`.
 const PRETEND: &str = "local names, answers = ...
     local client = require('pillion.client')
-    client.state.mentions = vim.tbl_filter(function(name) return name ~= 'gemini' end, names)
-    client.state.agents = vim.tbl_map(function(name) return { name = name, displayName = name } end, names)
+    local pretended = {
+      mentions = vim.tbl_filter(function(name) return name ~= 'gemini' end, names),
+      agents = vim.tbl_map(function(name) return { name = name, displayName = name } end, names),
+    }
+    -- What Pillion tells meanwhile changes nothing.
+    local told = client.state
+    client.state = setmetatable({}, {
+      __index = function(_, key) return pretended[key] or told[key] end,
+      __newindex = told,
+    })
     _G.asked = {}
     client.request = function(method, params, callback)
       table.insert(_G.asked, { method, params.uri:gsub('.*/project/', ''), params.lines or vim.NIL })
