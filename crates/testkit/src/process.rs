@@ -1,9 +1,12 @@
 //! Ending processes for good: a process and everything under it.
 
-use std::iter;
+use std::os::unix::ffi::OsStrExt;
+use std::{fs, iter};
 
 use pillion_system::process::descendants;
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::Home;
 
 /// Sends SIGKILL to `root` and to every descendant that it has now, deepest last. Processes that
 /// are gone already are not errors.
@@ -12,6 +15,27 @@ pub fn kill_tree(root: u32) {
     assert_ne!(root, 0, "no process of a test");
     for pid in tree(root) {
         signal(pid, Signal::KILL);
+    }
+}
+
+/// Sends SIGKILL to every process that was started in this home: also to one that left its parent to go on in the
+/// background. Where the system does not show the environments of processes, there are none.
+pub fn kill_all_of(home: &Home) {
+    let variable = ["HOME=".as_bytes(), home.home().as_os_str().as_bytes()].concat();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    for entry in entries {
+        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+        let pid = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
+        if let Some(pid) = pid
+            && environment
+                .split(|byte| *byte == 0)
+                .any(|known| known == variable)
+        {
+            signal(pid, Signal::KILL);
+        }
     }
 }
 

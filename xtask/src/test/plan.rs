@@ -100,7 +100,7 @@ pub fn tests(
         Lane {
             jobs: longest_first(working),
             at_once: processors() + 1,
-            when_idle: (5 * processors()).min(MOST_WHEN_IDLE),
+            when_idle: (8 * processors()).min(MOST_WHEN_IDLE),
         },
         Lane {
             jobs: longest_first(silent),

@@ -8,7 +8,7 @@ use pillion_agent::Update;
 use pillion_protocol::Dialect;
 use pillion_testkit::{
     Editors, Home, Kakoune, KakouneSetup, KakouneVersion, SOON, TestAgent, Tmux, discovery_file,
-    discovery_files,
+    discovery_files, kill_all_of,
 };
 
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
@@ -180,6 +180,13 @@ impl Scene {
     fn close(&self) {
         self.kakoune.input(":db!<ret>");
         self.kakoune.wait_value("%val{bufname}", "poem.py");
+    }
+}
+
+/// kakoune-lsp goes on without its Kakoune.
+impl Drop for Scene {
+    fn drop(&mut self) {
+        kill_all_of(&self.home);
     }
 }
 
