@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 /// For how long their load is measured, before it changes what there is room for.
 const SAMPLE: Duration = Duration::from_secs(1);
 
-/// How many processors are idle when there is room for one more job.
+/// How many are idle for each job that there is room for.
 const SPARE_PROCESSORS: f64 = 0.25;
 
-/// How many are when there is room for one less.
+/// How many are idle when there is room for one less.
 const NO_PROCESSORS: f64 = 0.1;
 
 /// The time of one tick of the system's counters, which programs are shown, whatever the kernel's own is.
@@ -36,8 +36,7 @@ impl Idle {
         }
     }
 
-    /// How many jobs there is room for. Every second, one more if processors were idle in it, and one less if
-    /// none was.
+    /// How many jobs there is room for. Every second, more if processors were idle in it, and one less if none was.
     pub fn room(&mut self) -> usize {
         let elapsed = self.since.elapsed();
         if elapsed >= SAMPLE {
@@ -53,10 +52,11 @@ impl Idle {
 
     /// So many processors were idle.
     fn measured(&mut self, idle: f64) {
-        if idle >= SPARE_PROCESSORS {
-            self.room = (self.room + 1).min(self.most);
-        } else if idle < NO_PROCESSORS {
+        let more = (idle / SPARE_PROCESSORS) as usize;
+        if idle < NO_PROCESSORS {
             self.room = self.room.saturating_sub(1);
+        } else {
+            self.room = (self.room + more).min(self.most);
         }
     }
 }
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn there_is_room_for_as_many_as_keep_the_processors_busy() {
-        let mut idle = Idle::new(2);
+        let mut idle = Idle::new(6);
         assert_eq!(
             idle.room(),
             0,
@@ -98,12 +98,11 @@ mod tests {
         for (measured, room) in [
             (0.3, 1),
             (0.2, 1),
-            (2.0, 2),
-            (2.0, 2),
-            (0.2, 2),
-            (0.0, 1),
-            (0.0, 0),
-            (0.0, 0),
+            (0.8, 4),
+            (2.0, 6),
+            (0.2, 6),
+            (0.0, 5),
+            (0.0, 4),
         ] {
             idle.measured(measured);
             assert_eq!(idle.room, room, "{measured} are idle");
