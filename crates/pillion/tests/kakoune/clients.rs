@@ -35,6 +35,10 @@ each_kakoune! {
             });
             second.type_text(":w\r");
             assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "two\n"));
+            // What is typed while its buffer is taken away goes astray.
+            second.wait_until("the file", SOON, |_| {
+                world.kakoune.list_in("client1", "%val{bufname}").is_some_and(|name| name == ["a.txt"])
+            });
             // It follows `:cd`, wherever the server is now.
             let other = world.home.other_workspace("other");
             second.type_text(&format!(":cd {}\r", other.display()));
