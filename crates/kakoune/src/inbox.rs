@@ -24,19 +24,22 @@ const POLL_INTERVAL: Duration = if cfg!(target_os = "linux") {
 /// Nobody writes more.
 const MAX_FILE: u64 = 600 << 20;
 
-/// How the name of the file with the newest report of a client begins; it ends with the client's process. It is
-/// overwritten, and removed when the client is gone.
+/// How the name of the file with the newest report of a client begins; it ends with the client's process id. The file
+/// is overwritten, and removed when the client is gone.
 const CONTEXT: &str = "context";
 
 /// A file whose name begins so belongs to another one, which is written after it.
 const TEXT: &str = "text-";
 
-/// How the names of messages begin, in the order in which Kakoune writes those that have the same time: those of files
-/// are some milliseconds apart. It ends after all others.
+/// How the names of messages begin, in the order in which Kakoune writes them. It decides between messages with the same
+/// time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
 const ORDER: [&str; 12] = [
     CONTEXT, "server", "failed", "loaded", "drawn", "focused", "untyped", "accept", "reject",
     "removed", "given", "closed",
 ];
+
+/// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.
+type Reports = HashMap<String, (SystemTime, String)>;
 
 /// A message from Kakoune.
 #[derive(Debug)]
@@ -82,7 +85,7 @@ pub enum What {
 pub fn start(folder: PathBuf, messages: Sender<Received>) -> io::Result<()> {
     let mut watch = watch::Watch::new(&folder)?;
     spawn("inbox", move || {
-        let mut reports = HashMap::new();
+        let mut reports = Reports::new();
         loop {
             for one in read_all(&folder, &mut reports) {
                 if messages.send(one).is_err() {
@@ -94,9 +97,8 @@ pub fn start(folder: PathBuf, messages: Sender<Received>) -> io::Result<()> {
     })
 }
 
-/// What is there and whole, in the order in which it was written. `reports` are those that were read last, by the names
-/// of their files.
-fn read_all(folder: &Path, reports: &mut HashMap<String, String>) -> Vec<Received> {
+/// What is there and whole, in the order in which it was written.
+fn read_all(folder: &Path, reports: &mut Reports) -> Vec<Received> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
@@ -113,11 +115,12 @@ fn read_all(folder: &Path, reports: &mut HashMap<String, String>) -> Vec<Receive
         let path = folder.join(&name);
         let text = String::from_utf8_lossy(&read(&path)?).into_owned();
         if name.starts_with(CONTEXT) {
-            if reports.get(&name) == Some(&text) {
+            let report = Report::read(&text)?;
+            let read = (at, text);
+            if reports.get(&name) == Some(&read) {
                 return None;
             }
-            let report = Report::read(&text)?;
-            reports.insert(name, text);
+            reports.insert(name, read);
             let what = What::Report(Box::new(report));
             return Some(Received { what, at });
         }
@@ -293,7 +296,7 @@ mod tests {
         )
     }
 
-    fn read_whats(folder: &Path, reports: &mut HashMap<String, String>) -> Vec<What> {
+    fn read_whats(folder: &Path, reports: &mut Reports) -> Vec<What> {
         let messages = read_all(folder, reports).into_iter();
         messages.map(|message| message.what).collect()
     }
@@ -310,10 +313,10 @@ mod tests {
         ] {
             let path = folder.path().join(name);
             fs::write(&path, text).unwrap();
-            let file = fs::File::open(path).unwrap();
+            let file = fs::File::options().write(true).open(path).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         }
-        let messages = read_whats(folder.path(), &mut HashMap::new());
+        let messages = read_whats(folder.path(), &mut Reports::new());
         assert!(matches!(messages[0], What::Report(_)), "{messages:?}");
         let rest = [
             What::Loaded(KEY, Ok(Vec::new())),
@@ -328,26 +331,32 @@ mod tests {
     #[test]
     fn no_client_hides_what_another_reported() {
         let folder = tempfile::tempdir().unwrap();
-        let mut reports = HashMap::new();
-        let write = |pid| fs::write(folder.path().join(format!("context-{pid}")), report(pid));
+        let mut reports = Reports::new();
+        let write = |pid, second| {
+            let path = folder.path().join(format!("context-{pid}"));
+            fs::write(&path, report(pid)).unwrap();
+            let file = fs::File::options().write(true).open(path).unwrap();
+            let at = SystemTime::UNIX_EPOCH + Duration::from_secs(second);
+            file.set_modified(at).unwrap();
+        };
         let mut read = || -> Vec<u32> {
             let whats = read_whats(folder.path(), &mut reports).into_iter();
             let pids = whats.filter_map(|what| match what {
                 What::Report(report) => Some(report.pid),
                 _ => None,
             });
-            let mut pids: Vec<_> = pids.collect();
-            pids.sort_unstable();
-            pids
+            pids.collect()
         };
-        write(7).unwrap();
-        write(8).unwrap();
-        assert_eq!(read(), [7, 8]);
+        write(8, 1);
+        write(7, 2);
+        assert_eq!(read(), [8, 7]);
         assert_eq!(read(), [0; 0], "both are known");
+        write(8, 3);
+        assert_eq!(read(), [8], "the person is back there");
         fs::write(folder.path().join("closed-7"), "'' 'end'").unwrap();
         read();
         // Another client has the number of one that is gone.
-        write(7).unwrap();
+        write(7, 2);
         assert_eq!(read(), [7]);
     }
 
@@ -355,7 +364,7 @@ mod tests {
     fn a_file_that_is_not_whole_waits() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
-        let mut reports = HashMap::new();
+        let mut reports = Reports::new();
         fs::write(folder.join("text-accept-3-2"), "mine").unwrap();
         fs::write(folder.join("accept-3-2"), "").unwrap();
         assert!(read_all(folder, &mut reports).is_empty());

@@ -19,7 +19,7 @@ pub fn kill_tree(root: u32) {
 }
 
 /// Sends SIGKILL to every process that was started in this home: also to one that left its parent to go on in the
-/// background. Where the system does not show the environments of processes, there are none.
+/// background. Does nothing where there is no `/proc`.
 pub fn kill_all_of(home: &Home) {
     let variable = ["HOME=".as_bytes(), home.home().as_os_str().as_bytes()].concat();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();

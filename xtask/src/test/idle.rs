@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 /// For how long their load is measured, before it changes what there is room for.
 const SAMPLE: Duration = Duration::from_secs(1);
 
-/// How many are idle for each job that there is room for.
+/// How many idle processors make room for one more job.
 const SPARE_PROCESSORS: f64 = 0.25;
 
-/// How many are idle when there is room for one less.
+/// With fewer than this idle, there is room for one job less.
 const NO_PROCESSORS: f64 = 0.1;
 
 /// The time of one tick of the system's counters, which programs are shown, whatever the kernel's own is.
@@ -36,7 +36,8 @@ impl Idle {
         }
     }
 
-    /// How many jobs there is room for. Every second, more if processors were idle in it, and one less if none was.
+    /// How many jobs there is room for. Every second, one more for each quarter of a processor that was idle in it, and
+    /// one less if none was.
     pub fn room(&mut self) -> usize {
         let elapsed = self.since.elapsed();
         if elapsed >= SAMPLE {

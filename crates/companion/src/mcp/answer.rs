@@ -11,7 +11,7 @@ use pillion_protocol::{Dialect, Outcome, claude};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::json::{BLOCK, append, append_plain, escaped};
+use super::json::{BLOCK, append, append_plain, escaped_bytes};
 use super::message::Malformed;
 use crate::diffs;
 use crate::outbox::{Delivery, Mention, Push};
@@ -167,16 +167,16 @@ impl Error {
 }
 
 fn write_tool_result(out: &mut Vec<u8>, result: &ToolResult) {
-    const BLOCK: &[u8] = br#"{"content":[{"type":"text","text":"#;
+    const TEXT_BLOCK: &[u8] = br#"{"content":[{"type":"text","text":"#;
     match result {
         // The text comes after it.
         Ok(diffs::Answer::Closed(_)) => {
-            out.extend_from_slice(BLOCK);
+            out.extend_from_slice(TEXT_BLOCK);
             out.extend_from_slice(br#""{\"content\":\""#);
         }
         Ok(_) => out.extend_from_slice(br#"{"content":[],"isError":false}"#),
         Err(reason) => {
-            out.extend_from_slice(BLOCK);
+            out.extend_from_slice(TEXT_BLOCK);
             write_json(out, reason);
             out.extend_from_slice(br#"}],"isError":true}"#);
         }
@@ -194,7 +194,7 @@ fn quote_twice(out: &mut Vec<u8>, text: &[u8]) {
         append(out, written, *length);
     };
     while let Some(window) = rest.first_chunk() {
-        let mut escaped = escaped(window);
+        let mut escaped = escaped_bytes(window);
         let mut written = 0;
         while escaped != 0 {
             let next = escaped.trailing_zeros() as usize;

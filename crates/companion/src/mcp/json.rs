@@ -19,7 +19,7 @@ pub(super) type Window = [u8; 2 * BLOCK];
 
 /// Which bytes of the block JSON writes in another way, the first in the lowest bit. Counting its zeros leads to them
 /// one by one, where a branch for each byte would be mispredicted.
-pub(super) fn escaped(window: &Window) -> u64 {
+pub(super) fn escaped_bytes(window: &Window) -> u64 {
     /// Moves the lowest bit of each byte into the highest byte.
     const GATHER: u64 = 0x0102_0408_1020_4080;
     let is_escaped: [u8; BLOCK] = array::from_fn(|at| {
@@ -112,7 +112,7 @@ impl Reader<'_> {
         self.expect(b'"')?;
         let mut text = Vec::new();
         while let Some(window) = self.rest.first_chunk() {
-            if text.len() >= LONG && text.capacity() < text.len() + BLOCK {
+            if text.len() >= LONG && text.capacity() < text.len() + size_of::<Window>() {
                 text.reserve_exact(self.rest.len());
             }
             let read = append_unescaped(&mut text, window)?;
@@ -139,10 +139,10 @@ impl Reader<'_> {
     }
 }
 
-/// Writes what the block stands for to the end of `text`. How many bytes were read: a whole block and half an escape at
-/// most, less than a block where the text ends.
+/// Appends what the block stands for to `text`. Returns how many bytes were read: a block, one more if an escape crosses
+/// its end, fewer where the text ends; nothing if `serde_json` has to read it.
 fn append_unescaped(text: &mut Vec<u8>, window: &Window) -> Option<usize> {
-    let mut escaped = escaped(window);
+    let mut escaped = escaped_bytes(window);
     let mut read = 0;
     while escaped != 0 {
         let next = escaped.trailing_zeros() as usize;
@@ -215,10 +215,12 @@ mod tests {
             for before in 0..2 * BLOCK {
                 for after in [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK] {
                     let text = "a".repeat(before) + escape + &"b".repeat(after);
-                    let json = serde_json::to_vec(&[&text, "next"]).unwrap();
-                    let mut reader = Reader { rest: &json[1..] };
-                    assert_eq!(reader.text(), Some(text));
-                    assert_eq!(reader.rest, b",\"next\"]");
+                    for follows in ["", &"n".repeat(3 * BLOCK)] {
+                        let json = serde_json::to_vec(&[&text, follows]).unwrap();
+                        let mut reader = Reader { rest: &json[1..] };
+                        assert_eq!(reader.text().as_deref(), Some(&*text));
+                        assert_eq!(reader.rest, format!(",\"{follows}\"]").as_bytes());
+                    }
                 }
             }
         }
@@ -229,6 +231,16 @@ mod tests {
         let text = "\tlet a = \"é\";\r\n".repeat(LONG / 10);
         let json = serde_json::to_vec(&text).unwrap();
         assert_eq!(read(&json), Some(Value::String(text)));
+    }
+
+    #[test]
+    fn what_is_unusual_or_wrong_is_left_to_serde_json_anywhere_in_a_block() {
+        for bad in ["\n", "\u{1f}", "\\x", "\\u0041"] {
+            for before in [0, BLOCK - 2, BLOCK - 1, BLOCK] {
+                let json = format!("\"{}{bad}{}\"", "a".repeat(before), "b".repeat(3 * BLOCK));
+                assert_eq!(read(json.as_bytes()), None, "{json:?}");
+            }
+        }
     }
 
     #[test]
