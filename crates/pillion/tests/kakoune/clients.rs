@@ -51,27 +51,6 @@ each_kakoune! {
     }
 }
 
-each_kakoune! {
-    fn the_person_is_in_the_client_that_was_used_last(version) {
-        let files = [("a.txt", "one\n"), ("b.txt", "two\n")];
-        let world = World::with(version, Home::new(), &files, KakouneSetup::from_a_shell);
-        let second = client(&world);
-        let mut gemini = world.gemini();
-        let mut is_active = |name: &str| {
-            gemini.context(|context| context.active_file().is_some_and(|file| file.path.ends_with(name)));
-        };
-        second.type_text(":e b.txt\r");
-        is_active("/b.txt");
-        // Nothing else changes in either.
-        for _ in 0..2 {
-            world.kakoune.pane().type_text("\u{1b}");
-            is_active("/a.txt");
-            second.type_text("\u{1b}");
-            is_active("/b.txt");
-        }
-    }
-}
-
 /// Another client of the session in a terminal of its own, which has reported itself.
 fn client(world: &World) -> Pane {
     let (program, env) = world.kakoune.program();
