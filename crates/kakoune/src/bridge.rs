@@ -231,7 +231,7 @@ impl Bridge {
     fn reported(&mut self, report: Report) {
         self.session.rename(&report.session);
         // The pane for proposals is not where the person works.
-        if !report.review.is_empty() {
+        if !report.review.is_empty() || self.clients.is_late(&report) {
             return;
         }
         if let Some(files) = self.context.update(&report, now_ms()) {

@@ -2,12 +2,15 @@
 //! sent is read as a command.
 
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use pillion_companion::{ProposalKey, Proposed};
 
 use crate::quote::word;
 use crate::view::View;
+
+/// How far the time of a file may lag: the systems' clocks for that tick a hundred times a second or more.
+const FILE_TIME_STEP: Duration = Duration::from_millis(10);
 
 /// The client that shows proposals beside the person's own.
 pub const REVIEW_CLIENT: &str = "pillion";
@@ -130,9 +133,9 @@ pub fn close(view: &View, next: Option<&View>) -> String {
     )
 }
 
-/// From when on it may be accepted, for its buffer.
+/// From when on it may be accepted, for its buffer: then the time of the message counts, which lags.
 pub fn ready(view: &View, at: SystemTime) -> String {
-    let millis = at
+    let millis = (at + FILE_TIME_STEP)
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default()
         .as_millis();

@@ -1,7 +1,7 @@
 //! Several clients of one session: agents find the editor by those that are there.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -51,6 +51,30 @@ each_kakoune! {
     }
 }
 
+each_kakoune! {
+    fn the_person_is_in_the_client_that_was_used_last(version) {
+        let files = [("a.txt", "one\n"), ("b.txt", "two\n")];
+        let world = World::with(version, Home::new(), &files, KakouneSetup::from_a_shell);
+        let (in_first, in_second) = (world.kakoune.pane(), client(&world));
+        let first = (&in_first, world.kakoune.pid());
+        let second = (&in_second, in_second.pid());
+        in_second.type_text(":e b.txt\r");
+        go_to(&world, second, "/b.txt");
+        // Nothing else changes in either.
+        for _ in 0..2 {
+            go_to(&world, first, "/a.txt");
+            go_to(&world, second, "/b.txt");
+        }
+        // A proposal opens where the person is.
+        go_to(&world, first, "/a.txt");
+        let gemini = world.gemini();
+        gemini.propose(world.home.workspace().join("new.txt"), "new\n");
+        world.kakoune.wait_until("the proposal", "%val{bufname}", |name| name[0].starts_with("*pillion-"));
+        let beside = world.kakoune.list_in("client1", "%val{bufname}").expect("it is there");
+        assert_eq!(beside, ["b.txt"]);
+    }
+}
+
 /// Another client of the session in a terminal of its own, which has reported itself.
 fn client(world: &World) -> Pane {
     let (program, env) = world.kakoune.program();
@@ -60,10 +84,35 @@ fn client(world: &World) -> Pane {
         .tmux
         .spawn("second", Size::new(120, 30), &env, &folder, &command);
     pane.wait_for("client1@", SOON);
-    let folder = world.kakoune.get("%opt{pillion_dir}");
-    let report = format!("{folder}/in/context-{}", pane.pid());
-    wait(world, "its report", || Path::new(&report).exists());
+    let report = report(world, pane.pid());
+    wait(world, "its report", || {
+        fs::read_to_string(&report).is_ok_and(|report| report.contains("'client1'"))
+    });
     pane
+}
+
+/// Where the client of this process reports what it shows.
+fn report(world: &World, pid: u32) -> PathBuf {
+    let folder = world.kakoune.get("%opt{pillion_dir}");
+    Path::new(&folder).join(format!("in/context-{pid}"))
+}
+
+/// Presses a key that changes nothing in the client of this process, until an agent that connects hears that this file is
+/// in front of the person.
+#[track_caller]
+fn go_to(world: &World, (pane, pid): (&Pane, u32), name: &str) {
+    let report = report(world, pid);
+    let written = || fs::metadata(&report).and_then(|data| data.modified()).ok();
+    wait(world, name, || {
+        let before = written();
+        pane.type_text("\u{1b}");
+        wait(world, "a report", || written() != before);
+        let mut gemini = world.gemini();
+        let context = gemini.context(|context| context.active_file().is_some());
+        gemini.disconnect();
+        let file = context.active_file().expect("it has one");
+        file.path.ends_with(name)
+    });
 }
 
 /// What is there of it while it is written anew.
