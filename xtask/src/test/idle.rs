@@ -102,8 +102,14 @@ mod tests {
             (0.8, 4),
             (2.0, 6),
             (0.2, 6),
+            (2.0, 6),
             (0.0, 5),
             (0.0, 4),
+            (0.0, 3),
+            (0.0, 2),
+            (0.0, 1),
+            (0.0, 0),
+            (0.0, 0),
         ] {
             idle.measured(measured);
             assert_eq!(idle.room, room, "{measured} are idle");

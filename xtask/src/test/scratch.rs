@@ -25,10 +25,10 @@ impl Scratch {
 
 #[cfg(target_os = "linux")]
 mod in_memory {
-    use std::fs;
+    use std::fs::{self, DirEntry};
     use std::os::unix::fs::MetadataExt;
-    use std::path::Path;
 
+    use pillion_system::process;
     use rustix::fs::{StatVfsMountFlags, statvfs};
     use rustix::process::geteuid;
     use tempfile::TempDir;
@@ -57,20 +57,26 @@ mod in_memory {
         })
     }
 
-    /// A run that is interrupted leaves its folder, which would stay in memory.
+    /// Removes what runs left that are over: one that was interrupted, or whose tests had a process that went on. It
+    /// would stay in memory.
     fn remove_abandoned() {
-        for entry in fs::read_dir(ROOT).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let pid = name
-                .to_str()
-                .and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
-            let is_own = entry
-                .metadata()
-                .is_ok_and(|data| data.uid() == geteuid().as_raw());
-            if is_own && pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
-                let _ = fs::remove_dir_all(entry.path());
-            }
+        let entries = fs::read_dir(ROOT).into_iter().flatten().flatten();
+        for entry in entries.filter(is_abandoned) {
+            let _ = fs::remove_dir_all(entry.path());
         }
+    }
+
+    /// Whether it is this user's, and of a process that is gone. One with our own number is of a process that had it
+    /// before.
+    fn is_abandoned(entry: &DirEntry) -> bool {
+        let pid = || {
+            let name = entry.file_name();
+            let pid: u32 = name.to_str()?.strip_prefix(PREFIX)?.parse().ok()?;
+            Some(pid)
+        };
+        let is_over = |pid| pid == std::process::id() || !process::is_alive(pid);
+        let owner = entry.metadata().map(|data| data.uid());
+        pid().is_some_and(is_over) && owner.is_ok_and(|owner| owner == geteuid().as_raw())
     }
 }
 
