@@ -1,4 +1,4 @@
-//! Ending processes for good: a process and everything under it.
+//! Ending processes for good: a process and everything under it, or all of one home.
 
 use std::os::unix::ffi::OsStrExt;
 use std::{fs, iter};
@@ -23,16 +23,11 @@ pub fn kill_tree(root: u32) {
 pub fn kill_all_of(home: &Home) {
     let variable = ["HOME=".as_bytes(), home.home().as_os_str().as_bytes()].concat();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    for entry in entries {
-        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        let pid = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse().ok());
-        if let Some(pid) = pid
-            && environment
-                .split(|byte| *byte == 0)
-                .any(|known| known == variable)
+    for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        if environment
+            .split(|byte| *byte == 0)
+            .any(|known| known == variable)
         {
             signal(pid, Signal::KILL);
         }

@@ -32,7 +32,7 @@ pub(super) fn escaped_bytes(window: &Window) -> u64 {
     })
 }
 
-/// Writes the bytes from `start` to `end`, both in the block or at its end, to the end of `out`.
+/// Appends the bytes from `start` up to `end` to `out`: each is a place in the block, or its end.
 pub(super) fn append_plain(out: &mut Vec<u8>, window: &Window, start: usize, end: usize) {
     let block: &[u8; BLOCK] = window[start..]
         .first_chunk()

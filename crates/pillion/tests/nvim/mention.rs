@@ -16,7 +16,7 @@ const PRETEND: &str = "local names, answers = ...
       mentions = vim.tbl_filter(function(name) return name ~= 'gemini' end, names),
       agents = vim.tbl_map(function(name) return { name = name, displayName = name } end, names),
     }
-    -- What Pillion tells meanwhile changes nothing.
+    -- A status that comes later changes nothing.
     local told = client.state
     client.state = setmetatable({}, {
       __index = function(_, key) return pretended[key] or told[key] end,

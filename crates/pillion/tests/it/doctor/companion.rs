@@ -222,6 +222,7 @@ fn a_companion_with_another_qwen_home_is_seen() {
 fn a_lock_file_is_no_temporary_file() {
     let world = World::at(Home::below(Path::new("/tmp")));
     let _serve = world.serve();
+    assert!(world.home().home().starts_with("/tmp"));
     remove_oldest_files(&world);
     world.install(QWEN, "0.10.1");
     let told = world.doctor(QWEN);

@@ -38,6 +38,7 @@ impl World {
         Self::at(Home::new())
     }
 
+    /// The same, in this home.
     pub fn at(home: Home) -> Self {
         let world = Self {
             sandbox: Sandbox { home },
