@@ -95,7 +95,7 @@ mod tests {
             revision: 1,
             agent,
             file_path: file_path.into(),
-            proposed: "".into(),
+            proposed: Arc::default(),
         }
     }
 

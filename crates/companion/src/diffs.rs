@@ -46,7 +46,7 @@ struct Entry<C> {
     proposal: Proposal,
     /// As the agent wrote it, where it is shown in another form: what it gets back unless the person
     /// changed something, or it would write that as it is.
-    as_written: Option<Arc<str>>,
+    as_written: Option<Arc<String>>,
     /// How the agent will write it, if the proposal shows that.
     tool: Option<Tool>,
     /// Whether the file ended with a line feed when it was checked.
@@ -98,7 +98,7 @@ pub(crate) struct Proposal {
     pub(crate) file_path: String,
     /// Of an agent that names its proposals and waits for the outcome in the call.
     pub(crate) tab: Option<Tab>,
-    pub(crate) proposed: Arc<str>,
+    pub(crate) proposed: Arc<String>,
 }
 
 impl Proposal {
@@ -132,7 +132,7 @@ pub(crate) struct TargetCheck {
     pub(crate) revision: u32,
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
-    pub(crate) proposed: Arc<str>,
+    pub(crate) proposed: Arc<String>,
 }
 
 /// A decision of a command.
@@ -186,7 +186,7 @@ pub(crate) struct PendingDiff {
     pub(crate) revision: u32,
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
-    pub(crate) proposed: Arc<str>,
+    pub(crate) proposed: Arc<String>,
 }
 
 impl<C> Default for Diffs<C> {

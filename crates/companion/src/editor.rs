@@ -38,7 +38,7 @@ pub struct Diff {
     /// That file as it was when the proposal came.
     pub original: Original,
     /// The whole proposed text.
-    pub proposed: Arc<str>,
+    pub proposed: Arc<String>,
     /// What the person should know about what the agent will write, each a sentence.
     pub notes: Vec<String>,
 }

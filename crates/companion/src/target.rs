@@ -21,7 +21,7 @@ pub(crate) struct Target {
     pub(crate) path: PathBuf,
     pub(crate) original: Original,
     /// The proposal as it is to be shown, if that is not how it came.
-    pub(crate) proposed: Option<Arc<str>>,
+    pub(crate) proposed: Option<Arc<String>>,
     /// How the agent will write it, if the proposal shows that.
     pub(crate) tool: Option<Tool>,
     /// What the person should know about what the agent will write.
@@ -63,7 +63,7 @@ impl Target {
         if let Some(text) = self.original.text.take() {
             let adapted = line_endings::adapt(text, proposed);
             self.original.text = Some(adapted.original);
-            self.proposed = adapted.proposed.map(Arc::from);
+            self.proposed = adapted.proposed.map(Arc::new);
             self.tool = adapted.tool;
             self.notes.extend(adapted.note);
         }

@@ -168,7 +168,7 @@ mod tests {
             agent_number: 1,
             path: "/w/-it's a, %sh{x}\n$n.rs".into(),
             original: Original::default(),
-            proposed: proposed.into(),
+            proposed: proposed.to_owned().into(),
             notes: Vec::new(),
         };
         View {

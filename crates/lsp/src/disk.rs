@@ -179,7 +179,7 @@ mod tests {
             agent_number: 1,
             path: "/w/a".into(),
             original: Original::default(),
-            proposed: "text".into(),
+            proposed: "text".to_owned().into(),
             notes: Vec::new(),
         })
     }

@@ -102,7 +102,7 @@ async fn a_proposal_is_accepted_rejected_or_closed() {
     client.open_diff(&path, "x").await.unwrap();
     let diff = world.shown();
     assert_eq!(
-        (&*diff.proposed, diff.agent),
+        (diff.proposed.as_str(), diff.agent),
         ("x", pillion_protocol::Dialect::Script)
     );
     let content = "edited\r\n\u{feff}".to_owned();

@@ -25,7 +25,7 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
         agent: Dialect::GeminiCli,
         agent_number: 1,
         file_path: path.into(),
-        proposed: text.into(),
+        proposed: text.to_owned().into(),
         tab: None,
     }
 }
@@ -161,7 +161,7 @@ fn a_second_proposal_of_a_session_takes_the_place_of_the_first() {
     assert!(diffs.shown(DiffId(1), 1, Ok(())).is_empty(), "stale answer");
     assert_eq!(lines(diffs.shown(DiffId(1), 2, Ok(()))), ["again: Opened"]);
     let proposed: Vec<_> = diffs.pending().map(|diff| diff.proposed).collect();
-    assert_eq!(proposed, [Arc::from("newer")]);
+    assert_eq!(proposed, [Arc::new("newer".to_owned())]);
 }
 
 #[test]

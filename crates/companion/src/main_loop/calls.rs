@@ -81,7 +81,7 @@ impl MainLoop {
             agent_number: self.sessions.number(session),
             file_path,
             tab,
-            proposed: content.into(),
+            proposed: Arc::new(content),
         })
     }
 

@@ -14,6 +14,9 @@ const LONG: usize = 64 * 1024;
 /// How many bytes are examined together.
 pub(super) const BLOCK: usize = 64;
 
+/// Most of what is between two escapes is no longer than this.
+const SHORT: usize = BLOCK / 2;
+
 /// A block that is examined, and enough after it to copy as many bytes from any place in it.
 pub(super) type Window = [u8; 2 * BLOCK];
 
@@ -37,7 +40,11 @@ pub(super) fn append_plain(out: &mut Vec<u8>, window: &Window, start: usize, end
     let block: &[u8; BLOCK] = window[start..]
         .first_chunk()
         .expect("a block follows each byte of a block");
-    append(out, block, end - start);
+    let length = end - start;
+    match block.first_chunk::<SHORT>() {
+        Some(short) if length <= SHORT => append(out, short, length),
+        _ => append(out, block, length),
+    }
 }
 
 /// Writes the first bytes of these to the end of `out`: quicker than writing no others.

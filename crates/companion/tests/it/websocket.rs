@@ -76,7 +76,10 @@ async fn a_proposal_is_answered_when_the_person_has_decided() {
     let mut shown = [test.editor.show().await, test.editor.show().await];
     shown.sort_by_key(|diff| diff.id);
     let [first, second] = shown;
-    assert_eq!((&*first.proposed, &*second.proposed), ("two\n", "three\n"));
+    assert_eq!(
+        (first.proposed.as_str(), second.proposed.as_str()),
+        ("two\n", "three\n")
+    );
     assert_eq!(first.agent, Dialect::ClaudeCode);
     assert_eq!(first.original.text.as_deref(), Some(&b"one\n"[..]));
     let ping = claude.request("ping", json!({})).await;
@@ -134,7 +137,7 @@ async fn agents_of_both_protocols_propose_for_one_file() {
     opened.unwrap();
     // Each as its agent means it.
     assert_eq!(
-        (&*first.proposed, &*second.proposed),
+        (first.proposed.as_str(), second.proposed.as_str()),
         ("claude\r\n", "gemini\n")
     );
     assert_ne!(first.id, second.id);

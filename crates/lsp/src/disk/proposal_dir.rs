@@ -115,7 +115,7 @@ mod tests {
             agent_number: 1,
             path: path.into(),
             original: Original::default(),
-            proposed: "text".into(),
+            proposed: "text".to_owned().into(),
             notes: Vec::new(),
         }
     }

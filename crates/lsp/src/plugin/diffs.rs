@@ -20,7 +20,7 @@ pub struct Diffs {
 #[derive(Debug)]
 struct View {
     key: ProposalKey,
-    proposed: Arc<str>,
+    proposed: Arc<String>,
     state: State,
 }
 

@@ -76,7 +76,7 @@ impl Person {
             agent_number: self.agent_number,
             path,
             original: Default::default(),
-            proposed: proposed.into(),
+            proposed: proposed.to_owned().into(),
             notes: self.notes.clone(),
         };
         let effects = self.happens(Event::Opened {
@@ -318,7 +318,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         agent_number: 1,
         path: PathBuf::from("/work/shop/a.txt"),
         original: Default::default(),
-        proposed: "new\n".into(),
+        proposed: "new\n".to_owned().into(),
         notes: Vec::new(),
     };
     let opened = Event::Opened {

@@ -19,14 +19,14 @@ pub enum Step {
         /// The file; `None` when it is not there yet.
         original: Option<Vec<u8>>,
         /// What is proposed.
-        proposed: Arc<str>,
+        proposed: Arc<String>,
         /// Answered when it can be seen.
         shown: Reply<()>,
     },
     /// The file on disk has this text now.
     Rebase(Option<Vec<u8>>),
     /// The reviewer wrote this text.
-    Edit(Arc<str>),
+    Edit(Arc<String>),
 }
 
 /// What a step came to.
@@ -101,9 +101,9 @@ pub struct Comparing {
     /// The step that is being taken, and since when there was one.
     running: Option<(u64, Instant)>,
     /// What will stand in the view, where that is known.
-    standing: Option<Arc<str>>,
+    standing: Option<Arc<String>>,
     /// What the reviewer wrote.
-    edited: Option<Arc<str>>,
+    edited: Option<Arc<String>>,
     has_proposal: bool,
 }
 
@@ -123,7 +123,7 @@ impl View {
 
     /// What the reviewer wrote last, if anything.
     pub fn edited_text(&self) -> Option<String> {
-        let waiting = self.comparing.edited.as_deref().map(str::to_owned);
+        let waiting = self.comparing.edited.as_deref().map(String::clone);
         waiting.or_else(|| self.proposal.edited_text())
     }
 

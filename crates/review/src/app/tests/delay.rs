@@ -165,7 +165,7 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         agent_number: 1,
         path: PathBuf::from("/work/shop/a.txt"),
         original: Default::default(),
-        proposed: "newer\n".into(),
+        proposed: "newer\n".to_owned().into(),
         notes: Vec::new(),
     };
     let opened = Event::Opened {
