@@ -76,7 +76,7 @@ struct Effort {
 
 const FULL: Effort = Effort {
     starts: 30,
-    diffs: [2000, 2000, 600, 200],
+    diffs: [6000, 6000, 2000, 600],
     contexts: 40,
     changes: 10_000,
     idle: Duration::from_secs(60),

@@ -8,7 +8,8 @@
 //   goes, if not to "url", and "decide" where openDiff goes that is decided at once. A size ends both,
 //   and the URL of a socket that "isSized".
 //   {"do":"sessions","count":N}             each target then has N sessions with open streams
-//   {"do":"diffs","size":N,"rounds":N}      -> {"NAME":{"open":[MS,…],"close":[MS,…]},…}
+//   {"do":"diffs","names":["NAME",…],"size":N,"rounds":N}
+//                                           -> {"NAME":{"open":[MS,…],"close":[MS,…]},…}
 //   {"do":"decisions","size":N,"rounds":N}  -> {"NAME/http":[MS,…],"NAME/websocket":[MS,…],…}:
 //                                           from openDiff until the text that was accepted is here
 //   {"do":"context","rounds":N}             -> {"NAME":[MS,…],…}: until the last session has it
@@ -164,9 +165,6 @@ async function inTime(name, executor) {
   }
 }
 
-/** How often the groups of `groups` take turns for one figure. */
-const STRETCHES = 10;
-
 let targets = [];
 let texts = {};
 let file = '';
@@ -235,16 +233,6 @@ function shuffled(list) {
   return order;
 }
 
-/**
- * Who takes turns call by call: pillion and the floor. The reference has stretches of its own
- * between theirs: its runtime goes on working after an answer, and that would count against
- * whoever comes next.
- */
-function groups() {
-  const isReference = (target) => target.name === 'reference';
-  return [targets.filter((target) => !isReference(target)), targets.filter(isReference)];
-}
-
 const commands = {
   async start(command) {
     ({ targets, texts, file } = command);
@@ -258,21 +246,16 @@ const commands = {
       while (target.sessions.length < count) target.sessions.push(await Session.open(target));
     }
   },
-  async diffs({ size, rounds }) {
+  async diffs({ names, size, rounds }) {
     const newContent = texts[size];
-    const took = Object.fromEntries(targets.map(({ name }) => [name, { open: [], close: [] }]));
-    const length = Math.ceil(rounds / STRETCHES);
-    const warmUp = Math.ceil(length / 10);
-    for (let stretch = 0; stretch < STRETCHES; stretch += 1) {
-      for (const group of groups()) {
-        for (let round = -warmUp; round < length; round += 1) {
-          for (const target of shuffled(group)) {
-            const times = await openAndClose(target, size, newContent, round === 0);
-            if (round < 0) continue;
-            took[target.name].open.push(times.open);
-            took[target.name].close.push(times.close);
-          }
-        }
+    const group = targets.filter(({ name }) => names.includes(name));
+    const took = Object.fromEntries(names.map((name) => [name, { open: [], close: [] }]));
+    for (let round = -Math.ceil(rounds / 10); round < rounds; round += 1) {
+      for (const target of shuffled(group)) {
+        const times = await openAndClose(target, size, newContent, round === 0);
+        if (round < 0) continue;
+        took[target.name].open.push(times.open);
+        took[target.name].close.push(times.close);
       }
     }
     return took;

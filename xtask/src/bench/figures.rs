@@ -77,10 +77,7 @@ pub fn measure(programs: &Programs, effort: &Effort) -> Result<Vec<Figure>> {
     thread::sleep(Duration::from_secs(1));
     bench.memory(MEMORY_IDLE);
     bench.sessions(&mut client, 1)?;
-    for (size, rounds) in text::SIZES.into_iter().zip(effort.diffs) {
-        bench.diffs(&mut client, size, rounds)?;
-    }
-    bench.memory(MEMORY_AFTER_DIFFS);
+    bench.diffs(&mut client)?;
     bench.burst(&mut client)?;
     bench.idle();
     for count in [1, 10, 100] {
@@ -143,26 +140,44 @@ impl Bench<'_> {
     }
 
     fn memory(&mut self, name: &str) {
-        let values = self.per_process(|pid| Some(megabytes(process::resident(pid)?)));
+        let values = self.per_process(resident);
         self.add(name, "MB", values);
     }
 
-    fn diffs(&mut self, client: &mut Client, size: usize, rounds: usize) -> Result<()> {
-        let diffs = json!({"do": "diffs", "size": size, "rounds": rounds});
-        let mut took: BTreeMap<String, Diffs> = client.ask(&diffs)?;
-        let took = Kind::ALL.map(|kind| took.remove(kind.name()));
-        let opened = took
-            .each_ref()
-            .map(|took| took.as_ref().map(|took| &took.open));
-        let closed = took
-            .each_ref()
-            .map(|took| took.as_ref().map(|took| &took.close));
-        for (tool, took) in [("openDiff", opened), ("closeDiff", closed)] {
-            for (name, part) in [("p50", 0.5), ("p99", 0.99)] {
-                let values = took.map(|took| quantile(took?.clone(), part));
-                self.add(diff_name(tool, size, name), "ms", values);
+    /// Pillion and the floor first, call by call, then the reference: its runtime goes on working after
+    /// an answer.
+    fn diffs(&mut self, client: &mut Client) -> Result<()> {
+        let mut took = text::SIZES.map(|_| BTreeMap::<String, Diffs>::new());
+        let mut memory = [None; 3];
+        for group in [&[Kind::Pillion, Kind::Floor][..], &[Kind::Reference]] {
+            let names: Vec<_> = group.iter().map(|kind| kind.name()).collect();
+            let sizes = text::SIZES.into_iter().zip(self.effort.diffs);
+            for ((size, rounds), took) in sizes.zip(&mut took) {
+                let diffs = json!({"do": "diffs", "names": names, "size": size, "rounds": rounds});
+                took.append(&mut client.ask(&diffs)?);
+            }
+            for (server, memory) in self.servers.iter().zip(&mut memory) {
+                if group.contains(&server.kind) {
+                    *memory = resident(server.pid());
+                }
             }
         }
+        for (size, mut took) in text::SIZES.into_iter().zip(took) {
+            let took = Kind::ALL.map(|kind| took.remove(kind.name()));
+            let opened = took
+                .each_ref()
+                .map(|took| took.as_ref().map(|took| &took.open));
+            let closed = took
+                .each_ref()
+                .map(|took| took.as_ref().map(|took| &took.close));
+            for (tool, took) in [("openDiff", opened), ("closeDiff", closed)] {
+                for (name, part) in [("p50", 0.5), ("p99", 0.99)] {
+                    let values = took.map(|took| quantile(took?.clone(), part));
+                    self.add(diff_name(tool, size, name), "ms", values);
+                }
+            }
+        }
+        self.add(MEMORY_AFTER_DIFFS, "MB", memory);
         Ok(())
     }
 
@@ -218,6 +233,10 @@ impl Bench<'_> {
         self.add("binary", "MB", values);
         Ok(())
     }
+}
+
+fn resident(pid: u32) -> Option<f64> {
+    process::resident(pid).map(megabytes)
 }
 
 fn difference(before: Option<Duration>, after: Option<Duration>) -> Option<f64> {

@@ -36,8 +36,7 @@ pub fn companion(figures: &[Figure], idle: Duration) -> String {
         "\nFloor: axum, which reads the body and answers what it always answers. Reference: the \
          official MCP SDK for TypeScript with express. The client is Node's fetch for all three, \
          timed from JSON.stringify to the last byte of the answer. Pillion and the floor take turns call \
-         by call; the reference has ten stretches of its own between theirs, because its runtime goes \
-         on working after an answer. \
+         by call; the reference comes after them, because its runtime goes on working after an answer. \
          From context times, the {DEBOUNCE_MS} ms are taken off that a change waits for the next \
          one. The reference's binary is Node alone.\n\n\
          | to reach | at most | pillion | |\n\
