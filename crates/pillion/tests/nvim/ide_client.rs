@@ -1,10 +1,13 @@
 //! Gemini CLI's own client library and a person in Neovim: what it finds, is shown and gets back.
 
-use pillion_testkit::{Env, Home, IdeClient, Outcome, SOON};
+use std::process::Command;
+use std::time::Instant;
+
+use pillion_testkit::{Env, Home, IdeClient, Outcome, SOON, pause};
 use serde_json::Value;
 
 use crate::shared_texts::{assert_same, texts};
-use crate::world::World;
+use crate::world::{PILLION, World};
 
 each_neovim! {
     needs "needs the real agents and Neovim: cargo xtask test"
@@ -45,6 +48,7 @@ each_neovim! {
         wait_view(&world);
         world.nvim.input("Gothree<Esc>");
         world.nvim.wait_until("the edit", "vim.fn.getline('$') == 'three'");
+        wait_pending(&world);
         client.resolve(&path, true, SOON);
         let accepted = Outcome::Accepted(Some("two\nthree\n".to_owned()));
         assert_eq!(client.outcome(diff, SOON), accepted);
@@ -98,6 +102,23 @@ fn wait_view(world: &World) {
     world
         .nvim
         .wait_until("the view", "vim.b.pillion_diff ~= nil");
+}
+
+/// Who closes a diff before the companion knows that it is shown gets no text.
+fn wait_pending(world: &World) {
+    let begun = Instant::now();
+    loop {
+        let mut list = Command::new(PILLION);
+        list.args(["list", "--json"]).env_clear();
+        list.envs(world.home.env().iter());
+        let listed = list.output().expect("pillion starts").stdout;
+        let listed: Value = serde_json::from_slice(&listed).expect("JSON");
+        if listed[0]["pendingDiffs"] == 1 {
+            return;
+        }
+        assert!(begun.elapsed() < SOON, "no diff is pending: {listed}");
+        pause(begun);
+    }
 }
 
 fn wait_no_view(world: &World) {
