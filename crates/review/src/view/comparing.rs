@@ -123,7 +123,7 @@ impl View {
 
     /// What the reviewer wrote last, if anything.
     pub fn edited_text(&self) -> Option<String> {
-        let waiting = self.comparing.edited.as_deref().map(String::clone);
+        let waiting = self.comparing.edited.as_deref().cloned();
         waiting.or_else(|| self.proposal.edited_text())
     }
 
