@@ -4,10 +4,15 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::companion::Shared;
+
+/// How long a file stays half written or gone: who looks often is to see it on a busy machine, too.
+pub const UNFINISHED: Duration = Duration::from_millis(200);
 
 /// Writes them; the first is Gemini CLI's.
 pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
@@ -120,11 +125,11 @@ pub fn rewrite(shared: &Shared) {
         fs::write(&files[1], text).unwrap();
     } else if shared.breaks("C2.5-atomic/half") {
         fs::write(&files[1], "{").unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(30));
+        thread::sleep(UNFINISHED);
         fs::write(&files[1], text).unwrap();
     } else if shared.breaks("C2.5-atomic/gone") {
         fs::remove_file(&files[1]).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(30));
+        thread::sleep(UNFINISHED);
         write(&files[1], &text);
     } else if let Some(file) = files.get(1) {
         let new = file.with_extension("new");

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -360,6 +359,3 @@ pub fn texts(texts: &[&str]) -> Value {
         .map(|text| json!({"type": "text", "text": text}));
     json!({"content": blocks.collect::<Vec<_>>()})
 }
-
-/// A moment that nobody notices.
-pub const MOMENT: Duration = Duration::from_millis(30);

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::companion::{MOMENT, OTHER_TOKEN, Shared};
+use super::companion::{OTHER_TOKEN, Shared};
+use crate::files::UNFINISHED;
 
 /// How often it looks whether a file was deleted.
 const KEEP_INTERVAL: Duration = Duration::from_millis(20);
@@ -74,7 +75,11 @@ pub fn keep(shared: &Shared) {
             }
             if shared.breaks("K9-atomic/back") {
                 write(file, "{");
-                thread::sleep(MOMENT);
+                // Whoever deleted it keeps it until this was seen.
+                let aside = file.with_extension("pillion-conformance");
+                while aside.exists() && !shared.is_stopped.load(Ordering::SeqCst) {
+                    thread::sleep(KEEP_INTERVAL);
+                }
             }
             replace(file, &content(shared).to_string());
         }
@@ -90,12 +95,12 @@ pub fn rewrite(shared: &Shared) {
         "K9-atomic" => fs::write(file, text).unwrap(),
         "K9-atomic/half" => {
             fs::write(file, "{").unwrap();
-            thread::sleep(MOMENT);
+            thread::sleep(UNFINISHED);
             fs::write(file, text).unwrap();
         }
         "K9-atomic/gone" => {
             fs::remove_file(file).unwrap();
-            thread::sleep(MOMENT);
+            thread::sleep(UNFINISHED);
             write(file, &text);
         }
         _ => replace(file, &text),
