@@ -33,6 +33,11 @@ fn check_terminal(world: &World, mode: &str) {
     emacs.command("pillion-send");
     emacs.wait_until("what was sent", &shows("@a.txt "));
     emacs.input("<C-c><C-c>");
+    // Until then the shell throws away what is typed.
+    emacs.wait_until(
+        "the next prompt",
+        r#"(string-match-p "\\^C[ \n]*\\$ " (buffer-string))"#,
+    );
 
     let before: Vec<String> = emacs.get(WINDOWS);
     gemini.propose(&world.path, PROPOSED);
