@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body, Bytes, Incoming};
 use pillion_protocol::diff::MAX_CONTENT;
 
 use super::refusal::Refusal;
@@ -24,7 +24,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// When it is too long, breaks off, or does not end within [`BODY_TIMEOUT`].
-pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Vec<u8>, Refusal> {
+pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Bytes, Refusal> {
     let announced = headers
         .get(CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<usize>().ok())
@@ -32,8 +32,7 @@ pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Vec<u8>,
     if announced > MAX_BODY {
         return Err(too_long());
     }
-    let bytes = Vec::with_capacity(announced.min(MAX_AHEAD));
-    match tokio::time::timeout(BODY_TIMEOUT, collect(body, bytes)).await {
+    match tokio::time::timeout(BODY_TIMEOUT, collect(body, announced)).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
         Ok(Err(error)) => {
@@ -47,19 +46,24 @@ pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Vec<u8>,
     }
 }
 
-/// Copies what arrives into one piece. Each chunk, however small, would keep a buffer of the
+/// In one piece: what comes in many is copied, because each, however small, would keep a buffer of the
 /// connection alive.
-async fn collect(
-    body: Incoming,
-    mut bytes: Vec<u8>,
-) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+async fn collect(body: Incoming, announced: usize) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
     let mut body = Limited::new(body, MAX_BODY);
+    let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
-        if let Ok(data) = frame?.into_data() {
-            bytes.extend_from_slice(&data);
+        let Ok(data) = frame?.into_data() else {
+            continue;
+        };
+        if bytes.is_empty() {
+            if body.is_end_stream() {
+                return Ok(data);
+            }
+            bytes.reserve_exact(announced.min(MAX_AHEAD));
         }
+        bytes.extend_from_slice(&data);
     }
-    Ok(bytes)
+    Ok(bytes.into())
 }
 
 fn too_long() -> Refusal {
