@@ -46,8 +46,8 @@ pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Bytes, R
     }
 }
 
-/// In one piece: what comes in many is copied, because each, however small, would keep a buffer of the
-/// connection alive.
+/// Returns the body in one piece. Several chunks are copied: each, however small, would keep a buffer of
+/// the connection alive.
 async fn collect(body: Incoming, announced: usize) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
     let mut body = Limited::new(body, MAX_BODY);
     let mut bytes = Vec::new();

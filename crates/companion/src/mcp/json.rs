@@ -14,7 +14,7 @@ const LONG: usize = 64 * 1024;
 /// How many bytes are examined together.
 pub(super) const BLOCK: usize = 64;
 
-/// Most of what is between two escapes is no longer than this.
+/// Most runs between two escapes are no longer than this.
 const SHORT: usize = BLOCK / 2;
 
 /// A block that is examined, and enough after it to copy as many bytes from any place in it.

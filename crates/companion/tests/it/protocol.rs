@@ -41,6 +41,52 @@ async fn a_client_that_discovers_first_is_told_the_revisions_with_sessions() {
 }
 
 #[tokio::test]
+async fn a_body_is_read_to_its_end_however_it_is_sent() {
+    let companion = TestCompanion::start();
+    let sent = async |chunks: &[&str], lengths: [&str; 2]| {
+        let chunks = chunks
+            .iter()
+            .map(|chunk| format!("{:x}\r\n{chunk}\r\n", chunk.len()));
+        let body: String = chunks.chain(["0\r\n\r\n".to_owned()]).collect();
+        // A length beside chunks is false: before them, or after them.
+        let [before, after] = lengths;
+        let request = companion
+            .request("POST", &body)
+            .header("Content-length", before)
+            .header("Transfer-Encoding", "chunked")
+            .header("Content-Length", after)
+            .header("Connection", "close");
+        request.send_as_is().await.status
+    };
+    let (start, end) = INITIALIZE.split_at(5);
+    let single: Vec<_> = INITIALIZE.split_inclusive(|_| true).collect();
+    let long = INITIALIZE.to_owned() + &" ".repeat(200 * 1024);
+    let length = INITIALIZE.len().to_string();
+    for lengths in [
+        ["", ""],
+        ["5", ""],
+        ["", "5"],
+        [&*length, ""],
+        ["", &length],
+    ] {
+        for chunks in [
+            &[INITIALIZE][..],
+            &[start, end],
+            &[INITIALIZE, " "],
+            &single,
+            &[&long],
+        ] {
+            assert_eq!(sent(chunks, lengths).await, 200, "{chunks:?} {lengths:?}");
+        }
+        assert_eq!(sent(&[INITIALIZE, "{}"], lengths).await, 400, "{lengths:?}");
+    }
+    let unchunked = companion.request("POST", &long).send().await;
+    assert_eq!(unchunked.status, 200, "{unchunked:?}");
+    let more = companion.request("POST", &(long + "{}")).send().await;
+    assert_eq!(more.status, 400, "{more:?}");
+}
+
+#[tokio::test]
 async fn both_tools_are_listed() {
     let companion = TestCompanion::start();
     let session = initialize(&companion).await;
