@@ -1,13 +1,10 @@
 //! Gemini CLI's own client library and a person in Neovim: what it finds, is shown and gets back.
 
-use std::process::Command;
-use std::time::Instant;
-
-use pillion_testkit::{Env, Home, IdeClient, Outcome, SOON, pause};
+use pillion_testkit::{Env, Home, IdeClient, Outcome, SOON};
 use serde_json::Value;
 
 use crate::shared_texts::{assert_same, texts};
-use crate::world::{PILLION, World};
+use crate::world::World;
 
 each_neovim! {
     needs "needs the real agents and Neovim: cargo xtask test"
@@ -104,21 +101,10 @@ fn wait_view(world: &World) {
         .wait_until("the view", "vim.b.pillion_diff ~= nil");
 }
 
-/// Who closes a diff before the companion knows that it is shown gets no text.
+/// An agent that closes a diff before the companion knows it is shown gets no text.
 fn wait_pending(world: &World) {
-    let begun = Instant::now();
-    loop {
-        let mut list = Command::new(PILLION);
-        list.args(["list", "--json"]).env_clear();
-        list.envs(world.home.env().iter());
-        let listed = list.output().expect("pillion starts").stdout;
-        let listed: Value = serde_json::from_slice(&listed).expect("JSON");
-        if listed[0]["pendingDiffs"] == 1 {
-            return;
-        }
-        assert!(begun.elapsed() < SOON, "no diff is pending: {listed}");
-        pause(begun);
-    }
+    let pending = "require('pillion.client').state.pendingDiffs == 1";
+    world.nvim.wait_until("the companion to know", pending);
 }
 
 fn wait_no_view(world: &World) {
