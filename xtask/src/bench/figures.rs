@@ -162,23 +162,27 @@ impl Bench<'_> {
                 }
             }
         }
-        for (size, mut took) in text::SIZES.into_iter().zip(took) {
-            let took = Kind::ALL.map(|kind| took.remove(kind.name()));
-            let opened = took
-                .each_ref()
-                .map(|took| took.as_ref().map(|took| &took.open));
-            let closed = took
-                .each_ref()
-                .map(|took| took.as_ref().map(|took| &took.close));
-            for (tool, took) in [("openDiff", opened), ("closeDiff", closed)] {
-                for (name, part) in [("p50", 0.5), ("p99", 0.99)] {
-                    let values = took.map(|took| quantile(took?.clone(), part));
-                    self.add(diff_name(tool, size, name), "ms", values);
-                }
-            }
+        for (size, took) in text::SIZES.into_iter().zip(took) {
+            self.add_diffs(size, took);
         }
         self.add(MEMORY_AFTER_DIFFS, "MB", memory);
         Ok(())
+    }
+
+    fn add_diffs(&mut self, size: usize, mut took: BTreeMap<String, Diffs>) {
+        let took = Kind::ALL.map(|kind| took.remove(kind.name()));
+        let opened = took
+            .each_ref()
+            .map(|took| took.as_ref().map(|took| &took.open));
+        let closed = took
+            .each_ref()
+            .map(|took| took.as_ref().map(|took| &took.close));
+        for (tool, took) in [("openDiff", opened), ("closeDiff", closed)] {
+            for (name, part) in [("p50", 0.5), ("p99", 0.99)] {
+                let values = took.map(|took| quantile(took?.clone(), part));
+                self.add(diff_name(tool, size, name), "ms", values);
+            }
+        }
     }
 
     fn context(&mut self, client: &mut Client, sessions: usize) -> Result<()> {

@@ -33,7 +33,7 @@ fn check_terminal(world: &World, mode: &str) {
     emacs.command("pillion-send");
     emacs.wait_until("what was sent", &shows("@a.txt "));
     emacs.input("<C-c><C-c>");
-    // Until then the shell throws away what is typed.
+    // Until then, the shell discards its input.
     emacs.wait_until(
         "the next prompt",
         r#"(string-match-p "\\^C[ \n]*\\$ " (buffer-string))"#,

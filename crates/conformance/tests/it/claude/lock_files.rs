@@ -75,7 +75,7 @@ pub fn keep(shared: &Shared) {
             }
             if shared.breaks("K9-atomic/back") {
                 write(file, "{");
-                // Whoever deleted it keeps it until this was seen.
+                // The suite keeps what it moved aside until it has seen the file again.
                 let aside = file.with_extension("pillion-conformance");
                 while aside.exists() && !shared.is_stopped.load(Ordering::SeqCst) {
                     thread::sleep(KEEP_INTERVAL);
