@@ -256,13 +256,16 @@ each_neovim! {
         let (world, _) = world(version, |setup| setup.init(
             "require('pillion').setup({ agents = {
                 good = { 'sh', '-c', 'exit 0' },
-                bad = { 'sh', '-c', 'echo the reason; exit 3' },
+                bad = { 'sh', '-c', 'echo the reason; read -r _; exit 3' },
             } })",
         ));
         let before = layout(&world);
         world.nvim.command("Pillion run good");
         wait_layout(&world, &before);
         world.nvim.command("Pillion run bad");
+        // Neovim loses what is written by a program that exits at once (neovim/neovim#3030).
+        world.nvim.wait_until("the reason", "vim.fn.getline(1) == 'the reason'");
+        world.nvim.command("call chansend(b:terminal_job_id, \"\\n\")");
         world.nvim.wait_until(
             "the message",
             "vim.api.nvim_exec('messages', true):find('bad exited with status 3') ~= nil",
