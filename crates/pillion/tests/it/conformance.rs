@@ -76,7 +76,7 @@ fn a_headless_companion_passes() {
 }
 
 #[test]
-fn a_companion_without_a_face_keeps_claude_codes_rules() {
+fn a_headless_companion_keeps_claude_codes_rules() {
     let sandbox = Sandbox::new();
     fill(&sandbox.home);
     let before = fs::read_dir(sandbox.home.workspace()).unwrap().count();

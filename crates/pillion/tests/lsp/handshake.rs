@@ -93,7 +93,7 @@ fn an_unidentified_editor_is_named_by_the_command_line_and_its_process_is_the_pa
 }
 
 #[test]
-fn a_client_without_a_plugin_gets_the_plain_face() {
+fn a_client_without_a_plugin_gets_the_plain_profile() {
     let sandbox = Sandbox::new();
     let mut editor = Editor::start::<&str>(&sandbox, []);
     let result = editor.initialize(json!({
