@@ -48,7 +48,8 @@ async fn a_body_is_read_to_its_end_however_it_is_sent() {
             .iter()
             .map(|chunk| format!("{:x}\r\n{chunk}\r\n", chunk.len()));
         let body: String = chunks.chain(["0\r\n\r\n".to_owned()]).collect();
-        // A length beside chunks is false: before them, or after them.
+        // A `Content-Length` counts for nothing beside chunks, whether it comes before `Transfer-Encoding` or after
+        // it. An empty one is not sent.
         let [before, after] = lengths;
         let request = companion
             .request("POST", &body)

@@ -263,7 +263,7 @@ each_neovim! {
         world.nvim.command("Pillion run good");
         wait_layout(&world, &before);
         world.nvim.command("Pillion run bad");
-        // Neovim loses what is written by a program that exits at once (neovim/neovim#3030).
+        // Neovim may lose the output of a program that exits at once (neovim/neovim#3030).
         world.nvim.wait_until("the reason", "vim.fn.getline(1) == 'the reason'");
         world.nvim.command("call chansend(b:terminal_job_id, \"\\n\")");
         world.nvim.wait_until(
@@ -276,6 +276,24 @@ each_neovim! {
         );
         world.nvim.command("Pillion run bad");
         world.nvim.wait_until("the old terminal replaced", "vim.fn.winnr('$') == 2");
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    fn the_terminal_of_an_agent_that_failed_at_once_stays_until_it_runs_again(version) {
+        let (world, _) = world(version, |setup| setup.init(
+            "require('pillion').setup({ agents = { bad = { 'sh', '-c', 'exit 3' } } })",
+        ));
+        for times in 1..=3 {
+            world.nvim.command("Pillion run bad");
+            let messages = "vim.api.nvim_exec('messages', true):gsub('bad exited with status 3', '')";
+            world.nvim.wait_until("the message", &format!("select(2, {messages}) == {times}"));
+            world.nvim.wait_until(
+                "its terminal alone, to be left as any other window",
+                "vim.bo.buftype == 'terminal' and vim.api.nvim_get_mode().mode ~= 't' and vim.fn.winnr('$') == 2",
+            );
+        }
         world.nvim.assert_no_errors();
     }
 }
