@@ -234,6 +234,8 @@ struct Prepared {
     signals: Signals,
     presence: Presence,
     losses: Losses,
+    /// The agents one of whose commands started this companion.
+    inherited: Vec<Dialect>,
 }
 
 async fn prepare(options: Options, events: Events) -> Result<Prepared, StartError> {
@@ -260,6 +262,7 @@ async fn prepare(options: Options, events: Events) -> Result<Prepared, StartErro
         ide: options.ide,
         tokens: tokens.clone(),
     };
+    let inherited = options.environment.commanding_agents();
     let losses = Losses::new(kept_text::places(&options.environment));
     let publishing = Presence::publish(
         options.environment,
@@ -281,6 +284,7 @@ async fn prepare(options: Options, events: Events) -> Result<Prepared, StartErro
         signals,
         presence,
         losses,
+        inherited,
     })
 }
 
@@ -298,6 +302,7 @@ impl Prepared {
             Guard::new(self.port, self.tokens, self.control_token),
             Mcp::new(sessions.clone(), events.clone()),
             events.clone(),
+            self.inherited,
             stopping,
         );
         let server = tokio::spawn(server);

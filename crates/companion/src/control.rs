@@ -16,6 +16,12 @@ pub use diff_ref::DiffRef;
 /// The header that identifies a [`Viewer`].
 pub(crate) const VIEWER_HEADER: &str = "pillion-viewer";
 
+/// The header with the id of the process that a command runs in.
+pub(crate) const PROCESS_HEADER: &str = "pillion-process";
+
+/// The header with the names of the agents whose variables are in a command's environment.
+pub(crate) const COMMANDING_HEADER: &str = "pillion-commanded-by";
+
 /// Who reviews and decides: on Unix the session of the terminal that a command runs in. What one
 /// terminal was shown says nothing about what the user of another one has read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -136,7 +142,7 @@ pub struct Settled {
     pub file_changed: bool,
 }
 
-/// Why a diff is not given out, or a decision about it does not stand.
+/// Why a diff is not given out, or what a command says in the person's name does not stand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "why", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum DiffError {
@@ -175,6 +181,12 @@ pub enum DiffError {
         id: u64,
         /// The revision that is shown.
         current: u32,
+    },
+    /// A process of an agent's asked for it.
+    #[error("this command was started by {agent}, which is connected: it does not speak for you")]
+    ByAgent {
+        /// The agent, as people know it.
+        agent: String,
     },
     /// The editor did not do it, or something came first.
     #[error("{reason}")]

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
-use pillion_protocol::MCP_PATH;
+use pillion_protocol::{Dialect, MCP_PATH};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -37,6 +37,8 @@ struct Shared {
     guard: Guard,
     mcp: Mcp,
     events: Events,
+    /// The agents one of whose commands started this companion.
+    inherited: Arc<[Dialect]>,
     /// For commands that check files.
     checks: Lane,
     /// What is being received over WebSockets.
@@ -59,12 +61,14 @@ pub(crate) fn serve(
     guard: Guard,
     mcp: Mcp,
     events: Events,
+    inherited: Vec<Dialect>,
     stopping: oneshot::Receiver<()>,
 ) -> impl Future<Output = ()> + Send + 'static {
     let shared = Shared {
         guard,
         mcp,
         events,
+        inherited: inherited.into(),
         checks: Lane::new(on_disk::MAX_CHECKS),
         unfinished: websocket::Budget::default(),
     };
@@ -97,9 +101,11 @@ async fn handle(
         (MCP_PATH, _) => streamable_http::other(&shared, headers),
         ("/control/diffs", &Method::GET) => control::diffs(&shared, headers).await,
         ("/control/status", &Method::GET) => control::status(&shared, headers).await,
-        ("/control/settle", &Method::POST) => control::settle(&shared, headers, body).await,
-        ("/control/focus", &Method::POST) => control::focus(&shared, headers, body).await,
-        ("/control/mention", &Method::POST) => control::mention(&shared, headers, body).await,
+        ("/control/settle", &Method::POST) => control::settle(&shared, headers, body, &wire).await,
+        ("/control/focus", &Method::POST) => control::focus(&shared, headers, body, &wire).await,
+        ("/control/mention", &Method::POST) => {
+            control::mention(&shared, headers, body, &wire).await
+        }
         _ => match path.strip_prefix("/control/diffs/") {
             Some(name) if method == Method::GET => control::diff(&shared, headers, name).await,
             _ => {

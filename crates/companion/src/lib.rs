@@ -26,6 +26,7 @@ mod pending;
 mod presence;
 mod request_id;
 mod sessions;
+mod speaker;
 mod succession;
 mod target;
 mod wire;

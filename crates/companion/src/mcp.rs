@@ -24,6 +24,7 @@ use crate::event::{Event, Events};
 use crate::outbox;
 use crate::request_id::RequestId;
 use crate::sessions::{SessionId, Sessions, TooManySessions};
+use crate::speaker::Connected;
 use crate::wire::Wire;
 
 /// The revisions that are spoken, oldest first: those that have sessions and an event stream. Newer
@@ -35,6 +36,9 @@ const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11
 const SETTLE_TIME: Duration = Duration::from_secs(1);
 
 const INITIALIZE: &str = "initialize";
+
+/// With this Claude Code tells its process.
+const IDE_CONNECTED: &str = "ide_connected";
 
 /// The server's side of MCP. Clones share its sessions.
 #[derive(Debug, Clone)]
@@ -108,6 +112,9 @@ impl Mcp {
         if let Err(TooManySessions) = opened {
             return Err(OpenError::TooMany(id));
         }
+        if toolset::is_suite(&params) {
+            self.sessions.plays_the_person(&session);
+        }
         if toolset::drops_last_line_feed(agent, &params) {
             self.sessions.drops_last_line_feed(&session);
         }
@@ -148,8 +155,19 @@ impl Mcp {
         Some(Answer::new(id, outcome))
     }
 
+    /// What is known of the process of each agent that does not speak for the person.
+    pub(crate) fn processes(&self) -> Vec<Connected> {
+        self.sessions.processes()
+    }
+
     /// Takes note of a notification.
     pub(crate) fn notified(&self, session: &SessionId, method: &str, params: Map<String, Value>) {
+        if method == IDE_CONNECTED {
+            let pid = params.get("pid").and_then(Value::as_u64);
+            if let Some(pid) = pid.and_then(|pid| pid.try_into().ok()) {
+                self.sessions.note_process(session, pid);
+            }
+        }
         if method == "notifications/cancelled" {
             let id = params.get("requestId").cloned().and_then(RequestId::new);
             if let Some(request) = id {
@@ -164,6 +182,7 @@ impl Mcp {
     pub(crate) fn stream(&self, session: &SessionId, wire: Arc<Wire>) -> Option<EventStream> {
         let agent = self.sessions.agent(session)?;
         let outbox = self.sessions.stream_opened(session)?;
+        self.sessions.note_wire(session, Arc::clone(&wire));
         self.tell(Event::StreamOpened(Arc::clone(session)));
         Some(EventStream {
             stream: outbox.stream(Some(wire)),

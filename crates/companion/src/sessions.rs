@@ -13,6 +13,8 @@ use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
 
 use crate::outbox::Outbox;
+use crate::speaker::Connected;
+use crate::wire::Wire;
 
 /// How long a session without an event stream and without a request is kept.
 pub(crate) const RECONNECT_GRACE: Duration = Duration::from_secs(30);
@@ -45,6 +47,12 @@ struct Session {
     streams: usize,
     last_active: Instant,
     outbox: Arc<Outbox>,
+    /// The connection of its latest event stream.
+    wire: Option<Arc<Wire>>,
+    /// Its process, as it says.
+    process: Option<u32>,
+    /// What its process starts is the person's, not the agent's.
+    plays_the_person: bool,
     /// The release writes an accepted text without its last line feed.
     drops_last_line_feed: bool,
     /// The agent ended it; the loop has yet to forget it.
@@ -78,11 +86,49 @@ impl Sessions {
             streams: 0,
             last_active: now,
             outbox: Arc::default(),
+            wire: None,
+            process: None,
+            plays_the_person: false,
             drops_last_line_feed: false,
             is_ended: false,
         };
         table.sessions.insert(id, session);
         Ok(())
+    }
+
+    /// Notes the connection of an event stream that opened.
+    pub(crate) fn note_wire(&self, id: &SessionId, wire: Arc<Wire>) {
+        if let Some(session) = self.lock().sessions.get_mut(id) {
+            session.wire = Some(wire);
+        }
+    }
+
+    /// Notes which process the agent says that it is.
+    pub(crate) fn note_process(&self, id: &SessionId, pid: u32) {
+        if let Some(session) = self.lock().sessions.get_mut(id) {
+            session.process = Some(pid);
+        }
+    }
+
+    /// Notes that what the agent's process starts is the person's.
+    pub(crate) fn plays_the_person(&self, id: &SessionId) {
+        if let Some(session) = self.lock().sessions.get_mut(id) {
+            session.plays_the_person = true;
+        }
+    }
+
+    /// What is known of the process of each agent that does not speak for the person.
+    pub(crate) fn processes(&self) -> Vec<Connected> {
+        let table = self.lock();
+        let sessions = table.sessions.values();
+        sessions
+            .filter(|session| !session.plays_the_person)
+            .map(|session| Connected {
+                agent: session.agent,
+                wire: session.wire.clone(),
+                claimed: session.process,
+            })
+            .collect()
     }
 
     /// Notes that the release writes an accepted text without its last line feed.

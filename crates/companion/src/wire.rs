@@ -5,11 +5,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
+use pillion_system::peer::Connection;
+
 /// What is known of one connection. Shared by its socket, which reports what happens to it, and by
 /// a sender that needs to know what became of what it sent.
 #[derive(Default)]
 pub(crate) struct Wire {
     state: Mutex<State>,
+    connection: Option<Connection>,
 }
 
 #[derive(Default)]
@@ -57,6 +60,18 @@ pub(crate) enum Fate {
 }
 
 impl Wire {
+    pub(crate) fn new(connection: Option<Connection>) -> Self {
+        Self {
+            connection,
+            ..Self::default()
+        }
+    }
+
+    /// Its two ends, if the system has told them.
+    pub(crate) fn connection(&self) -> Option<Connection> {
+        self.connection
+    }
+
     /// Marks the end of what is about to be sent: whatever is handed to the connection before it
     /// is flushed next. Then `on_sent` is called.
     pub(crate) fn mark(self: &Arc<Self>, on_sent: impl FnOnce() + Send + 'static) -> Mark {

@@ -1,5 +1,6 @@
 //! The messages: bodies of requests and notifications, and which notification is which.
 
+use pillion_protocol::SUITE_CLIENT;
 use pillion_protocol::context::CONTEXT_UPDATE;
 use serde_json::{Value, json};
 
@@ -43,6 +44,6 @@ pub(super) fn initialize_params(version: &str) -> Value {
     json!({
         "protocolVersion": version,
         "capabilities": {},
-        "clientInfo": {"name": "pillion-conformance", "version": env!("CARGO_PKG_VERSION")},
+        "clientInfo": {"name": SUITE_CLIENT, "version": env!("CARGO_PKG_VERSION")},
     })
 }

@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
+use pillion_protocol::Dialect;
 use pillion_protocol::dialect::{Base, Place};
 
 /// The environment of a process. `Debug` shows no values: some are secrets.
@@ -189,6 +190,15 @@ impl Environment {
     /// The value of a variable, if it is set, be it empty.
     pub fn value(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(name).map(OsString::as_os_str)
+    }
+
+    /// The agents one of whose commands this process is, or is below.
+    pub fn commanding_agents(&self) -> Vec<Dialect> {
+        let is_set = |agent: &Dialect| {
+            let variable = agent.shell_variable();
+            variable.is_some_and(|name| self.filled(name).is_some())
+        };
+        Dialect::ALL.into_iter().filter(is_set).collect()
     }
 
     /// Where relative values start: the current directory.

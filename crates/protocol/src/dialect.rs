@@ -42,6 +42,7 @@ struct Row {
     package: Option<&'static str>,
     places: &'static [Place],
     variables: Option<Variables>,
+    shell_variable: Option<&'static str>,
 }
 
 /// The variables that wire an agent to one companion (C2.6), by what they say.
@@ -117,6 +118,7 @@ const GEMINI_CLI: Row = Row {
         ],
         known_editor: Some(("TERM_PROGRAM", "vscode")),
     }),
+    shell_variable: Some("GEMINI_CLI"),
 };
 
 const QWEN_CODE: Row = Row {
@@ -146,6 +148,7 @@ const QWEN_CODE: Row = Row {
         same_host: &[],
         known_editor: Some(("TERM_PROGRAM", "vscode")),
     }),
+    shell_variable: Some("QWEN_CODE"),
 };
 
 const CLAUDE_CODE: Row = Row {
@@ -168,6 +171,7 @@ const CLAUDE_CODE: Row = Row {
         // It looks for no name, and asks more of a companion in a terminal of VS Code.
         known_editor: None,
     }),
+    shell_variable: Some("CLAUDECODE"),
 };
 
 const OPEN_CODE: Row = Row {
@@ -177,6 +181,7 @@ const OPEN_CODE: Row = Row {
     // Claude Code's.
     places: &[],
     variables: None,
+    shell_variable: Some("OPENCODE"),
 };
 
 const SCRIPT: Row = Row {
@@ -185,6 +190,7 @@ const SCRIPT: Row = Row {
     package: None,
     places: &[],
     variables: None,
+    shell_variable: None,
 };
 
 impl Dialect {
@@ -296,6 +302,11 @@ impl Dialect {
     /// The variables that wire the agent to one companion (C2.6).
     pub fn variables(self) -> Option<&'static Variables> {
         self.row().variables.as_ref()
+    }
+
+    /// The variable that it sets for the commands that it runs, and nobody else sets.
+    pub fn shell_variable(self) -> Option<&'static str> {
+        self.row().shell_variable
     }
 
     /// The variable that names a companion's port to an agent (C2.6).

@@ -30,5 +30,9 @@ pub use diff::{OpenDiff, Outcome};
 pub use discovery::{DiscoveryFile, IdeInfo};
 pub use token::Token;
 
+/// What Pillion's conformance suite calls itself as an agent. It starts the commands of the person who
+/// checks a companion.
+pub const SUITE_CLIENT: &str = "pillion-conformance";
+
 /// The path of the one endpoint for MCP traffic (C1.2).
 pub const MCP_PATH: &str = "/mcp";

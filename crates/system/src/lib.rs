@@ -5,6 +5,7 @@
 //! - [`input`]: how much fits into a pipe.
 //! - [`memory`]: how much the allocator keeps.
 //! - [`output`]: whether output is read.
+//! - [`peer`]: who is at the other end of a connection.
 //! - [`process`]: whose child a process is, and whether it lives.
 //! - [`search_path`]: where a program is.
 //! - [`signals`]: requests to exit.
@@ -16,6 +17,7 @@ pub mod child;
 pub mod input;
 pub mod memory;
 pub mod output;
+pub mod peer;
 pub mod process;
 pub mod search_path;
 pub mod signals;

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use pillion_http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use pillion_http::{Bytes, Method, Request, StatusCode};
-use pillion_protocol::Token;
+use pillion_protocol::{Dialect, Token};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use super::{
-    CompanionStatus, DiffError, DiffRef, DiffSummary, DiffText, Focus, Mentioned, MentionedFile,
-    Settle, Settled, VIEWER_HEADER, Viewer,
+    COMMANDING_HEADER, CompanionStatus, DiffError, DiffRef, DiffSummary, DiffText, Focus,
+    Mentioned, MentionedFile, PROCESS_HEADER, Settle, Settled, VIEWER_HEADER, Viewer,
 };
 
 /// How long a companion may be silent before its answer and within; the editor alone may take 10 s.
@@ -24,6 +24,7 @@ pub struct Client {
     port: u16,
     token: Token,
     viewer: Viewer,
+    commanding: Vec<Dialect>,
 }
 
 /// Why a command did not get through.
@@ -67,6 +68,7 @@ impl Client {
             port,
             token,
             viewer: Viewer::default(),
+            commanding: Vec::new(),
         }
     }
 
@@ -74,6 +76,12 @@ impl Client {
     #[must_use]
     pub fn viewed_by(self, viewer: Viewer) -> Self {
         Self { viewer, ..self }
+    }
+
+    /// The same with these agents' variables in its environment.
+    #[must_use]
+    pub fn commanded_by(self, commanding: Vec<Dialect>) -> Self {
+        Self { commanding, ..self }
     }
 
     /// The diffs that wait for the reviewer, oldest first.
@@ -145,6 +153,7 @@ impl Client {
     async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<Vec<u8>, ClientError> {
         let bearer = format!("Bearer {}", self.token.expose());
         let bearer = pillion_http::secret(bearer).map_err(|source| self.unreachable(source))?;
+        let commanding: Vec<_> = self.commanding.iter().map(|agent| agent.name()).collect();
         let request = Request::builder()
             .method(method)
             .uri(path)
@@ -152,6 +161,8 @@ impl Client {
             .header(AUTHORIZATION, bearer)
             .header(CONTENT_TYPE, "application/json")
             .header(VIEWER_HEADER, self.viewer.0)
+            .header(PROCESS_HEADER, std::process::id())
+            .header(COMMANDING_HEADER, commanding.join(","))
             .body(body)
             .map_err(|source| self.unreachable(source))?;
         let sent = pillion_http::send((Ipv4Addr::LOCALHOST, self.port), request);

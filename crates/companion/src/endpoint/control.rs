@@ -1,8 +1,10 @@
 //! The commands' side of the endpoint.
 
+use std::sync::Arc;
+
 use http::{HeaderMap, StatusCode};
 use hyper::body::Incoming;
-use pillion_protocol::File;
+use pillion_protocol::{Dialect, File};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
@@ -11,12 +13,14 @@ use super::response::{self, Response};
 use super::{Shared, body};
 use crate::control::on_disk::{self, OnDisk};
 use crate::control::{
-    DiffError, DiffRef, DiffSummary, DiffText, Focus, Mentioned, MentionedFile, Settle, Settled,
-    VIEWER_HEADER, Viewer,
+    COMMANDING_HEADER, DiffError, DiffRef, DiffSummary, DiffText, Focus, Mentioned, MentionedFile,
+    PROCESS_HEADER, Settle, Settled, VIEWER_HEADER, Viewer,
 };
 use crate::diffs::{Answer, Decision, PendingDiff, SettleRequest};
 use crate::event::{Command, Event};
 use crate::pending::ProposalKey;
+use crate::speaker::{self, Speaker};
+use crate::wire::Wire;
 
 const PREFER: &str = "prefer";
 
@@ -73,13 +77,14 @@ pub(super) async fn settle(
     shared: &Shared,
     headers: &HeaderMap,
     body: Incoming,
+    wire: &Wire,
 ) -> Result<Response, Refusal> {
     let Settle {
         id,
         revision,
         accept,
         content,
-    } = shared.read(headers, body).await?;
+    } = shared.heard(headers, body, wire).await?;
     let diff = DiffRef { id, revision };
     let found = shared.ask(headers, |answer| Command::Diff { diff, answer });
     let on_disk = shared.check(&[found.await?.map_err(refused)?]).await;
@@ -115,8 +120,9 @@ pub(super) async fn focus(
     shared: &Shared,
     headers: &HeaderMap,
     body: Incoming,
+    wire: &Wire,
 ) -> Result<Response, Refusal> {
-    let file: Focus = shared.read(headers, body).await?;
+    let file: Focus = shared.heard(headers, body, wire).await?;
     let file = File::from(file);
     let (sent, answered) = oneshot::channel();
     shared.command(Command::Focus { file, sent })?;
@@ -132,21 +138,34 @@ pub(super) async fn mention(
     shared: &Shared,
     headers: &HeaderMap,
     body: Incoming,
+    wire: &Wire,
 ) -> Result<Response, Refusal> {
-    let MentionedFile { path, lines } = shared.read(headers, body).await?;
+    let MentionedFile { path, lines } = shared.heard(headers, body, wire).await?;
     let mentioned = shared.ask(headers, |reply| Command::Mention { path, lines, reply });
     let agent = mentioned.await?.map(|agent| agent.name().to_owned());
     Ok(response::json(&Mentioned { agent }))
 }
 
 impl Shared {
-    /// Reads the JSON body of a command.
-    async fn read<T: DeserializeOwned>(
+    /// Reads the JSON body of a command that speaks for the person: from no agent it is heard.
+    async fn heard<T: DeserializeOwned>(
         &self,
         headers: &HeaderMap,
         body: Incoming,
+        wire: &Wire,
     ) -> Result<T, Refusal> {
         self.guard.admit_command(headers)?;
+        let speaker = speaker(headers, wire);
+        let (connected, inherited) = (self.mcp.processes(), Arc::clone(&self.inherited));
+        // It reads what processes have open.
+        let judging = tokio::task::spawn_blocking(move || {
+            speaker::agent_behind(&speaker, &connected, &inherited)
+        });
+        if let Some(agent) = judging.await.map_err(|_| Refusal::stopping())? {
+            tracing::info!(%agent, "a command of an agent's process is refused");
+            let agent = agent.display_name().to_owned();
+            return Err(refused(DiffError::ByAgent { agent }));
+        }
         let bytes = body::read(headers, body).await?;
         serde_json::from_slice(&bytes)
             .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, error.to_string()))
@@ -180,9 +199,22 @@ impl Shared {
 }
 
 fn viewer(headers: &HeaderMap) -> Viewer {
-    let value = headers.get(VIEWER_HEADER);
-    let number = value.and_then(|value| value.to_str().ok()?.parse().ok());
+    let number = text(headers, VIEWER_HEADER).and_then(|value| value.parse().ok());
     number.map(Viewer).unwrap_or_default()
+}
+
+fn speaker(headers: &HeaderMap, wire: &Wire) -> Speaker {
+    let names = text(headers, COMMANDING_HEADER).unwrap_or_default();
+    let is_named = |agent: &Dialect| names.split(',').any(|name| name == agent.name());
+    Speaker {
+        connection: wire.connection(),
+        claimed: text(headers, PROCESS_HEADER).and_then(|value| value.parse().ok()),
+        commanding: Dialect::ALL.into_iter().filter(is_named).collect(),
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
 }
 
 fn refused(error: DiffError) -> Refusal {

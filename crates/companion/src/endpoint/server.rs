@@ -10,6 +10,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use pillion_system::peer::Connection;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
@@ -73,7 +74,7 @@ async fn serve_one(
     shared: Arc<Shared>,
     mut stopping: watch::Receiver<()>,
 ) {
-    let wire = Arc::new(Wire::default());
+    let wire = Arc::new(Wire::new(ends(&stream).ok()));
     let socket = TokioIo::new(Socket::new(stream, Arc::clone(&wire)));
     let upgrade = Arc::new(Mutex::new(None));
     let service = service_fn(|request| {
@@ -113,6 +114,13 @@ async fn serve_one(
     if let Some(upgrade) = upgrade {
         Upgrade::serve(upgrade).await;
     }
+}
+
+fn ends(stream: &TcpStream) -> io::Result<Connection> {
+    Ok(Connection {
+        peer: stream.peer_addr()?,
+        local: stream.local_addr()?,
+    })
 }
 
 /// An error about a connection that went away before it was accepted.

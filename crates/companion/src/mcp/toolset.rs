@@ -5,7 +5,7 @@ use std::time::Duration;
 use pillion_protocol::claude::tools::{self, CLOSE_TAB, GET_DIAGNOSTICS, TAB_CLOSED};
 use pillion_protocol::claude::{CLAUDE_CODE_CLIENT, DROPS_LAST_LINE_FEED, OPENCODE_CLIENT};
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::{Dialect, diff};
+use pillion_protocol::{Dialect, SUITE_CLIENT, diff};
 use serde_json::{Map, Value, json};
 
 use super::answer::{Error, Success, ToolResult};
@@ -24,6 +24,12 @@ pub(super) fn who(agent: Dialect, initialize: &Map<String, Value>) -> Dialect {
         }
         agent => agent,
     }
+}
+
+/// Whether it is the conformance suite: what it starts are the commands that the person gave it.
+pub(super) fn is_suite(initialize: &Map<String, Value>) -> bool {
+    let client = initialize.get("clientInfo");
+    client.is_some_and(|client| client["name"] == SUITE_CLIENT)
 }
 
 /// Whether a release of Claude Code writes an accepted text without its last line feed.

@@ -17,6 +17,11 @@ use crate::args::Target;
 /// proposal of diff 1, and prints a note if the file has changed since. `pillion accept 1` accepts
 /// the text that `pillion diffs 1` has shown in this terminal; if the proposal or the file has
 /// changed since, it refuses with exit code 1.
+///
+/// An agent does not speak for you: a command that a connected agent has started (`accept`, `reject`,
+/// `focus`, `mention`) is refused. On Linux all agents' processes are known, on macOS and Windows
+/// only Claude Code's; a process that outlived its parent is known by the agent's variable, if it
+/// still has that. What an agent asks your tmux to run counts as yours.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The diff, as listed by `pillion diffs`: its number, optionally with the revision (`1.3`)

@@ -26,6 +26,7 @@ pub fn ask<T>(
     let chosen = Running::look(&environment).choose(Need::Control, target)?;
     let chosen = chosen.state.context("the companion has no state")?;
     let client = Client::new(chosen.port, chosen.control_token).viewed_by(viewer::current());
+    let client = client.commanded_by(environment.commanding_agents());
     let answer = pillion_agent::runtime()?.block_on(question(client));
     answer.map_err(failure)
 }
@@ -94,6 +95,9 @@ fn diff_failure(error: &DiffError) -> Failure {
         )),
         DiffError::FileChanged { id, current } => failure.hint(format!(
             "Look at the file and at `pillion diffs {id}` again; `pillion accept {id}.{current}` accepts it anyway."
+        )),
+        DiffError::ByAgent { agent } => failure.hint(format!(
+            "Decide in the view, or in a terminal that {agent} has not started."
         )),
         DiffError::Failed { .. } => failure,
     }

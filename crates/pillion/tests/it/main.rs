@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+#[cfg(target_os = "linux")]
+mod agents_shell;
 mod choice;
 mod claude;
 mod commands;

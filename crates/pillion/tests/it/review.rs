@@ -187,7 +187,7 @@ fn a_command_accepts_what_the_reviewer_edited() {
     review.pane.wait_for("proposes", SOON);
     review.decide("e");
     review.pane.wait_for("edited", SOON);
-    review.sandbox.run(["accept", "1.1"]).expect(0);
+    review.sandbox.run_as_person(["accept", "1.1"]).expect(0);
     let content = "edited".to_owned();
     assert_eq!(agent.outcome(), Update::accepted(path, content));
     review.pane.wait_for("Nothing to review", SOON);

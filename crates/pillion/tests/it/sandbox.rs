@@ -62,6 +62,42 @@ impl Sandbox {
         ran(&mut self.command(args), input)
     }
 
+    /// Runs the command as in another terminal of the person's: no process of a test is above it, and so no agent
+    /// that a test plays.
+    pub fn run_as_person<const N: usize>(&self, args: [&str; N]) -> Ran {
+        let folder = self.home.root().join("person");
+        std::fs::create_dir_all(&folder).unwrap();
+        let [code, out, err] = ["code", "out", "err"].map(|name| folder.join(name));
+        let script = "{ \"$@\" >\"$OUT\" 2>\"$ERR\"; echo $? >\"$CODE.new\"; mv \"$CODE.new\" \"$CODE\"; } &";
+        let mut shell = Command::new("/bin/sh");
+        shell
+            .args(["-c", script, "sh", env!("CARGO_BIN_EXE_pillion")])
+            .args(args)
+            .env_clear()
+            .envs(self.home.env().iter())
+            .envs([("CODE", &code), ("OUT", &out), ("ERR", &err)])
+            .current_dir(self.home.workspace())
+            .stdin(Stdio::null());
+        assert!(shell.status().unwrap().success());
+        let started = Instant::now();
+        let read = |path: &Path| std::fs::read_to_string(path);
+        let ended = loop {
+            if let Ok(code) = read(&code) {
+                break code;
+            }
+            assert!(started.elapsed() < SOON, "{args:?}: {:?}", read(&err));
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let ran = Ran {
+            code: ended.trim().parse().ok(),
+            stdout: read(&out).unwrap(),
+            stderr: read(&err).unwrap(),
+            shown: format!("{args:?}"),
+        };
+        std::fs::remove_dir_all(folder).unwrap();
+        ran
+    }
+
     /// The process of the one companion that runs here.
     pub fn running_pid(&self) -> u32 {
         let environment = Environment::from_pairs([

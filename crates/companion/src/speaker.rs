@@ -1,0 +1,142 @@
+//! Whether a command comes from an agent: from a process that an agent which is connected here
+//! started, however many shells are in between. An agent does not speak for the person.
+//!
+//! What decides is which processes hold the two connections, as far as the system tells that, and
+//! whose children those are. A process whose parent has ended is nobody's child any more: then only
+//! the variables that agents set for their commands are left. An agent that is above this companion,
+//! or whose variable is in its environment too, has started everything here, and proves nothing.
+
+use std::sync::Arc;
+
+use pillion_protocol::Dialect;
+use pillion_system::peer::{self, Connection};
+use pillion_system::process;
+
+use crate::wire::Wire;
+
+/// What is known of who sent a command.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Speaker {
+    /// The connection that it came on.
+    pub(crate) connection: Option<Connection>,
+    /// Its process, as it says.
+    pub(crate) claimed: Option<u32>,
+    /// The agents whose variables are in its environment, as it says.
+    pub(crate) commanding: Vec<Dialect>,
+}
+
+/// An agent that is connected.
+#[derive(Debug, Clone)]
+pub(crate) struct Connected {
+    pub(crate) agent: Dialect,
+    /// The connection of its event stream.
+    pub(crate) wire: Option<Arc<Wire>>,
+    /// Its process, as it says.
+    pub(crate) claimed: Option<u32>,
+}
+
+/// The agent that sent a command. `inherited`: those whose variables are in the companion's own
+/// environment.
+pub(crate) fn agent_behind(
+    speaker: &Speaker,
+    connected: &[Connected],
+    inherited: &[Dialect],
+) -> Option<Dialect> {
+    let connections = speaker.connection.into_iter();
+    let known: Vec<_> = connected
+        .iter()
+        .map(|agent| agent.wire.as_ref().and_then(|wire| wire.connection()))
+        .collect();
+    let asked: Vec<_> = connections.chain(known.iter().copied().flatten()).collect();
+    let likely: Vec<_> = std::iter::once(speaker.claimed)
+        .chain(connected.iter().map(|agent| agent.claimed))
+        .flatten()
+        .collect();
+    let mut holders = peer::holders(&asked, &likely).into_iter();
+    let mut held = |connection: Option<Connection>, claimed: Option<u32>| {
+        let held = connection.and_then(|_| holders.next()).unwrap_or_default();
+        if held.is_empty() {
+            // 1 is everybody's ancestor here, and what an agent in a container is there.
+            claimed.into_iter().filter(|pid| *pid > 1).collect()
+        } else {
+            held
+        }
+    };
+    let speaking = held(speaker.connection, speaker.claimed);
+    let agents: Vec<_> = connected
+        .iter()
+        .zip(known)
+        .map(|(agent, connection)| (agent.agent, held(connection, agent.claimed)))
+        .collect();
+    judge(
+        &speaking.into_iter().flat_map(lineage).collect::<Vec<_>>(),
+        &agents,
+        &lineage(std::process::id()),
+        &speaker.commanding,
+        inherited,
+    )
+}
+
+/// A process and those above it.
+fn lineage(pid: u32) -> Vec<u32> {
+    let mut found = process::ancestors(pid);
+    found.push(pid);
+    found
+}
+
+fn judge(
+    speaking: &[u32],
+    agents: &[(Dialect, Vec<u32>)],
+    own: &[u32],
+    commanding: &[Dialect],
+    inherited: &[Dialect],
+) -> Option<Dialect> {
+    let is_above = |pid: &u32| speaking.contains(pid) && !own.contains(pid);
+    let above = agents.iter().find(|(_, pids)| pids.iter().any(is_above));
+    let says = |agent: &Dialect| commanding.contains(agent) && !inherited.contains(agent);
+    above
+        .or_else(|| agents.iter().find(|(agent, _)| says(agent)))
+        .map(|(agent, _)| *agent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GEMINI: Dialect = Dialect::GeminiCli;
+    const CLAUDE: Dialect = Dialect::ClaudeCode;
+
+    #[test]
+    fn a_process_below_an_agent_speaks_for_it() {
+        let agents = [(GEMINI, vec![20]), (CLAUDE, vec![30, 31])];
+        let judge = |speaking: &[u32]| judge(speaking, &agents, &[5, 4], &[], &[]);
+        assert_eq!(judge(&[40, 9, 4]), None, "the same editor is above both");
+        assert_eq!(judge(&[40, 20, 4]), Some(GEMINI));
+        assert_eq!(judge(&[20]), Some(GEMINI), "the agent itself");
+        assert_eq!(judge(&[40, 31, 4]), Some(CLAUDE));
+        assert_eq!(judge(&[]), None);
+    }
+
+    #[test]
+    fn who_has_no_parent_any_more_speaks_for_the_agent_whose_variable_it_has() {
+        let agents = [(GEMINI, vec![20]), (CLAUDE, vec![])];
+        let judge = |commanding: &[Dialect], inherited: &[Dialect]| {
+            judge(&[40], &agents, &[5], commanding, inherited)
+        };
+        assert_eq!(judge(&[CLAUDE], &[]), Some(CLAUDE));
+        assert_eq!(judge(&[CLAUDE], &[GEMINI]), Some(CLAUDE));
+        assert_eq!(
+            judge(&[Dialect::QwenCode], &[]),
+            None,
+            "it is not connected"
+        );
+        assert_eq!(judge(&[CLAUDE], &[CLAUDE]), None, "all that is here has it");
+    }
+
+    #[test]
+    fn an_agent_that_started_the_companion_too_proves_nothing() {
+        let agents = [(GEMINI, vec![20])];
+        assert_eq!(judge(&[40, 20], &agents, &[5, 20], &[], &[]), None);
+        assert_eq!(judge(&[40, 20], &agents, &[20], &[], &[]), None);
+    }
+}

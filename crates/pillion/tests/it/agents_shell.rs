@@ -1,0 +1,163 @@
+//! What an agent's own shell asks for: the agent does not speak for the person. Here this process is the agent, and
+//! the companion is no child of its.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use pillion_agent::Update;
+use pillion_protocol::Dialect;
+use pillion_testkit::{SOON, Size, TestAgent, TestClaude, Tmux, kill_all_of, pause};
+
+use crate::sandbox::{Ran, Sandbox, ran};
+
+const REFUSED: &str = "this command was started by Gemini CLI";
+const ADVICE: &str = "in a terminal that Gemini CLI has not started";
+
+struct World {
+    sandbox: Sandbox,
+    agent: TestAgent,
+    path: String,
+}
+
+impl World {
+    /// With an agent that has proposed `text`.
+    fn new(text: &str) -> Self {
+        let sandbox = Sandbox::new();
+        // Its parent ends at once.
+        apart(&sandbox, &[], "\"$0\" serve >/dev/null 2>&1 &");
+        let agent = TestAgent::find(&sandbox.home, Dialect::GeminiCli);
+        let path = sandbox.home.file("a.txt", "before\n");
+        agent.propose(&path, text);
+        Self {
+            agent,
+            path: path.to_str().unwrap().to_owned(),
+            sandbox,
+        }
+    }
+
+    fn shell(&self, variables: &[(&str, &str)], script: &str) -> Ran {
+        apart(&self.sandbox, variables, script)
+    }
+
+    #[track_caller]
+    fn expect_pending(&self) {
+        let listed = self.sandbox.run(["diffs"]).expect(0).stdout;
+        assert!(listed.contains(" 1.1  gemini"), "{listed}");
+    }
+
+    #[track_caller]
+    fn expect_accepted(&mut self, text: &str) {
+        let accepted = Update::accepted(self.path.clone(), text);
+        assert_eq!(self.agent.outcome(), accepted);
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        kill_all_of(&self.sandbox.home);
+    }
+}
+
+/// Runs a script for the shell, in which `$0` is the command.
+fn apart(sandbox: &Sandbox, variables: &[(&str, &str)], script: &str) -> Ran {
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .args(["-c", script])
+        .arg(env!("CARGO_BIN_EXE_pillion"))
+        .env_clear()
+        .envs(sandbox.home.env().iter())
+        .envs(variables.iter().copied())
+        .current_dir(sandbox.home.workspace())
+        .stdin(Stdio::null());
+    ran(&mut shell, b"")
+}
+
+#[test]
+fn what_an_agents_shell_asks_for_in_the_persons_name_is_refused() {
+    let world = World::new("after\n");
+    for script in [
+        "\"$0\" accept 1.1",
+        "\"$0\" reject 1",
+        "\"$0\" accept 1.1 --content-file a.txt",
+        "\"$0\" focus a.txt",
+        "\"$0\" mention a.txt",
+        "(sh -c '(\"$0\" accept 1.1)' \"$0\")",
+        "nohup setsid --wait \"$0\" accept 1.1",
+        "exec 3<&0; timeout 60 env -i PATH=\"$PATH\" TMPDIR=\"$TMPDIR\" HOME=\"$HOME\" XDG_RUNTIME_DIR=\"$XDG_RUNTIME_DIR\" \"$0\" accept 1.1",
+    ] {
+        world.shell(&[], script).expect_error(1, REFUSED, ADVICE);
+    }
+    let typed = "script --quiet --return --command \"'$0' accept 1.1\" /dev/null";
+    let typed = world.shell(&[], typed).expect(1);
+    assert!(typed.stdout.contains(REFUSED), "{}", typed.stdout);
+    world.expect_pending();
+    // To look is everybody's.
+    let looked = world.shell(&[], "\"$0\" diffs 1").expect(0);
+    assert_eq!(looked.stdout, "after\n");
+}
+
+#[test]
+fn a_process_without_a_parent_is_known_by_the_agents_variable() {
+    for how in ["", "nohup", "setsid"] {
+        let world = World::new("after\n");
+        let accept =
+            format!("{{ {how} sh -c '\"$0\" accept 1.1 2>&1; echo ended' \"$0\" >out 2>&1 & }}");
+        world.shell(&[("GEMINI_CLI", "1")], &accept).expect(0);
+        let out = world.sandbox.home.workspace().join("out");
+        let said = || fs::read_to_string(&out).unwrap_or_default();
+        let started = Instant::now();
+        while !said().contains("ended") {
+            assert!(started.elapsed() < SOON, "{}", said());
+            pause(started);
+        }
+        assert!(said().contains(REFUSED), "{how}: {}", said());
+        world.expect_pending();
+    }
+    // As a person's own terminal is: no child of the agent, and without its variable.
+    let mut world = World::new("after\n");
+    world.sandbox.run_as_person(["accept", "1.1"]).expect(0);
+    world.expect_accepted("after\n");
+}
+
+#[test]
+fn claude_codes_shell_decides_nothing_either() {
+    let sandbox = Sandbox::new();
+    apart(&sandbox, &[], "\"$0\" serve >/dev/null 2>&1 &");
+    let claude = TestClaude::find(&sandbox.home);
+    let path = sandbox.home.file("a.txt", "before\n");
+    let _proposed = claude.proposing(&path, "after\n", "tab");
+    let started = Instant::now();
+    while !sandbox.run(["diffs"]).stdout.contains(" 1.1  claude") {
+        assert!(started.elapsed() < SOON, "it is not shown");
+        pause(started);
+    }
+    let refused = apart(&sandbox, &[], "\"$0\" accept 1.1");
+    refused.expect_error(1, "started by Claude Code", "in the view");
+    kill_all_of(&sandbox.home);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_tmux_that_an_agent_started_is_the_agents_and_the_persons_is_the_persons() {
+    let mut world = World::new("after\n");
+    let agents = "tmux -L agents -f /dev/null new-session -d sleep 600
+        tmux -L agents run-shell \"'$0' accept 1.1 >out 2>&1\"; code=$?
+        tmux -L agents kill-server; cat out; exit $code";
+    let refused = world.shell(&[("GEMINI_CLI", "1")], agents).expect(1);
+    assert!(refused.stdout.contains(REFUSED), "{}", refused.stdout);
+    world.expect_pending();
+    let tmux = Tmux::start();
+    let home = &world.sandbox.home;
+    let command = [env!("CARGO_BIN_EXE_pillion"), "accept", "1.1"].map(OsStr::new);
+    let pane = tmux.spawn(
+        "person",
+        Size::new(80, 10),
+        &home.env(),
+        &home.workspace(),
+        &command,
+    );
+    assert_eq!(pane.wait_exit(SOON), 0, "{}", pane.screen());
+    world.expect_accepted("after\n");
+}

@@ -1,0 +1,179 @@
+//! Which processes are at the other end of a connection over loopback: known on Linux, where `/proc`
+//! lists the sockets, and only for processes of this user and this network namespace. macOS and
+//! Windows tell no program without special rights: there, nobody is found.
+
+use std::net::SocketAddr;
+
+/// The two ends of a connection, as the end that was accepted has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Connection {
+    /// Whoever dialled.
+    pub peer: SocketAddr,
+    /// Ours.
+    pub local: SocketAddr,
+}
+
+/// The processes that hold the peer's end of each connection. `likely` are those that are looked at
+/// first: if they hold what is looked for, the others are not looked at.
+#[cfg(target_os = "linux")]
+pub fn holders(connections: &[Connection], likely: &[u32]) -> Vec<Vec<u32>> {
+    let sockets = linux::sockets(connections);
+    let found = linux::holders(&sockets, likely.iter().copied());
+    let is_complete = sockets
+        .iter()
+        .zip(&found)
+        .all(|(socket, held)| socket.is_none() || !held.is_empty());
+    if is_complete {
+        found
+    } else {
+        linux::holders(&sockets, crate::process::all().into_iter())
+    }
+}
+
+/// Nobody is found.
+#[cfg(not(target_os = "linux"))]
+pub fn holders(connections: &[Connection], _likely: &[u32]) -> Vec<Vec<u32>> {
+    vec![Vec::new(); connections.len()]
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs;
+    use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+    use super::Connection;
+
+    /// The number of the socket at the peer's end of each connection.
+    pub(super) fn sockets(connections: &[Connection]) -> Vec<Option<u64>> {
+        let mut found = vec![None; connections.len()];
+        // A program that speaks IPv6 dials IPv4 with a socket of the other table.
+        for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+            let text = fs::read_to_string(table).unwrap_or_default();
+            for (ends, socket) in text.lines().skip(1).filter_map(row) {
+                if let Some(at) = connections.iter().position(|wanted| *wanted == ends) {
+                    found[at] = Some(socket);
+                }
+            }
+        }
+        found
+    }
+
+    /// Who of these processes holds each socket.
+    pub(super) fn holders(
+        sockets: &[Option<u64>],
+        processes: impl Iterator<Item = u32>,
+    ) -> Vec<Vec<u32>> {
+        let mut found = vec![Vec::new(); sockets.len()];
+        for pid in processes {
+            // Another user's, or gone.
+            let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else {
+                continue;
+            };
+            let targets = descriptors.filter_map(|it| fs::read_link(it.ok()?.path()).ok());
+            let held = targets.filter_map(|target| {
+                let number = target.to_str()?.strip_prefix("socket:[")?;
+                number.strip_suffix(']')?.parse().ok()
+            });
+            for socket in held.collect::<Vec<u64>>() {
+                let at = sockets.iter().position(|wanted| *wanted == Some(socket));
+                if let Some(at) = at.filter(|at| !found[*at].contains(&pid)) {
+                    found[at].push(pid);
+                }
+            }
+        }
+        found
+    }
+
+    /// `SL: LOCAL:PORT REMOTE:PORT STATE … INODE …`: the connection of which this is the peer's end.
+    fn row(line: &str) -> Option<(Connection, u64)> {
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        let peer = address(fields.next()?)?;
+        let local = address(fields.next()?)?;
+        let socket = fields.nth(6)?.parse().ok()?;
+        (socket != 0).then_some((Connection { peer, local }, socket))
+    }
+
+    /// `0100007F:1F90`: words of 32 bits in the order of this machine, then the port.
+    fn address(text: &str) -> Option<SocketAddr> {
+        let (address, port) = text.split_once(':')?;
+        let port = u16::from_str_radix(port, 16).ok()?;
+        let word = |at: usize| {
+            let word = u32::from_str_radix(address.get(at * 8..at * 8 + 8)?, 16);
+            Some(word.ok()?.to_ne_bytes())
+        };
+        let ip: IpAddr = match address.len() {
+            8 => Ipv4Addr::from(word(0)?).into(),
+            32 => {
+                let words = [word(0)?, word(1)?, word(2)?, word(3)?].concat();
+                let bytes: [u8; 16] = words.try_into().ok()?;
+                IpAddr::from(Ipv6Addr::from(bytes)).to_canonical()
+            }
+            _ => return None,
+        };
+        Some(SocketAddr::new(ip, port))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_row_of_either_table_names_both_ends() {
+            let expected = Connection {
+                peer: "127.0.0.1:40000".parse().unwrap(),
+                local: "127.0.0.1:8080".parse().unwrap(),
+            };
+            let rest =
+                "01 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0 20 4 30 10 -1";
+            let word = |bytes: [u8; 4]| format!("{:08X}", u32::from_ne_bytes(bytes));
+            let four = word([127, 0, 0, 1]);
+            let six = ["0".repeat(16), word([0, 0, 255, 255]), four.clone()].concat();
+            for address in [four, six] {
+                let line = format!("   3: {address}:9C40 {address}:1F90 {rest}");
+                assert_eq!(row(&line), Some((expected, 4711)));
+            }
+            for broken in ["", "3: 0100007F:9C40", "3: x:9C40 y:1F90 01 0 0 0 0 0 1"] {
+                assert_eq!(row(broken), None, "{broken:?}");
+            }
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn whoever_dialled_is_found_also_a_program_that_was_started_with_the_socket() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let dialled = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (accepted, peer) = listener.accept().unwrap();
+        let local = accepted.local_addr().unwrap();
+        let connection = Connection { peer, local };
+        let own = std::process::id();
+        let unlikely = std::os::unix::process::parent_id();
+        for likely in [&[][..], &[own], &[unlikely]] {
+            assert_eq!(holders(&[connection], likely), [[own]], "{likely:?}");
+        }
+        let mut heir = Command::new("sleep")
+            .arg("600")
+            .stdin(Stdio::from(std::os::fd::OwnedFd::from(
+                dialled.try_clone().unwrap(),
+            )))
+            .spawn()
+            .unwrap();
+        let found = holders(&[connection], &[]).remove(0);
+        assert!(
+            found.contains(&own) && found.contains(&heir.id()),
+            "{found:?}"
+        );
+        drop(dialled);
+        assert_eq!(holders(&[connection], &[own]), [[heir.id()]]);
+        heir.kill().unwrap();
+        heir.wait().unwrap();
+        assert_eq!(holders(&[connection], &[own]), [[0; 0]], "it is over");
+    }
+}
