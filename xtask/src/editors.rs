@@ -1,9 +1,8 @@
-//! The editors that tests run: Debian's, of several releases beside each other, unpacked below the
-//! target folder. Apt is asked for them in a folder of its own, so that it needs no rights and
+//! The editors that tests run: those of Debian's stable release and of its unstable one beside each other, unpacked
+//! below the target folder. Apt is asked for them in a folder of its own, so that it needs no rights and
 //! leaves the machine's packages alone.
 
 mod apt;
-mod emacs;
 mod unpack;
 
 use std::fs;
@@ -14,9 +13,14 @@ use std::thread;
 
 use anyhow::{Context, Result, ensure};
 
-use self::apt::Apt;
+use self::apt::{Apt, Package};
 
-/// One editor of one Debian release.
+/// Debian's releases: what people have who keep to the stable one, and the newest of everything. The latter moves, so
+/// that a version there may be newer than the one that tests were last seen to pass with.
+const STABLE: &str = "trixie";
+const UNSTABLE: &str = "sid";
+
+/// One program of an editor, of one Debian release.
 #[derive(Debug, Clone, Copy)]
 struct Editor {
     /// What people call it, and what tests that need it say in `#[ignore = "needs …"]`.
@@ -28,41 +32,28 @@ struct Editor {
     program: &'static str,
     /// The option that it answers with its version.
     version_option: &'static str,
-    /// How the first line of that answer starts.
-    version: &'static str,
+    /// The version that tests are written for, or a newer one.
+    version: [u32; 2],
 }
 
-const EDITORS: [Editor; 12] = [
-    neovim("bookworm", "NVIM v0.7.2"),
-    neovim("trixie", "NVIM v0.10."),
-    vim("bookworm", "VIM - Vi IMproved 9.0 "),
-    vim("trixie", "VIM - Vi IMproved 9.1 "),
-    Editor {
-        name: "Helix",
-        suite: "trixie",
-        package: "hx",
-        // What `usr/bin/hx` leads to. Its runtime folder lies beside it.
-        program: "usr/lib/hx/hx",
-        version_option: "--version",
-        version: "helix 25.01",
-    },
-    Editor {
-        name: "Kate",
-        suite: "trixie",
-        package: "kate",
-        program: "usr/bin/kate",
-        version_option: "--version",
-        version: "kate 25.04.",
-    },
-    kakoune("bookworm", "Kakoune unknown"),
-    kakoune("trixie", "Kakoune "),
-    emacs("bookworm", "GNU Emacs 28.2"),
-    emacs("trixie", "GNU Emacs 30.1"),
-    emacsclient("bookworm", "emacsclient 28.2"),
-    emacsclient("trixie", "emacsclient 30.1"),
+const EDITORS: [Editor; 14] = [
+    neovim(STABLE, [0, 10]),
+    neovim(UNSTABLE, [0, 12]),
+    vim(STABLE, [9, 1]),
+    vim(UNSTABLE, [9, 2]),
+    helix(STABLE, [25, 1]),
+    helix(UNSTABLE, [25, 7]),
+    kate(STABLE, [25, 4]),
+    kate(UNSTABLE, [26, 8]),
+    kakoune(STABLE, [2024, 5]),
+    kakoune(UNSTABLE, [2026, 5]),
+    emacs(STABLE, [30, 1]),
+    emacs(UNSTABLE, [30, 2]),
+    emacsclient(STABLE, [30, 1]),
+    emacsclient(UNSTABLE, [30, 2]),
 ];
 
-const fn neovim(suite: &'static str, version: &'static str) -> Editor {
+const fn neovim(suite: &'static str, version: [u32; 2]) -> Editor {
     Editor {
         name: "Neovim",
         suite,
@@ -74,7 +65,7 @@ const fn neovim(suite: &'static str, version: &'static str) -> Editor {
 }
 
 /// Debian's plain one: a huge build without a GUI or Python, with channels, jobs and terminals.
-const fn vim(suite: &'static str, version: &'static str) -> Editor {
+const fn vim(suite: &'static str, version: [u32; 2]) -> Editor {
     Editor {
         name: "Vim",
         suite,
@@ -85,9 +76,31 @@ const fn vim(suite: &'static str, version: &'static str) -> Editor {
     }
 }
 
-/// Its scripts lie beside it, where it looks for them. Debian builds it without its number: 2022.10.31 of bookworm,
-/// 2024.05.18 of trixie.
-const fn kakoune(suite: &'static str, version: &'static str) -> Editor {
+/// Its program is what `usr/bin/hx` leads to. Its runtime folder lies beside it.
+const fn helix(suite: &'static str, version: [u32; 2]) -> Editor {
+    Editor {
+        name: "Helix",
+        suite,
+        package: "hx",
+        program: "usr/lib/hx/hx",
+        version_option: "--version",
+        version,
+    }
+}
+
+const fn kate(suite: &'static str, version: [u32; 2]) -> Editor {
+    Editor {
+        name: "Kate",
+        suite,
+        package: "kate",
+        program: "usr/bin/kate",
+        version_option: "--version",
+        version,
+    }
+}
+
+/// Its scripts lie beside it, where it looks for them. Debian builds some without their number.
+const fn kakoune(suite: &'static str, version: [u32; 2]) -> Editor {
     Editor {
         name: "Kakoune",
         suite,
@@ -99,7 +112,7 @@ const fn kakoune(suite: &'static str, version: &'static str) -> Editor {
 }
 
 /// Without a window system. It finds its own files by what `crates/testkit` puts into its environment.
-const fn emacs(suite: &'static str, version: &'static str) -> Editor {
+const fn emacs(suite: &'static str, version: [u32; 2]) -> Editor {
     Editor {
         name: "Emacs",
         suite,
@@ -110,7 +123,7 @@ const fn emacs(suite: &'static str, version: &'static str) -> Editor {
     }
 }
 
-const fn emacsclient(suite: &'static str, version: &'static str) -> Editor {
+const fn emacsclient(suite: &'static str, version: [u32; 2]) -> Editor {
     Editor {
         name: "Emacs",
         suite,
@@ -121,46 +134,19 @@ const fn emacsclient(suite: &'static str, version: &'static str) -> Editor {
     }
 }
 
-/// What people add to one of them.
-#[derive(Debug, Clone, Copy)]
-struct Addition {
-    suite: &'static str,
-    package: &'static str,
-    /// Its folder, in the suite's for Emacs's packages, with its version.
-    folder: &'static str,
-}
-
-/// Bookworm has no eat.
-const ADDITIONS: [Addition; 9] = [
-    emacs_lisp("bookworm", "elpa-evil", "evil-1.14.2"),
-    emacs_lisp("bookworm", "elpa-flycheck", "flycheck-32snapshot"),
-    emacs_lisp("bookworm", "elpa-vterm", "vterm-0.0.2"),
-    emacs_lisp("trixie", "elpa-eat", "eat-0.9.4"),
-    emacs_lisp("trixie", "elpa-evil", "evil-1.14.2"),
-    emacs_lisp("trixie", "elpa-flycheck", "flycheck-35.0"),
-    emacs_lisp("trixie", "elpa-lsp-mode", "lsp-mode-9.0.0"),
-    emacs_lisp("trixie", "elpa-package-lint", "package-lint-0.26"),
-    emacs_lisp("trixie", "elpa-vterm", "vterm-0.0.2"),
+/// Packages of Emacs: what people add to it. They come in both releases.
+const ADDITIONS: [&str; 6] = [
+    "eat",
+    "evil",
+    "flycheck",
+    "lsp-mode",
+    "package-lint",
+    "vterm",
 ];
-
-/// Where Debian puts Emacs's packages.
-const EMACS_LISP: &str = "usr/share/emacs/site-lisp/elpa-src";
-
-/// A package of Emacs.
-const fn emacs_lisp(suite: &'static str, package: &'static str, folder: &'static str) -> Addition {
-    Addition {
-        suite,
-        package,
-        folder,
-    }
-}
 
 /// What Debian installs with an editor, and tests are better off without: Emacs 30 compiles the libraries that it
 /// finds the source of, some before it has read a setting, and a test's home keeps none of that.
-const UNWANTED: [(&str, &str); 1] = [("trixie", "emacs-el")];
-
-/// Emacs 28 does not start without its sources. What it would compile at each start is compiled once, beside it.
-const COMPILED: [(&str, &str); 1] = [("bookworm", "term/xterm.el.gz")];
+const UNWANTED: [&str; 1] = ["emacs-el"];
 
 /// In the folder of a suite: what is installed there. Written last.
 const STAMP: &str = "installed";
@@ -206,15 +192,11 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
         .into_iter()
         .filter(|editor| editor.suite == suite)
         .collect();
-    let additions: Vec<Addition> = ADDITIONS
-        .into_iter()
-        .filter(|addition| addition.suite == suite)
-        .collect();
     let stamp = folder.join(STAMP);
     // With the folder: programs have the paths of their libraries, and a copy elsewhere would
     // still look here.
     let wanted = format!(
-        "{} {editors:?} {additions:?} {UNWANTED:?} {COMPILED:?}\n",
+        "{} {editors:?} {ADDITIONS:?} {UNWANTED:?}\n",
         folder.display()
     );
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted.as_bytes()) {
@@ -226,15 +208,13 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
             .with_context(|| format!("cannot remove {}", folder.display()))?;
     }
     let apt = Apt::new(suite, &folder.join("apt"))?;
-    let packages = editors.iter().map(|editor| editor.package);
-    let packages: Vec<&str> = packages
-        .chain(additions.iter().map(|addition| addition.package))
-        .collect();
-    for package in apt.download(&packages)? {
-        let file = package.file_name().unwrap_or_default().to_string_lossy();
-        let name = file.split('_').next().unwrap_or_default();
-        if !UNWANTED.contains(&(suite, name)) {
-            unpack::unpack(&package, folder)?;
+    let packages = editors.iter().map(|editor| editor.package.to_owned());
+    let additions = ADDITIONS.map(|addition| format!("elpa-{addition}"));
+    let packages: Vec<String> = packages.chain(additions).collect();
+    let packages = apt.download(&packages)?;
+    for package in &packages {
+        if !UNWANTED.contains(&package.name.as_str()) {
+            unpack::unpack(&package.file, folder)?;
         }
     }
     apt.remove()?;
@@ -242,31 +222,14 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
     for editor in editors {
         let program = folder.join(editor.program);
         unpack::use_libraries_of(folder, &program)?;
-        check_version(editor, folder, &program)?;
-    }
-    for (_, library) in COMPILED.iter().filter(|(of, _)| *of == suite) {
-        // It needs the system's linker, and a GCC of its release.
-        if let Err(error) = emacs::compile(folder, library) {
-            let _ = writeln!(
-                io::stderr(),
-                "note: {library} was not compiled, so that each start of Emacs 28 takes three seconds longer: {error:#}"
-            );
-        }
-    }
-    for addition in additions {
-        ensure!(
-            folder.join(EMACS_LISP).join(addition.folder).is_dir(),
-            "the tests expect {}, but {} of Debian {suite} has another version now: change it in \
-             xtask/src/editors.rs",
-            addition.folder,
-            addition.package,
-        );
+        check_start(editor, folder, &program)?;
+        check_version(editor, &packages)?;
     }
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
 }
 
-/// Debian moves a release by point releases alone, so another version means another suite.
-fn check_version(editor: Editor, folder: &Path, program: &Path) -> Result<()> {
+/// Whether it runs where it lies now.
+fn check_start(editor: Editor, folder: &Path, program: &Path) -> Result<()> {
     let mut command = Command::new(program);
     // One with windows needs somewhere to put them.
     command.env("QT_QPA_PLATFORM", "offscreen");
@@ -274,18 +237,42 @@ fn check_version(editor: Editor, folder: &Path, program: &Path) -> Result<()> {
         "QT_PLUGIN_PATH",
         unpack::libraries(folder)?.join("qt6/plugins"),
     );
-    let output = run(command.arg(editor.version_option).env("LANG", "C.UTF-8"))?;
-    let answer = String::from_utf8_lossy(&output).into_owned();
-    let first = answer.lines().next().unwrap_or_default();
+    run(command.arg(editor.version_option).env("LANG", "C.UTF-8")).map(drop)
+}
+
+/// By its package: some programs do not know their own.
+fn check_version(editor: Editor, packages: &[Package]) -> Result<()> {
+    let package = packages.iter().find(|it| it.name == editor.package);
+    let package = package.with_context(|| format!("there is no package {}", editor.package))?;
+    let version = numbers(&package.version);
     ensure!(
-        first.starts_with(editor.version),
-        "the tests expect {:?}, but {} answers {first:?}: if Debian {} has another version now, \
-         change it in xtask/src/editors.rs",
+        version.is_some_and(|version| version >= editor.version),
+        "the tests expect {} {:?} or a newer one, but Debian {} has {}: change it in xtask/src/editors.rs",
+        editor.name,
         editor.version,
-        program.display(),
         editor.suite,
+        package.version,
     );
+    if editor.suite == UNSTABLE && version != Some(editor.version) {
+        let _ = writeln!(
+            io::stderr(),
+            "note: Debian {} has {} {} now; the tests were written for {:?}",
+            editor.suite,
+            editor.name,
+            package.version,
+            editor.version,
+        );
+    }
     Ok(())
+}
+
+/// The first two numbers of a version of Debian's, such as `2:9.2.0858-1`.
+fn numbers(version: &str) -> Option<[u32; 2]> {
+    let version = version
+        .split_once(':')
+        .map_or(version, |(_epoch, version)| version);
+    let mut numbers = version.split(|it: char| !it.is_ascii_digit());
+    Some([numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?])
 }
 
 /// Runs it to its end. What it printed.
@@ -301,4 +288,27 @@ fn run(command: &mut Command) -> Result<Vec<u8>> {
         String::from_utf8_lossy(&output.stderr).trim()
     );
     Ok(output.stdout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_their_first_two_numbers() {
+        for (version, expected) in [
+            ("0.12.4-1", Some([0, 12])),
+            ("2:9.2.0858-1", Some([9, 2])),
+            ("4:26.08.2-1", Some([26, 8])),
+            ("1:30.2+1-11", Some([30, 2])),
+            ("25.07.1+20260723+ds-3", Some([25, 7])),
+            ("31-1", Some([31, 1])),
+            ("trixie", None),
+            ("", None),
+        ] {
+            assert_eq!(numbers(version), expected, "{version}");
+        }
+        assert!(numbers("0.13.0~rc1-1") > Some([0, 12]));
+        assert!(numbers("1.0-1") > Some([0, 12]));
+    }
 }

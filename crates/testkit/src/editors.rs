@@ -9,105 +9,127 @@ const VARIABLE: &str = "PILLION_TEST_EDITORS";
 /// The variable that holds a Neovim to try instead of each that is installed.
 const OTHER_NVIM: &str = "PILLION_TEST_NVIM";
 
-/// Which Neovim: the oldest that is supported, and a newer one.
+/// Debian's stable release, in whose folder the older of two versions is.
+const STABLE: &str = "trixie";
+
+/// Debian's unstable one, which moves: the newer version may be newer than its name says.
+const UNSTABLE: &str = "sid";
+
+/// Which Neovim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NvimVersion {
-    /// 0.7.2, of Debian bookworm. One process, whether in a terminal or not.
-    V0_7,
-    /// 0.10.4, of Debian trixie. In a terminal, one process draws and its child is the editor.
+    /// 0.10.4, of Debian stable.
     V0_10,
+    /// 0.12.4 or newer, of Debian unstable.
+    V0_12,
 }
 
 impl NvimVersion {
     /// Both.
-    pub const ALL: [NvimVersion; 2] = [NvimVersion::V0_7, NvimVersion::V0_10];
+    pub const ALL: [NvimVersion; 2] = [NvimVersion::V0_10, NvimVersion::V0_12];
 
     /// As people name it.
     pub fn name(self) -> &'static str {
-        self.number().trim_end_matches('.')
-    }
-
-    /// How its number starts.
-    pub fn number(self) -> &'static str {
         match self {
-            NvimVersion::V0_7 => "0.7.",
-            NvimVersion::V0_10 => "0.10.",
+            NvimVersion::V0_10 => "0.10",
+            NvimVersion::V0_12 => "0.12",
         }
     }
 
     fn suite(self) -> &'static str {
         match self {
-            NvimVersion::V0_7 => "bookworm",
-            NvimVersion::V0_10 => "trixie",
+            NvimVersion::V0_10 => STABLE,
+            NvimVersion::V0_12 => UNSTABLE,
         }
     }
 }
 
-/// Which Vim: the oldest that is supported, and a newer one.
+/// Which Vim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VimVersion {
-    /// 9.0.1378, of Debian bookworm.
-    V9_0,
-    /// 9.1.1230, of Debian trixie.
+    /// 9.1.1230, of Debian stable.
     V9_1,
+    /// 9.2.858 or newer, of Debian unstable.
+    V9_2,
 }
 
 impl VimVersion {
     fn suite(self) -> &'static str {
         match self {
-            VimVersion::V9_0 => "bookworm",
-            VimVersion::V9_1 => "trixie",
-        }
-    }
-
-    /// The folder of its scripts, below its `$VIM`.
-    fn runtime(self) -> &'static str {
-        match self {
-            VimVersion::V9_0 => "vim90",
-            VimVersion::V9_1 => "vim91",
+            VimVersion::V9_1 => STABLE,
+            VimVersion::V9_2 => UNSTABLE,
         }
     }
 }
 
-/// Which Kakoune: the oldest that is supported, and a newer one.
+/// Which Kakoune.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KakouneVersion {
-    /// 2022.10.31, of Debian bookworm.
-    V2022_10,
-    /// 2024.05.18, of Debian trixie.
+    /// 2024.05.18, of Debian stable.
     V2024_05,
+    /// 2026.05.21 or newer, of Debian unstable.
+    V2026_05,
 }
 
 impl KakouneVersion {
     fn suite(self) -> &'static str {
         match self {
-            KakouneVersion::V2022_10 => "bookworm",
-            KakouneVersion::V2024_05 => "trixie",
+            KakouneVersion::V2024_05 => STABLE,
+            KakouneVersion::V2026_05 => UNSTABLE,
         }
     }
 }
 
-/// Which Emacs: the oldest that is supported, and a newer one.
+/// Which Emacs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmacsVersion {
-    /// 28.2, of Debian bookworm.
-    V28,
-    /// 30.1, of Debian trixie.
-    V30,
+    /// 30.1, of Debian stable.
+    V30_1,
+    /// 30.2 or newer, of Debian unstable.
+    V30_2,
 }
 
 impl EmacsVersion {
     fn suite(self) -> &'static str {
         match self {
-            EmacsVersion::V28 => "bookworm",
-            EmacsVersion::V30 => "trixie",
+            EmacsVersion::V30_1 => STABLE,
+            EmacsVersion::V30_2 => UNSTABLE,
         }
     }
+}
 
-    fn number(self) -> &'static str {
+/// Which Helix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HelixVersion {
+    /// 25.01.1, of Debian stable.
+    V25_01,
+    /// 25.07.1 or newer, of Debian unstable.
+    V25_07,
+}
+
+impl HelixVersion {
+    fn suite(self) -> &'static str {
         match self {
-            EmacsVersion::V28 => "28.2",
-            EmacsVersion::V30 => "30.1",
+            HelixVersion::V25_01 => STABLE,
+            HelixVersion::V25_07 => UNSTABLE,
+        }
+    }
+}
+
+/// Which Kate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KateVersion {
+    /// 25.04.2, of Debian stable.
+    V25_04,
+    /// 26.08.2 or newer, of Debian unstable.
+    V26_08,
+}
+
+impl KateVersion {
+    fn suite(self) -> &'static str {
+        match self {
+            KateVersion::V25_04 => STABLE,
+            KateVersion::V26_08 => UNSTABLE,
         }
     }
 }
@@ -186,21 +208,20 @@ impl Editors {
         self.program(version.suite(), "usr/bin/nvim")
     }
 
-    /// Helix's program: 25.01, of Debian trixie.
+    /// Helix's program.
     ///
     /// # Panics
     /// If it is not there.
-    pub fn helix(&self) -> PathBuf {
-        self.program("trixie", "usr/lib/hx/hx")
+    pub fn helix(&self, version: HelixVersion) -> PathBuf {
+        self.program(version.suite(), "usr/lib/hx/hx")
     }
 
-    /// Kate's program: 25.04, of Debian trixie. Its data and its libraries are in the folders that
-    /// [`Editors::folder`] has of that release.
+    /// Kate's program. Its data and its libraries are in the folders that [`Editors::folder`] has of that release.
     ///
     /// # Panics
     /// If it is not there.
-    pub fn kate(&self) -> PathBuf {
-        self.program("trixie", "usr/bin/kate")
+    pub fn kate(&self, version: KateVersion) -> PathBuf {
+        self.program(version.suite(), "usr/bin/kate")
     }
 
     /// Vim's program, and the folder of its scripts.
@@ -210,7 +231,7 @@ impl Editors {
     pub fn vim(&self, version: VimVersion) -> (PathBuf, PathBuf) {
         let vim = self.program(version.suite(), "usr/bin/vim.basic");
         let scripts = self.folder.join(version.suite()).join("usr/share/vim");
-        (vim, scripts.join(version.runtime()))
+        (vim, numbered(&scripts, "vim"))
     }
 
     /// kakoune-lsp, which is not Debian's.
@@ -231,13 +252,10 @@ impl Editors {
     /// # Panics
     /// If it is not there.
     pub fn emacs(&self, version: EmacsVersion) -> EmacsPlace {
-        let (suite, number) = (version.suite(), version.number());
-        let share = self.folder.join(suite).join("usr/share/emacs").join(number);
-        let libexec = self
-            .folder
-            .join(suite)
-            .join("usr/libexec/emacs")
-            .join(number);
+        let suite = version.suite();
+        let folder = self.folder.join(suite);
+        let share = numbered(&folder.join("usr/share/emacs"), "");
+        let libexec = numbered(&folder.join("usr/libexec/emacs"), "");
         let (helpers, dump) = dump_below(&libexec)
             .unwrap_or_else(|| panic!("{} has no file *.pdmp", libexec.display()));
         EmacsPlace {
@@ -250,7 +268,7 @@ impl Editors {
         }
     }
 
-    /// The folder of Debian's packages for an Emacs, lsp-mode 9.0 of trixie among them.
+    /// The folder of Debian's packages for an Emacs.
     ///
     /// # Panics
     /// If it is not there.
@@ -264,16 +282,7 @@ impl Editors {
     /// If Debian's release does not have it.
     pub fn emacs_package(&self, version: EmacsVersion, name: &str) -> (PathBuf, Option<PathBuf>) {
         let all = self.emacs_packages(version);
-        let is_it = |folder: &PathBuf| {
-            let folder = folder.file_name().unwrap_or_default().to_string_lossy();
-            let version = folder
-                .strip_prefix(name)
-                .and_then(|it| it.strip_prefix('-'));
-            version.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
-        };
-        let lisp = entries(&all)
-            .find(is_it)
-            .unwrap_or_else(|| panic!("{} has no {name}", all.display()));
+        let lisp = numbered(&all, &format!("{name}-"));
         let libraries = self.folder.join(version.suite()).join("usr/lib");
         let mut modules = entries(&libraries).map(|it| it.join(format!("emacs-lib{name}")));
         (lisp, modules.find(|it| it.is_dir()))
@@ -301,6 +310,17 @@ impl Editors {
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path())
+}
+
+/// The folder in this one that is named after a version, such as `vim91`.
+fn numbered(folder: &Path, name: &str) -> PathBuf {
+    let is_it = |path: &PathBuf| {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let number = file.strip_prefix(name);
+        number.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+    };
+    let found = entries(folder).find(is_it);
+    found.unwrap_or_else(|| panic!("{} has no version of {name}", folder.display()))
 }
 
 /// Emacs's folder for programs of its own, which is named after the machine, and the state in it.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::{Editors, Env, Home, Pane, SOON, Size, Tmux};
+use crate::{Editors, Env, HelixVersion, Home, Pane, SOON, Size, Tmux};
 
 /// What it shows when it offers code actions, and where there are none.
 const NO_ACTIONS: &str = "No code actions available";
@@ -25,13 +25,23 @@ impl Helix {
     ///
     /// # Panics
     /// If it is not installed, or does not show the file.
-    pub fn start(tmux: &Tmux, home: &Home, env: &Env, settings: [&str; 2], file: &Path) -> Helix {
+    pub fn start(
+        version: HelixVersion,
+        tmux: &Tmux,
+        home: &Home,
+        env: &Env,
+        settings: [&str; 2],
+        file: &Path,
+    ) -> Helix {
         let folder = home.home().join(".config/helix");
         fs::create_dir_all(&folder).expect("the home is ours");
         for (name, text) in ["languages.toml", "config.toml"].into_iter().zip(settings) {
             fs::write(folder.join(name), text).expect("the home is ours");
         }
-        let command = [Editors::from_env().helix().into_os_string(), file.into()];
+        let command = [
+            Editors::from_env().helix(version).into_os_string(),
+            file.into(),
+        ];
         let size = Size::new(120, 40);
         // A person may have several windows.
         static STARTED: AtomicU32 = AtomicU32::new(0);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use crate::process::{signal, tree};
-use crate::{Editors, Env, Home, SOON, kill_tree, pause};
+use crate::{Editors, Env, Home, KateVersion, SOON, kill_tree, pause};
 
 /// How long a menu is waited for before it is asked for again: there may have been nothing to offer yet.
 const MENU_TIMEOUT: Duration = Duration::from_secs(2);
@@ -39,8 +39,8 @@ impl Kate {
     ///
     /// # Panics
     /// If it is not installed, or does not show the last of the files.
-    pub fn start(home: &Home, env: &Env, files: &[&Path]) -> Kate {
-        let program = Editors::from_env().kate();
+    pub fn start(version: KateVersion, home: &Home, env: &Env, files: &[&Path]) -> Kate {
+        let program = Editors::from_env().kate(version);
         let mut screen = Command::new("Xvfb")
             .args([
                 "-displayfd",

@@ -38,7 +38,10 @@ mod wait;
 pub use agent::{Agent, AgentKind};
 pub use claude::{Claude, ClaudeStart, set_up_claude};
 pub use claude_npm::{ClaudeNpm, ClaudeRelease};
-pub use editors::{Editors, EmacsPlace, EmacsVersion, KakouneVersion, NvimVersion, VimVersion};
+pub use editors::{
+    Editors, EmacsPlace, EmacsVersion, HelixVersion, KakouneVersion, KateVersion, NvimVersion,
+    VimVersion,
+};
 pub use emacs::{Emacs, EmacsSetup};
 pub use env::Env;
 pub use helix::Helix;

@@ -16,6 +16,15 @@ const DEBIAN: &str = "http://deb.debian.org/debian";
 /// Besides it, and after it, the files in `sources.list.d`.
 const SOURCES: &str = "/etc/apt";
 
+/// A package that was downloaded.
+#[derive(Debug)]
+pub struct Package {
+    pub name: String,
+    /// With its epoch, such as `2:9.2.0858-1`.
+    pub version: String,
+    pub file: PathBuf,
+}
+
 /// It, for one release.
 #[derive(Debug)]
 pub struct Apt {
@@ -51,8 +60,8 @@ impl Apt {
         Ok(apt)
     }
 
-    /// Downloads these packages and what they depend on. The files.
-    pub fn download(&self, packages: &[&str]) -> Result<Vec<PathBuf>> {
+    /// Downloads these packages and what they depend on.
+    pub fn download(&self, packages: &[String]) -> Result<Vec<Package>> {
         let install = ["install", "--yes", "--download-only"];
         let mut command = self.command();
         command.args(install).arg("--no-install-recommends");
@@ -61,10 +70,9 @@ impl Apt {
         let archives = self.archives();
         let listed = fs::read_dir(&archives)
             .with_context(|| format!("cannot list {}", archives.display()))?;
-        let files: Vec<PathBuf> = listed
+        let files: Vec<Package> = listed
             .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "deb"))
+            .filter_map(|entry| package(entry.path()))
             .collect();
         ensure!(
             files.len() >= packages.len(),
@@ -129,6 +137,17 @@ Acquire::Retries "3";
     }
 }
 
+/// One of a file `NAME_VERSION_ARCHITECTURE.deb`, with the colon of an epoch encoded.
+fn package(file: PathBuf) -> Option<Package> {
+    let stem = file.file_name()?.to_str()?.strip_suffix(".deb")?;
+    let mut parts = stem.split('_');
+    Some(Package {
+        name: parts.next()?.to_owned(),
+        version: parts.next()?.replace("%3a", ":"),
+        file,
+    })
+}
+
 /// The Debian archive, perhaps a mirror nearby, that the machine's own packages come from.
 fn machine_archive(folder: &Path) -> Option<String> {
     let mut files = vec![folder.join("sources.list")];
@@ -189,6 +208,25 @@ fn is_debian(uri: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packages_are_known_by_their_files() {
+        for (file, expected) in [
+            ("a/neovim_0.12.4-1_amd64.deb", Some(("neovim", "0.12.4-1"))),
+            (
+                "vim_2%3a9.2.0858-1_amd64.deb",
+                Some(("vim", "2:9.2.0858-1")),
+            ),
+            ("elpa-eat_0.9.4-3_all.deb", Some(("elpa-eat", "0.9.4-3"))),
+            ("lock", None),
+            ("partial", None),
+        ] {
+            let found = package(PathBuf::from(file));
+            let found = found.as_ref();
+            let found = found.map(|it| (it.name.as_str(), it.version.as_str()));
+            assert_eq!(found, expected, "{file}");
+        }
+    }
 
     #[test]
     fn the_archive_is_found_in_lines() {

@@ -137,13 +137,13 @@ fn neovim_gets_the_proposal(kind: AgentKind, version: NvimVersion) {
 #[test]
 #[ignore = "needs the real agents and Neovim: cargo xtask test"]
 fn gemini_is_run_with_neovim() {
-    neovim_gets_the_proposal(AgentKind::Gemini, NvimVersion::V0_10);
+    neovim_gets_the_proposal(AgentKind::Gemini, NvimVersion::V0_12);
 }
 
 #[test]
 #[ignore = "needs the real agents and Neovim: cargo xtask test"]
 fn qwen_is_run_with_neovim() {
-    neovim_gets_the_proposal(AgentKind::Qwen, NvimVersion::V0_7);
+    neovim_gets_the_proposal(AgentKind::Qwen, NvimVersion::V0_10);
 }
 
 /// Without a companion the agent is there all the same.

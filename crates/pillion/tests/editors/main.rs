@@ -45,28 +45,28 @@ macro_rules! each_editor {
 macro_rules! editors {
     ($with:ident) => {
         editors! { $with
-            neovim_0_7 Neovim(pillion_testkit::NvimVersion::V0_7)
-                "needs Neovim: cargo xtask test"
-                "needs the real agents, Claude Code and Neovim: cargo xtask test"
             neovim_0_10 Neovim(pillion_testkit::NvimVersion::V0_10)
                 "needs Neovim: cargo xtask test"
                 "needs the real agents, Claude Code and Neovim: cargo xtask test"
-            vim_9_0 Vim(pillion_testkit::VimVersion::V9_0)
-                "needs Vim: cargo xtask test"
-                "needs the real agents, Claude Code and Vim: cargo xtask test"
+            neovim_0_12 Neovim(pillion_testkit::NvimVersion::V0_12)
+                "needs Neovim: cargo xtask test"
+                "needs the real agents, Claude Code and Neovim: cargo xtask test"
             vim_9_1 Vim(pillion_testkit::VimVersion::V9_1)
                 "needs Vim: cargo xtask test"
                 "needs the real agents, Claude Code and Vim: cargo xtask test"
-            emacs_28 Emacs(pillion_testkit::EmacsVersion::V28)
+            vim_9_2 Vim(pillion_testkit::VimVersion::V9_2)
+                "needs Vim: cargo xtask test"
+                "needs the real agents, Claude Code and Vim: cargo xtask test"
+            emacs_30_1 Emacs(pillion_testkit::EmacsVersion::V30_1)
                 "needs Emacs: cargo xtask test"
                 "needs the real agents, Claude Code and Emacs: cargo xtask test"
-            emacs_30 Emacs(pillion_testkit::EmacsVersion::V30)
+            emacs_30_2 Emacs(pillion_testkit::EmacsVersion::V30_2)
                 "needs Emacs: cargo xtask test"
                 "needs the real agents, Claude Code and Emacs: cargo xtask test"
-            kakoune_2022_10 Kakoune(pillion_testkit::KakouneVersion::V2022_10)
+            kakoune_2024_05 Kakoune(pillion_testkit::KakouneVersion::V2024_05)
                 "needs Kakoune: cargo xtask test"
                 "needs the real agents, Claude Code and Kakoune: cargo xtask test"
-            kakoune_2024_05 Kakoune(pillion_testkit::KakouneVersion::V2024_05)
+            kakoune_2026_05 Kakoune(pillion_testkit::KakouneVersion::V2026_05)
                 "needs Kakoune: cargo xtask test"
                 "needs the real agents, Claude Code and Kakoune: cargo xtask test"
         }

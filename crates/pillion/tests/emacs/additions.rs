@@ -67,11 +67,11 @@ each_emacs! {
     }
 }
 
-#[test]
-#[ignore = "needs Emacs: cargo xtask test"]
-fn eat_is_found_and_keeps_the_focus_in_emacs_30() {
-    let world = world(EmacsVersion::V30, &["eat"], AGENTS);
-    check_terminal(&world, "eat-mode");
+each_emacs! {
+    fn eat_is_found_and_keeps_the_focus(version) {
+        let world = world(version, &["eat"], AGENTS);
+        check_terminal(&world, "eat-mode");
+    }
 }
 
 each_emacs! {
@@ -172,11 +172,7 @@ const CHECKER: &str = "(require 'flycheck)
 
 each_emacs! {
     fn diagnostics_are_those_of_flycheck(version) {
-        let packages: &[&str] = match version {
-            EmacsVersion::V28 => &["flycheck", "dash", "pkg-info", "epl"],
-            EmacsVersion::V30 => &["flycheck"],
-        };
-        let world = world(version, packages, CHECKER);
+        let world = world(version, &["flycheck"], CHECKER);
         world.emacs.wait_until("a problem", "(bound-and-true-p flycheck-current-errors)");
         let claude = TestClaude::find(&world.home);
         let found = claude.diagnostics(None);

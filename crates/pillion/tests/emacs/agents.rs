@@ -89,20 +89,20 @@ fn check(kind: AgentKind, version: EmacsVersion) {
 
 #[test]
 #[ignore = "needs the real agents and Emacs: cargo xtask test"]
-fn gemini_in_a_terminal_of_emacs_28() {
-    check(AgentKind::Gemini, EmacsVersion::V28);
+fn gemini_in_a_terminal_of_emacs_30_1() {
+    check(AgentKind::Gemini, EmacsVersion::V30_1);
 }
 
 #[test]
 #[ignore = "needs the real agents and Emacs: cargo xtask test"]
-fn gemini_in_a_terminal_of_emacs_30() {
-    check(AgentKind::Gemini, EmacsVersion::V30);
+fn gemini_in_a_terminal_of_emacs_30_2() {
+    check(AgentKind::Gemini, EmacsVersion::V30_2);
 }
 
 #[test]
 #[ignore = "needs the real agents and Emacs: cargo xtask test"]
-fn qwen_in_a_terminal_of_emacs_30() {
-    check(AgentKind::Qwen, EmacsVersion::V30);
+fn qwen_in_a_terminal_of_emacs_30_2() {
+    check(AgentKind::Qwen, EmacsVersion::V30_2);
 }
 
 /// Claude Code, started by `begin`.
@@ -130,16 +130,16 @@ fn check_claude(release: ClaudeRelease, version: EmacsVersion, begin: impl FnOnc
 
 #[test]
 #[ignore = "needs the real agents, Claude Code and Emacs: cargo xtask test"]
-fn claude_run_by_pillion_in_emacs_30() {
-    check_claude(ClaudeRelease::Native, EmacsVersion::V30, |emacs| {
+fn claude_run_by_pillion_in_emacs_30_2() {
+    check_claude(ClaudeRelease::Native, EmacsVersion::V30_2, |emacs| {
         emacs.input("<M-x>pillion-run<RET>claude<RET>");
     });
 }
 
 #[test]
 #[ignore = "needs the real agents, Claude Code and Emacs: cargo xtask test"]
-fn claude_on_node_in_a_shell_of_term_in_emacs_28() {
-    check_claude(ClaudeRelease::Node, EmacsVersion::V28, |emacs| {
+fn claude_on_node_in_a_shell_of_term_in_emacs_30_1() {
+    check_claude(ClaudeRelease::Node, EmacsVersion::V30_1, |emacs| {
         emacs.input("<C-x>3<C-x>o<M-x>term<RET><RET>");
         emacs.wait_until(
             "a shell",

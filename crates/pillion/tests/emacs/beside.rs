@@ -22,25 +22,25 @@ fn lines(place: usize) -> &'static str {
     block.expect("the page has two")
 }
 
-#[test]
-#[ignore = "needs Emacs: cargo xtask test"]
-fn agents_find_emacs_once_beside_eglot() {
-    check("(eglot-managed-p)", |setup| setup.init(lines(0)));
+each_emacs! {
+    fn agents_find_emacs_once_beside_eglot(version) {
+        once(version, "(eglot-managed-p)", |setup| setup.init(lines(0)));
+    }
 }
 
-#[test]
-#[ignore = "needs Emacs: cargo xtask test"]
-fn agents_find_emacs_once_beside_lsp_mode() {
-    check("(bound-and-true-p lsp--buffer-workspaces)", |setup| {
-        setup.with_lsp_mode().init(lines(1)).init(FILES)
-    });
+each_emacs! {
+    fn agents_find_emacs_once_beside_lsp_mode(version) {
+        once(version, "(bound-and-true-p lsp--buffer-workspaces)", |setup| {
+            setup.with_lsp_mode().init(lines(1)).init(FILES)
+        });
+    }
 }
 
-fn check(is_served: &str, client: impl FnOnce(EmacsSetup) -> EmacsSetup) {
+fn once(version: EmacsVersion, is_served: &str, client: impl FnOnce(EmacsSetup) -> EmacsSetup) {
     let home = Home::new();
     // A project, whose folder is the root.
     fs::create_dir(home.workspace().join(".git")).unwrap();
-    let world = World::with(EmacsVersion::V30, home, client);
+    let world = World::with(version, home, client);
     // Its server has answered, and would be found.
     world.emacs.wait_until("a server", is_served);
     let companions = lock_files(&world.home);

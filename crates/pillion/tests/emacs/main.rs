@@ -18,14 +18,14 @@ macro_rules! each_emacs {
 
             #[test]
             #[ignore = $needs]
-            fn emacs_28() {
-                check(pillion_testkit::EmacsVersion::V28);
+            fn emacs_30_1() {
+                check(pillion_testkit::EmacsVersion::V30_1);
             }
 
             #[test]
             #[ignore = $needs]
-            fn emacs_30() {
-                check(pillion_testkit::EmacsVersion::V30);
+            fn emacs_30_2() {
+                check(pillion_testkit::EmacsVersion::V30_2);
             }
         }
     };

@@ -46,7 +46,7 @@ each_emacs! {
 
 #[test]
 #[ignore = "needs Emacs: cargo xtask test"]
-fn package_lint_has_nothing_to_say_in_emacs_30() {
+fn package_lint_has_nothing_to_say_in_emacs_30_2() {
     let home = Home::new();
     let main = EmacsSetup::package().join("pillion.el");
     let main = format!(
@@ -66,7 +66,7 @@ fn package_lint_has_nothing_to_say_in_emacs_30() {
         "package-lint-batch-and-exit",
     ];
     arguments.extend(files.iter().map(String::as_str));
-    let setup = EmacsSetup::new(EmacsVersion::V30, &home).packages(&["package-lint"]);
+    let setup = EmacsSetup::new(EmacsVersion::V30_2, &home).packages(&["package-lint"]);
     // It fails on warnings, too.
     assert_eq!(setup.batch(&arguments), Ok(String::new()));
 }

@@ -7,17 +7,13 @@ use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
 use pillion_protocol::{Dialect, DiscoveryFile};
-use pillion_testkit::{Home, KakouneSetup, KakouneVersion, Pane, SOON, Size, discovery_files};
+use pillion_testkit::{Home, KakouneSetup, Pane, SOON, Size, discovery_files};
 
 use crate::world::{World, may_accept};
 
 each_kakoune! {
     fn agents_find_the_clients_that_stay(version) {
-        let mut ways: Vec<fn(&Pane)> = vec![|pane| pane.type_text(":q\r")];
-        // Older ones end with the terminal of their first client.
-        if version == KakouneVersion::V2024_05 {
-            ways.push(Pane::close);
-        }
+        let ways: [fn(&Pane); 2] = [|pane| pane.type_text(":q\r"), Pane::close];
         for leave in ways {
             let world = World::with(version, Home::new(), &[("a.txt", "one\n")], KakouneSetup::from_a_shell);
             let first = world.kakoune.pid();

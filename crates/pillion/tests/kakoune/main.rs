@@ -17,14 +17,14 @@ macro_rules! each_kakoune {
 
             #[test]
             #[ignore = $needs]
-            fn kakoune_2022_10() {
-                check(pillion_testkit::KakouneVersion::V2022_10);
+            fn kakoune_2024_05() {
+                check(pillion_testkit::KakouneVersion::V2024_05);
             }
 
             #[test]
             #[ignore = $needs]
-            fn kakoune_2024_05() {
-                check(pillion_testkit::KakouneVersion::V2024_05);
+            fn kakoune_2026_05() {
+                check(pillion_testkit::KakouneVersion::V2026_05);
             }
         }
     };

@@ -20,47 +20,41 @@ const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/kakoun
 
 const BEFORE: &str = "one\ntwo\nthree\n";
 
-#[test]
-#[ignore = "needs kakoune-lsp and Kakoune: cargo xtask test"]
-fn a_proposal_is_decided_in_the_menu_or_by_closing_it_in_2022_10() {
-    decides(KakouneVersion::V2022_10);
-}
-
-#[test]
-#[ignore = "needs kakoune-lsp and Kakoune: cargo xtask test"]
-fn a_proposal_is_decided_in_the_menu_or_by_closing_it_in_2024_05() {
-    decides(KakouneVersion::V2024_05);
-}
-
-#[test]
-#[ignore = "needs kakoune-lsp and Kakoune: cargo xtask test"]
-fn names_are_taken_as_they_are() {
-    let scene = Scene::start(KakouneVersion::V2024_05);
-    let home = &scene.home;
-    let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
-    // kakoune-lsp ends at a `|`, and does not reach a buffer with a comma in its name.
-    for name in [
-        "it's %{x} \"q\".py",
-        "%sh{touch PWNED} $(touch PWNED).py",
-        "-x.py",
-        "a;b§[c].py",
-        "ünï 👩‍👩.py",
-    ] {
-        let path = home.file(name, BEFORE);
-        for keys in ["<ret>", "\t\t<ret>"] {
-            gemini.propose(&path, "new\n");
-            scene.is_shown(&name.replace(".py", ".proposed.py"));
-            scene.choose(keys);
-            let path = path.display().to_string();
-            let expected = match keys {
-                "<ret>" => Update::accepted(path, "new\n"),
-                _ => Update::DiffRejected { path },
-            };
-            assert_eq!(gemini.outcome(), expected, "{name}");
-            scene.close();
-        }
+each_release! {
+    Kakoune fn a_proposal_is_decided_in_the_menu_or_by_closing_it(version) {
+        decides(version);
     }
-    assert!(!home.workspace().join("PWNED").exists());
+}
+
+each_release! {
+    Kakoune fn names_are_taken_as_they_are(version) {
+        let scene = Scene::start(version);
+        let home = &scene.home;
+        let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
+        // kakoune-lsp ends at a `|`, and does not reach a buffer with a comma in its name.
+        for name in [
+            "it's %{x} \"q\".py",
+            "%sh{touch PWNED} $(touch PWNED).py",
+            "-x.py",
+            "a;b§[c].py",
+            "ünï 👩‍👩.py",
+        ] {
+            let path = home.file(name, BEFORE);
+            for keys in ["<ret>", "\t\t<ret>"] {
+                gemini.propose(&path, "new\n");
+                scene.is_shown(&name.replace(".py", ".proposed.py"));
+                scene.choose(keys);
+                let path = path.display().to_string();
+                let expected = match keys {
+                    "<ret>" => Update::accepted(path, "new\n"),
+                    _ => Update::DiffRejected { path },
+                };
+                assert_eq!(gemini.outcome(), expected, "{name}");
+                scene.close();
+            }
+        }
+        assert!(!home.workspace().join("PWNED").exists());
+    }
 }
 
 fn decides(version: KakouneVersion) {

@@ -29,14 +29,14 @@ macro_rules! each_agent {
 
             #[test]
             #[ignore = "needs the real agents and Neovim: cargo xtask test"]
-            fn gemini_neovim_0_7() {
-                check(AgentKind::Gemini, NvimVersion::V0_7);
+            fn gemini_neovim_0_10() {
+                check(AgentKind::Gemini, NvimVersion::V0_10);
             }
 
             #[test]
             #[ignore = "needs the real agents and Neovim: cargo xtask test"]
-            fn qwen_neovim_0_10() {
-                check(AgentKind::Qwen, NvimVersion::V0_10);
+            fn qwen_neovim_0_12() {
+                check(AgentKind::Qwen, NvimVersion::V0_12);
             }
         }
     };

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pillion_testkit::{Home, NvimVersion, Size, TestAgent, Tmux};
+use pillion_testkit::{Home, Size, TestAgent, Tmux};
 use serde_json::{Value, json};
 
 use crate::diff::{ORIGINAL, Review};
@@ -104,20 +104,16 @@ each_neovim! {
     fn keys_that_code_plays_accept_nothing(version) {
         let mut review = Review::new(version);
         review.propose(PROPOSED);
-        let mut played = vec![
+        let played = [
             ":call timer_start(5, {-> execute('normal ZZ')})<CR>",
             ":lua vim.defer_fn(function() vim.cmd('normal ZZ') end, 5)<CR>",
+            ":lua vim.defer_fn(function() vim.cmd('normal! :w\\r') end, 5)<CR>",
+            ":exe \"normal! :w\\<lt>CR>\"<CR>",
+            ":call feedkeys(\":w\\<lt>CR>\")<CR>",
+            ":call timer_start(5, {-> feedkeys(\":silent w\\<lt>CR>\", 'n')})<CR>",
+            ":lua vim.defer_fn(function() vim.api.nvim_feedkeys(':w\\r', 'm', false) end, 5)<CR>",
+            ":norm ZZ<CR>",
         ];
-        if version != NvimVersion::V0_7 {
-            played.extend([
-                ":lua vim.defer_fn(function() vim.cmd('normal! :w\\r') end, 5)<CR>",
-                ":exe \"normal! :w\\<lt>CR>\"<CR>",
-                ":call feedkeys(\":w\\<lt>CR>\")<CR>",
-                ":call timer_start(5, {-> feedkeys(\":silent w\\<lt>CR>\", 'n')})<CR>",
-                ":lua vim.defer_fn(function() vim.api.nvim_feedkeys(':w\\r', 'm', false) end, 5)<CR>",
-                ":norm ZZ<CR>",
-            ]);
-        }
         for keys in played {
             // It is shown once for each proposal.
             review.world.nvim.lua::<()>("require('pillion.diff.pending').get(...).is_write_explained = nil", json!([1]));

@@ -151,10 +151,8 @@ each_neovim! {
 each_neovim! {
     fn the_folder_is_the_one_that_this_neovim_names(version) {
         let home = Home::new();
-        // Before 0.9 there is one name only.
-        let name = if version == NvimVersion::V0_7 { "nvim" } else { "other/nvim" };
         let data = home.other_workspace("data of mine");
-        let variables = [("XDG_DATA_HOME", data.to_str().unwrap()), ("NVIM_APPNAME", name)];
+        let variables = [("XDG_DATA_HOME", data.to_str().unwrap()), ("NVIM_APPNAME", "other/nvim")];
         let ran = Command::new(PILLION)
             .args(["install", "nvim"])
             .env_clear()

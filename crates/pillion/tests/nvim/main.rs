@@ -48,14 +48,14 @@ macro_rules! each_neovim {
 
             #[test]
             #[ignore = $needs]
-            fn neovim_0_7() {
-                check(pillion_testkit::NvimVersion::V0_7);
+            fn neovim_0_10() {
+                check(pillion_testkit::NvimVersion::V0_10);
             }
 
             #[test]
             #[ignore = $needs]
-            fn neovim_0_10() {
-                check(pillion_testkit::NvimVersion::V0_10);
+            fn neovim_0_12() {
+                check(pillion_testkit::NvimVersion::V0_12);
             }
         }
     };

@@ -61,14 +61,14 @@ fn check(kind: AgentKind, version: VimVersion) {
 
 #[test]
 #[ignore = "needs the real agents and Vim: cargo xtask test"]
-fn gemini_in_a_terminal_of_vim_9_0() {
-    check(AgentKind::Gemini, VimVersion::V9_0);
+fn gemini_in_a_terminal_of_vim_9_1() {
+    check(AgentKind::Gemini, VimVersion::V9_1);
 }
 
 #[test]
 #[ignore = "needs the real agents and Vim: cargo xtask test"]
-fn qwen_in_a_terminal_of_vim_9_1() {
-    check(AgentKind::Qwen, VimVersion::V9_1);
+fn qwen_in_a_terminal_of_vim_9_2() {
+    check(AgentKind::Qwen, VimVersion::V9_2);
 }
 
 fn check_claude(release: ClaudeRelease, version: VimVersion) {
@@ -116,12 +116,12 @@ fn check_claude(release: ClaudeRelease, version: VimVersion) {
 
 #[test]
 #[ignore = "needs the real agents, Claude Code and Vim: cargo xtask test"]
-fn claude_in_a_terminal_of_vim_9_1() {
-    check_claude(ClaudeRelease::Native, VimVersion::V9_1);
+fn claude_in_a_terminal_of_vim_9_2() {
+    check_claude(ClaudeRelease::Native, VimVersion::V9_2);
 }
 
 #[test]
 #[ignore = "needs the real agents, Claude Code and Vim: cargo xtask test"]
-fn claude_on_node_in_a_terminal_of_vim_9_0() {
-    check_claude(ClaudeRelease::Node, VimVersion::V9_0);
+fn claude_on_node_in_a_terminal_of_vim_9_1() {
+    check_claude(ClaudeRelease::Node, VimVersion::V9_1);
 }

@@ -27,14 +27,14 @@ macro_rules! each_vim {
 
             #[test]
             #[ignore = $needs]
-            fn vim_9_0() {
-                check(pillion_testkit::VimVersion::V9_0);
+            fn vim_9_1() {
+                check(pillion_testkit::VimVersion::V9_1);
             }
 
             #[test]
             #[ignore = $needs]
-            fn vim_9_1() {
-                check(pillion_testkit::VimVersion::V9_1);
+            fn vim_9_2() {
+                check(pillion_testkit::VimVersion::V9_2);
             }
         }
     };

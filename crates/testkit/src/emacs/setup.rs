@@ -139,7 +139,7 @@ impl EmacsSetup {
         self
     }
 
-    /// With lsp-mode 9.0, for Emacs 30. To be called before its settings are added.
+    /// With lsp-mode. To be called before its settings are added.
     #[must_use]
     pub fn with_lsp_mode(self) -> EmacsSetup {
         let packages = Editors::from_env().emacs_packages(self.version);

@@ -9,19 +9,31 @@ const SUITE: &str = "pillion/lsp ";
 
 /// The modules of these tests, or what the rest of a name has to hold, and the editor.
 const CLIENTS: [(&str, &str, &str); 5] = [
-    ("helix", "", "Helix 25.01"),
-    ("kate", "", "Kate 25.04"),
-    ("emacs", "lsp_mode", "Emacs 30.1 with lsp-mode 9.0"),
-    ("emacs", "", "Emacs 30.1 with eglot"),
+    ("helix", "", "Helix 25.01 and 25.07"),
+    ("kate", "", "Kate 25.04 and 26.08"),
+    (
+        "emacs",
+        "lsp_mode",
+        "Emacs 30.1 with lsp-mode 9.0, Emacs 30.2 with lsp-mode 10.0",
+    ),
+    ("emacs", "", "Emacs 30.1 and 30.2 with eglot"),
     (
         "kakoune",
         "",
-        "Kakoune 2022.10 and 2024.05 with kakoune-lsp 22.0",
+        "Kakoune 2024.05 and 2026.05 with kakoune-lsp 22.0",
     ),
 ];
 
-/// Parts of names that are not sentences: which client, or which build of an agent.
-const VARIANTS: [&str; 4] = ["eglot", "lsp_mode", "native", "node"];
+/// How parts of names start that are not sentences: which release, which client, or which build of an agent.
+const VARIANTS: [&str; 7] = [
+    "eglot_in_",
+    "helix_2",
+    "kakoune_2",
+    "kate_2",
+    "lsp_mode_in_",
+    "native_",
+    "node_",
+];
 
 const CANNOT: &str = "cannot";
 
@@ -43,7 +55,8 @@ impl Clients {
             return;
         };
         let mut parts = rest.rsplit("::");
-        if let Some(test) = parts.find(|part| !VARIANTS.contains(part)) {
+        let is_variant = |part: &str| VARIANTS.iter().any(|it| part.starts_with(it));
+        if let Some(test) = parts.find(|part| !is_variant(part)) {
             let is_limit = test.starts_with(CANNOT);
             self.0.insert((client, is_limit, test.replace('_', " ")));
         }
@@ -74,12 +87,12 @@ mod tests {
     fn each_client_has_a_list_and_what_it_cannot_do_comes_last() {
         let mut clients = Clients::default();
         for title in [
-            "pillion/lsp kate::cannot_show_a_selection",
-            "pillion/lsp kate::two_agents_get_an_outcome_each",
-            "pillion/lsp emacs::review::a_proposal_is_decided::lsp_mode",
-            "pillion/lsp emacs::review::a_proposal_is_decided::eglot",
-            "pillion/lsp helix::claude::claude_writes_it::node",
-            "pillion/lsp helix::claude::claude_writes_it::native",
+            "pillion/lsp kate::cannot_show_a_selection::kate_25_04",
+            "pillion/lsp kate::two_agents_get_an_outcome_each::kate_26_08",
+            "pillion/lsp emacs::review::a_proposal_is_decided::lsp_mode_in_emacs_30_1",
+            "pillion/lsp emacs::review::a_proposal_is_decided::eglot_in_emacs_30_2",
+            "pillion/lsp helix::claude::claude_writes_it::node_helix_25_01",
+            "pillion/lsp helix::claude::claude_writes_it::native_helix_25_07",
             "pillion/lsp framing::a_long_header_is_refused",
             "pillion/nvim helix::x",
         ] {
@@ -87,10 +100,10 @@ mod tests {
         }
         assert_eq!(
             clients.lists(),
-            "**Helix 25.01**\n\n- claude writes it\n\n\
-             **Kate 25.04**\n\n- two agents get an outcome each\n- cannot show a selection\n\n\
-             **Emacs 30.1 with lsp-mode 9.0**\n\n- a proposal is decided\n\n\
-             **Emacs 30.1 with eglot**\n\n- a proposal is decided\n"
+            "**Helix 25.01 and 25.07**\n\n- claude writes it\n\n\
+             **Kate 25.04 and 26.08**\n\n- two agents get an outcome each\n- cannot show a selection\n\n\
+             **Emacs 30.1 with lsp-mode 9.0, Emacs 30.2 with lsp-mode 10.0**\n\n- a proposal is decided\n\n\
+             **Emacs 30.1 and 30.2 with eglot**\n\n- a proposal is decided\n"
         );
     }
 }

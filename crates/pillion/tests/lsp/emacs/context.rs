@@ -6,8 +6,8 @@ use pillion_testkit::{TestAgent, discovery_file, discovery_files};
 use super::scene::{BEFORE, Client, Scene};
 
 each_client! {
-    fn agents_hear_of_files_and_of_the_cursor_and_of_what_is_selected(client) {
-        let scene = Scene::start(client, BEFORE);
+    fn agents_hear_of_files_and_of_the_cursor_and_of_what_is_selected(client, version) {
+        let scene = Scene::start(client, version, BEFORE);
         let Scene { emacs, home, path, .. } = &scene;
         let files = discovery_files(home, Dialect::GeminiCli);
         let info = discovery_file(&files[0]).ide_info;

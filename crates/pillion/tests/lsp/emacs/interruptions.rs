@@ -5,14 +5,14 @@ use std::time::Duration;
 use pillion_agent::Update;
 use pillion_agent::claude::Answer;
 use pillion_protocol::Dialect;
-use pillion_testkit::{TestAgent, TestClaude, kill_tree};
+use pillion_testkit::{EmacsVersion, TestAgent, TestClaude, kill_tree};
 
 use super::scene::{BEFORE, Client, MINIBUFFER, Scene};
 
 each_client! {
     /// Where lsp-mode takes the focus even then, keys go to a text that takes none.
-    fn what_is_typed_in_the_minibuffer_stays_there_and_decides_nothing(client) {
-        let scene = Scene::start(client, BEFORE);
+    fn what_is_typed_in_the_minibuffer_stays_there_and_decides_nothing(client, version) {
+        let scene = Scene::start(client, version, BEFORE);
         let claude = TestClaude::find(&scene.home);
         let holds = |text: &str| format!("(equal {MINIBUFFER} {text:?})");
         scene.emacs.input_until("<M-x>half", &holds("half"));
@@ -37,8 +37,8 @@ each_client! {
 }
 
 each_client! {
-    fn two_agents_are_answered_each_by_its_own_text(client) {
-        let scene = Scene::start(client, BEFORE);
+    fn two_agents_are_answered_each_by_its_own_text(client, version) {
+        let scene = Scene::start(client, version, BEFORE);
         let other = scene.home.file(&client.file("other"), BEFORE);
         let claude = TestClaude::find(&scene.home);
         let mut gemini = TestAgent::find(&scene.home, Dialect::GeminiCli);
@@ -63,7 +63,7 @@ each_client! {
 #[test]
 #[ignore = "needs Emacs: cargo xtask test"]
 fn an_agent_that_closes_its_proposal_while_eglot_starts_a_server_leaves_nothing() {
-    let scene = Scene::start(Client::Eglot, BEFORE);
+    let scene = Scene::start(Client::Eglot, EmacsVersion::V30_2, BEFORE);
     let gemini = TestAgent::find(&scene.home, Dialect::GeminiCli);
     let before = scene.published();
     for _ in 0..3 {
@@ -104,7 +104,7 @@ fn an_agent_that_closes_its_proposal_while_eglot_starts_a_server_leaves_nothing(
 #[test]
 #[ignore = "needs Emacs: cargo xtask test"]
 fn a_proposal_whose_server_is_killed_cannot_be_decided() {
-    let scene = Scene::start(Client::Eglot, BEFORE);
+    let scene = Scene::start(Client::Eglot, EmacsVersion::V30_2, BEFORE);
     let claude = TestClaude::find(&scene.home);
     let call = claude.proposing(&scene.path, "one\n", "tab");
     scene.go("poem");

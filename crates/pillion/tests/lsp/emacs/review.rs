@@ -14,8 +14,8 @@ const HUNKS: &str = "(vconcat (mapcar #'flymake-diagnostic-text (sort (flymake-d
     (lambda (a b) (< (flymake-diagnostic-beg a) (flymake-diagnostic-beg b))))))";
 
 each_client! {
-    fn a_proposal_is_decided_by_a_code_action_or_by_killing_its_buffer(client) {
-        let scene = Scene::start(client, BEFORE);
+    fn a_proposal_is_decided_by_a_code_action_or_by_killing_its_buffer(client, version) {
+        let scene = Scene::start(client, version, BEFORE);
         let Scene { emacs, path, home, .. } = &scene;
         let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
         let name = path.display().to_string();
@@ -66,8 +66,8 @@ each_client! {
 
 each_client! {
     /// What Emacs does not show in a buffer: how lines end, a mark, a missing last line end.
-    fn texts_are_accepted_byte_for_byte(client) {
-        let scene = Scene::start(client, BEFORE);
+    fn texts_are_accepted_byte_for_byte(client, version) {
+        let scene = Scene::start(client, version, BEFORE);
         let mut gemini = TestAgent::find(&scene.home, Dialect::GeminiCli);
         for (proposed, edited) in [
             ("a\r\nb\r\nc", "a\r\nb\r\ncmine"),
@@ -92,8 +92,8 @@ each_client! {
 
 each_client! {
     needs "needs the real agents, Claude Code and Emacs: cargo xtask test"
-    fn the_real_claude_code_writes_what_is_accepted(client) {
-        let scene = Scene::start(client, &BEFORE.replace('\n', "\r\n"));
+    fn the_real_claude_code_writes_what_is_accepted(client, version) {
+        let scene = Scene::start(client, version, &BEFORE.replace('\n', "\r\n"));
         let Scene { path, home, tmux, .. } = &scene;
         let model = Model::start();
         let claude = Claude::start(ClaudeRelease::Native, tmux, home, &model, &home.workspace());

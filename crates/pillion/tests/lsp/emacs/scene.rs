@@ -29,7 +29,7 @@ pub const MINIBUFFER: &str = "(when-let ((window (active-minibuffer-window))) \
 pub enum Client {
     /// Emacs's own: a server for each project, and so for each proposal.
     Eglot,
-    /// 9.0.
+    /// 9.0 in Emacs 30.1, 10.0 in 30.2.
     LspMode,
 }
 
@@ -70,13 +70,13 @@ pub struct Scene {
 
 impl Scene {
     /// The client serves the file.
-    pub fn start(client: Client, text: &str) -> Scene {
+    pub fn start(client: Client, version: EmacsVersion, text: &str) -> Scene {
         let home = Home::new();
         let path = home.file(&client.file("poem"), text);
         // A project, whose folder is the root.
         fs::create_dir(home.workspace().join(".git")).unwrap();
         let tmux = Tmux::start();
-        let setup = EmacsSetup::new(EmacsVersion::V30, &home)
+        let setup = EmacsSetup::new(version, &home)
             .pillion(PILLION)
             .without_package()
             .with_lsp_mode()

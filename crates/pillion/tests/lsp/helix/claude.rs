@@ -9,8 +9,8 @@ use std::time::Instant;
 use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_testkit::{
-    Claude, ClaudeRelease, ClaudeStart, Helix, Home, Model, ModelRequest, Pane, SOON, Size, Tmux,
-    Turn, kill_tree, lock_files, pause, set_up_claude,
+    Claude, ClaudeRelease, ClaudeStart, Helix, HelixVersion, Home, Model, ModelRequest, Pane, SOON,
+    Size, Tmux, Turn, kill_tree, lock_files, pause, set_up_claude,
 };
 use serde_json::Value;
 
@@ -22,32 +22,32 @@ const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 const FILE: &str = "poem.rs";
 
 /// One test for each release.
-macro_rules! each_release {
-    ($(#[$meta:meta])* fn $name:ident($release:ident) $body:block) => {
+macro_rules! each_claude {
+    ($(#[$meta:meta])* fn $name:ident($release:ident, $version:ident) $body:block) => {
         $(#[$meta])*
         mod $name {
             use super::*;
 
-            fn check($release: ClaudeRelease) $body
+            fn check($release: ClaudeRelease, $version: HelixVersion) $body
 
             #[test]
             #[ignore = "needs the real agents, Claude Code and Helix: cargo xtask test"]
-            fn native() {
-                check(ClaudeRelease::Native);
+            fn native_helix_25_07() {
+                check(ClaudeRelease::Native, HelixVersion::V25_07);
             }
 
             #[test]
             #[ignore = "needs the real agents, Claude Code and Helix: cargo xtask test"]
-            fn node() {
-                check(ClaudeRelease::Node);
+            fn node_helix_25_01() {
+                check(ClaudeRelease::Node, HelixVersion::V25_01);
             }
         }
     };
 }
 
-each_release! {
-    fn claude_run_by_pillion_sends_its_model_what_the_person_in_helix_works_on(release) {
-        let scene = Scene::start(release, &How::Run);
+each_claude! {
+    fn claude_run_by_pillion_sends_its_model_what_the_person_in_helix_works_on(release, version) {
+        let scene = Scene::start(release, version, &How::Run);
         let path = scene.path().display().to_string();
         scene.claude.wait_for("⧉ In poem.rs");
         let told = scene.ask("", "what is open");
@@ -74,11 +74,11 @@ each_release! {
     }
 }
 
-each_release! {
+each_claude! {
     /// Of two changes one is taken out, and the other edited.
-    fn claude_writes_the_text_of_helix_in_the_encoding_of_the_file(release) {
+    fn claude_writes_the_text_of_helix_in_the_encoding_of_the_file(release, version) {
         let before = "one\ntwo\nthree\nfour\nfive\n";
-        let scene = Scene::start(release, &How::Ide);
+        let scene = Scene::start(release, version, &How::Ide);
         for (kind, encode) in ENCODINGS {
             let name = format!("{kind}.rs");
             let path = scene.home.file(&name, encode(before));
@@ -100,10 +100,10 @@ each_release! {
     }
 }
 
-each_release! {
+each_claude! {
     /// A companion that comes later, chosen by `/ide`.
-    fn claude_is_answered_in_helix_or_in_its_own_window(release) {
-        let scene = Scene::start(release, &How::Command);
+    fn claude_is_answered_in_helix_or_in_its_own_window(release, version) {
+        let scene = Scene::start(release, version, &How::Command);
         scene.propose_change("two", "rejected", "no");
         reject(&scene.helix, FILE);
         scene.wait_refused();
@@ -141,9 +141,9 @@ each_release! {
     }
 }
 
-each_release! {
-    fn either_of_claude_and_the_companion_of_helix_can_be_killed(release) {
-        let mut scene = Scene::start(release, &How::Ide);
+each_claude! {
+    fn either_of_claude_and_the_companion_of_helix_can_be_killed(release, version) {
+        let mut scene = Scene::start(release, version, &How::Ide);
         scene.propose_change("two", "lost", "no");
         let next = How::Ide.start(release, &scene.tmux, &scene.home, &scene.model, "next");
         std::mem::replace(&mut scene.claude, next).kill();
@@ -239,7 +239,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn start(release: ClaudeRelease, how: &How) -> Scene {
+    fn start(release: ClaudeRelease, version: HelixVersion, how: &How) -> Scene {
         let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
         let path = home.file(FILE, BEFORE);
         // Found by what it has there before it starts.
@@ -247,7 +247,7 @@ impl Scene {
         // `:lsp-restart` gives up at the first server that is not installed.
         let [languages, config] = settings();
         let languages = languages.replace("\"rust-analyzer\", ", "");
-        let helix = start(&tmux, &home, &path, [&languages, config]);
+        let helix = start(version, &tmux, &home, &path, [&languages, config]);
         wait_published(&home);
         let scene = Scene {
             claude: how.start(release, &tmux, &home, &model, "agent"),

@@ -33,14 +33,14 @@ macro_rules! each_release {
 
             #[test]
             #[ignore = "needs the real agents, Claude Code and Neovim: cargo xtask test"]
-            fn native_neovim_0_10() {
-                check(ClaudeRelease::Native, NvimVersion::V0_10);
+            fn native_neovim_0_12() {
+                check(ClaudeRelease::Native, NvimVersion::V0_12);
             }
 
             #[test]
             #[ignore = "needs the real agents, Claude Code and Neovim: cargo xtask test"]
-            fn node_neovim_0_7() {
-                check(ClaudeRelease::Node, NvimVersion::V0_7);
+            fn node_neovim_0_10() {
+                check(ClaudeRelease::Node, NvimVersion::V0_10);
             }
         }
     };
