@@ -450,6 +450,16 @@ With a prefix argument, it is the one with this ID."
         (error "The text in the view is not valid UTF-8"))
       (list :content text))))
 
+(defun pillion-diff--text (params)
+  "Tell what stands in a view, `pillion/diffText' with PARAMS."
+  (let ((diff (pillion-diff--get (plist-get params :id))))
+    (unless (and diff (buffer-live-p (pillion-diff-buffer diff))
+                 (equal (pillion-diff-revision diff) (plist-get params :revision)))
+      (error "Diff %s has no view" (plist-get params :id)))
+    (when (pillion-text-invalid-line (pillion-diff-buffer diff))
+      (error "The text in the view is not valid UTF-8"))
+    (list :content (pillion-text-of-buffer (pillion-diff-buffer diff)))))
+
 (defun pillion-diff--abandon (diff is-orphan)
   "Close DIFF on behalf of the other side; if IS-ORPHAN, edits are kept."
   (let ((kept (and is-orphan (pillion-diff--edited-p diff) (pillion-diff--keep diff))))
@@ -464,6 +474,7 @@ With a prefix argument, it is the one with this ID."
 
 (setf (alist-get 'pillion/openDiff pillion-client-handlers) #'pillion-diff--open)
 (setf (alist-get 'pillion/closeDiff pillion-client-handlers) #'pillion-diff--close)
+(setf (alist-get 'pillion/diffText pillion-client-handlers) #'pillion-diff--text)
 (add-hook 'pillion-stopped-hook #'pillion-diff--close-all)
 
 (provide 'pillion-diff)

@@ -112,8 +112,14 @@ pub struct DiffSummary {
 pub struct DiffText {
     /// What a list holds of it.
     pub summary: DiffSummary,
-    /// The whole proposed text.
+    /// The whole text as the agent proposed it.
     pub proposed: String,
+    /// What stands in the view, and would be accepted, if that is another text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited: Option<String>,
+    /// Whether the editor has told what stands in the view.
+    #[serde(default)]
+    pub is_text_known: bool,
 }
 
 /// What to do with a diff.

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::lost::LostOutcome;
 use crate::original::Original;
+use crate::pending::ProposalKey;
 
 /// The number of a diff within one companion, from 1. Never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -96,6 +97,8 @@ pub enum EditorEvent {
     /// Take the view away without stealing the focus; answered with the text as it stood there, edits
     /// included (C5.5). No outcome of this diff is accepted afterwards (C5.10).
     Close(DiffId, CloseReason, Reply<String>),
+    /// What stands in the view of this proposal now, edits included; the view stays as it is.
+    Text(ProposalKey, Reply<String>),
     /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
     /// half a second it is answered that there are none.
     Diagnostics(Option<String>, Reply<Vec<FileDiagnostics>>),

@@ -94,6 +94,11 @@ pub(crate) enum Command {
         diff: DiffRef,
         answer: oneshot::Sender<Result<PendingDiff, DiffError>>,
     },
+    /// What stands in the view of a proposal; nothing if the editor does not tell.
+    Text {
+        proposal: ProposalKey,
+        answer: oneshot::Sender<Option<String>>,
+    },
     /// A viewer was given the text of a proposal, when its file was this, if the disk answered.
     HandedOut(ProposalKey, Viewer, Option<OnDisk>),
     /// Whether a decision is valid is answered at once; its result, once the editor has answered.

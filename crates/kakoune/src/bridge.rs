@@ -1,6 +1,7 @@
 //! The loop between a Kakoune session and its companion.
 
 mod done;
+mod told;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -60,6 +61,8 @@ struct Bridge {
     root_requests: Sender<roots::Request>,
     views: Pending<View>,
     closing: BTreeMap<DiffId, Closing>,
+    /// Who wants to know what stands in which view.
+    asked: Vec<(ProposalKey, Reply<String>)>,
     decided: BTreeMap<DiffId, Decided>,
     /// The files that agents are about to write, each with the last decision about it.
     followed: HashMap<PathBuf, ProposalKey>,
@@ -120,6 +123,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         root_requests,
         views: Pending::default(),
         closing: BTreeMap::new(),
+        asked: Vec::new(),
         decided: BTreeMap::new(),
         followed: HashMap::new(),
         keeping: 0,
@@ -170,6 +174,7 @@ impl Bridge {
             EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
             // Dropping the request answers that there are none.
             EditorEvent::Diagnostics(..) => {}
+            EditorEvent::Text(key, told) => self.ask_text(key, told),
             EditorEvent::Status(status) => self.status(&status),
             EditorEvent::Lost(lost) => self.show_message(&lost.to_string()),
             EditorEvent::Stopped => self.is_over = true,
@@ -210,6 +215,7 @@ impl Bridge {
                 }
             }
             What::Given(id, text) => self.given(id, text),
+            What::Told(key, text) => self.told(key, text),
             What::Untyped(id) => {
                 let view = self.views.find_mut(id);
                 if view.is_some_and(|view| !std::mem::replace(&mut view.is_untyped_reported, true))

@@ -33,9 +33,9 @@ const TEXT: &str = "text-";
 
 /// How the names of messages begin, in the order in which Kakoune writes them. It decides between messages with the same
 /// time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
-const ORDER: [&str; 12] = [
+const ORDER: [&str; 13] = [
     CONTEXT, "server", "failed", "loaded", "drawn", "focused", "untyped", "accept", "reject",
-    "removed", "given", "closed",
+    "removed", "given", "told", "closed",
 ];
 
 /// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.
@@ -68,6 +68,8 @@ pub enum What {
     Removed(DiffId, Vec<u8>),
     /// A view was taken away as it was asked for.
     Given(DiffId, Vec<u8>),
+    /// What stands in a view.
+    Told(ProposalKey, Vec<u8>),
     /// Something tried to decide that the person did not type.
     Untyped(DiffId),
     /// The client of this process is gone: a pane for proposals, or the person's own.
@@ -179,6 +181,7 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "reject" => What::Rejected(proposal()?, text()),
         "removed" => What::Removed(diff?, text()),
         "given" => What::Given(diff?, text()),
+        "told" => What::Told(proposal()?, text()),
         "untyped" => What::Untyped(diff?),
         _ => return None,
     })

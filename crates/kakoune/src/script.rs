@@ -133,6 +133,16 @@ pub fn close(view: &View, next: Option<&View>) -> String {
     )
 }
 
+/// Has its text told, as it stands.
+pub fn ask_text(view: &View) -> String {
+    let (key, buffer) = (view.key(), word(&view.buffer()));
+    let script = format!(
+        "buffer {buffer}\npillion-text told-{}-{}",
+        key.id, key.revision
+    );
+    aside(&script)
+}
+
 /// From when on it may be accepted, for its buffer: then the time of the message counts, which lags.
 pub fn ready(view: &View, at: SystemTime) -> String {
     let millis = (at + FILE_TIME_STEP)

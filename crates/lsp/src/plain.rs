@@ -263,6 +263,7 @@ impl ClientProfile for Plain {
         match event {
             EditorEvent::Open(diff, shown) => self.proposals.open(diff, shown, now),
             EditorEvent::Close(id, reason, closed) => self.proposals.close(id, reason, closed, now),
+            EditorEvent::Text(key, told) => self.proposals.tell(key, told, now),
             EditorEvent::Status(status) => self.warn(status.warnings),
             // Dropping a request for diagnostics answers that there are none.
             EditorEvent::Diagnostics(..) | EditorEvent::Lost(_) | EditorEvent::Stopped => {

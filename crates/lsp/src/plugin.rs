@@ -170,6 +170,7 @@ impl ClientProfile for Plugin {
                 let requests = &mut self.requests;
                 self.diffs.closed(key, reason, closed, result, requests);
             }
+            Some(Asked::Text { told }) => Diffs::told(told, result),
             Some(Asked::Diagnostics { uri, found }) => {
                 self.diagnostics.answered(uri.as_deref(), found, result);
             }
@@ -184,6 +185,7 @@ impl ClientProfile for Plugin {
             EditorEvent::Close(id, reason, closed) => {
                 self.diffs.close(id, reason, closed, requests)
             }
+            EditorEvent::Text(key, told) => self.diffs.ask_text(key, told, requests),
             EditorEvent::Diagnostics(uri, found) => self.diagnostics.ask(uri, found, requests),
             EditorEvent::Status(status) => {
                 self.status = status;

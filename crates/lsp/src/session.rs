@@ -183,7 +183,7 @@ impl Session {
                 shown.failed("the editor does not read its messages");
             }
             // Dropping the request answers that there are none.
-            EditorEvent::Diagnostics(..)
+            EditorEvent::Diagnostics(..) | EditorEvent::Text(..)
                 if !self.is_initialized || self.output.len() > MAX_UNREAD => {}
             EditorEvent::Lost(lost) => self.say(warning(&lost)),
             event if self.is_initialized => {
@@ -200,6 +200,7 @@ impl Session {
             EditorEvent::Open(diff, _) => Some(diff.id),
             EditorEvent::Close(id, ..) => Some(*id),
             EditorEvent::Diagnostics(..)
+            | EditorEvent::Text(..)
             | EditorEvent::Status(_)
             | EditorEvent::Lost(_)
             | EditorEvent::Stopped => None,

@@ -231,6 +231,7 @@ impl Driver {
         match event {
             EditorEvent::Open(diff, shown) => self.open(diff, shown),
             EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
+            EditorEvent::Text(proposal, told) => self.tell(proposal, told),
             EditorEvent::Diagnostics(_, found) => {
                 found.done(Vec::new());
                 Ok(())

@@ -1,6 +1,7 @@
 //! The commands' side of the endpoint.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{HeaderMap, StatusCode};
 use hyper::body::Incoming;
@@ -23,6 +24,9 @@ use crate::speaker::{self, Speaker};
 use crate::wire::Wire;
 
 const PREFER: &str = "prefer";
+
+/// How long the editor may take to tell what stands in a view.
+const TEXT_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) async fn diffs(shared: &Shared, headers: &HeaderMap) -> Result<Response, Refusal> {
     let pending = shared.ask(headers, Command::Diffs).await?;
@@ -56,10 +60,16 @@ pub(super) async fn diff(
     let proposal = ProposalKey { id, revision };
     let handed_out = Command::HandedOut(proposal, viewer(headers), on_disk.clone());
     shared.command(handed_out)?;
+    let (answer, told) = oneshot::channel();
+    shared.command(Command::Text { proposal, answer })?;
+    let told = tokio::time::timeout(TEXT_TIMEOUT, told).await;
+    let told = told.ok().and_then(Result::ok).flatten();
     // A long text takes long to quote.
     let quoting = tokio::task::spawn_blocking(move || {
         serde_json::to_vec(&DiffText {
             summary: summary(&found, on_disk.as_ref()),
+            is_text_known: told.is_some(),
+            edited: told.filter(|text| **text != *found.proposed),
             proposed: found.proposed.to_string(),
         })
     });

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::MainLoop;
 use crate::control::CompanionStatus;
 use crate::diffs::SettleRequest;
-use crate::editor::DiffId;
+use crate::editor::{DiffId, EditorEvent, Reply};
 use crate::event::Command;
 
 impl MainLoop {
@@ -16,6 +16,10 @@ impl MainLoop {
             }
             Command::Diff { diff, answer } => {
                 let _ = answer.send(self.diffs.find_pending(diff));
+            }
+            Command::Text { proposal, answer } => {
+                let told = Reply::new(|text: Result<String, String>| drop(answer.send(text.ok())));
+                self.editor.event(EditorEvent::Text(proposal, told));
             }
             Command::HandedOut(proposal, viewer, on_disk) => {
                 self.diffs.handed_out(proposal, viewer, on_disk);

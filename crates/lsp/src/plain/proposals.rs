@@ -218,6 +218,21 @@ impl Proposals {
         actions
     }
 
+    /// Tells the text of a proposal as it stands.
+    pub fn tell(&mut self, key: ProposalKey, told: Reply<String>, now: Instant) -> Vec<Action> {
+        let pending = self.pending.current(key);
+        let pending = pending.map_err(|stale| stale.to_string());
+        match pending.and_then(|pending| known_text(pending, CloseReason::Settled, now)) {
+            Ok(Some(text)) => told.done(text),
+            Ok(None) => {
+                let read = self.start_read(key.id, Then::Tell(told), now);
+                return Vec::from_iter(read);
+            }
+            Err(why) => told.failed(why),
+        }
+        Vec::new()
+    }
+
     /// The editor answers whether it shows a proposal.
     pub fn response(&mut self, response: Response, now: Instant) -> Vec<Action> {
         let Some(key) = self.asked.answered(&response.id) else {

@@ -22,6 +22,8 @@ pub enum Then {
     Settle(Reply<String>),
     /// The view is gone already, and its text is wanted.
     Close(Reply<String>),
+    /// Somebody wants to know it.
+    Tell(Reply<String>),
 }
 
 /// The proposals that are read.

@@ -20,6 +20,9 @@ pub enum Asked {
         reason: CloseReason,
         closed: Reply<String>,
     },
+    Text {
+        told: Reply<String>,
+    },
     Diagnostics {
         uri: Option<String>,
         found: Reply<Vec<FileDiagnostics>>,

@@ -8,7 +8,9 @@ use pillion_protocol::Outcome;
 use serde_json::Value;
 
 use super::asked::{Asked, Requests};
-use super::messages::{CLOSE_DIFF, CloseDiff, Closed, Decision, OPEN_DIFF, OpenDiff};
+use super::messages::{
+    CLOSE_DIFF, CloseDiff, Content, DIFF_TEXT, Decision, DiffText, OPEN_DIFF, OpenDiff,
+};
 use crate::{message, uri};
 
 /// The views.
@@ -109,6 +111,27 @@ impl Diffs {
         Some(requests.ask(CLOSE_DIFF, params, asked))
     }
 
+    /// Somebody wants to know what stands in a view. The request, if the plugin has it.
+    pub fn ask_text(
+        &self,
+        key: ProposalKey,
+        told: Reply<String>,
+        requests: &mut Requests,
+    ) -> Option<Message> {
+        if let Err(stale) = self.views.current(key) {
+            told.failed(stale.to_string());
+            return None;
+        }
+        let (id, revision) = (key.id.0, key.revision);
+        let params = DiffText { id, revision };
+        Some(requests.ask(DIFF_TEXT, params, Asked::Text { told }))
+    }
+
+    /// The plugin answers what stands in a view.
+    pub fn told(told: Reply<String>, result: Result<Value, ResponseError>) {
+        answer(told, DIFF_TEXT, result);
+    }
+
     /// The person decided. The outcome, if the diff still waits for one.
     pub fn resolve(
         &mut self,
@@ -153,16 +176,8 @@ impl Diffs {
         result: Result<Value, ResponseError>,
         requests: &mut Requests,
     ) {
-        let text = result.map_err(|error| error.message).and_then(|value| {
-            let answer = message::params::<Closed>(value);
-            answer.map_err(|why| format!("the editor's answer to {CLOSE_DIFF} is invalid: {why}"))
-        });
-        let is_closed = text.is_ok();
         // Before its proposal is dropped, which is an answer too.
-        match text {
-            Ok(Closed { content }) => closed.done(content),
-            Err(why) => closed.failed(why),
-        }
+        let is_closed = answer(closed, CLOSE_DIFF, result);
         match self.views.current_mut(key) {
             Err(_) => {}
             // Nothing was decided: it stays pending.
@@ -177,6 +192,20 @@ impl Diffs {
         let _ = self.views.close(id);
         requests.retain(|asked| !asked.is_open_of(id));
     }
+}
+
+/// Passes on the text that a request was answered with; whether there is one.
+fn answer(reply: Reply<String>, method: &str, result: Result<Value, ResponseError>) -> bool {
+    let content = result.map_err(|error| error.message).and_then(|value| {
+        let answer = message::params::<Content>(value);
+        answer.map_err(|why| format!("the editor's answer to {method} is invalid: {why}"))
+    });
+    let is_told = content.is_ok();
+    match content {
+        Ok(Content { content }) => reply.done(content),
+        Err(why) => reply.failed(why),
+    }
+    is_told
 }
 
 /// A text with U+FFFD in place of what is no UTF-8. Made at once in its size: it may be large.

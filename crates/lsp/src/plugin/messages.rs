@@ -14,6 +14,7 @@ pub const MENTION: &str = "pillion/mention";
 pub const DIAGNOSTICS: &str = "pillion/diagnostics";
 pub const OPEN_DIFF: &str = "pillion/openDiff";
 pub const CLOSE_DIFF: &str = "pillion/closeDiff";
+pub const DIFF_TEXT: &str = "pillion/diffText";
 pub const DID_CHANGE_STATUS: &str = "pillion/didChangeStatus";
 pub const ENVIRONMENT: &str = "pillion/environment";
 
@@ -124,9 +125,16 @@ pub enum Code {
     Text(String),
 }
 
-/// The answer to [`CLOSE_DIFF`].
+/// Ask for what stands in a view.
+#[derive(Debug, Serialize)]
+pub struct DiffText {
+    pub id: u64,
+    pub revision: u32,
+}
+
+/// The answer to [`CLOSE_DIFF`] and to [`DIFF_TEXT`].
 #[derive(Debug, Deserialize, Serialize)]
-pub struct Closed {
+pub struct Content {
     pub content: String,
 }
 

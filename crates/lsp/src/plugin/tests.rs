@@ -238,7 +238,12 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 let (id, reason) = (1, CloseReason::Settled);
                 check_written(CloseDiff { id, reason }, fields, &tables);
             }
-            "`pillion/closeDiff` (request): The answer" => check_read::<Closed>(fields, &tables),
+            "`pillion/closeDiff` (request): The answer" => check_read::<Content>(fields, &tables),
+            "`pillion/diffText` (request)" => {
+                let (id, revision) = (1, 1);
+                check_written(DiffText { id, revision }, fields, &tables);
+            }
+            "`pillion/diffText` (request): The answer" => check_read::<Content>(fields, &tables),
             "`pillion/didChangeStatus` (notification)" => check_written(status(), fields, &tables),
             "`pillion/environment` (notification)" => check_written(environment(), fields, &tables),
             "`window/showMessage` (notification)" => {
@@ -249,7 +254,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 19, "every table was found");
+    assert_eq!(tables.len(), 21, "every table was found");
 }
 
 fn open_diff() -> OpenDiff<'static> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use pillion_companion::control::{DiffRef, DiffSummary, DiffText};
+use pillion_companion::control::{DiffRef, DiffSummary, DiffText, Viewer};
 use pillion_text::stderr;
 use pillion_text::visible;
 use serde::Serialize;
@@ -12,22 +12,29 @@ use super::output::{print_json, printable};
 use crate::args::Target;
 use crate::viewer;
 
-/// List pending diffs, or print the proposed text of one
+/// List pending diffs, or print the text of one
 ///
 /// `1.3` is the agent's third proposal for diff 1: `pillion accept 1.3` accepts that proposal and
 /// no other. If a path leads elsewhere through links, ` -> ` shows the real file.
 ///
-/// The printed text is always the agent's proposal. If it was edited in the view, `pillion
-/// accept` accepts the edited text and prints a note. Output to `/dev/null` does not count as shown.
+/// The printed text is what `pillion accept` would accept: what stands in the view, edits included.
+/// If the editor does not tell that, the agent's text is printed, with a note. Output to `/dev/null`
+/// does not count as shown.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Print the proposed text of this diff (`1`, or `1.3` for that proposal only): byte for byte,
+    /// Print the text of this diff (`1`, or `1.3` for that proposal only): byte for byte,
     /// unless standard output is a terminal
     #[arg(value_name = "DIFF")]
     diff: Option<DiffRef>,
 
+    /// Print the text as the agent proposed it, without the edits made in the view; it does not count
+    /// as shown
+    #[arg(long, requires = "diff")]
+    as_proposed: bool,
+
     /// Print a JSON array of `{diff, id, revision, agent, path, leadsTo}`; with DIFF, only that
-    /// object, with the text as `proposed`
+    /// object, with the agent's text as `proposed`, and as `text` what would be accepted, if that is
+    /// known
     #[arg(long)]
     json: bool,
 
@@ -45,6 +52,8 @@ struct Printed<'a> {
     summary: &'a DiffSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
     proposed: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Option<&'a str>>,
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
@@ -52,29 +61,61 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if let Some(diff) = args.diff {
         // It counts as shown unless this command's output is discarded.
         let diff = control_client::ask(&args.target, async |it| {
-            it.viewed_by(viewer::of_output()).diff(diff).await
+            let viewer = match args.as_proposed {
+                // Another text may be the one that is accepted.
+                true => Viewer::UNKNOWN,
+                false => viewer::of_output(),
+            };
+            it.viewed_by(viewer).diff(diff).await
         })?;
-        return print_one(&mut out, &diff, args.json);
+        return print_one(&mut out, &diff, args.json, args.as_proposed);
     }
     let diffs = control_client::ask(&args.target, async |it| it.diffs().await)?;
     if args.json {
-        let printed: Vec<_> = diffs.iter().map(|diff| Printed::new(diff, None)).collect();
+        let printed: Vec<_> = diffs.iter().map(Printed::new).collect();
         print_json(&printed)
     } else {
         Ok(write_table(&mut out, &diffs)?)
     }
 }
 
-fn print_one(out: &mut io::StdoutLock, diff: &DiffText, is_json: bool) -> anyhow::Result<()> {
-    let DiffText { summary, proposed } = diff;
+fn print_one(
+    out: &mut io::StdoutLock,
+    diff: &DiffText,
+    is_json: bool,
+    as_proposed: bool,
+) -> anyhow::Result<()> {
+    let DiffText {
+        summary,
+        proposed,
+        edited,
+        is_text_known,
+    } = diff;
+    let standing = edited.as_ref().unwrap_or(proposed);
     if is_json {
-        return print_json(&Printed::new(summary, Some(proposed)));
+        return print_json(&Printed {
+            proposed: Some(proposed),
+            text: Some(is_text_known.then_some(standing)),
+            ..Printed::new(summary)
+        });
     }
     if io::stderr().is_terminal() {
         let (name, place) = (name(summary), place(summary));
         stderr::print(format_args!("Diff {name}, {}: {place}", summary.agent));
     }
-    let text = printable(proposed, out.is_terminal());
+    if !is_text_known {
+        stderr::print(
+            "note: the editor did not tell what stands in the view; this is the agent's text.",
+        );
+    } else if edited.is_some() && as_proposed {
+        stderr::print("note: this text was edited in the view; `accept` accepts the edited one.");
+    } else if edited.is_some() {
+        stderr::print(
+            "note: the text in the view, which was edited; --as-proposed prints the agent's.",
+        );
+    }
+    let text = if as_proposed { proposed } else { standing };
+    let text = printable(text, out.is_terminal());
     Ok(out.write_all(text.as_bytes())?)
 }
 
@@ -109,11 +150,12 @@ fn place(diff: &DiffSummary) -> String {
 }
 
 impl<'a> Printed<'a> {
-    fn new(summary: &'a DiffSummary, proposed: Option<&'a str>) -> Self {
+    fn new(summary: &'a DiffSummary) -> Self {
         Self {
             diff: name(summary),
             summary,
-            proposed,
+            proposed: None,
+            text: None,
         }
     }
 }

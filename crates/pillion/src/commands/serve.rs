@@ -104,6 +104,10 @@ impl Editor for Headless {
                 Ok(diff) => closed.done(diff.proposed.to_string()),
                 Err(stale) => closed.failed(stale.to_string()),
             },
+            EditorEvent::Text(key, told) => match self.pending.current(key) {
+                Ok(diff) => told.done(diff.proposed.to_string()),
+                Err(stale) => told.failed(stale.to_string()),
+            },
             EditorEvent::Lost(lost) => self.warn(lost),
             EditorEvent::Status(status) => self.warn_once(status.warnings),
             EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),

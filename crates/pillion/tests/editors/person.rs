@@ -92,6 +92,25 @@ impl Person {
         self.look();
     }
 
+    /// What `pillion diffs` prints of the first proposal.
+    #[track_caller]
+    pub fn printed(&self) -> String {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_pillion"));
+        command
+            .args(["diffs", "1"])
+            .env_clear()
+            .envs(self.home.env().iter())
+            .current_dir(self.home.workspace());
+        let output = command.output().unwrap();
+        let note = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !note.contains("did not tell"),
+            "{note}\n{}",
+            self.editor.describe()
+        );
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     /// Looks at the proposal on the screen so long.
     #[track_caller]
     pub fn look(&self) {

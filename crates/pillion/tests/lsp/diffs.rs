@@ -1,5 +1,7 @@
 //! Proposals in the editor, from `openDiff` to the outcome (C5).
 
+use std::process::Stdio;
+
 use pillion_protocol::Dialect;
 use pillion_testkit::TestAgent;
 use serde_json::{Value, json};
@@ -253,12 +255,60 @@ fn commands_settle_what_the_editor_shows() {
 }
 
 #[test]
+fn a_command_prints_what_stands_in_the_view_if_the_editor_tells_it() {
+    let (sandbox, mut editor, agent, path) = agent::at_work();
+    agent::show(&agent, &mut editor, &path, "one");
+    let mut look = |arguments: &[&str], answer: &dyn Fn(&mut Editor, Value)| {
+        let mut ran = sandbox.command(["diffs", "1"]);
+        let ran = ran
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let ran = ran.spawn().unwrap();
+        let asked = editor.next("pillion/diffText");
+        assert_eq!(asked["params"], json!({"id": 1, "revision": 1}));
+        answer(&mut editor, asked);
+        let output = ran.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    let tell = |content: &'static str| {
+        move |editor: &mut Editor, asked: Value| editor.answer(&asked, json!({"content": content}))
+    };
+    let [text, note] = look(&[], &tell("mine"));
+    assert!(
+        text == "mine" && note.contains("--as-proposed"),
+        "{text} {note}"
+    );
+    let [text, note] = look(&["--as-proposed"], &tell("mine"));
+    assert!(
+        text == "one" && note.contains("was edited"),
+        "{text} {note}"
+    );
+    let [text, note] = look(&[], &tell("one"));
+    assert_eq!((&*text, &*note), ("one", ""));
+    let [text, note] = look(&[], &|editor: &mut Editor, asked| {
+        editor.refuse(&asked, "unknown")
+    });
+    assert!(
+        text == "one" && note.contains("did not tell"),
+        "{text} {note}"
+    );
+    let [json, _] = look(&["--json"], &tell("mine"));
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&json["proposed"], &json["text"]),
+        (&json!("one"), &json!("mine"))
+    );
+}
+
+#[test]
 fn a_command_that_the_editor_does_not_obey_leaves_the_diff_to_the_person() {
     let (sandbox, mut editor, mut agent, path) = agent::at_work();
     let path = path.as_str();
     let diff = agent::show(&agent, &mut editor, path, "one");
     let mut ran = sandbox.command(["accept", "1.1"]);
-    let mut ran = ran.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let mut ran = ran.stderr(Stdio::null()).spawn().unwrap();
     let close = editor.next("pillion/closeDiff");
     editor.refuse(&close, "somebody is typing");
     assert_eq!(ran.wait().unwrap().code(), Some(1));
@@ -272,7 +322,7 @@ fn a_newer_proposal_outlives_the_command_that_settles_the_one_before() {
     let path = path.as_str();
     agent::show(&agent, &mut editor, path, "one");
     let mut ran = sandbox.command(["accept", "1.1"]);
-    let mut ran = ran.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let mut ran = ran.stderr(Stdio::null()).spawn().unwrap();
     let close = editor.next("pillion/closeDiff");
     let call = agent.proposing(path, "two");
     let request = editor.next("pillion/openDiff");

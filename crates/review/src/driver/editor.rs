@@ -49,6 +49,27 @@ impl Driver {
         time_limit::start(DISK_TIMEOUT, move || draft.read(), then)
     }
 
+    /// Tells what stands in a view, with what the reviewer's editor saved of it until now.
+    pub(super) fn tell(&self, proposal: ProposalKey, told: Reply<String>) -> io::Result<()> {
+        let standing = match self.app.views.current(proposal) {
+            Ok(view) => view.standing_text(),
+            Err(stale) => {
+                told.failed(stale.to_string());
+                return Ok(());
+            }
+        };
+        let running = self.editor.as_ref().filter(|it| it.proposal == proposal);
+        let Some(draft) = running.and_then(|it| Some(it.session.as_ref()?.draft())) else {
+            told.done(standing);
+            return Ok(());
+        };
+        let then = |edit| match edit {
+            Some(Edit::Text(text)) => told.done(text),
+            _ => told.done(standing),
+        };
+        time_limit::start(DISK_TIMEOUT, move || draft.read(), then)
+    }
+
     /// Starts the reviewer's editor, as soon as there is a copy for it. The loop goes on meanwhile,
     /// and answers agents.
     pub(super) fn edit(

@@ -92,6 +92,9 @@ local requests = {
   ["pillion/closeDiff"] = function(params)
     return require("pillion.diff").close(params)
   end,
+  ["pillion/diffText"] = function(params)
+    return require("pillion.diff").text(params)
+  end,
   ["pillion/diagnostics"] = function(params)
     return require("pillion.diagnostics").answer(params)
   end,

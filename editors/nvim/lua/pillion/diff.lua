@@ -217,6 +217,19 @@ function M.open(params)
   return true
 end
 
+--- What stands in a view (`pillion/diffText`): { content }, or nil and why not.
+function M.text(params)
+  local diff = pending.get(params.id)
+  if not diff or diff.revision ~= params.revision or not vim.api.nvim_buf_is_loaded(diff.right) then
+    return nil, ("diff %s.%s has no view"):format(params.id, params.revision)
+  end
+  local content = buffers.text(diff.right)
+  if utf8.first_invalid(content) then
+    return nil, "the text in the view is not valid UTF-8"
+  end
+  return { content = content }
+end
+
 --- Takes a view away for the agent (`pillion/closeDiff`): { content }, or nil and why not.
 function M.close(params)
   local diff = pending.get(params.id)

@@ -127,6 +127,10 @@ def OnRequest(id: any, method: string, params: dict<any>, nul: string)
       const content = diff.Close(params)
       answer.result = {content: content.text}
       answer_nul = content.nul
+    elseif method == 'pillion/diffText'
+      const content = diff.Text(params)
+      answer.result = {content: content.text}
+      answer_nul = content.nul
     elseif method == 'pillion/diagnostics'
       answer.result = diagnostics.Answer(params)
     else

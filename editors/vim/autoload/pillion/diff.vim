@@ -285,6 +285,19 @@ export def Open(params: dict<any>, nul: string)
   events.Emit('PillionDiffOpened', {id: diff.id, path: diff.path, agent: diff.agent})
 enddef
 
+# What stands in a view (`pillion/diffText`), see `text.Encode`.
+export def Text(params: dict<any>): dict<any>
+  const diff = pending.Get(get(params, 'id', 0))
+  if empty(diff) || diff.revision != get(params, 'revision', 0) || !bufloaded(diff.right)
+    throw $'Pillion: diff {get(params, "id", "?")} has no view'
+  endif
+  const shape = text.OfBuffer(diff.right)
+  if text.InvalidLine(shape.lines) > 0
+    throw 'Pillion: the text in the view is not valid UTF-8'
+  endif
+  return text.Encode(shape)
+enddef
+
 # Takes a view away for the agent (`pillion/closeDiff`): the text as it stood in it, see `text.Encode`.
 export def Close(params: dict<any>): dict<any>
   const diff = pending.Get(get(params, 'id', 0))

@@ -72,7 +72,7 @@ impl Proposals {
 
     pub(super) fn start_read(&mut self, id: DiffId, then: Then, now: Instant) -> Option<Action> {
         let pending = self.pending.find_mut(id)?;
-        let is_decision = !matches!(then, Then::Close(_));
+        let is_decision = !matches!(then, Then::Close(_) | Then::Tell(_));
         let (number, job) = self.reads.start(pending, then, now)?;
         if is_decision {
             pending.deciding = Some(number);
@@ -87,7 +87,9 @@ impl Proposals {
         };
         let (key, mut text) = (read.diff.key(), read.text(saved));
         if let Ok(pending) = self.pending.current_mut(key) {
-            pending.deciding = None;
+            if pending.deciding == Some(number) {
+                pending.deciding = None;
+            }
             if let Then::Accept(caller) = &read.then {
                 text = text.and_then(|text| as_shown(pending, caller.viewer, text));
             }
@@ -100,11 +102,11 @@ impl Proposals {
                 closed.done(text);
                 actions
             }
-            (Then::Close(closed), Ok(text)) => {
+            (Then::Close(closed) | Then::Tell(closed), Ok(text)) => {
                 closed.done(text);
                 Vec::new()
             }
-            (Then::Settle(closed) | Then::Close(closed), Err(why)) => {
+            (Then::Settle(closed) | Then::Close(closed) | Then::Tell(closed), Err(why)) => {
                 closed.failed(why);
                 Vec::new()
             }

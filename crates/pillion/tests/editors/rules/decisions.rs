@@ -17,6 +17,21 @@ each_editor! {
 }
 
 each_editor! {
+    fn a_command_prints_what_it_would_accept(kind) {
+        let mut person = Person::new(kind);
+        person.propose(PROPOSED);
+        assert_eq!(person.printed(), PROPOSED);
+        person.editor.append("mine");
+        let edited = format!("{PROPOSED}mine\n");
+        assert_eq!(person.printed(), edited);
+        assert!(person.editor.is_in_proposal(), "it was only asked");
+        person.editor.accept();
+        person.is_accepted(&edited);
+        person.editor.assert_no_errors();
+    }
+}
+
+each_editor! {
     fn rejecting_or_closing_a_proposal_rejects_it(kind) {
         let mut person = Person::new(kind);
         person.begin(PROPOSED);

@@ -135,6 +135,8 @@ fn where_no_actions_can_be_had_a_shell_is_named() {
     let shown = "window/showMessage".to_owned();
     assert!(!world.editor.passed().contains(&shown), "the other one has");
     fs::write(&proposal.path, "mine\n").unwrap();
+    let looked = world.sandbox.run(["diffs", "2"]).expect(0);
+    assert_eq!(looked.stdout, "mine\n", "{}", looked.stderr);
     world.sandbox.run(["accept", "2.1"]).expect(0);
     assert_eq!(world.agent.outcome(), accepted(&target, "mine\n"));
     world.choose(&attached, "Accept");
