@@ -93,7 +93,7 @@ local requests = {
     return require("pillion.diff").close(params)
   end,
   ["pillion/diffText"] = function(params)
-    return require("pillion.diff").text(params)
+    return require("pillion.diff.standing").answer(params)
   end,
   ["pillion/diagnostics"] = function(params)
     return require("pillion.diagnostics").answer(params)

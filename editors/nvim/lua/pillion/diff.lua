@@ -12,6 +12,7 @@ local pending = require("pillion.diff.pending")
 local proposal = require("pillion.diff.proposal")
 local quit = require("pillion.diff.quit")
 local seen = require("pillion.diff.seen")
+local standing = require("pillion.diff.standing")
 local text = require("pillion.diff.text")
 local typed = require("pillion.diff.typed")
 local utf8 = require("pillion.utf8")
@@ -217,33 +218,15 @@ function M.open(params)
   return true
 end
 
---- What stands in a view (`pillion/diffText`): { content }, or nil and why not.
-function M.text(params)
-  local diff = pending.get(params.id)
-  if not diff or diff.revision ~= params.revision or not vim.api.nvim_buf_is_loaded(diff.right) then
-    return nil, ("diff %s.%s has no view"):format(params.id, params.revision)
-  end
-  local content = buffers.text(diff.right)
-  if utf8.first_invalid(content) then
-    return nil, "the text in the view is not valid UTF-8"
-  end
-  return { content = content }
-end
-
---- Takes a view away for the agent (`pillion/closeDiff`): { content }, or nil and why not.
+--- Takes a view away for the agent (`pillion/closeDiff`), and answers what stood in it.
 function M.close(params)
   local diff = pending.get(params.id)
-  if not diff or not vim.api.nvim_buf_is_loaded(diff.right) then
-    return nil, ("diff %s has no view"):format(params.id)
+  local content, why = standing.of(diff, params)
+  if diff and vim.api.nvim_buf_is_loaded(diff.right) then
+    diff.is_orphan = params.reason == "agentGone"
+    pending.settle(diff, "closed")
   end
-  local content = buffers.text(diff.right)
-  local invalid = utf8.first_invalid(content)
-  diff.is_orphan = params.reason == "agentGone"
-  pending.settle(diff, "closed")
-  if invalid then
-    return nil, "the text in the view is not valid UTF-8"
-  end
-  return { content = content }
+  return content, why
 end
 
 --- Calls `act(diff, begun)` with the diff that is meant: by id, the one in focus, the only one, or the
