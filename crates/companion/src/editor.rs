@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use crate::lost::LostOutcome;
 use crate::original::Original;
-use crate::pending::ProposalKey;
 
 /// The number of a diff within one companion, from 1. Never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,6 +17,21 @@ pub struct DiffId(pub u64);
 impl fmt::Display for DiffId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+/// One revision of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ProposalKey {
+    /// The diff.
+    pub id: DiffId,
+    /// Which of the proposals that were put into its view, from 1.
+    pub revision: u32,
+}
+
+impl fmt::Display for ProposalKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.id, self.revision)
     }
 }
 

@@ -1,25 +1,10 @@
 //! The proposals that wait for a decision in a front end, whatever it keeps of each: which revision is there, and
 //! which decision counts. A state machine: no I/O, no clock.
 
-use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+pub use crate::editor::ProposalKey;
 use crate::editor::{Diff, DiffId};
-
-/// One revision of a proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ProposalKey {
-    /// The diff.
-    pub id: DiffId,
-    /// Which of the proposals that were put into its view, from 1.
-    pub revision: u32,
-}
-
-impl fmt::Display for ProposalKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.id, self.revision)
-    }
-}
 
 /// What a front end keeps of a proposal.
 pub trait Proposed {
