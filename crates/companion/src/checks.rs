@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
+use tokio::time::timeout;
 
 use crate::diffs::TargetCheck;
-use crate::disk::Lane;
+use crate::disk::{CHECK_TIMEOUT, Lane};
 use crate::event::{Event, Events};
 use crate::target::Target;
+use crate::written::{Accepted, Found};
 
 /// How many checks of one agent may be in progress.
 const MAX_CHECKS: usize = 16;
@@ -28,6 +30,7 @@ pub(crate) struct FileChecks {
     events: Events,
     targets: HashMap<Dialect, Lane>,
     context: Lane,
+    written: Lane,
 }
 
 impl FileChecks {
@@ -40,6 +43,7 @@ impl FileChecks {
             events,
             targets: HashMap::new(),
             context: Lane::new(MAX_CONTEXT_CHECKS),
+            written: Lane::new(MAX_CHECKS),
         }
     }
 
@@ -64,6 +68,16 @@ impl FileChecks {
             });
         };
         tokio::spawn(async move { lane.start(check).await });
+    }
+
+    /// Looks at a file that an agent was to write, for an [`Event::Looked`].
+    pub(crate) fn look(&self, number: u64, accepted: Accepted) {
+        let (lane, events) = (self.written.clone(), self.events.clone());
+        tokio::spawn(async move {
+            let look = timeout(CHECK_TIMEOUT, lane.run(move || accepted.look()));
+            let found = look.await.ok().flatten().unwrap_or(Found::Unknown);
+            let _ = events.send(Event::Looked { number, found });
+        });
     }
 
     /// Checks whether a path is a file, for an [`Event::FileChecked`]. None comes of one that hangs.

@@ -26,6 +26,7 @@ use crate::lost::Lost;
 use crate::outbox::{Delivery, Tab};
 use crate::pending::ProposalKey;
 use crate::sessions::SessionId;
+use crate::written::Accepted;
 
 pub(crate) use steps::Decision;
 
@@ -174,6 +175,8 @@ pub(crate) enum Action<C> {
     Notify {
         session: SessionId,
         delivery: Delivery,
+        /// What it is to write now.
+        accepted: Option<Accepted>,
     },
     /// What was accepted has no agent any more to take it.
     Lose(Lost),

@@ -14,6 +14,7 @@ use crate::pending::ProposalKey;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
+use crate::written::Found;
 
 /// The way into the loop, for everything that runs beside it.
 pub(crate) type Events = mpsc::UnboundedSender<Event>;
@@ -51,6 +52,8 @@ pub(crate) enum Event {
         revision: u32,
         result: Result<Target, String>,
     },
+    /// A file was looked at that the agent was to write.
+    Looked { number: u64, found: Found },
     /// A file of the context was checked; `is_file` is none if its disk did not respond.
     FileChecked { path: String, is_file: Option<bool> },
     /// The editor shows a proposal, or cannot.

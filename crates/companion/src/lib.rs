@@ -30,6 +30,7 @@ mod speaker;
 mod succession;
 mod target;
 mod wire;
+mod written;
 
 pub use clock::now_ms;
 pub use companion::{Companion, Handle, Options, StartError};

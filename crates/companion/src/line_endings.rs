@@ -172,7 +172,7 @@ fn with_lf(text: &[u8]) -> Vec<u8> {
 }
 
 /// The text of a file in UTF-16 with a byte order mark.
-fn decoded(text: &[u8]) -> Option<String> {
+pub(crate) fn decoded(text: &[u8]) -> Option<String> {
     if !text.starts_with(&[0xff, 0xfe]) {
         return None;
     }

@@ -27,8 +27,8 @@ pub(crate) struct Lost {
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
     pub(crate) content: String,
-    /// Whether it differs from what the agent proposed.
-    pub(crate) is_edited: bool,
+    /// Whether nobody else has it: it differs from what the agent proposed, or has written.
+    pub(crate) is_kept: bool,
     pub(crate) how: Loss,
 }
 
@@ -40,6 +40,10 @@ pub enum Loss {
     /// The person was editing it when the person answered in the agent's own window, and the agent
     /// takes only answers from there.
     Unused,
+    /// The agent has received it, and has not written the file.
+    Unwritten,
+    /// The agent has received it, and the file has something else.
+    Different,
 }
 
 /// An accepted text that never reached its agent, for the person who accepted it.
@@ -62,6 +66,11 @@ impl fmt::Display for LostOutcome {
         let (why, it) = match self.how {
             Loss::Undelivered => ("never received what you accepted for", "never received it"),
             Loss::Unused => ("does not use your edits of", "does not use it"),
+            Loss::Unwritten => ("did not write what you accepted for", "did not write it"),
+            Loss::Different => (
+                "did not write exactly what you accepted for",
+                "wrote something else",
+            ),
         };
         match &self.text {
             LostText::AsProposed => write!(f, "nothing was written: {agent} {why} {path}"),
@@ -145,7 +154,7 @@ impl Lost {
             agent,
             file_path: delivery.file_path,
             content,
-            is_edited: delivery.is_edited,
+            is_kept: delivery.is_edited,
             how: Loss::Undelivered,
         })
     }
@@ -159,7 +168,7 @@ impl Lost {
             return None;
         }
         let (agent, how, path) = (lost.agent, lost.how, PathBuf::from(&lost.file_path));
-        let text = if lost.is_edited {
+        let text = if lost.is_kept {
             let place = places.first().map(PathBuf::as_path);
             let silent = kept_text::silent(place.unwrap_or(Path::new("")));
             let put = disks.writes.run(move || lost.put(&places));
@@ -194,7 +203,7 @@ impl fmt::Debug for Lost {
         f.debug_struct("Lost")
             .field("agent", &self.agent)
             .field("file_path", &self.file_path)
-            .field("is_edited", &self.is_edited)
+            .field("is_kept", &self.is_kept)
             .finish_non_exhaustive()
     }
 }
@@ -222,6 +231,16 @@ mod tests {
                 Loss::Unused,
                 kept(),
                 "your text is kept in /tmp/k/a.rs: Gemini CLI does not use your edits of /w/a.rs",
+            ),
+            (
+                Loss::Unwritten,
+                LostText::AsProposed,
+                "nothing was written: Gemini CLI did not write what you accepted for /w/a.rs",
+            ),
+            (
+                Loss::Different,
+                kept(),
+                "your text is kept in /tmp/k/a.rs: Gemini CLI did not write exactly what you accepted for /w/a.rs",
             ),
             (
                 Loss::Undelivered,

@@ -23,6 +23,7 @@ use crate::pending::{ProposalKey, Proposed};
 use crate::presence::{Order, Presence};
 use crate::sessions::{SessionId, Sessions};
 use crate::target;
+use crate::written::Written;
 
 /// How often deleted discovery files are restored, and files that vanished leave
 /// the context.
@@ -48,6 +49,7 @@ pub(crate) struct MainLoop {
     checks: FileChecks,
     sessions: Sessions,
     losses: Losses,
+    written: Written,
     upkeep: Instant,
     /// When freed memory is returned to the system.
     release: Option<Instant>,
@@ -74,6 +76,7 @@ impl MainLoop {
             diffs: Diffs::default(),
             sessions,
             losses,
+            written: Written::default(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             reported: Vec::new(),
@@ -121,6 +124,7 @@ impl MainLoop {
             self.context.due(),
             self.diffs.due(),
             self.sessions.due(),
+            self.written.due(),
             self.release,
         ];
         let earliest = due.into_iter().flatten().min();
@@ -156,6 +160,17 @@ impl MainLoop {
             } => {
                 let actions = self.diffs.checked(id, revision, result, now);
                 self.perform(actions);
+            }
+            Event::Looked { number, found } => {
+                let (diffs, sessions) = (&self.diffs, &self.sessions);
+                let is_busy = |session: &SessionId| {
+                    let outbox = sessions.outbox(session);
+                    let is_delivered = outbox.is_none_or(|outbox| outbox.is_delivered());
+                    !is_delivered || !diffs.names(session).is_empty()
+                };
+                if let Some(lost) = self.written.looked(number, found, is_busy, now) {
+                    self.losses.add(lost);
+                }
             }
             Event::FileChecked { path, is_file } => self.context.checked(&path, is_file, now),
             Event::Shown(ProposalKey { id, revision }, result) => {
@@ -193,6 +208,9 @@ impl MainLoop {
         self.elapse_context(now);
         let actions = self.diffs.expire(now);
         self.perform(actions);
+        for (number, accepted) in self.written.elapse(now) {
+            self.checks.look(number, accepted);
+        }
         for session in self.sessions.expired(now) {
             self.session_gone(&session, now);
         }
@@ -259,11 +277,20 @@ impl MainLoop {
                 }
                 // An agent that does not wait any more needs no answer.
                 Action::Answer { caller, answer } => drop(caller.send(answer)),
-                Action::Notify { session, delivery } => {
+                Action::Notify {
+                    session,
+                    delivery,
+                    accepted,
+                } => {
                     let method = delivery.outcome.method();
                     tracing::info!(delivery.file_path, method, "outcome");
                     if let Some(outbox) = self.sessions.outbox(&session) {
                         outbox.push_outcome(delivery);
+                        let now = Instant::now();
+                        let former = accepted.and_then(|it| self.written.follow(it, now));
+                        if let Some(lost) = former {
+                            self.losses.add(lost);
+                        }
                     }
                 }
                 Action::Lose(lost) => self.losses.add(lost),
@@ -285,6 +312,9 @@ impl MainLoop {
         let agent = self.sessions.agent(session);
         if let Some((agent, outbox)) = agent.zip(self.sessions.outbox(session)) {
             let undelivered = outbox.take_undelivered();
+            for delivery in &undelivered {
+                self.written.withdraw(session, &delivery.file_path);
+            }
             self.lose(agent, undelivered);
         }
     }

@@ -187,7 +187,8 @@ impl Outbox {
         }
     }
 
-    fn is_delivered(&self) -> bool {
+    /// Whether nothing waits to be sent.
+    pub(crate) fn is_delivered(&self) -> bool {
         let queue = self.lock();
         let is_sent = |sent: &InFlight| sent.mark.sent_at().is_some();
         queue.outcomes.is_empty() && queue.in_flight.iter().all(is_sent)

@@ -1,17 +1,19 @@
 //! What an agent gets back of a diff, and what it does not take.
 
-use pillion_protocol::Outcome;
+use pillion_protocol::{Dialect, Outcome};
 
 use super::{Action, Answer, Diffs, Entry, State};
 use crate::editor::DiffId;
 use crate::line_endings::Tool;
 use crate::lost::{Loss, Lost};
 use crate::outbox::Delivery;
+use crate::written::Accepted;
 
 impl<C> Diffs<C> {
     pub(super) fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
         let entry = self.entries.remove(id)?;
         let is_edited = matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposal.proposed);
+        let accepted = entry.accepted(&outcome, is_edited);
         let outcome = match (outcome, &entry.as_written) {
             (Outcome::Accepted { .. }, Some(as_written))
                 if !is_edited && entry.tool != Some(Tool::Write) =>
@@ -31,6 +33,7 @@ impl<C> Diffs<C> {
         Some(Action::Notify {
             session: proposal.session,
             delivery,
+            accepted,
         })
     }
 
@@ -43,7 +46,7 @@ impl<C> Diffs<C> {
                 agent: proposal.agent,
                 file_path: proposal.file_path.clone(),
                 content: content.to_owned(),
-                is_edited: true,
+                is_kept: true,
                 how: Loss::Unused,
             })
         })
@@ -56,13 +59,30 @@ impl<C> Diffs<C> {
             agent: proposal.agent,
             file_path: proposal.file_path,
             content,
-            is_edited,
+            is_kept: is_edited,
             how: Loss::Undelivered,
         }))
     }
 }
 
 impl<C> Entry<C> {
+    /// What the agent is to write, if it is one that writes: Pillion's own commands do that themselves.
+    fn accepted(&self, outcome: &Outcome, is_edited: bool) -> Option<Accepted> {
+        let Outcome::Accepted { content, .. } = outcome else {
+            return None;
+        };
+        let proposal = &self.proposal;
+        (proposal.agent != Dialect::Script).then(|| Accepted {
+            session: proposal.session.clone(),
+            agent: proposal.agent,
+            file_path: proposal.file_path.clone(),
+            content: content.as_str().into(),
+            as_written: self.as_written.clone(),
+            is_edited,
+            before: self.opened.as_ref().and_then(|file| file.stamp.clone()),
+        })
+    }
+
     /// The outcome with one line feed more, where the agent's release drops one: from the text of a new
     /// file, of one that did not end with one, or one that it writes whole.
     pub(super) fn with_last_line_feed(&self, outcome: Outcome) -> Outcome {
@@ -103,6 +123,7 @@ impl<C> Entry<C> {
         Some(Action::Notify {
             session: proposal.session.clone(),
             delivery: Delivery::rejection(proposal.file_path.clone(), tab),
+            accepted: None,
         })
     }
 }

@@ -48,14 +48,16 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
                 Ok(answer) => format!("{caller}: {answer:?}"),
                 Err(reason) => format!("{caller}: error: {reason}"),
             },
-            Action::Notify { session, delivery } => {
+            Action::Notify {
+                session, delivery, ..
+            } => {
                 let Delivery {
                     file_path, outcome, ..
                 } = delivery;
                 format!("notify {session} {file_path} {outcome:?}").replace(", base: None", "")
             }
             Action::Lose(lost) => {
-                let edited = if lost.is_edited { " edited" } else { "" };
+                let edited = if lost.is_kept { " edited" } else { "" };
                 format!("lose {} {:?}{edited}", lost.file_path, lost.content)
             }
         })

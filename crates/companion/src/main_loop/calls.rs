@@ -97,6 +97,9 @@ impl MainLoop {
                 // Told now, the outcome before would settle this diff.
                 let outbox = self.sessions.outbox(session);
                 let former = outbox.and_then(|outbox| outbox.supersede(proposal.name()));
+                if let Some(former) = &former {
+                    self.written.withdraw(session, &former.file_path);
+                }
                 // What was accepted as proposed needs no word: here is the newer proposal.
                 let edited = former.filter(|former| former.is_edited);
                 self.lose(proposal.agent, edited);
@@ -122,6 +125,9 @@ impl MainLoop {
     ) -> Vec<Action<Caller>> {
         let outbox = self.sessions.outbox(session);
         let undelivered = outbox.and_then(|outbox| outbox.withdraw(name));
+        if let Some(undelivered) = &undelivered {
+            self.written.withdraw(session, &undelivered.file_path);
+        }
         let agent = self.sessions.agent(session);
         // In the other protocol the answer carries it.
         if let Some(agent) = agent.filter(|agent| agent.protocol() == Protocol::Claude) {

@@ -109,7 +109,9 @@ mod tests {
         for (version, expected) in [
             ("2.1.112", true),
             ("1.0.3", true),
-            ("2.1.113", false),
+            ("2.1.113", true),
+            ("2.1.328", true),
+            ("2.1.329", false),
             ("2.1.330", false),
             ("3.0.0", false),
             ("2.1", false),

@@ -232,3 +232,32 @@ async fn an_edited_text_that_a_newer_proposal_overtakes_is_kept() {
     };
     assert_eq!(fs::read_to_string(file).unwrap(), "mine\n");
 }
+
+#[tokio::test]
+async fn what_an_agent_wrote_is_compared_with_what_was_accepted() {
+    for (accepted, written) in [
+        ("new\n", "new"),
+        ("one\r\ntwo\r\n", "one\r\ntwo\r"),
+        ("mine\n", "new\n"),
+    ] {
+        let (mut scene, mut stream) = Scene::start().await;
+        let diff = scene.propose("new\n").await;
+        scene.wait_connected().await;
+        scene.accept(&diff, accepted);
+        stream.read_until("ide/diffAccepted").await;
+        fs::write(&scene.path, written).unwrap();
+        let file = scene.kept().await;
+        assert_eq!(fs::read_to_string(file).unwrap(), accepted);
+        assert_eq!(fs::read_to_string(&scene.path).unwrap(), written, "C5.9");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_writes_nothing_after_an_acceptance_is_named() {
+    let (mut scene, mut stream) = Scene::start().await;
+    let diff = scene.propose("new\n").await;
+    scene.wait_connected().await;
+    scene.accept(&diff, "new\n");
+    stream.read_until("ide/diffAccepted").await;
+    assert!(matches!(scene.lost().await, LostText::AsProposed));
+}

@@ -217,9 +217,10 @@ async fn a_file_is_compared_as_the_agent_reads_it_and_written_as_it_is() {
 async fn a_release_that_drops_the_last_line_feed_gets_one_more() {
     let mut test = TestCompanion::start();
     let mut claude = Claude::dial(&test).await;
-    claude.initialize("claude-code", "2.1.112").await;
+    claude.initialize("claude-code", "2.1.328").await;
     for (name, original, accepted, answered) in [
         ("new", None, "x\n", "x\n\n"),
+        ("new with CRLF", None, "x\r\n", "x\r\n\n"),
         ("new", None, "x", "x"),
         ("open ended", Some("x"), "y\n", "y\n\n"),
         ("ended", Some("x\n"), "y\n", "y\n"),

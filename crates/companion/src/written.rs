@@ -1,0 +1,339 @@
+//! Whether an agent wrote what was accepted. Some releases write something else, and some nothing: what
+//! stands on the disk a moment later is compared with what the person accepted, and if it is not that,
+//! the person hears of it and the accepted text is kept. Without I/O: time and what was seen come in.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pillion_protocol::Dialect;
+
+use crate::line_endings::decoded;
+use crate::lost::{Loss, Lost};
+use crate::original::{Original, Stamp};
+use crate::sessions::SessionId;
+
+/// When the file is looked at, counted from the acceptance: agents write at once, unless they are busy.
+/// What the file has after the last time is what was written, as far as anyone can tell.
+const LOOKS: [Duration; 6] = [
+    Duration::from_millis(100),
+    Duration::from_millis(300),
+    Duration::from_secs(1),
+    Duration::from_secs(3),
+    Duration::from_secs(6),
+    Duration::from_secs(10),
+];
+
+/// When a file has something else than was accepted by then, the agent wrote it.
+const IS_WRITTEN: Duration = Duration::from_secs(3);
+
+/// How long an agent is waited for again that cannot write yet, because other changes of the same turn are not
+/// decided.
+const BUSY_PAUSE: Duration = Duration::from_secs(10);
+
+/// How many acceptances are followed at once. Of more, the oldest are not followed any more.
+const MAX_FOLLOWED: usize = 256;
+
+/// An accepted text that the agent is to write.
+#[derive(Clone)]
+pub(crate) struct Accepted {
+    pub(crate) session: SessionId,
+    pub(crate) agent: Dialect,
+    /// As the agent spells it.
+    pub(crate) file_path: String,
+    /// As the person accepted it.
+    pub(crate) content: Arc<str>,
+    /// As the agent first wrote it, if it was shown in another form: it may write that, which a note says.
+    pub(crate) as_written: Option<Arc<String>>,
+    /// Whether it differs from what the agent proposed.
+    pub(crate) is_edited: bool,
+    /// What the file was when the agent proposed the change.
+    pub(crate) before: Option<Stamp>,
+}
+
+/// What the file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// What was accepted.
+    Accepted,
+    /// Nothing was written since the change was proposed.
+    Unchanged,
+    /// Something else.
+    Other,
+    /// The disk does not answer, or the file is in a place that this system does not see.
+    Unknown,
+}
+
+/// The acceptances whose writing is awaited.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    followed: Vec<Followed>,
+    last_number: u64,
+}
+
+#[derive(Debug)]
+struct Followed {
+    number: u64,
+    accepted: Accepted,
+    since: Instant,
+    looks: usize,
+    /// What the last look found.
+    found: Found,
+    /// None while it is being looked at.
+    due: Option<Instant>,
+}
+
+impl Written {
+    /// The agent gets this acceptance. It takes the place of an earlier one of the same file; of that the person
+    /// must hear, if something else was written.
+    pub(crate) fn follow(&mut self, accepted: Accepted, now: Instant) -> Option<Lost> {
+        let former = self.forget(&accepted.session, &accepted.file_path);
+        let former = former.filter(|former| former.found == Found::Other);
+        if self.followed.len() >= MAX_FOLLOWED {
+            self.followed.remove(0);
+        }
+        self.last_number += 1;
+        self.followed.push(Followed {
+            number: self.last_number,
+            accepted,
+            since: now,
+            looks: 0,
+            found: Found::Unknown,
+            due: Some(now + LOOKS[0]),
+        });
+        former.and_then(Followed::failed)
+    }
+
+    /// An acceptance did not reach the agent: what becomes of this file is not its matter.
+    pub(crate) fn withdraw(&mut self, session: &SessionId, file_path: &str) {
+        drop(self.forget(session, file_path));
+    }
+
+    fn forget(&mut self, session: &SessionId, file_path: &str) -> Option<Followed> {
+        let at = self
+            .followed
+            .iter()
+            .position(|it| it.accepted.session == *session && it.accepted.file_path == file_path)?;
+        Some(self.followed.remove(at))
+    }
+
+    /// When [`Written::elapse`] wants to be called.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.followed.iter().filter_map(|it| it.due).min()
+    }
+
+    /// The files that are to be looked at now, by number; each is answered by [`Written::looked`].
+    pub(crate) fn elapse(&mut self, now: Instant) -> Vec<(u64, Accepted)> {
+        let is_due = |it: &&mut Followed| it.due.is_some_and(|due| due <= now);
+        let due = self.followed.iter_mut().filter(is_due);
+        due.map(|it| {
+            it.due = None;
+            (it.number, it.accepted.clone())
+        })
+        .collect()
+    }
+
+    /// What a file has. `is_busy` tells whether the session has other changes that nobody has decided on. What
+    /// the person must hear of, if this is the end.
+    pub(crate) fn looked(
+        &mut self,
+        number: u64,
+        found: Found,
+        is_busy: impl FnOnce(&SessionId) -> bool,
+        now: Instant,
+    ) -> Option<Lost> {
+        let at = self.followed.iter().position(|it| it.number == number)?;
+        let it = &mut self.followed[at];
+        if found == Found::Accepted {
+            self.followed.remove(at);
+            return None;
+        }
+        it.found = found;
+        it.looks += 1;
+        let is_written = found == Found::Other && now >= it.since + IS_WRITTEN;
+        if let Some(next) = LOOKS.get(it.looks)
+            && !is_written
+        {
+            it.due = Some((it.since + *next).max(now));
+            return None;
+        }
+        if !is_written && is_busy(&it.accepted.session) {
+            it.due = Some(now + BUSY_PAUSE);
+            return None;
+        }
+        self.followed.remove(at).failed()
+    }
+}
+
+impl Followed {
+    /// What the person must hear of, if the file is left like this.
+    fn failed(self) -> Option<Lost> {
+        let how = match self.found {
+            Found::Accepted | Found::Unknown => return None,
+            Found::Unchanged => Loss::Unwritten,
+            Found::Other => Loss::Different,
+        };
+        let accepted = self.accepted;
+        Some(Lost {
+            agent: accepted.agent,
+            file_path: accepted.file_path,
+            content: accepted.content.as_ref().to_owned(),
+            is_kept: accepted.is_edited || how == Loss::Different,
+            how,
+        })
+    }
+}
+
+impl Accepted {
+    /// Looks at the file. Waits for the disk.
+    pub(crate) fn look(&self) -> Found {
+        let path = Path::new(&self.file_path);
+        let Ok(original) = Original::read(path) else {
+            return Found::Unknown;
+        };
+        let is_here = path.parent().is_some_and(Path::is_dir);
+        match (&original.text, &original.stamp) {
+            (Some(text), _) if self.is(text) => Found::Accepted,
+            (None, _) if !is_here => Found::Unknown,
+            (_, stamp) if *stamp == self.before => Found::Unchanged,
+            _ => Found::Other,
+        }
+    }
+
+    /// Whether a file has the text, in the one or the other encoding and form.
+    fn is(&self, text: &[u8]) -> bool {
+        let decoded = decoded(text);
+        let text = decoded.as_deref().map_or(text, str::as_bytes);
+        let as_written = self.as_written.as_ref();
+        *text == *self.content.as_bytes() || as_written.is_some_and(|it| *text == *it.as_bytes())
+    }
+}
+
+/// Without the text: it belongs into no log.
+impl std::fmt::Debug for Accepted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let path = PathBuf::from(&self.file_path);
+        f.debug_struct("Accepted")
+            .field("path", &path)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn accepted(path: &Path, content: &str) -> Accepted {
+        Accepted {
+            session: "s".into(),
+            agent: Dialect::ClaudeCode,
+            file_path: path.to_str().unwrap().to_owned(),
+            content: content.into(),
+            as_written: None,
+            is_edited: false,
+            before: Stamp::of(path),
+        }
+    }
+
+    /// Follows one acceptance: at each look the next of these is found. How it is lost, and when.
+    fn followed(found: &[Found], is_busy: bool) -> Option<(Loss, bool, Duration)> {
+        let (mut written, start) = (Written::default(), Instant::now());
+        written.follow(accepted(Path::new("/w/a"), "x"), start);
+        for found in found {
+            let now = written.due()?;
+            for (number, _) in written.elapse(now) {
+                assert_eq!(written.due(), None, "nobody waits for a look");
+                let lost = written.looked(number, *found, |_| is_busy, now);
+                if let Some(lost) = lost {
+                    assert_eq!(written.due(), None);
+                    return Some((lost.how, lost.is_kept, now - start));
+                }
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn what_is_not_there_at_the_last_look_is_said() {
+        use Found::*;
+        let last = *LOOKS.last().unwrap();
+        for (found, expected) in [
+            ([Unchanged, Accepted, Other, Other, Other, Other], None),
+            ([Other, Other, Other, Accepted, Other, Other], None),
+            ([Other; 6], Some((Loss::Different, true, IS_WRITTEN))),
+            (
+                [Unchanged, Unchanged, Unchanged, Unchanged, Unchanged, Other],
+                Some((Loss::Different, true, last)),
+            ),
+            ([Unchanged; 6], Some((Loss::Unwritten, false, last))),
+            ([Accepted, Other, Other, Other, Other, Other], None),
+            ([Unknown; 6], None),
+        ] {
+            assert_eq!(followed(&found, false), expected, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_waits_for_other_decisions_has_time_to_write() {
+        assert_eq!(followed(&[Found::Unchanged; 20], true), None);
+        let other = Some((Loss::Different, true, IS_WRITTEN));
+        assert_eq!(followed(&[Found::Other; 20], true), other);
+    }
+
+    #[test]
+    fn the_next_acceptance_of_the_file_ends_the_one_before() {
+        for (found, expected) in [
+            (Found::Other, Some(Loss::Different)),
+            (Found::Unchanged, Some(Loss::Unwritten)),
+            (Found::Unknown, None),
+        ] {
+            let (mut written, now) = (Written::default(), Instant::now());
+            let first = || accepted(Path::new("/w/a"), "x");
+            assert!(written.follow(first(), now).is_none());
+            let now = written.due().unwrap();
+            for (number, _) in written.elapse(now) {
+                assert!(written.looked(number, found, |_| false, now).is_none());
+            }
+            let former = written.follow(first(), now);
+            assert_eq!(
+                former.map(|lost| lost.how),
+                expected.filter(|_| found == Found::Other)
+            );
+            written.withdraw(&"s".into(), "/w/a");
+            assert_eq!(written.due(), None);
+        }
+    }
+
+    #[test]
+    fn a_file_is_compared_as_the_agent_may_write_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        let utf_16 =
+            |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+        for (content, as_written, text, expected) in [
+            ("x\n", None, b"x\n".to_vec(), Found::Accepted),
+            ("x\n", None, b"x".to_vec(), Found::Other),
+            ("x\r\n", None, b"x\r".to_vec(), Found::Other),
+            ("x\r\n", Some("x\n"), b"x\n".to_vec(), Found::Accepted),
+            ("x\r\n", Some("x\n"), b"x".to_vec(), Found::Other),
+            ("\u{feff}é\n", None, utf_16("\u{feff}é\n"), Found::Accepted),
+            ("x\n", None, b"before".to_vec(), Found::Unchanged),
+        ] {
+            let _ = fs::remove_file(&file);
+            fs::write(&file, "before").unwrap();
+            let mut accepted = accepted(&file, content);
+            accepted.as_written = as_written.map(|text: &str| Arc::new(text.to_owned()));
+            if expected != Found::Unchanged {
+                fs::remove_file(&file).unwrap();
+                fs::write(&file, &text).unwrap();
+            }
+            assert_eq!(accepted.look(), expected, "{content:?} {text:?}");
+        }
+        let new = folder.path().join("new");
+        assert_eq!(accepted(&new, "x").look(), Found::Unchanged);
+        let elsewhere = folder.path().join("of/another/machine");
+        assert_eq!(accepted(&elsewhere, "x").look(), Found::Unknown);
+    }
+}
