@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use crossterm::event::Event as TerminalEvent;
 use crossterm::execute;
 use crossterm::style::Print;
-use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
 use pillion_companion::{Diff, EditorEvent, Handle, Reply};
 use pillion_discovery::{Environment, kept_text};
 use pillion_system::Worker;
@@ -53,7 +52,7 @@ pub fn run(
     let in_tmux = std::env::var_os("TMUX").is_some();
     let notifier = Notifier::new(options.notify, in_tmux);
     let screen = Screen::new(notifier.has_title())?;
-    let size = screen.terminal.size().unwrap_or(Size::new(80, 24));
+    let size = screen.size().unwrap_or(Size::new(80, 24));
     let files = sender.clone();
     let answers = move |answer| drop(files.send(Input::Source(answer)));
     let (unfinished, finished) = channel();
@@ -164,12 +163,9 @@ impl Driver {
             return Ok(rest);
         }
         if self.edited().is_none() {
-            execute!(io::stdout(), BeginSynchronizedUpdate)?;
             let (app, theme) = (&mut self.app, &self.theme);
             self.screen
-                .terminal
                 .draw(|frame| rest = screen::draw(frame, app, theme))?;
-            execute!(io::stdout(), EndSynchronizedUpdate)?;
             self.notify()?;
             self.app.drawn(Instant::now());
         }
@@ -317,7 +313,7 @@ impl Driver {
 
     /// The terminal may have another size after something else had it.
     fn resize(&mut self) -> io::Result<()> {
-        let size = self.screen.terminal.size()?;
+        let size = self.screen.size()?;
         self.update(Event::Resized(size))
     }
 

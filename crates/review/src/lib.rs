@@ -16,6 +16,7 @@ mod highlight;
 mod keyboard;
 mod notify;
 mod proposal;
+mod repaint;
 mod rows;
 mod screen;
 mod source;

@@ -1,22 +1,24 @@
 //! The terminal: taken over and given back, also after a panic.
 
-use std::io::{self, IsTerminal, Stdout};
+use std::io::{self, IsTerminal, Stdout, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::ensure;
-use crossterm::cursor::{MoveTo, Show};
+use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
 use crossterm::style::Print;
 use crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
-use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-use ratatui::layout::{Position, Rect};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect, Size};
+use ratatui::{Frame, Terminal};
 
 use crate::notify::{POP_TITLE, PUSH_TITLE};
+use crate::repaint;
 
 /// Whether a review can run here: in a terminal that can place text.
 ///
@@ -47,8 +49,9 @@ static KEEPS_TITLE: AtomicBool = AtomicBool::new(false);
 
 /// The terminal, ours from `new` to drop.
 pub struct Screen {
-    /// What to draw on.
-    pub terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// What the terminal shows.
+    shown: Buffer,
     modes: Modes,
 }
 
@@ -63,6 +66,7 @@ impl Screen {
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let mut screen = Self {
             terminal,
+            shown: Buffer::default(),
             modes: Modes::now(),
         };
         screen.take()?;
@@ -78,14 +82,54 @@ impl Screen {
         LENT.store(false, Ordering::SeqCst);
         TAKEN.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
-        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+        execute!(
+            io::stdout(),
+            EnterAlternateScreen,
+            EnableBracketedPaste,
+            Hide
+        )?;
         if KEEPS_TITLE.load(Ordering::SeqCst) {
             execute!(io::stdout(), Print(PUSH_TITLE))?;
         }
+        let size = self.terminal.size()?;
+        self.clear(size)
+    }
+
+    /// How many columns and rows the terminal has now.
+    ///
+    /// # Errors
+    /// When the terminal does not say.
+    pub fn size(&self) -> io::Result<Size> {
+        self.terminal.size()
+    }
+
+    /// Shows what `render` draws.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        let size = self.terminal.size()?;
+        if size != self.shown.area.as_size() {
+            self.clear(size)?;
+        }
+        render(&mut self.terminal.get_frame());
+        let next = self.terminal.current_buffer_mut();
+        let drawn = next.clone();
+        next.reset();
+        let shown = std::mem::replace(&mut self.shown, drawn);
+        let bytes = repaint::bytes(shown, &self.shown)?;
+        let mut out = io::stdout();
+        out.write_all(&bytes)?;
+        out.flush()
+    }
+
+    /// Begins with an empty screen.
+    fn clear(&mut self, size: Size) -> io::Result<()> {
+        let area = Rect::from((Position::ORIGIN, size));
+        self.shown = Buffer::empty(area);
         // This clears, as `clear` would. But `clear` asks the terminal where its cursor is, and some
         // never answer.
-        let size = self.terminal.size()?;
-        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
+        self.terminal.resize(area)
     }
 
     /// Gives the terminal to another program until [`Screen::take`]. Where that has a window of its
