@@ -44,35 +44,32 @@ pub fn bytes(mut shown: Buffer, next: &Buffer) -> io::Result<Vec<u8>> {
 }
 
 impl Scroll {
-    /// The one that leaves the least to be written, if any leaves less than none does.
+    /// The one that gains the most, if it leaves less to be written than none does.
     fn find(shown: &Buffer, next: &Buffer) -> Option<Self> {
         let height = usize::from(next.area.height);
         let stays: Vec<_> = (0..height).map(|y| equal(shown, y, next, y)).collect();
-        let mut best = None;
-        let mut least = next.content.len() - stays.iter().sum::<usize>();
+        let changed = next.content.len() - stays.iter().sum::<usize>();
         // A row more or less is written before a scroll would be.
-        if least <= usize::from(next.area.width) {
+        if changed <= usize::from(next.area.width) {
             return None;
         }
-        for by in 1..=height / 2 {
-            for up in [true, false] {
-                let Some(scroll) = Self::among(shown, next, &stays, by, up) else {
-                    continue;
-                };
-                let mut moved = shown.clone();
-                scroll.apply(&mut moved);
-                let cells = moved.content.iter().zip(&next.content);
-                let written = cells.filter(|(before, after)| before != after).count();
-                if written < least {
-                    (best, least) = (Some(scroll), written);
-                }
-            }
-        }
-        best
+        let ways = (1..=height / 2).flat_map(|by| [(by, true), (by, false)]);
+        let scrolls = ways.filter_map(|(by, up)| Self::among(shown, next, &stays, by, up));
+        let (_, best) = scrolls.max_by_key(|(gain, _)| *gain)?;
+        let mut moved = shown.clone();
+        best.apply(&mut moved);
+        let cells = moved.content.iter().zip(&next.content);
+        (cells.filter(|(before, after)| before != after).count() < changed).then_some(best)
     }
 
-    /// The run of rows that gains the most from moving by so many.
-    fn among(shown: &Buffer, next: &Buffer, stays: &[usize], by: usize, up: bool) -> Option<Self> {
+    /// The run of rows that gains the most from moving by so many, and how many cells it gains.
+    fn among(
+        shown: &Buffer,
+        next: &Buffer,
+        stays: &[usize],
+        by: usize,
+        up: bool,
+    ) -> Option<(isize, Self)> {
         let height = stays.len();
         let (mut best, mut most) = (None, 0);
         let (mut start, mut gain) = (0, 0);
@@ -85,7 +82,7 @@ impl Scroll {
             gain += moved.cast_signed() - stays[to].cast_signed();
             if gain > most {
                 let (top, end) = (start, at + by + 1);
-                (best, most) = (Some(Self { top, end, by, up }), gain);
+                (best, most) = (Some((gain, Self { top, end, by, up })), gain);
             }
         }
         best
