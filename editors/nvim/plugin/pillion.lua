@@ -2,13 +2,13 @@
 ---
 --- Everything else is loaded when it is needed, so that this costs nothing while Neovim starts.
 
-if vim.g.loaded_pillion or vim.fn.has("nvim-0.7") == 0 then
+if vim.g.loaded_pillion or vim.fn.has("nvim-0.10") == 0 then
   return
 end
 vim.g.loaded_pillion = true
 
 -- 'autochdir' has not moved it yet.
-vim.g.pillion_start_folder = vim.loop.cwd()
+vim.g.pillion_start_folder = vim.uv.cwd()
 
 local function command(name, run, options)
   vim.api.nvim_create_user_command(name, run, options)
@@ -67,22 +67,25 @@ end
 local group = vim.api.nvim_create_augroup("PillionAutoStart", {})
 
 -- Scheduled: the options may be set, and the file be a real one, only after the event.
-local function consider_soon(may_be_new)
+local function consider_soon(may_be_new, everywhere)
   vim.schedule(function()
-    require("pillion.autostart").consider(group, may_be_new)
+    require("pillion.autostart").consider(group, may_be_new, everywhere)
   end)
 end
 
-vim.api.nvim_create_autocmd({ "BufEnter", "BufNewFile", "BufFilePost", "BufWritePost", "VimEnter" }, {
+local EVENTS = { "BufEnter", "BufNewFile", "BufFilePost", "BufWritePost", "SessionLoadPost", "VimEnter" }
+
+vim.api.nvim_create_autocmd(EVENTS, {
   group = group,
   desc = "Start Pillion on the first real file",
   callback = function(event)
+    local is_start = event.event == "VimEnter"
     -- What netrw names its messages is not on disk, either.
-    consider_soon(event.event == "BufNewFile" or event.event == "VimEnter")
+    consider_soon(event.event == "BufNewFile" or is_start, is_start or event.event == "SessionLoadPost")
   end,
 })
 
 if vim.v.vim_did_enter == 1 then
   -- A package manager loads the plugin late.
-  consider_soon(true)
+  consider_soon(true, true)
 end

@@ -206,7 +206,7 @@ each_neovim! {
         is_told(&world, "Pillion: The file mixes CRLF and LF");
         world.nvim.wait_until("the note above it", "(function()
             local win = vim.fn.win_findbuf(vim.fn.bufnr('^pillion://'))[1]
-            local option = require('pillion.diff.label').option()
+            local option = 'winbar'
             return vim.api.nvim_win_get_option(win, option):find('[The file mixes', 1, true) ~= nil
           end)()");
         world.nvim.input(":q<CR>");

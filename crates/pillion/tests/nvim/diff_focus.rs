@@ -79,8 +79,8 @@ each_neovim! {
         type_in_terminal(&review);
         review.type_until("<C-\\><C-n><C-w>oi", "vim.api.nvim_get_mode().mode == 't'");
         review.begin(PROPOSED);
-        assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", true]));
-        review.type_until("<C-\\><C-n>:PillionDiffs 1<CR>", "vim.b.pillion_diff == 1");
+        assert_eq!(mode_and_tabs(&review), json!(["t", 1, "terminal", true]));
+        review.type_until("<C-\\><C-n>", "vim.b.pillion_diff == 1");
         review.world.nvim.input(":q<CR>");
         review.is_rejected();
         assert_eq!(mode_and_tabs(&review)[3], json!(true));
@@ -177,17 +177,6 @@ fn layout_is_as_before(
     review.gemini.close(&review.path).unwrap();
     review.wait_gone();
     assert_eq!(review.everything()[2], here, "{options} {layout} {new_tab}");
-}
-
-each_neovim! {
-    fn a_view_that_cannot_be_opened_is_an_error(version) {
-        let review = Review::new(version);
-        review.type_until("q:", "vim.fn.getcmdwintype() == ':'");
-        let problem = review.gemini.try_propose(&review.path, PROPOSED).unwrap_err();
-        assert!(problem.to_string().contains("command-line window"), "{problem}");
-        review.type_until(":q<CR>", "vim.fn.getcmdwintype() == ''");
-        review.wait_gone();
-    }
 }
 
 each_neovim! {

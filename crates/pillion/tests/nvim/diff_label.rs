@@ -8,7 +8,7 @@ const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
 
 /// What stands above the proposal; below it in Neovim 0.7. All windows with it are asked.
 const LABEL: &str = "(function()
-    local option = require('pillion.diff.label').option()
+    local option = 'winbar'
     return vim.api.nvim_win_get_option(vim.fn.win_findbuf(vim.fn.bufnr('^pillion://'))[1], option)
   end)()";
 
@@ -16,7 +16,7 @@ const LABEL: &str = "(function()
 const DRAWN: &str = "local limit = ...
   return (function()
     local win = vim.fn.win_findbuf(vim.fn.bufnr('^pillion://'))[1]
-    local option = require('pillion.diff.label').option()
+    local option = 'winbar'
     local line = vim.api.nvim_win_get_option(win, option)
     local how = { winid = win }
     if option == 'winbar' then how.use_winbar = true end
@@ -27,7 +27,7 @@ const DRAWN: &str = "local limit = ...
 
 /// A plugin that puts its own into the line: by autocommands, by a timer, for each window.
 const PLUGIN: &str = "
-    local option = vim.fn.has('nvim-0.8') == 1 and 'winbar' or 'statusline'
+    local option = 'winbar'
     function take_over()
       for _, win in ipairs(vim.api.nvim_list_wins()) do
         vim.api.nvim_win_set_option(win, option, 'THEIRS')
@@ -156,7 +156,7 @@ each_neovim! {
 
 /// The lines of all windows that show no proposal, as far as the keys stand there.
 const ELSEWHERE: &str = "(function()
-    local option = require('pillion.diff.label').option()
+    local option = 'winbar'
     return #vim.tbl_filter(function(win)
       local is_proposal = vim.fn.bufname(vim.api.nvim_win_get_buf(win)):find('^pillion://')
       return not is_proposal and vim.api.nvim_win_get_option(win, option):find(':w accepts', 1, true)

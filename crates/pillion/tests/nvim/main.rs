@@ -16,7 +16,7 @@
 //! | edited texts lose what the person set | `diff_texts::what_the_person_sets_counts` |
 //! | an unsaved buffer is overwritten | `reload::a_modified_buffer_is_left_alone_and_said_once` |
 //! | closing the view decides nothing | `diff_decisions::what_closes_the_proposal_rejects_once` |
-//! | the agent is told of a view that is not there | `diff_focus::a_view_that_cannot_be_opened_is_an_error` |
+//! | the agent is told of a view that is not there | `diff_waiting::it_opens_when_the_command_line_window_is_left` |
 //! | a name is a pattern, or a command | `diff_names::names_are_taken_as_they_are`, `a_file_is_found_by_its_links_and_not_by_what_looks_like_it` |
 //! | layout, options or files of the user are changed | `diff_focus::the_layout_is_as_before_whatever_the_options` |
 //! | terminals and diffs count as files | `context::a_terminal_leaves_the_file_active_with_its_cursor` |
@@ -82,9 +82,11 @@ mod diff_quit;
 mod diff_refused;
 mod diff_seen;
 mod diff_texts;
+mod diff_waiting;
 mod health;
 mod help;
 mod ide_client;
+mod idle;
 mod install;
 mod lifecycle;
 mod mention;

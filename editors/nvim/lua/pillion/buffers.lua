@@ -3,7 +3,7 @@
 
 local text = require("pillion.diff.text")
 
-local uv = vim.uv or vim.loop
+local uv = vim.uv
 
 local M = {}
 

@@ -1,7 +1,5 @@
 --- `pillion lsp`: its life, and what is said to and by it.
 
-require("pillion.luajit")
-
 local config = require("pillion.config")
 local events = require("pillion.events")
 local notify = require("pillion.notify")
@@ -119,6 +117,12 @@ local function on_request(method, params)
   return result
 end
 
+--- A proposal that was answered while Neovim waited for a key, and cannot be shown at all.
+local function on_late_problem(_, params, message)
+  M.notify("pillion/didResolveDiff", { id = params.id, revision = params.revision, outcome = "rejected" })
+  notify.unasked("error", ("rejected a change to %s: %s"):format(params.path or "?", message))
+end
+
 local function after_the_end()
   require("pillion.context").detach()
   require("pillion.reload").detach()
@@ -233,6 +237,7 @@ function M.start(options)
   connection, problem = transport.open(command, {
     notification = on_notification,
     request = on_request,
+    late_problem = on_late_problem,
     exit = on_exit,
   })
   if not connection then

@@ -148,7 +148,7 @@ end
 --- A program that does not depend on a shell to find the home folder.
 local function at_home(command)
   local program = command[1]:gsub("^~/", function()
-    return vim.loop.os_homedir() .. "/"
+    return vim.uv.os_homedir() .. "/"
   end)
   return vim.list_extend({ program }, command, 2)
 end

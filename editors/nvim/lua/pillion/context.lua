@@ -270,8 +270,7 @@ function M.attach()
   on({ "BufReadPost", "FocusGained", "DirChanged" }, repositories_may_differ)
   on("OptionSet", files_may_differ, { "buftype", "buflisted" })
   on({ "TabNew", "TabClosed", "WinNew", "WinClosed" }, roots_may_differ)
-  -- Neovim 0.7 does not tell of language servers.
-  on(vim.fn.exists("##LspAttach") == 1 and { "LspAttach", "LspDetach" } or "CursorHold", roots_may_differ)
+  on({ "LspAttach", "LspDetach" }, roots_may_differ)
   schedule()
 end
 

@@ -3,7 +3,7 @@
 local utf16 = require("pillion.context.utf16")
 local uri = require("pillion.uri")
 
-local uv = vim.uv or vim.loop
+local uv = vim.uv
 
 local M = {}
 

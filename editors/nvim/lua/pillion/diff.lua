@@ -17,6 +17,7 @@ local text = require("pillion.diff.text")
 local typed = require("pillion.diff.typed")
 local utf8 = require("pillion.utf8")
 local view = require("pillion.diff.view")
+local waiting = require("pillion.diff.waiting")
 local write = require("pillion.diff.write")
 
 local M = {}
@@ -138,8 +139,10 @@ local function attach()
     end
   end)
   seen.attach(pending.of_buffer)
-  typed.attach(group, pending.revisions, function(kind, buf, argument)
-    quit.prepare(kind, buf, pending)
+  typed.attach(group, pending.revisions, function(kind, buf, argument, is_forced)
+    if quit.prepare(kind, buf, is_forced, pending) then
+      return true
+    end
     local diff = pending.of_buffer(buf)
     if diff and kind == "write_all" then
       -- It passes an unedited proposal over without a word.
@@ -188,23 +191,21 @@ local function replace(diff, params)
   end
   if not view.is_shown(diff) then
     view.close_windows(diff, diff.windows)
-    return view.show(diff, { in_view = pending.focused() ~= nil })
+    waiting.show(diff, pending, {})
   end
   return true
 end
 
---- Shows a proposed change (`pillion/openDiff`). True, or nil and why it cannot be shown.
+--- Takes a proposed change (`pillion/openDiff`), and shows it as soon as it can be shown. True, or nil and why
+--- it cannot be taken.
 function M.open(params)
-  if vim.fn.getcmdwintype() ~= "" then
-    return nil, "Neovim's command-line window is open, which does not allow opening another window"
-  end
   pending.make_room(params.id)
   local shown = pending.get(params.id)
   if shown then
     return replace(shown, params)
   end
   local diff = read({ id = params.id }, params)
-  local done, problem = view.open(diff, { in_view = pending.focused() ~= nil })
+  local done, problem = view.make(diff)
   if not done then
     return nil, problem
   end
@@ -213,7 +214,7 @@ function M.open(params)
   end
   pending.add(diff)
   typed.repeat_maps(diff.right)
-  pending.guard()
+  waiting.show(diff, pending, {})
   pending.emit("PillionDiffOpened", diff)
   return true
 end

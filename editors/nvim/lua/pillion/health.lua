@@ -9,14 +9,8 @@ local M = {}
 --- Longer than any program takes to say its version.
 local TIMEOUT_MS = 3000
 
--- Neovim 0.10 has new names for the reports, 0.11 lacks the old ones; before 0.8 only this
--- `require` has them.
-local reports = vim.health or require("health")
-local start = reports.start or reports.report_start
-local ok = reports.ok or reports.report_ok
-local info = reports.info or reports.report_info
-local warn = reports.warn or reports.report_warn
-local fail = reports.error or reports.report_error
+local start, ok, info, warn, fail =
+  vim.health.start, vim.health.ok, vim.health.info, vim.health.warn, vim.health.error
 
 local INSTALL = "cargo install --path crates/pillion, in a clone of Pillion"
 
@@ -107,7 +101,7 @@ end
 local function check_files(files)
   local there, folders = 0, {}
   for _, path in ipairs(files) do
-    if vim.loop.fs_stat(path) then
+    if vim.uv.fs_stat(path) then
       there = there + 1
       folders[shown(vim.fn.fnamemodify(path, ":h"))] = true
     else

@@ -6,12 +6,13 @@
 
 local check = require("pillion.reload.check")
 local notify = require("pillion.notify")
+local watch = require("pillion.reload.watch")
 
 local M = {}
 
---- How often to look, in milliseconds: at first after something is expected, more and more seldom
---- until `REST`.
-local SOON, REST = 20, 1000
+--- How often to look, in milliseconds: at first after something changed or is expected, more and more seldom
+--- until `REST`; and where the system does not tell of changes.
+local SOON, REST, BLIND = 20, 1000, 10000
 
 --- How long a file that an agent is about to write is watched.
 local EXPECTED_FOR = 10000
@@ -23,6 +24,9 @@ local is_looking = false
 
 --- Until when each path is watched.
 local expected = {}
+
+--- Whether the system tells of changes to all files that matter, and whether it told of one that was not looked at.
+local is_told, has_news = true, false
 
 --- Whether an agent may write at all.
 local function is_agent_here()
@@ -55,7 +59,7 @@ end
 local function expected_buffers()
   local buffers = {}
   for path, until_when in pairs(expected) do
-    if vim.loop.now() > until_when then
+    if vim.uv.now() > until_when then
       expected[path] = nil
     else
       local buf = require("pillion.buffers").find(path)
@@ -95,28 +99,58 @@ end
 
 local schedule_look
 
-local function tick()
-  if not is_agent_here() and next(expected) == nil then
-    stop_timer()
-    return
+--- Has the system tell of changes to these buffers' files.
+local function watch_files(buffers)
+  local paths = vim.tbl_keys(expected)
+  for buf in pairs(buffers) do
+    local name = vim.bo[buf].buftype == "" and vim.api.nvim_buf_get_name(buf) or ""
+    table.insert(paths, name ~= "" and name or nil)
   end
-  schedule_look(math.min(delay * 1.5, REST))
-  if is_busy() then
-    return
-  end
-  local changed = look_at(expected_buffers())
-  if is_agent_here() then
-    changed = look_at(buffers_in_use()) or changed
-  end
+  is_told = watch.follow(paths, function()
+    if not has_news then
+      has_news = true
+      vim.schedule(function()
+        schedule_look(SOON)
+      end)
+    end
+  end)
+end
+
+--- When to look next, if at all.
+local function plan_next(changed)
   if changed then
     -- A program that writes may write again.
     schedule_look(SOON)
+  elseif has_news or next(expected) ~= nil then
+    schedule_look(math.min(delay * 1.5, REST))
+  elseif not is_told then
+    schedule_look(BLIND)
+  else
+    stop_timer()
   end
+end
+
+local function tick()
+  if not is_agent_here() and next(expected) == nil then
+    stop_timer()
+    watch.stop()
+    return
+  end
+  if is_busy() then
+    plan_next(false)
+    return
+  end
+  has_news = false
+  local changed = look_at(expected_buffers())
+  local buffers = is_agent_here() and buffers_in_use() or {}
+  changed = look_at(buffers) or changed
+  watch_files(buffers)
+  plan_next(changed)
 end
 
 function schedule_look(after)
   delay = after
-  timer = timer or vim.loop.new_timer()
+  timer = timer or vim.uv.new_timer()
   timer:start(
     math.floor(after),
     0,
@@ -132,16 +166,18 @@ end
 --- Looks at what is visible, now.
 function M.check()
   if is_agent_here() and not is_busy() then
-    look_at(buffers_in_use())
-    if not timer then
-      schedule_look(REST)
+    local buffers = buffers_in_use()
+    local changed = look_at(buffers)
+    watch_files(buffers)
+    if changed or not timer then
+      plan_next(changed)
     end
   end
 end
 
 --- An agent is about to write the file: look at its buffer until it has.
 function M.expect(path)
-  expected[path] = vim.loop.now() + EXPECTED_FOR
+  expected[path] = vim.uv.now() + EXPECTED_FOR
   -- What is there before the agent writes.
   look_at(expected_buffers())
   schedule_look(SOON)
@@ -159,7 +195,7 @@ function M.attach()
       nested = true,
     })
   end
-  on({ "FocusGained", "BufEnter", "CursorHold", "TermLeave", "TermClose" }, M.check)
+  on({ "FocusGained", "BufEnter", "BufModifiedSet", "BufWinEnter", "CursorHold", "TermLeave", "TermClose" }, M.check)
   on("User", M.check, { "PillionDiffClosed", "PillionStatusChanged" })
   -- Neovim looks by itself when a hidden buffer is entered, before any other event.
   on("FileChangedShell", function(event)
@@ -177,7 +213,8 @@ end
 --- From now on it is not.
 function M.detach()
   stop_timer()
-  expected = {}
+  watch.stop()
+  expected, has_news = {}, false
   if group then
     pcall(vim.api.nvim_del_augroup_by_id, group)
     group = nil

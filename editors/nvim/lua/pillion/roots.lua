@@ -35,7 +35,7 @@ local function working_folders()
 end
 
 local function real(path)
-  return type(path) == "string" and vim.loop.fs_realpath(vim.fn.fnamemodify(path, ":p")) or nil
+  return type(path) == "string" and vim.uv.fs_realpath(vim.fn.fnamemodify(path, ":p")) or nil
 end
 
 --- The real paths of those that are there and `fits`, each once.

@@ -21,7 +21,7 @@ local function current_file()
   if not path then
     error({ message = "this buffer is not a file. Hint: select text instead" })
   end
-  if not vim.loop.fs_stat(path) then
+  if not vim.uv.fs_stat(path) then
     error({ message = "the file is not on disk yet. Hint: :w first" })
   end
   return text.check(path)

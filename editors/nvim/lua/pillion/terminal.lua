@@ -184,14 +184,14 @@ function M.where_from()
   return vim.api.nvim_get_current_win()
 end
 
---- A `<Cmd>` map may come from Visual mode, which Neovim 0.7 takes along into the terminal.
+--- A `<Cmd>` map may come from Visual mode, which would go along into the terminal.
 local function end_selecting()
   if vim.fn.mode():find("^[vVsS\22\19]") then
     vim.cmd("normal! \27")
   end
 end
 
---- Or from Insert mode, which it takes along, too: keys would change the terminal's buffer.
+--- Or from Insert mode: keys would change the terminal's buffer.
 local function type_here()
   if vim.fn.mode():find("^[iR]") then
     local keys = vim.api.nvim_replace_termcodes("<C-\\><C-n>i", true, false, true)

@@ -6,7 +6,7 @@
 
 local framing = require("pillion.client.framing")
 
-local uv = vim.loop
+local uv = vim.uv
 
 local M = {}
 
@@ -18,6 +18,13 @@ local KEPT = 4096
 local LAST_WORDS_MS = 200
 
 local INTERNAL_ERROR = -32603
+
+--- How long Neovim may wait for a key, and do nothing else, before a proposal is answered without it: it is
+--- taken, and shown afterwards. An agent would be told that it cannot be shown. Milliseconds.
+local ANSWER_MS = 2000
+
+--- Requests that may be answered so stand at the beginning of their message: a text of megabytes is not searched.
+local BEGINNING = 200
 
 --- Starts a process with three pipes. Returns it and them, or nil and what is wrong.
 local function spawn(command, on_exit)
@@ -44,15 +51,19 @@ local function close(handle)
   end
 end
 
---- What arrived for a `Connection`, in order, outside of libuv's callbacks.
-local function dispatch(connection, message)
+--- What arrived for a `Connection`, in order, outside of libuv's callbacks. `is_answered`: a request is.
+local function dispatch(connection, message, is_answered)
   local handlers = connection.handlers
   if message.method and message.id ~= nil then
     local ok, result, problem = pcall(handlers.request, message.method, message.params or {})
     if not ok then
       result, problem = nil, { code = INTERNAL_ERROR, message = tostring(result) }
     end
-    connection:send({ id = message.id, result = result, error = problem })
+    if not is_answered then
+      connection:send({ id = message.id, result = result, error = problem })
+    elseif problem then
+      handlers.late_problem(message.method, message.params or {}, problem.message)
+    end
   elseif message.method then
     handlers.notification(message.method, message.params or {})
   elseif connection.waiting[message.id] then
@@ -115,6 +126,27 @@ function Connection:give_up(problem)
   self:terminate()
 end
 
+--- Answers a proposal for a Neovim that does nothing but wait for a key. Returns what to call when it does more:
+--- whether that was too late.
+function Connection:answer_in_time(body)
+  local beginning = body:sub(1, BEGINNING)
+  local id = beginning:find('"method":"pillion/openDiff"', 1, true) and beginning:match('"id":(%d+)')
+  local timer = id and uv.new_timer()
+  local is_answered = false
+  if timer then
+    timer:start(ANSWER_MS, 0, function()
+      is_answered = true
+      self:write(('{"jsonrpc":"2.0","id":%s,"result":true}'):format(id))
+    end)
+  end
+  return function()
+    if timer then
+      timer:close()
+    end
+    return is_answered
+  end
+end
+
 function Connection:read_messages()
   local parse = framing.parser()
   self.pipes[2]:read_start(function(problem, piece)
@@ -126,10 +158,12 @@ function Connection:read_messages()
       self:give_up("it does not speak the protocol")
     else
       for _, body in ipairs(bodies) do
+        local arrive = self:answer_in_time(body)
         vim.schedule(function()
+          local is_answered = arrive()
           local ok, message = pcall(vim.json.decode, body, { luanil = { object = true } })
           if ok and type(message) == "table" then
-            dispatch(self, message)
+            dispatch(self, message, is_answered)
           else
             self:give_up("it does not speak the protocol")
           end
@@ -174,7 +208,8 @@ function Connection:on_exit(code, signal)
 end
 
 --- Starts `command`. `handlers` are `notification(method, params)`, `request(method, params)`, which
---- returns a result or nil and an error, and `exit(code, signal)`. Returns a connection, or nil and
+--- returns a result or nil and an error, `late_problem(method, params, message)` for an error after the answer, and
+--- `exit(code, signal)`. Returns a connection, or nil and
 --- what is wrong.
 function M.open(command, handlers)
   local connection = setmetatable({ handlers = handlers, waiting = {}, last_id = 0, errors = "" }, Connection)

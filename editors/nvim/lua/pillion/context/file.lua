@@ -20,12 +20,12 @@ end
 
 --- Whether there is anything at `path`.
 function M.exists(path)
-  return vim.loop.fs_stat(path) ~= nil
+  return vim.uv.fs_stat(path) ~= nil
 end
 
 --- Whether the file at `path` is on disk, and a regular one.
 function M.is_on_disk(path)
-  local found = vim.loop.fs_stat(path)
+  local found = vim.uv.fs_stat(path)
   return found ~= nil and found.type == "file"
 end
 

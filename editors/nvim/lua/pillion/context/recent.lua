@@ -22,7 +22,7 @@ local count = 0
 local last_time = 0
 
 local function now()
-  local seconds, microseconds = vim.loop.gettimeofday()
+  local seconds, microseconds = vim.uv.gettimeofday()
   return seconds * 1000 + math.floor(microseconds / 1000)
 end
 

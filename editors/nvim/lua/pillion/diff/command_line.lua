@@ -64,14 +64,14 @@ local function without_range(line)
 end
 
 --- What a user command does: `:W` is taken for what people who type it mean.
-local function of_user_command(name, argument, depth)
+local function of_user_command(name, argument, has_bang, depth)
   local entry = find(COMMANDS, name:lower())
+  local command = vim.api.nvim_buf_get_commands(0, {})[name] or vim.api.nvim_get_commands({})[name]
   -- `:Save` and `:File` are whatever people like.
   if entry and entry[3] ~= "rename" then
-    return entry[3], argument
+    local may_force = command and (command.callback or command.definition:find("!", 1, true))
+    return entry[3], argument, has_bang or may_force ~= nil and may_force ~= false
   end
-  local command = vim.api.nvim_buf_get_commands(0, {})[name] or vim.api.nvim_get_commands({})[name]
-  -- Of a command in Lua, Neovim 0.7 knows the description.
   local definition = command and command.definition:gsub("%b<>", "")
   if
     definition
@@ -79,7 +79,8 @@ local function of_user_command(name, argument, depth)
     and definition:find("^[%a! ]+$")
     and #vim.split(vim.trim(definition), " +") <= MAX_WORDS
   then
-    return M.kind(vim.trim(definition) .. " " .. argument, depth + 1)
+    local kind, all, is_forced = M.kind(vim.trim(definition) .. " " .. argument, depth + 1)
+    return kind, all, is_forced or has_bang
   end
 end
 
@@ -87,7 +88,7 @@ local IS_WRITE = { write = true, update = true, exit = true }
 
 --- What the first command of a line does: "write", "update", "exit" (write and quit), "write_all",
 --- "exit_all", "quit_all", "rename" (the buffer), or "unheard" (a write without autocommands); nil for
---- everything else. And the argument of the command.
+--- everything else. The argument of the command, and whether it may have a `!`.
 function M.kind(line, depth)
   line = without_range(line)
   local name = line:match("^%a+")
@@ -102,11 +103,12 @@ function M.kind(line, depth)
     return nil
   end
   local argument = vim.trim((line:sub(#name + 1):gsub("^!", "")))
+  local has_bang = line:sub(#name + 1, #name + 1) == "!"
   if name:find("^%u") then
     if is_unheard then
       return nil
     end
-    return of_user_command(name, argument, depth or 0)
+    return of_user_command(name, argument, has_bang, depth or 0)
   end
   local entry = find(COMMANDS, name)
   local kind = entry and entry[3]
@@ -115,7 +117,7 @@ function M.kind(line, depth)
   elseif kind == "rename" and argument == "" then
     kind = nil
   end
-  return kind, argument
+  return kind, argument, has_bang
 end
 
 --- What a write names instead of the file of its buffer: "" for none, also for `++enc=…` and for what

@@ -23,10 +23,14 @@ local function views_of_tab(tab)
 end
 
 --- Whether the person may be taken elsewhere: "normal", "terminal", or "busy" in the middle of typing.
---- A macro would go on elsewhere, too, or be recorded there.
-function M.activity()
+--- A macro would go on elsewhere, too, or be recorded there; so would a script that waits for a key or for a
+--- program. Autocommands are that, too: `in_event` is for those that tell of the mode.
+function M.activity(in_event)
   local mode = vim.api.nvim_get_mode()
   if mode.blocking or vim.fn.reg_recording() ~= "" or vim.fn.reg_executing() ~= "" then
+    return "busy"
+  end
+  if mode.mode ~= "t" and not in_event and vim.fn.state("S") ~= "" then
     return "busy"
   end
   if mode.mode == "n" or mode.mode == "nt" then
@@ -43,7 +47,6 @@ function M.capture()
     win = vim.api.nvim_get_current_win(),
     tab = tab,
     mode = mode.mode,
-    activity = M.activity(),
     in_terminal = vim.bo.buftype == "terminal",
     last_win = win_of_number(vim.fn.winnr("#")),
     last_tab = tab_of_number(vim.fn.tabpagenr("#")),

@@ -6,7 +6,7 @@ local text = require("pillion.diff.text")
 
 local layout = require("pillion.diff.layout")
 
-local uv = vim.uv or vim.loop
+local uv = vim.uv
 
 local M = {}
 
@@ -30,11 +30,6 @@ local function remarks_of(diff)
     table.insert(remarks, "the file on disk is not UTF-8: invalid bytes are shown as �")
   end
   return remarks
-end
-
---- Where a window shows its label: Neovim 0.7 has no line above a window.
-function M.option()
-  return vim.fn.has("nvim-0.8") == 1 and "winbar" or "statusline"
 end
 
 --- Text in a format of a status line, where `%` would run code.
@@ -169,31 +164,33 @@ local function say_hidden(diff)
   diff.is_hidden = is_hidden
 end
 
---- Takes the labels out of windows that show something else now, or were split off the view with them.
-local function take_out(diff, option)
+--- Takes the labels out of windows that show something else now, or were split off the view with them. Those
+--- of another view may read the same.
+local function take_out(diff)
   local was = diff.saved_options[diff.windows.right] or {}
   for _, win in ipairs(vim.api.nvim_list_wins()) do
-    local buf, name = vim.api.nvim_win_get_buf(win), diff.label_lines[vim.api.nvim_win_get_option(win, option)]
+    local buf, name = vim.api.nvim_win_get_buf(win), diff.label_lines[vim.wo[win].winbar]
+    local owner = vim.w[win].pillion_diff or vim.b[buf].pillion_diff or diff.id
     -- In a split of the proposal the same keys decide.
     local is_right = name == "right" and buf == diff.right
     local is_left = name == "left" and buf == diff.left and win == diff.windows.left
-    if name and not is_right and not is_left then
-      layout.set_local(win, option, (diff.saved_options[win] or was)[option] or "")
+    if name and owner == diff.id and not is_right and not is_left then
+      layout.set_local(win, "winbar", (diff.saved_options[win] or was).winbar or "")
     end
   end
 end
 
 --- Puts the labels of a view where they belong, if something else stands there.
 local function keep(diff)
-  local option, bufs = M.option(), { right = diff.right, left = diff.left }
+  local bufs = { right = diff.right, left = diff.left }
   for name, line in pairs(diff.labels) do
     local win = diff.windows[name]
     local is_ours = win and vim.api.nvim_win_is_valid(win) and vim.w[win].pillion_diff == diff.id
-    if is_ours and vim.api.nvim_win_get_buf(win) == bufs[name] and vim.api.nvim_win_get_option(win, option) ~= line then
-      layout.set(diff.saved_options, win, option, line)
+    if is_ours and vim.api.nvim_win_get_buf(win) == bufs[name] and vim.wo[win].winbar ~= line then
+      layout.set(diff.saved_options, win, "winbar", line)
     end
   end
-  take_out(diff, option)
+  take_out(diff)
   say_hidden(diff)
 end
 
@@ -256,7 +253,12 @@ local TAKEN_OVER = {
 function M.attach(group, sorted)
   local function each(act)
     return function()
-      vim.tbl_map(act, sorted())
+      for _, diff in ipairs(sorted()) do
+        -- One that was never shown has none.
+        if diff.labels then
+          act(diff)
+        end
+      end
     end
   end
   local function on(events, act, pattern)
@@ -265,7 +267,7 @@ function M.attach(group, sorted)
   on({ "TermEnter", "TermLeave", "WinEnter", "VimResized", "WinScrolled" }, label)
   on(TAKEN_OVER, keep)
   -- From a timer: in autocommands this has no effect.
-  on("OptionSet", keep, M.option())
+  on("OptionSet", keep, "winbar")
 end
 
 --- Says that what the person looks at is another proposal now.
@@ -275,17 +277,46 @@ function M.announce_anew(diff, is_over_edits)
   notify.unasked("info", ("%s revised %s%s"):format(diff.agent, name, hint))
 end
 
---- Says that there is a diff where the person does not look. One line: a longer one would ask for Enter.
-function M.announce(diff, verb)
-  verb = verb or "proposes"
-  local key = is_in_terminal() and (mapped_key("t", "diffs") or "CTRL-\\ CTRL-N :PillionDiffs") or ":PillionDiffs"
-  local hint = (". %s shows it"):format(key)
-  local room = vim.o.columns - vim.fn.strdisplaywidth(("Pillion: %s %s %s"):format(diff.agent, verb, hint)) - 14
-  local path = M.path(diff)
-  if vim.fn.strdisplaywidth(path) > room then
-    path = "…" .. vim.fn.strcharpart(path, vim.fn.strchars(path) - math.max(room - 1, 8))
-  end
+--- Says something about a proposal, in one line: a longer one would ask for Enter.
+local function say(diff, verb, hint)
+  local room = vim.o.columns - width(("Pillion: %s %s %s"):format(diff.agent, verb, hint)) - 14
+  local path = fitting(M.path(diff), math.max(room, MIN_ROOM), end_of)
   notify.info(("%s %s %s%s"):format(diff.agent, verb, path, hint))
+end
+
+--- Says that there is a diff where the person does not look.
+function M.announce(diff, verb)
+  local key = is_in_terminal() and (mapped_key("t", "diffs") or "CTRL-\\ CTRL-N :PillionDiffs") or ":PillionDiffs"
+  say(diff, verb or "proposes", (". %s shows it"):format(key))
+end
+
+--- Says that a proposal waits until the person is done, where that disturbs no question.
+function M.announce_waiting(diff)
+  local mode = vim.api.nvim_get_mode()
+  if not mode.blocking and not mode.mode:find("^[cr!]") then
+    say(diff, "proposes", ": opens when you stop typing")
+  end
+end
+
+--- Says that a proposal which waited is on the screen now.
+function M.announce_opened(diff)
+  say(diff, "proposed", " meanwhile")
+end
+
+function M.announce_problem(diff, problem)
+  notify.unasked("error", ("cannot show %s: %s"):format(M.path(diff), problem))
+end
+
+--- What the window of a terminal says of the proposals that wait: the first one, and how many there are.
+function M.notice(diff, count, columns)
+  local more = count > 1 and (" (1 of %d)"):format(count) or ""
+  local key = (mapped_key("t", "diffs") or "CTRL-\\ CTRL-N") .. " shows it"
+  local head = notify.visible(diff.agent) .. " proposes "
+  local room = columns - width(" " .. head .. more .. ": " .. key)
+  if room < MIN_ROOM then
+    return " " .. literal(key .. ": proposal" .. more) .. "%<"
+  end
+  return " " .. literal(head .. fitting(M.path(diff), room, end_of) .. more .. ": " .. key)
 end
 
 return M

@@ -11,17 +11,13 @@ local MIN_COLUMNS, MIN_LINES = 40, 8
 function M.set(saved, win, name, value)
   saved[win] = saved[win] or {}
   if saved[win][name] == nil then
-    saved[win][name] = vim.api.nvim_win_get_option(win, name)
+    saved[win][name] = vim.wo[win][name]
   end
   M.set_local(win, name, value)
 end
 
 function M.set_local(win, name, value)
-  if vim.fn.has("nvim-0.9") == 1 then
-    vim.api.nvim_set_option_value(name, value, { scope = "local", win = win })
-  else
-    vim.api.nvim_win_set_option(win, name, value)
-  end
+  vim.api.nvim_set_option_value(name, value, { scope = "local", win = win })
 end
 
 local function is_floating(win)
@@ -30,6 +26,7 @@ end
 
 --- Which side of its tab page a terminal window takes, and how much; nil if no view fits beside it.
 function M.side_of(win)
+  win = win == 0 and vim.api.nvim_get_current_win() or win
   if is_floating(win) then
     return nil
   end
@@ -77,7 +74,7 @@ end
 --- Whether a window of the current tab page takes part in a diff: ours would join it.
 function M.has_diff()
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-    if vim.api.nvim_win_get_option(win, "diff") then
+    if vim.wo[win].diff then
       return true
     end
   end
@@ -199,7 +196,6 @@ function M.close(tab, wins)
     is_ours = is_ours and vim.tbl_contains(wins, win)
   end
   if is_ours then
-    -- Closed window by window, it would leave the line of the tab line empty in Neovim 0.7.
     vim.cmd("tabclose! " .. vim.api.nvim_tabpage_get_number(tab))
     return
   end

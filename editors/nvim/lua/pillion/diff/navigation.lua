@@ -7,9 +7,8 @@ local text = require("pillion.diff.text")
 
 local M = {}
 
---- Puts the lines of `target` in place of the hunk under the cursor.
-local function put(diff, target, side)
-  local hunk = hunks.at(hunks.between(text.lines(diff.right), target), vim.fn.line("."), side)
+--- Puts the lines of `target` in place of a hunk of the proposal.
+local function put(diff, hunk, target)
   if not hunk then
     notify.info("there is no such hunk under the cursor")
     return false
@@ -24,20 +23,23 @@ function M.take(diff)
     notify.info("move the cursor to the proposal first")
     return false
   end
-  return put(diff, diff.pristine.lines, "old")
+  local changes = hunks.between(text.lines(diff.right), diff.pristine.lines)
+  return put(diff, hunks.at(changes, vim.fn.line("."), "old"), diff.pristine.lines)
 end
 
 --- The hunk under the cursor becomes the original's again.
 function M.drop(diff)
-  local in_proposal = vim.api.nvim_get_current_buf() == diff.right
-  return put(diff, original.lines(diff), in_proposal and "old" or "new")
+  local side = vim.api.nvim_get_current_buf() == diff.right and "new" or "old"
+  local old = original.lines(diff)
+  local hunk = hunks.at(hunks.shown(old, text.lines(diff.right)), vim.fn.line("."), side)
+  return put(diff, hunk and hunks.inverse(hunk), old)
 end
 
 local function go(diff, is_ahead)
   local line, target = vim.fn.line("."), nil
   local side = vim.api.nvim_get_current_buf() == diff.right and "new" or "old"
   local count = vim.api.nvim_buf_line_count(0)
-  for _, hunk in ipairs(hunks.between(original.lines(diff), text.lines(diff.right))) do
+  for _, hunk in ipairs(hunks.shown(original.lines(diff), text.lines(diff.right))) do
     local first = hunks.first_line(hunk[side], hunk[side .. "_count"], count)
     if is_ahead and first > line then
       target = first

@@ -40,12 +40,12 @@ function M.expect(path)
   if not config.get().diff.open_new_file then
     return
   end
-  local deadline = vim.loop.now() + TIMEOUT_MS
+  local deadline = vim.uv.now() + TIMEOUT_MS
   local function look()
-    local is_there = vim.loop.fs_stat(path) ~= nil
+    local is_there = vim.uv.fs_stat(path) ~= nil
     if is_there and focus.activity() ~= "busy" and vim.fn.getcmdwintype() == "" then
       open(path)
-    elseif is_there or vim.loop.now() < deadline then
+    elseif is_there or vim.uv.now() < deadline then
       vim.defer_fn(look, POLL_INTERVAL_MS)
     end
   end

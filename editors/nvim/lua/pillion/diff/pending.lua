@@ -83,7 +83,7 @@ end
 --- A diff whose view was opened from the view of `gone` leads back to where that one came from.
 local function inherit_origin(gone)
   for _, diff in pairs(pending) do
-    if vim.api.nvim_win_is_valid(diff.origin.win) and view.has_window(gone, diff.origin.win) then
+    if diff.origin and vim.api.nvim_win_is_valid(diff.origin.win) and view.has_window(gone, diff.origin.win) then
       diff.origin = gone.origin
     end
   end
@@ -111,7 +111,7 @@ local function take_away(diff)
   rescue(diff)
   inherit_origin(diff)
   -- With the window closed, Neovim chose where the person is now; with the window there, the person did.
-  local was_put_elsewhere = diff.was_inside and not vim.api.nvim_win_is_valid(diff.windows.right)
+  local was_put_elsewhere = diff.was_inside and not vim.api.nvim_win_is_valid(diff.windows.right or -1)
   local ok, problem = pcall(view.finish, diff, was_put_elsewhere or M.is_inside(diff))
   M.guard()
   if not ok then

@@ -34,16 +34,12 @@ end
 local function detect_filetype(buf, path, original)
   if original then
     M.set_filetype(buf, vim.bo[original].filetype)
-  elseif vim.fn.has("nvim-0.8") == 1 then
+  else
     local filetype, on_detect = vim.filetype.match({ buf = buf, filename = path })
     if on_detect then
       on_detect(buf)
     end
     M.set_filetype(buf, filetype or "")
-  elseif vim.fn.exists("#filetypedetect#BufRead") == 1 then
-    vim.api.nvim_buf_call(buf, function()
-      vim.api.nvim_exec_autocmds("BufRead", { group = "filetypedetect", pattern = path, modeline = false })
-    end)
   end
 end
 

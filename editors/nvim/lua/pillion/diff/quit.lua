@@ -48,12 +48,29 @@ local function say_what_waits(pending)
   end)
 end
 
---- Before a command that was typed, see `diff/command_line.lua`.
-function M.prepare(kind, buf, pending)
+--- Writes what `:wqa` would have written before it fails.
+local function write_others()
+  vim.schedule(function()
+    local ok, problem = pcall(vim.cmd, "wall")
+    if not ok then
+      notify.unasked("error", (problem:gsub("^.-Vim%(?%w*%)?:", "")))
+    end
+  end)
+end
+
+--- Before a command that was typed, see `diff/command_line.lua`. True if it must not be carried out: Neovim
+--- would say more than once that something is not written, and name a buffer that nobody knows.
+function M.prepare(kind, buf, is_forced, pending)
   local here = pending.of_buffer(buf)
   if kind == "quit_all" or kind == "exit_all" then
-    vim.tbl_map(mark, pending.sorted())
     say_what_waits(pending)
+    if not is_forced then
+      if kind == "exit_all" then
+        write_others()
+      end
+      return true
+    end
+    vim.tbl_map(mark, pending.sorted())
   elseif kind == "exit" and here then
     -- `:x` writes only what is modified, but "write and quit" here means the proposal.
     mark(here)
@@ -79,10 +96,22 @@ local function refuse(diff)
   end)
 end
 
+--- Whether only one window is left, so that `:q` in it ends Neovim as `:qa` does.
+local function is_last_window()
+  local wins = vim.tbl_filter(function(win)
+    return vim.api.nvim_win_get_config(win).relative == ""
+  end, vim.api.nvim_list_wins())
+  return #wins == 1
+end
+
 function M.attach(group, pending)
   vim.api.nvim_create_autocmd("ExitPre", {
     group = group,
     callback = function()
+      -- All is quit: by a map, by a script, by `:restart`. The proposal in front is not closed by that.
+      if not is_last_window() then
+        vim.tbl_map(mark, pending.sorted())
+      end
       say_what_waits(pending)
     end,
   })

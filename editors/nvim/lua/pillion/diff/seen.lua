@@ -9,7 +9,7 @@ local M = {
 local namespace = vim.api.nvim_create_namespace("pillion_seen")
 
 local function now()
-  return vim.loop.hrtime() / 1e6
+  return vim.uv.hrtime() / 1e6
 end
 
 --- Keys that were typed before the screen was drawn come before what is scheduled then.

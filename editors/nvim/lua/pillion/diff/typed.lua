@@ -2,7 +2,7 @@
 --- for many buffers looks the same to the buffer that is written.
 ---
 --- `CmdlineLeave` comes with everything that passes through the command line. For what |feedkeys()| and
---- |:normal| put there, Neovim names no key that was typed; before 0.10 it names none at all. Maps that type
+--- |:normal| put there, Neovim names no key that was typed. Maps that type
 --- commands in their middle look the same, and those like `<Cmd>w<CR>` leave no trace: both are repeated in
 --- the buffer of the proposal, where they go through `run`; so is `ZZ`.
 
@@ -27,15 +27,13 @@ end
 
 local function begin(line, buf, revisions, is_typed)
   -- A macro goes on typing whatever is on the screen.
-  local kind, argument
+  local kind, argument, is_forced
   if vim.fn.reg_executing() == "" then
-    kind, argument = command_line.kind(line)
+    kind, argument, is_forced = command_line.kind(line)
   end
   running = { buf = buf, kind = kind, argument = argument, is_typed = is_typed, revisions = revisions }
-  return running, kind and on_command(kind, buf, argument)
+  return running, kind and on_command(kind, buf, argument, is_forced)
 end
-
-local NAMES_TYPED_KEYS = vim.fn.has("nvim-0.10") == 1
 
 local namespace = vim.api.nvim_create_namespace("pillion_typed")
 
@@ -78,22 +76,18 @@ local function leave()
   end)
 end
 
---- Listens. `revisions()` gives those on the screen by the id of the diff; `prepare(kind, buf, argument)` is
+--- Listens. `revisions()` gives those on the screen by the id of the diff; `prepare(kind, buf, argument, is_forced)` is
 --- called before a command that writes or quits, see `command_line.kind`: if it returns true, the command
 --- is not carried out.
 function M.attach(group, revisions, prepare)
   snapshot, on_command = revisions, prepare
   vim.api.nvim_create_autocmd("CmdlineEnter", { group = group, callback = enter })
   vim.api.nvim_create_autocmd("CmdlineLeave", { group = group, callback = leave })
-  if NAMES_TYPED_KEYS then
-    vim.on_key(on_key, namespace)
-  end
+  vim.on_key(on_key, namespace)
 end
 
 function M.detach()
-  if NAMES_TYPED_KEYS then
-    vim.on_key(nil, namespace)
-  end
+  vim.on_key(nil, namespace)
 end
 
 --- Whether what is carried out was typed to write this buffer.
@@ -115,8 +109,7 @@ end
 
 --- Whether a function or an autocommand is being carried out, in Vimscript.
 local function is_in_script()
-  -- Neovim 0.7 names only the innermost.
-  local stack = vim.fn.expand(vim.fn.has("nvim-0.8") == 1 and "<stack>" or "<sfile>")
+  local stack = vim.fn.expand("<stack>")
   return stack:find("function ", 1, true) ~= nil or stack:find("Autocommands for", 1, true) ~= nil
 end
 

@@ -163,7 +163,7 @@ local function find_folds(diff, found)
   end
   open_ranges[diff.right] = ranges
   local win = diff.windows.right
-  if win and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_option(win, "foldmethod") == "expr" then
+  if win and vim.api.nvim_win_is_valid(win) and vim.wo[win].foldmethod == "expr" then
     layout.set_local(win, "foldmethod", "expr")
   end
 end
@@ -174,11 +174,11 @@ function M.refresh(diff)
   if not (buf and vim.api.nvim_buf_is_loaded(buf)) then
     return
   end
-  local started = vim.loop.hrtime()
+  local started = vim.uv.hrtime()
   local old, new = original.lines(diff), text.lines(buf)
   vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
   local line_count = vim.api.nvim_buf_line_count(buf)
-  local found = hunks.between(old, new)
+  local found = hunks.shown(old, new)
   for _, hunk in ipairs(found) do
     draw(buf, hunk, old, new, line_count)
     if hunk.old_count > 0 and hunk.new <= 1 and (hunk.new_count > 0 or hunk.new == 0) then
@@ -186,7 +186,7 @@ function M.refresh(diff)
     end
   end
   find_folds(diff, found)
-  diff.refresh_cost_ms = (vim.loop.hrtime() - started) / 1e6
+  diff.refresh_cost_ms = (vim.uv.hrtime() - started) / 1e6
 end
 
 local function refresh_later(diff)

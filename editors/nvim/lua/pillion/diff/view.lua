@@ -37,8 +37,25 @@ function M.is_shown(diff)
   return #vim.fn.win_findbuf(diff.right) > 0
 end
 
+local function needs_tab()
+  return config.get().diff.open_in_new_tab or layout.has_diff()
+end
+
+--- Why nothing can be shown to the person now: "prompt" (the command-line window), "typing", or "terminal", which
+--- fills the screen and which they do not leave for it; nil if it can.
+function M.obstacle(in_event)
+  local activity = focus.activity(in_event)
+  if vim.fn.getcmdwintype() ~= "" then
+    return "prompt"
+  elseif activity == "busy" then
+    return "typing"
+  end
+  local stays = activity == "terminal" and config.get().diff.keep_terminal_focus
+  return stays and needs_tab() and not layout.side_of(0) and "terminal" or nil
+end
+
 --- Where the windows go, and what has the focus then: "view", "terminal" or "stay". `how`: `in_view`,
---- the person looks at another diff; `is_wanted`, the person asked for this one.
+--- the person looks at another diff; `is_wanted`, the person asked for this one; `waited`, for what obstacle.
 local function plan(diff, here, how)
   local options = config.get().diff
   local is_unified = options.layout == "unified"
@@ -46,10 +63,10 @@ local function plan(diff, here, how)
     right = diff.right,
     left = not is_unified and diff.left or nil,
     horizontal = options.layout == "horizontal",
-    tab = options.open_in_new_tab or layout.has_diff(),
+    tab = needs_tab(),
     focus = "view",
   }
-  if how.is_wanted then
+  if how.is_wanted or how.waited == "terminal" then
     return spec
   end
   if here.in_terminal and options.keep_terminal_focus then
@@ -57,7 +74,7 @@ local function plan(diff, here, how)
     spec.terminal = side and { buf = vim.api.nvim_win_get_buf(here.win), side = side }
     spec.focus = spec.terminal and "terminal" or "stay"
     spec.unseen = spec.tab and not spec.terminal
-  elseif here.activity == "busy" or how.in_view then
+  elseif how.in_view then
     spec.tab, spec.focus, spec.unseen = true, "stay", true
   end
   return spec
@@ -75,7 +92,7 @@ function M.refresh_folds(diff)
   diff.has_stale_folds = false
   for _, win in ipairs({ diff.windows.left or -1, diff.windows.right }) do
     if is_valid(win) then
-      layout.set_local(win, "foldmethod", vim.api.nvim_win_get_option(win, "foldmethod"))
+      layout.set_local(win, "foldmethod", vim.wo[win].foldmethod)
     end
   end
 end
@@ -163,7 +180,11 @@ function M.show(diff, how)
   if not windows then
     return nil, problem
   end
-  diff.origin, diff.before = here, here
+  diff.origin, diff.before, diff.waits = here, here, nil
+  if how.waited == "terminal" then
+    -- They left Terminal mode for it.
+    here.mode = "t"
+  end
   diff.is_split = not spec.tab
   if spec.focus == "terminal" then
     -- Without going back first: with the tab line that came with the new tab page, the terminal
@@ -181,8 +202,8 @@ function M.show(diff, how)
   return true
 end
 
---- Makes the view. True, or nil and why it cannot be; then nothing of it is left.
-function M.open(diff, how)
+--- Makes the buffers of the view. True, or nil and why they cannot be; then nothing is left of them.
+function M.make(diff)
   local done, problem = quiet.run(function()
     original.attach(diff)
     return true
@@ -192,9 +213,6 @@ function M.open(diff, how)
       diff.right = proposal.create(diff, diff.left_is_users and diff.left or nil)
       original.adopt_filetype(diff)
     end)
-  end
-  if done then
-    done, problem = M.show(diff, how)
   end
   if not done then
     M.remove_buffers(diff)
@@ -259,6 +277,11 @@ end
 --- Takes the view away. `inside`: the person was in it, and goes back to where they came from.
 function M.finish(diff, inside)
   local origin = diff.origin
+  if not origin then
+    -- It was never shown.
+    M.remove_buffers(diff)
+    return
+  end
   local came_back = false
   if inside and is_valid(origin.win) then
     if is_inserting() then

@@ -82,7 +82,11 @@ function M.attach(group, find, accept, refill)
     end
   end)
   on({ "FileWriteCmd", "FileAppendCmd" }, refuse)
-  on("BufReadCmd", refill)
+  on("BufReadCmd", function(diff)
+    refill(diff)
+    -- `:e` lists what it reads.
+    vim.bo[diff.right].buflisted = false
+  end)
   vim.api.nvim_create_autocmd("BufFilePre", {
     group = group,
     pattern = "pillion://*",

@@ -8,7 +8,7 @@ local notify = require("pillion.notify")
 
 local M = {}
 
---- A file that is replaced is gone for a moment. Milliseconds.
+--- A file that is replaced is gone for a moment, one that is written anew is empty. Milliseconds.
 local MISSING_FOR = 300
 
 --- In a longer file line endings are not looked at. Bytes.
@@ -19,7 +19,7 @@ local MAX_LOOKED_AT = 8 * 1024 * 1024
 local seen = {}
 
 local function stamp_of(path)
-  local stat = vim.loop.fs_stat(path)
+  local stat = vim.uv.fs_stat(path)
   if not stat or stat.type ~= "file" then
     return nil
   end
@@ -42,7 +42,7 @@ local function warn(path, words)
 end
 
 local function is_modified(buf)
-  return vim.api.nvim_buf_get_option(buf, "modified")
+  return vim.bo[buf].modified
 end
 
 --- Keeps cursors and what is scrolled to in every window of the buffer.
@@ -72,13 +72,13 @@ end
 
 local function has_text_of_file(buf, path)
   local text = require("pillion.buffers").text(buf)
-  local stat = vim.loop.fs_stat(path)
+  local stat = vim.uv.fs_stat(path)
   return stat ~= nil and stat.size == #text and content_of(path) == text
 end
 
 --- The 'fileformat' in which all lines of a file end, or nil.
 local function format_of_file(path)
-  local stat = vim.loop.fs_stat(path)
+  local stat = vim.uv.fs_stat(path)
   local content = stat and stat.size <= MAX_LOOKED_AT and content_of(path)
   if not content then
     return nil
@@ -100,7 +100,7 @@ end
 
 --- Whether an agent changed all line endings of a file to others. A plain reload keeps 'fileformat'.
 local function has_other_format(buf, path)
-  local before, now = vim.api.nvim_buf_get_option(buf, "fileformat"), format_of_file(path)
+  local before, now = vim.bo[buf].fileformat, format_of_file(path)
   if not now or now == before or before == "mac" then
     return false
   end
@@ -160,19 +160,16 @@ end
 local function without_autoread(buf, action)
   -- As `:setlocal` shows it: set, not set, or `--` for the global value.
   local value = vim.api.nvim_buf_call(buf, function()
-    local value = vim.api.nvim_exec("setlocal autoread?", true)
-    vim.cmd("setlocal noautoread")
-    return value
+    return vim.fn.execute("setlocal autoread?")
   end)
+  vim.bo[buf].autoread = false
   action()
   if vim.api.nvim_buf_is_valid(buf) then
-    vim.api.nvim_buf_call(buf, function()
-      if value:find("--", 1, true) then
-        vim.cmd("setlocal autoread<")
-      else
-        vim.bo.autoread = vim.trim(value) == "autoread"
-      end
-    end)
+    -- Not `:setlocal autoread<`, which copies the global value since Neovim 0.11.
+    vim.bo[buf].autoread = nil
+    if not value:find("--", 1, true) then
+      vim.bo[buf].autoread = vim.trim(value) == "autoread"
+    end
   end
 end
 
@@ -229,7 +226,7 @@ end
 local function has_file(buf)
   return vim.api.nvim_buf_is_valid(buf)
     and vim.api.nvim_buf_is_loaded(buf)
-    and vim.api.nvim_buf_get_option(buf, "buftype") == ""
+    and vim.bo[buf].buftype == ""
     and vim.api.nvim_buf_get_name(buf) ~= ""
 end
 
@@ -247,15 +244,15 @@ local function react(buf, known, stamp)
       known.stamp, known.is_new = stamp, false
     end
     return true
-  elseif stamp then
+  elseif stamp and not stamp:find("^0 ") then
     known.stamp, known.missing_since = stamp, nil
     checktime(buf, known.path)
     return true
   end
-  local now = vim.loop.now()
+  local now = vim.uv.now()
   known.missing_since = known.missing_since or now
   if now - known.missing_since >= MISSING_FOR then
-    known.stamp, known.missing_since = nil, nil
+    known.stamp, known.missing_since = stamp, nil
     checktime(buf, known.path)
   end
   return true

@@ -12,13 +12,13 @@ local known = {}
 --- Whether this folder may be a root at all: neither the whole machine nor the home folder is a
 --- workspace.
 function M.is_workspace(folder)
-  local home = vim.loop.os_homedir()
-  return folder ~= vim.fn.fnamemodify(folder, ":h") and folder ~= home and folder ~= vim.loop.fs_realpath(home or "/")
+  local home = vim.uv.os_homedir()
+  return folder ~= vim.fn.fnamemodify(folder, ":h") and folder ~= home and folder ~= vim.uv.fs_realpath(home or "/")
 end
 
 local function has_mark(folder)
   for _, mark in ipairs(MARKS) do
-    if vim.loop.fs_stat(folder .. "/" .. mark) then
+    if vim.uv.fs_stat(folder .. "/" .. mark) then
       return true
     end
   end
@@ -45,7 +45,7 @@ end
 
 --- The folder that a file really lies in; nil if it is not there.
 function M.folder_of(path)
-  local real = vim.loop.fs_realpath(path)
+  local real = vim.uv.fs_realpath(path)
   return real and vim.fn.fnamemodify(real, ":h")
 end
 

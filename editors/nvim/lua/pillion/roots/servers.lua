@@ -8,9 +8,10 @@ local function clients()
   if not lsp then
     return {}
   end
-  local list = lsp.get_clients or lsp.get_active_clients
-  local ok, found = pcall(list)
-  return ok and type(found) == "table" and found or {}
+  return vim.tbl_filter(function(client)
+    -- One that was told to stop is listed until it is gone.
+    return not client:is_stopped()
+  end, lsp.get_clients())
 end
 
 local function path_of(uri)

@@ -5,7 +5,7 @@ local text = require("pillion.send.text")
 local M = {}
 
 local function exists(path)
-  return vim.loop.fs_stat(path) ~= nil
+  return vim.uv.fs_stat(path) ~= nil
 end
 
 local function absolute(word)
@@ -61,9 +61,9 @@ function M.complete(lead)
   local folder, prefix = word:match("^(.*/)([^/]*)$")
   folder, prefix = folder or "", prefix or word
   local found = {}
-  local scan = vim.loop.fs_scandir(absolute(folder == "" and "." or folder))
+  local scan = vim.uv.fs_scandir(absolute(folder == "" and "." or folder))
   while scan do
-    local name, kind = vim.loop.fs_scandir_next(scan)
+    local name, kind = vim.uv.fs_scandir_next(scan)
     if not name then
       break
     end

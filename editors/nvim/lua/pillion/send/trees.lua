@@ -45,7 +45,7 @@ function M.items(lines)
   end
   local items = {}
   for _, path in ipairs(paths) do
-    if vim.loop.fs_lstat(path) then
+    if vim.uv.fs_lstat(path) then
       table.insert(items, { path = text.check(path) })
     end
   end

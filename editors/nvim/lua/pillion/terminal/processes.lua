@@ -53,7 +53,7 @@ end
 
 --- The folder that a process works in, or nil.
 function M.working_folder(pid)
-  return vim.loop.fs_readlink(("/proc/%d/cwd"):format(pid))
+  return vim.uv.fs_readlink(("/proc/%d/cwd"):format(pid))
 end
 
 return M

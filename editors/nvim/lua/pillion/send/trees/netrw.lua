@@ -20,7 +20,7 @@ end
 local function existing(folder, name)
   for _, candidate in ipairs({ name, (name:gsub("[@*|=/]$", "")) }) do
     local path = joined(folder, candidate)
-    if candidate ~= "" and vim.loop.fs_lstat(path) then
+    if candidate ~= "" and vim.uv.fs_lstat(path) then
       return path
     end
   end
@@ -78,7 +78,7 @@ end
 --- It takes the last character of a name for a mark, also where it is none.
 local function unmarked(path)
   for _, mark in ipairs({ "", "*", "@" }) do
-    if vim.loop.fs_lstat(path .. mark) then
+    if vim.uv.fs_lstat(path .. mark) then
       return path .. mark
     end
   end
