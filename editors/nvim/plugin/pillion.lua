@@ -85,6 +85,28 @@ vim.api.nvim_create_autocmd(EVENTS, {
   end,
 })
 
+-- Before plugins that save sessions then, as far as they are loaded later.
+vim.api.nvim_create_autocmd("VimLeavePre", {
+  desc = "Keep Pillion's views out of sessions",
+  callback = function()
+    if package.loaded["pillion.diff.session"] then
+      require("pillion.diff.session").end_views(require("pillion.diff.pending").sorted)
+    end
+  end,
+})
+
+vim.api.nvim_create_autocmd("SessionLoadPost", {
+  desc = "Restore none of Pillion's views",
+  callback = function()
+    for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+      if vim.startswith(vim.api.nvim_buf_get_name(buf), "pillion") then
+        require("pillion.diff.session").clean()
+        return
+      end
+    end
+  end,
+})
+
 if vim.v.vim_did_enter == 1 then
   -- A package manager loads the plugin late.
   consider_soon(true, true)

@@ -190,3 +190,23 @@ each_neovim! {
         }
     }
 }
+
+each_neovim! {
+    /// Lines that resemble one another are hunks of their own on the screen.
+    fn what_is_dropped_is_what_is_shown(version) {
+        for (options, keys, dropped) in [
+            ("diffopt+=linematch:40", "2G", "first changed line|second line|third changed line|fourth changed line"),
+            ("diffopt-=linematch:40", "2G", "first line|second line|third line|fourth line"),
+            ("diffopt+=linematch:40,iwhite", "3G", "first changed line|second changed line|third line|fourth changed line"),
+        ] {
+            let review = Review::with(version, &format!("vim.cmd('set {options}')"));
+            let path = review.world.home.file("lines.txt", "first line\nsecond line\nthird line\nfourth line\n");
+            review.gemini.propose(&path, "first changed line\nsecond changed line\nthird changed line\nfourth changed line\n");
+            review.world.look();
+            review.type_until(
+                &format!("{keys}:PillionDropHunk<CR>"),
+                &format!("table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|') == '{dropped}'"),
+            );
+        }
+    }
+}

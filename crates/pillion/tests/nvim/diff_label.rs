@@ -205,3 +205,22 @@ each_neovim! {
         review.is_accepted(PROPOSED);
     }
 }
+
+each_neovim! {
+    /// Claude Code may have several; all that stands above them is the same.
+    fn two_proposals_for_one_file_keep_a_label_each(version) {
+        let review = Review::new(version);
+        let open = "require('pillion.diff').open({ id = ..., revision = 1, path = vim.fn.fnamemodify('a.txt', ':p'), notes = {},
+            agent = { name = 'claude', displayName = 'Claude Code' }, original = 'one\\n', proposed = 'two\\n' })";
+        for id in [101, 102] {
+            review.world.nvim.lua::<Value>(&format!("return {open}"), json!([id]));
+        }
+        let labels = "#vim.tbl_filter(function(win)
+            return vim.wo[win].winbar:find('a.txt', 1, true) ~= nil
+          end, vim.api.nvim_list_wins())";
+        for keys in ["gt", "<C-w>w", "gt", "<C-w>w", "gtix<Esc>u"] {
+            review.world.nvim.input(keys);
+            review.world.nvim.wait_until(keys, &format!("{labels} == 4"));
+        }
+    }
+}

@@ -82,6 +82,11 @@ each_neovim! {
             for tab in [1, 2] {
                 review.world.nvim.command(&format!("tabnext {tab}"));
                 review.is_told(keys, "change to a.txt is pending: :qa! rejects it");
+                // A map of a buffer that is not ours is not read.
+                if keys.starts_with(':') || tab == 2 {
+                    let messages = review.world.nvim.messages();
+                    assert!(!messages.contains("E37") && !messages.contains("E162"), "{keys}: {messages}");
+                }
                 let modified: Value = review.world.nvim.lua("return vim.bo[vim.fn.bufnr('^pillion://')].modified", json!([]));
                 assert_eq!(modified, json!(false), "after {keys}");
             }
@@ -102,6 +107,39 @@ each_neovim! {
         review.propose(PROPOSED);
         review.type_until("1gt", "vim.b.pillion_diff == nil");
         review.is_told(":lua vim.cmd('qa')<CR>", "change to a.txt is pending: :qa! rejects it");
+        review.type_until("2gt", "vim.b.pillion_diff == 1");
+        review.is_told(":lua vim.cmd('qa')<CR>", "change to a.txt is pending: :qa! rejects it");
+    }
+}
+
+each_neovim! {
+    fn what_neovim_cannot_quit_yet_is_written_by_wqa(version) {
+        let mut review = Review::new(version);
+        review.propose(PROPOSED);
+        review.type_until("1gtGomine<Esc>", "vim.bo.modified");
+        review.is_told(":wqa<CR>", "change to a.txt is pending: :qa! rejects it");
+        review.world.nvim.wait_until("written", "not vim.bo.modified");
+        review.world.nvim.input(":PillionReject<CR>");
+        review.is_rejected();
+        review.world.nvim.input(":qa<CR>");
+        assert_eq!(review.world.nvim.wait_exit(), 0);
+    }
+}
+
+each_neovim! {
+    /// Neovim 0.12 has both.
+    fn a_restart_throws_no_proposal_away(version) {
+        let mut review = Review::new(version);
+        if !review.world.nvim.lua::<bool>("return vim.fn.exists(':restart') == 2", json!([])) {
+            return;
+        }
+        review.propose(PROPOSED);
+        for tab in [2, 1] {
+            review.world.nvim.command(&format!("tabnext {tab}"));
+            for keys in [":restart<CR>", "ZR"] {
+                review.is_told(keys, "change to a.txt is pending");
+            }
+        }
     }
 }
 

@@ -102,6 +102,7 @@ mod send;
 mod send_paths;
 mod send_tmux;
 mod send_trees;
+mod session;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 #[path = "../shared/encodings.rs"]

@@ -62,7 +62,7 @@ end
 --- would say more than once that something is not written, and name a buffer that nobody knows.
 function M.prepare(kind, buf, is_forced, pending)
   local here = pending.of_buffer(buf)
-  if kind == "quit_all" or kind == "exit_all" then
+  if (kind == "quit_all" or kind == "exit_all") and not pending.is_empty() then
     say_what_waits(pending)
     if not is_forced then
       if kind == "exit_all" then
