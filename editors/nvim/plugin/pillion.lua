@@ -100,7 +100,10 @@ vim.api.nvim_create_autocmd("SessionLoadPost", {
   callback = function()
     for _, buf in ipairs(vim.api.nvim_list_bufs()) do
       if vim.startswith(vim.api.nvim_buf_get_name(buf), "pillion") then
-        require("pillion.diff.session").clean()
+        -- Later: the event comes for each buffer, and Neovim is on its way from one to the next.
+        vim.schedule(function()
+          require("pillion.diff.session").clean()
+        end)
         return
       end
     end

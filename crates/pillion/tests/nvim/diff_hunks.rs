@@ -195,13 +195,13 @@ each_neovim! {
     /// Lines that resemble one another are hunks of their own on the screen.
     fn what_is_dropped_is_what_is_shown(version) {
         for (options, keys, dropped) in [
-            ("diffopt+=linematch:40", "2G", "first changed line|second line|third changed line|fourth changed line"),
-            ("diffopt-=linematch:40", "2G", "first line|second line|third line|fourth line"),
-            ("diffopt+=linematch:40,iwhite", "3G", "first changed line|second changed line|third line|fourth changed line"),
+            ("diffopt+=linematch:40", "2G", "alpha one changed|beta two changed"),
+            ("diffopt+=linematch:40", "4G", "alpha one changed|something else here 123|yet another 456|beta two"),
+            ("diffopt-=linematch:40", "2G", "alpha one|beta two"),
         ] {
             let review = Review::with(version, &format!("vim.cmd('set {options}')"));
-            let path = review.world.home.file("lines.txt", "first line\nsecond line\nthird line\nfourth line\n");
-            review.gemini.propose(&path, "first changed line\nsecond changed line\nthird changed line\nfourth changed line\n");
+            let path = review.world.home.file("lines.txt", "alpha one\nbeta two\n");
+            review.gemini.propose(&path, "alpha one changed\nsomething else here 123\nyet another 456\nbeta two changed\n");
             review.world.look();
             review.type_until(
                 &format!("{keys}:PillionDropHunk<CR>"),

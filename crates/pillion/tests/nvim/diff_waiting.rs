@@ -20,13 +20,20 @@ impl Review {
     fn waits_for(&mut self, begin: &str, middle: &str, end: &str) {
         self.type_until(begin, middle);
         self.begin(PROPOSED);
-        self.world.nvim.wait_until(begin, &format!("{WAITS} and {middle}"));
-        self.world.nvim.wait_until("the status", "require('pillion').statusline():find('1 diff') ~= nil");
+        self.world
+            .nvim
+            .wait_until(begin, &format!("{WAITS} and {middle}"));
+        self.world.nvim.wait_until(
+            "the status",
+            "require('pillion').statusline():find('1 diff') ~= nil",
+        );
         self.type_until(end, SHOWN);
         self.world.look();
         self.world.nvim.input(":w<CR>");
         self.is_accepted(PROPOSED);
-        self.world.nvim.wait_until("back", "vim.b.pillion_diff == nil");
+        self.world
+            .nvim
+            .wait_until("back", "vim.b.pillion_diff == nil");
         assert_eq!(self.lines().join("\n") + "\n", ORIGINAL, "after {begin}");
         self.world.nvim.assert_no_errors();
     }
@@ -78,7 +85,7 @@ each_neovim! {
         ] {
             world.nvim.input(begin);
             let begun = std::time::Instant::now();
-            while world.nvim.blocked_in().is_none() {
+            while world.nvim.blocked_in().is_none() && !world.nvim.mode().starts_with('r') {
                 assert!(begun.elapsed() < SOON, "{begin}: {}", world.nvim.describe());
             }
             gemini.propose(&file, PROPOSED);

@@ -14,6 +14,9 @@ const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
 fn restores_no_view(version: NvimVersion, home: Home, session: &std::path::Path) {
     let world = World::with(version, home, &[], |setup| setup.arg("-S").arg(session));
     world.wait_running();
+    world
+        .nvim
+        .wait_until("one window", "#vim.api.nvim_list_wins() == 1");
     let state: Value = world.nvim.lua(
         "return { #vim.api.nvim_list_tabpages(), #vim.api.nvim_list_wins(), vim.wo.diff, vim.wo.foldmethod, vim.fn.expand('%:t'),
            #vim.tbl_filter(function(buf) return vim.api.nvim_buf_get_name(buf):find('^pillion') end, vim.api.nvim_list_bufs()) }",
