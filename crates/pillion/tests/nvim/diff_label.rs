@@ -138,9 +138,9 @@ each_neovim! {
         review.propose(PROPOSED);
         for (columns, typing, leaving) in [
             (60, "CTRL-\\ CTRL-N, then :PillionAccept or :PillionReject", ":PillionAccept 1 accepts, :PillionReject 1 rejects"),
-            (40, ":PillionAccept/:PillionReject", ":PillionAccept/:PillionReject 1"),
-            (27, ":Pillion accept/reject", ":Pillion accept/reject 1"),
-            (20, ":PillionAccept", ":PillionAccept 1"),
+            (40, "CTRL-\\ CTRL-N, then :PillionAccept", ":PillionAccept/:PillionReject 1"),
+            (27, "CTRL-\\ CTRL-N first", ":Pillion accept/reject 1"),
+            (20, "CTRL-\\ CTRL-N first", ":PillionAccept 1"),
         ] {
             review.type_until("<C-\\><C-n>", "vim.api.nvim_get_mode().mode == 'nt'");
             let resize = format!("call win_execute(win_findbuf(bufnr('^pillion://'))[0], 'vertical resize {columns}')");
@@ -222,5 +222,22 @@ each_neovim! {
             review.world.nvim.input(keys);
             review.world.nvim.wait_until(keys, &format!("{labels} == 4"));
         }
+    }
+}
+
+each_neovim! {
+    fn the_label_counts_and_says_that_unsaved_changes_are_missing(version) {
+        let review = Review::new(version);
+        review.world.nvim.command("set columns=300");
+        review.propose(PROPOSED);
+        review.world.nvim.wait_until("the counts", &format!("{LABEL}:find('a.txt +1 −1 — :w accepts', 1, true) ~= nil"));
+        review.gemini.close(&review.path).unwrap();
+        review.wait_gone();
+        review.world.nvim.command("call append('$', 'mine')");
+        review.propose(PROPOSED);
+        review.world.nvim.wait_until("what is missing", &format!("{LABEL}:find('[your unsaved changes are not in it] +1 −2', 1, true) ~= nil"));
+        let left = "vim.wo[vim.fn.win_findbuf(vim.fn.bufnr('a.txt$'))[2] or 0].winbar:find('with unsaved changes', 1, true) ~= nil \
+                    or vim.wo[vim.fn.win_findbuf(vim.fn.bufnr('a.txt$'))[1]].winbar:find('with unsaved changes', 1, true) ~= nil";
+        review.world.nvim.wait_until("the original's label", left);
     }
 }

@@ -49,6 +49,15 @@ function M.shown(old, new)
   return compare(old, new, options(true))
 end
 
+--- How many lines are added and removed.
+function M.counts(old, new)
+  local added, removed = 0, 0
+  for _, hunk in ipairs(M.between(old, new)) do
+    added, removed = added + hunk.new_count, removed + hunk.old_count
+  end
+  return added, removed
+end
+
 --- The hunk that leads back.
 function M.inverse(hunk)
   return { old = hunk.new, old_count = hunk.new_count, new = hunk.old, new_count = hunk.old_count }

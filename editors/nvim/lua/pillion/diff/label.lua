@@ -1,5 +1,6 @@
 --- What a view says about itself: the lines above its windows and short messages.
 
+local hunks = require("pillion.diff.hunks")
 local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
 local text = require("pillion.diff.text")
@@ -28,6 +29,10 @@ local function remarks_of(diff)
   vim.list_extend(remarks, diff.is_new and {} or text.unseen_changes(original.shape(diff), diff.pristine))
   if diff.is_lossy then
     table.insert(remarks, "the file on disk is not UTF-8: invalid bytes are shown as �")
+  end
+  if diff.left_is_users and vim.bo[diff.left].modified then
+    -- They look like lines that the agent removes.
+    table.insert(remarks, "your unsaved changes are not in it")
   end
   return remarks
 end
@@ -63,9 +68,8 @@ local function keys(diff)
     end
     return {
       "CTRL-\\ CTRL-N, then :PillionAccept or :PillionReject",
-      ":PillionAccept/:PillionReject",
-      ":Pillion accept/reject",
-      ":PillionAccept",
+      "CTRL-\\ CTRL-N, then :PillionAccept",
+      "CTRL-\\ CTRL-N first",
     }
   elseif vim.bo.buftype == "terminal" then
     -- There `:w` and `:q` are about the terminal.
@@ -138,15 +142,20 @@ local function right(diff)
   local columns = win and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_width(win) or vim.o.columns
   local decide = longest(keys(diff), columns)
   local room = columns - width("  — " .. decide)
+  local counts = (" +%d −%d"):format(diff.added, diff.removed)
+  local remarks = width(table.concat(diff.remarks, "; "))
+  counts = room - width(counts) >= remarks + (remarks > 0 and 3 or 1) * MIN_ROOM and counts or ""
   -- Where Neovim cuts, should the window get narrower unnoticed.
   if room >= MIN_ROOM then
-    return "%< " .. literal(what(diff, room) .. " — " .. decide)
+    return "%< " .. literal(what(diff, room - width(counts)) .. counts .. " — " .. decide)
   end
   return " " .. literal(decide) .. "%<"
 end
 
 local function left(diff)
-  local kind = diff.is_new and "new file" or diff.left_is_users and "your buffer" or "on disk"
+  local is_unsaved = diff.left_is_users and vim.bo[diff.left].modified
+  local yours = is_unsaved and "your buffer, with unsaved changes" or "your buffer"
+  local kind = diff.is_new and "new file" or diff.left_is_users and yours or "on disk"
   return literal((" %s (%s)"):format(M.path(diff), kind))
 end
 
@@ -226,6 +235,7 @@ end
 --- Labels the windows of a view.
 function M.show(diff)
   diff.remarks = remarks_of(diff)
+  diff.added, diff.removed = hunks.counts(original.lines(diff), text.lines(diff.right))
   label(diff)
 end
 

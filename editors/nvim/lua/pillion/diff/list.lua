@@ -7,17 +7,9 @@ local text = require("pillion.diff.text")
 
 local M = {}
 
-local function counts(diff)
-  local added, removed = 0, 0
-  for _, hunk in ipairs(hunks.between(original.lines(diff), text.lines(diff.right))) do
-    added, removed = added + hunk.new_count, removed + hunk.old_count
-  end
-  return added, removed
-end
-
 --- What is known of a diff: { id, agent, path, added, removed }.
 function M.item(diff)
-  local added, removed = counts(diff)
+  local added, removed = hunks.counts(original.lines(diff), text.lines(diff.right))
   return { id = diff.id, agent = diff.agent, path = diff.path, added = added, removed = removed }
 end
 
