@@ -352,3 +352,24 @@ each_neovim! {
         assert_eq!(world.nvim.mode(), "i");
     }
 }
+
+each_neovim! {
+    fn a_file_that_gets_another_encoding_is_read_in_it(version) {
+        let (world, _agent, path) = with_agent(version);
+        for (before, opened, after, encoding, first) in [
+            (&b"caf\xe9\n"[..], "++enc=latin1", "na\u{ef}ve\n".as_bytes(), "utf-8", "na\u{ef}ve"),
+            (&b"\x93\xfa\x96\x7b\n"[..], "++enc=cp932", "\u{65e5}\n".as_bytes(), "utf-8", "\u{65e5}"),
+            (&b"\xff\xfea\0\n\0"[..], "", "b\n".as_bytes(), "utf-8", "b"),
+            ("\u{e9}\n".as_bytes(), "", &b"\xe9t\xe9\n"[..], "latin1", "\u{e9}t\u{e9}"),
+        ] {
+            fs::write(&path, before).unwrap();
+            world.nvim.command(&format!("edit! {opened}"));
+            let_it_look(&world);
+            fs::write(&path, after).unwrap();
+            wait_first_line(&world, first);
+            let found: Value = world.nvim.lua("return { vim.bo.fileencoding, vim.bo.modified }", json!([]));
+            assert_eq!(found, json!([encoding, false]), "{opened}");
+        }
+        world.nvim.assert_no_errors();
+    }
+}

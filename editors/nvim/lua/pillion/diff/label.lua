@@ -28,7 +28,10 @@ local function remarks_of(diff)
   end, diff.notes)
   vim.list_extend(remarks, diff.is_new and {} or text.unseen_changes(original.shape(diff), diff.pristine))
   if diff.is_lossy then
-    table.insert(remarks, "the file on disk is not UTF-8: invalid bytes are shown as �")
+    local encoding = diff.left_is_users and vim.bo[diff.left].fileencoding or ""
+    local is_known = encoding ~= "" and encoding ~= "utf-8"
+    -- Short, so that it is not cut.
+    table.insert(remarks, is_known and ("encoding %s → utf-8"):format(encoding) or "not UTF-8: bytes shown as �")
   end
   if diff.left_is_users and vim.bo[diff.left].modified then
     -- They look like lines that the agent removes.

@@ -5,6 +5,7 @@
 --- of all others.
 
 local notify = require("pillion.notify")
+local utf8 = require("pillion.utf8")
 
 local M = {}
 
@@ -98,13 +99,34 @@ local function shows_returns(buf)
   return true
 end
 
---- Whether an agent changed all line endings of a file to others. A plain reload keeps 'fileformat'.
+--- Whether an agent changed all line endings of a file to others.
 local function has_other_format(buf, path)
   local before, now = vim.bo[buf].fileformat, format_of_file(path)
   if not now or now == before or before == "mac" then
     return false
   end
   return vim.tbl_contains(vim.opt.fileformats:get(), now) and (before == "dos" or not shows_returns(buf))
+end
+
+--- Whether the file is in another encoding now: an agent that writes UTF-8 changes what was Latin-1.
+local function has_other_encoding(buf, path)
+  local encoding, stat = vim.bo[buf].fileencoding, vim.uv.fs_stat(path)
+  local content = stat and stat.size <= MAX_LOOKED_AT and content_of(path)
+  if not content then
+    return false
+  end
+  local is_utf8 = utf8.first_invalid(content) == nil
+  if encoding == "" or encoding == "utf-8" then
+    return not is_utf8
+  elseif encoding:find("^ucs") or encoding:find("^utf%-%d") then
+    return is_utf8 and not content:find("%z")
+  end
+  return is_utf8 and content:find("[\128-\255]") ~= nil
+end
+
+--- Whether Neovim has to find out anew how the file is to be read: a plain reload keeps what the buffer has.
+local function is_read_otherwise(buf, path)
+  return has_other_format(buf, path) or has_other_encoding(buf, path)
 end
 
 local function warn_about_conflict(buf)
@@ -118,7 +140,7 @@ end
 --- What is done about a change, by Neovim's reason for asking.
 local function answer(buf, path, reason)
   if reason == "changed" or reason == "time" then
-    return has_other_format(buf, path) and "edit" or "reload"
+    return is_read_otherwise(buf, path) and "edit" or "reload"
   elseif reason == "conflict" then
     if has_text_of_file(buf, path) then
       return "reload"
@@ -184,7 +206,7 @@ local function checktime(buf, path)
     vim.cmd(("silent checktime %d"):format(buf))
   end
   keeping_views(buf, function()
-    if not is_modified(buf) and has_other_format(buf, path) then
+    if not is_modified(buf) and is_read_otherwise(buf, path) then
       without_autoread(buf, look)
     else
       look()
