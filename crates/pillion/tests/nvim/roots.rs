@@ -214,3 +214,29 @@ each_neovim! {
         assert_eq!(world.nvim.quit(), 0);
     }
 }
+
+each_neovim! {
+    /// Neovim lists it until it is gone.
+    fn a_language_server_that_was_stopped_is_no_root(version) {
+        let home = Home::new();
+        let other = home.other_workspace("other");
+        let world = World::with(version, home, &[("a.txt", "a\n")], |setup| setup);
+        let start = "local root, stopped = ..., false
+            local id = vim.lsp.start_client({ name = 'stubborn', root_dir = root, cmd = function()
+              return {
+                request = function(_, _, callback) callback(nil, { capabilities = {} }) return true, 1 end,
+                notify = function() return true end,
+                is_closing = function() return stopped end,
+                terminate = function() stopped = true end,
+              }
+            end })
+            vim.lsp.buf_attach_client(0, id)
+            server = id";
+        world.nvim.lua::<()>(start, json!([other]));
+        let folders = "#require('pillion.roots.servers').folders()";
+        world.nvim.wait_until("its folder", &format!("{folders} == 1"));
+        world.nvim.lua::<()>("vim.lsp.get_client_by_id(server).rpc.terminate()", json!([]));
+        world.nvim.wait_until("listed", "vim.lsp.get_client_by_id(server) ~= nil");
+        world.nvim.wait_until("no folder", &format!("{folders} == 0"));
+    }
+}
