@@ -10,6 +10,7 @@ mod server;
 mod socket;
 mod streamable_http;
 mod unauthenticated;
+mod unfinished;
 mod websocket;
 
 use std::io;
@@ -41,8 +42,8 @@ struct Shared {
     inherited: Arc<[Dialect]>,
     /// For commands that check files.
     checks: Lane,
-    /// What is being received over WebSockets.
-    unfinished: websocket::Budget,
+    /// What is being received.
+    unfinished: unfinished::Budget,
 }
 
 /// Binds this port, or one that the system chooses (C1.3).
@@ -70,7 +71,7 @@ pub(crate) fn serve(
         events,
         inherited: inherited.into(),
         checks: Lane::new(on_disk::MAX_CHECKS),
-        unfinished: websocket::Budget::default(),
+        unfinished: unfinished::Budget::default(),
     };
     server::serve(listener, Arc::new(shared), stopping)
 }

@@ -10,6 +10,7 @@ use hyper::body::{Body, Bytes, Incoming};
 use pillion_protocol::diff::MAX_CONTENT;
 
 use super::refusal::Refusal;
+use super::unfinished::{Begun, Budget, TOO_MANY};
 
 /// The largest body, in bytes: the longest content may double its size as a JSON string.
 const MAX_BODY: usize = 2 * MAX_CONTENT + 1024 * 1024;
@@ -20,11 +21,21 @@ const MAX_AHEAD: usize = 16 * 1024 * 1024;
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Others are being received.
+#[derive(Debug, thiserror::Error)]
+#[error("{TOO_MANY}")]
+struct NoRoom;
+
 /// The whole body.
 ///
 /// # Errors
-/// When it is too long, breaks off, or does not end within [`BODY_TIMEOUT`].
-pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Bytes, Refusal> {
+/// When it is too long, too many are received at once, it breaks off, or does not end within [`BODY_TIMEOUT`].
+pub(super) async fn read(
+    headers: &HeaderMap,
+    body: Incoming,
+    unfinished: &Budget,
+) -> Result<Bytes, Refusal> {
+    let begun = Begun::new(unfinished.clone());
     let announced = headers
         .get(CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<usize>().ok())
@@ -32,9 +43,13 @@ pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Bytes, R
     if announced > MAX_BODY {
         return Err(too_long());
     }
-    match tokio::time::timeout(BODY_TIMEOUT, collect(body, announced)).await {
+    match tokio::time::timeout(BODY_TIMEOUT, collect(body, announced, &begun)).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
+        Ok(Err(error)) if error.is::<NoRoom>() => Err(Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            error.to_string(),
+        )),
         Ok(Err(error)) => {
             let text = format!("the body was cut off: {error}");
             Err(Refusal::new(StatusCode::BAD_REQUEST, text))
@@ -48,7 +63,11 @@ pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Bytes, R
 
 /// Returns the body in one piece. Several chunks are copied: each, however small, would keep a buffer of
 /// the connection alive.
-async fn collect(body: Incoming, announced: usize) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
+async fn collect(
+    body: Incoming,
+    announced: usize,
+    begun: &Begun,
+) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
     let mut body = Limited::new(body, MAX_BODY);
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
@@ -60,6 +79,9 @@ async fn collect(body: Incoming, announced: usize) -> Result<Bytes, Box<dyn Erro
                 return Ok(data);
             }
             bytes.reserve_exact(announced.min(MAX_AHEAD));
+        }
+        if !begun.read(data.len()) {
+            return Err(NoRoom.into());
         }
         bytes.extend_from_slice(&data);
     }

@@ -176,7 +176,7 @@ impl Shared {
             let agent = agent.display_name().to_owned();
             return Err(refused(DiffError::ByAgent { agent }));
         }
-        let bytes = body::read(headers, body).await?;
+        let bytes = body::read(headers, body, &self.unfinished).await?;
         serde_json::from_slice(&bytes)
             .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, error.to_string()))
     }

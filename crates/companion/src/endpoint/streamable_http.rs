@@ -50,7 +50,7 @@ pub(super) async fn post(
         let text = "Unsupported Media Type: Content-Type must be application/json";
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
     }
-    let bytes = body::read(headers, body).await?;
+    let bytes = body::read(headers, body, &shared.unfinished).await?;
     let message = Message::parse(&bytes).map_err(|malformed| bad(&Answer::malformed(malformed)))?;
     drop(bytes);
     let Some(session) = session else {

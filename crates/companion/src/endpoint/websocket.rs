@@ -2,7 +2,6 @@
 //! ends with the connection: the agent dials anew, and asks nothing again that it had asked before.
 
 mod connection;
-mod unfinished;
 
 use std::sync::Arc;
 
@@ -16,7 +15,6 @@ use pillion_protocol::claude::{SUBPROTOCOL, WEBSOCKET_PATH};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 pub(super) use self::connection::Upgrade;
-pub(super) use self::unfinished::Budget;
 use super::Shared;
 use super::refusal::Refusal;
 use super::response::{self, Response};

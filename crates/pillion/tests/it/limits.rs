@@ -3,9 +3,10 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
+use std::time::Instant;
 
 use pillion_agent::Update;
-use pillion_testkit::{SOON, peak_memory};
+use pillion_testkit::{SOON, pause, peak_memory};
 
 use crate::sandbox::{Sandbox, Serve};
 
@@ -87,6 +88,53 @@ fn headers_without_an_end_take_little_memory() {
     serve.connect().propose("/tmp/new", "x");
     let grown = peak_memory(serve.child.id()) - before;
     assert!(grown < 40 << 20, "{grown} bytes for {}", connections.len());
+}
+
+#[test]
+fn unfinished_bodies_take_no_more_memory_together_than_a_few_long_ones() {
+    const LONG: usize = 100 << 20;
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let before = peak_memory(serve.child.id());
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n\
+         Accept: application/json, text/event-stream\r\n\
+         Content-Type: application/json\r\nContent-Length: {LONG}\r\n\r\n",
+        serve.port(),
+        serve.token().expose()
+    );
+    let piece = vec![b' '; 1 << 20];
+    let mut refused = 0;
+    let unfinished: Vec<_> = (0..6)
+        .map(|_| {
+            let mut stream = dial(&serve);
+            stream.write_all(head.as_bytes()).unwrap();
+            let is_sent = (1..LONG >> 20).all(|_| stream.write_all(&piece).is_ok());
+            refused += usize::from(!is_sent);
+            stream
+        })
+        .collect();
+    serve.connect().propose("/tmp/new", "x");
+    let grown = peak_memory(serve.child.id()) - before;
+    // A body grows by doubling.
+    assert!(grown < 600 << 20, "{grown} bytes for {}", unfinished.len());
+    assert!(refused >= 3, "{refused}");
+    drop(unfinished);
+    // Whoever left counts no longer, once that is noticed.
+    let head = head.replace("Content-Length", "Connection: close\r\nContent-Length");
+    let started = Instant::now();
+    loop {
+        let mut stream = dial(&serve);
+        stream.write_all(head.as_bytes()).unwrap();
+        let is_sent = (0..LONG >> 20).all(|_| stream.write_all(&piece).is_ok());
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        if is_sent && answer.starts_with("HTTP/1.1 400") {
+            break;
+        }
+        assert!(started.elapsed() < SOON, "{answer}");
+        pause(started);
+    }
 }
 
 #[test]

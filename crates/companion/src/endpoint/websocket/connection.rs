@@ -18,7 +18,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Message as Frame, Utf8Bytes};
 
-use super::unfinished::{Begun, Budget, Counted, MAX_MESSAGE};
+use crate::endpoint::unfinished::{Begun, Budget, Counted, MAX_MESSAGE};
 use crate::mcp::{Answer, EventStream, Mcp, Message, OpenError, Request};
 use crate::sessions::SessionId;
 use crate::wire::Wire;
@@ -58,6 +58,8 @@ enum Outgoing {
     Answer(Vec<u8>, OwnedSemaphorePermit),
     /// The agent listens: what is pushed to it may go.
     Stream(EventStream),
+    /// The answer to a ping, which is made by itself, with what is given back when it is sent.
+    Pong(OwnedSemaphorePermit),
     Close(CloseCode, &'static str),
 }
 
@@ -134,7 +136,13 @@ impl Reader {
                         .close(CloseCode::Unsupported, "messages must be text")
                         .await;
                 }
-                Some(Ok(_)) => self.begun.complete(),
+                Some(Ok(control)) => {
+                    self.begun.complete_control(control.len());
+                    if control.is_ping() {
+                        let permit = self.permit().await;
+                        let _ = self.outgoing.send(Outgoing::Pong(permit));
+                    }
+                }
                 Some(Err(error)) => {
                     let Some((code, reason)) = fault(&error) else {
                         return;
@@ -146,9 +154,14 @@ impl Reader {
         }
     }
 
-    async fn receive(&mut self, bytes: &[u8]) {
+    /// Waits until the other end has read enough of what it was answered.
+    async fn permit(&self) -> OwnedSemaphorePermit {
         let unread = Arc::clone(&self.unread).acquire_owned();
-        let permit = unread.await.expect("nobody closes it");
+        unread.await.expect("nobody closes it")
+    }
+
+    async fn receive(&mut self, bytes: &[u8]) {
+        let permit = self.permit().await;
         match (Message::parse(bytes), &self.session) {
             (Err(malformed), _) => self.answer(&Answer::malformed(malformed), permit),
             (Ok(Message::Request(request)), None) => self.open(request, permit),
@@ -222,6 +235,7 @@ async fn write(mut sink: SplitSink<Socket, Frame>, mut queue: mpsc::UnboundedRec
             biased;
             next = queue.recv() => match next {
                 Some(Outgoing::Answer(answer, _permit)) => sink.send(text(answer)).await,
+                Some(Outgoing::Pong(_permit)) => sink.flush().await,
                 Some(Outgoing::Stream(opened)) => {
                     stream = Some(opened);
                     continue;

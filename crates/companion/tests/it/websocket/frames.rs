@@ -120,6 +120,28 @@ async fn a_message_may_come_in_pieces_and_be_as_long_as_a_file() {
 }
 
 #[tokio::test]
+async fn a_client_that_pings_and_never_reads_is_not_read_either() {
+    const FAR: usize = 64 << 20;
+    let test = TestCompanion::start();
+    let mut silent = Claude::connect(&test).await;
+    let raw = silent.socket.get_mut();
+    let mut ping = vec![0x89, 0x80 | 125, 0, 0, 0, 0];
+    ping.extend([b'x'; 125]);
+    let pings = ping.repeat(1000);
+    // What the two systems hold is less than that.
+    let flood = async {
+        for _ in 0..FAR / pings.len() {
+            raw.write_all(&pings).await.unwrap();
+        }
+    };
+    let flooded = timeout(Duration::from_secs(3), flood).await;
+    assert!(flooded.is_err(), "its pongs pile up");
+    let mut fine = Claude::connect(&test).await;
+    let ping = fine.request("ping", json!({})).await;
+    fine.answer(ping).await;
+}
+
+#[tokio::test]
 async fn a_client_that_never_reads_holds_up_nobody() {
     let mut test = TestCompanion::start();
     let mut silent = Claude::connect(&test).await;

@@ -1,5 +1,5 @@
-//! What was read of messages that are not complete yet, on all WebSockets together: a message may be as
-//! long as a file, and there may be many who begin one.
+//! What was read of messages that are not complete yet, on all WebSockets and in all HTTP bodies together: a
+//! message may be as long as a file, and there may be many who begin one.
 
 use std::io;
 use std::pin::Pin;
@@ -13,26 +13,32 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// The longest message that is read.
 pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// How much all unfinished messages may come to: four of the longest.
+/// How much all unfinished messages and bodies may come to: four of the longest.
 const MAX_UNFINISHED: usize = 4 * MAX_MESSAGE;
+
+/// The bytes of a client's control frame before its payload: two of them, and the mask.
+const CONTROL_HEAD: usize = 6;
+
+/// Said to whoever begins one more than there is room for.
+pub(super) const TOO_MANY: &str = "too many long messages at once";
 
 /// What all connections share.
 #[derive(Debug, Clone, Default)]
-pub(in crate::endpoint) struct Budget {
+pub(super) struct Budget {
     used: Arc<AtomicUsize>,
 }
 
-/// What one connection has begun.
-#[derive(Debug, Clone, Default)]
+/// What one connection has begun. It counts until it is complete, or the last clone is dropped.
+#[derive(Debug, Clone)]
 pub(super) struct Begun {
     state: Arc<Mutex<State>>,
-    budget: Budget,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     bytes: usize,
     since: Option<Instant>,
+    budget: Budget,
 }
 
 /// A connection whose bytes are counted until a message is complete.
@@ -43,17 +49,24 @@ pub(super) struct Counted<S> {
 
 impl Begun {
     pub(super) fn new(budget: Budget) -> Self {
-        Self {
-            state: Arc::default(),
+        let state = State {
+            bytes: 0,
+            since: None,
             budget,
+        };
+        Self {
+            state: Arc::new(Mutex::new(state)),
         }
     }
 
     /// A message is complete.
     pub(super) fn complete(&self) {
-        let mut state = self.lock();
-        self.budget.used.fetch_sub(state.bytes, Ordering::Relaxed);
-        *state = State::default();
+        self.lock().forget(usize::MAX);
+    }
+
+    /// A control frame came, which may be in the middle of a message: only its own bytes count no longer.
+    pub(super) fn complete_control(&self, payload: usize) {
+        self.lock().forget(payload + CONTROL_HEAD);
     }
 
     /// Since when a message is being received.
@@ -62,17 +75,33 @@ impl Begun {
     }
 
     /// Whether there is room for what was read.
-    fn read(&self, bytes: usize) -> bool {
+    pub(super) fn read(&self, bytes: usize) -> bool {
         let mut state = self.lock();
         state.bytes += bytes;
         state.since.get_or_insert_with(Instant::now);
-        let before = self.budget.used.fetch_add(bytes, Ordering::Relaxed);
+        let before = state.budget.used.fetch_add(bytes, Ordering::Relaxed);
         before + bytes <= MAX_UNFINISHED
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         let state = self.state.lock();
         state.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// So many bytes, if there are so many, count no longer.
+    fn forget(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        self.budget.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.since.take_if(|_| self.bytes == 0);
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.forget(usize::MAX);
     }
 }
 
@@ -98,8 +127,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
         let bytes = buf.filled().len() - before;
         if bytes > 0 && !self.begun.read(bytes) {
-            let text = "too many long messages at once";
-            return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, text)));
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, TOO_MANY)));
         }
         Poll::Ready(Ok(()))
     }
@@ -144,6 +172,29 @@ mod tests {
         counted.read_exact(&mut buffer[..2]).await.unwrap();
         drop(counted);
         assert_eq!(budget.used.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_control_frame_in_a_message_leaves_it_counted_and_timed() {
+        let budget = Budget::default();
+        let used = || budget.used.load(Ordering::Relaxed);
+        let begun = Begun::new(budget.clone());
+        assert!(begun.read(1000));
+        let since = begun.since();
+        for payload in [0, 4, 125] {
+            assert!(begun.read(payload + CONTROL_HEAD));
+            begun.complete_control(payload);
+            assert_eq!((used(), begun.since()), (1000, since), "{payload}");
+        }
+        begun.complete();
+        // Between messages nothing is left of it, in however many pieces it came, or if it came with the message.
+        assert!(begun.read(3) && begun.read(3));
+        begun.complete_control(0);
+        begun.complete_control(125);
+        assert_eq!((used(), begun.since()), (0, None));
+        assert!(begun.clone().read(7));
+        drop(begun);
+        assert_eq!(used(), 0);
     }
 
     #[tokio::test]
