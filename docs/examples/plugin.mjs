@@ -12,7 +12,6 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-const REVIEW_DELAY_MS = 1000;
 const FIRST_RESTART_MS = 1000;
 const LAST_RESTART_MS = 60000;
 
@@ -22,6 +21,8 @@ const views = new Map(); // by id: { diff, text, drawnAt }, the one that is show
 let pillion; // the running `pillion lsp`
 let restart = FIRST_RESTART_MS;
 let isQuitting = false;
+let lastId = 0;
+const asked = new Map(); // by id of a request: what to do with its result
 
 // ---- The connection: JSON-RPC with a header, as in the Language Server Protocol.
 
@@ -51,19 +52,26 @@ function start() {
     setTimeout(start, restart);
     restart = Math.min(restart * 2, LAST_RESTART_MS);
   });
-  send({
-    id: 1,
-    method: "initialize",
-    params: {
-      processId: process.pid,
-      clientInfo: { name: "Example" },
-      workspaceFolders: [{ uri: pathToFileURL(process.cwd()).href }],
-      capabilities: {
-        general: { positionEncodings: ["utf-16"] },
-        experimental: { pillion: { version: "0.1.0" } },
-      },
+  const params = {
+    processId: process.pid,
+    clientInfo: { name: "Example" },
+    workspaceFolders: [{ uri: pathToFileURL(process.cwd()).href }],
+    capabilities: {
+      general: { positionEncodings: ["utf-16"] },
+      experimental: { pillion: { version: "0.1.0" } },
     },
+  };
+  asked.clear();
+  ask("initialize", params, () => {
+    send({ method: "initialized", params: {} });
+    reportContext();
   });
+}
+
+function ask(method, params, then) {
+  lastId += 1;
+  asked.set(lastId, then);
+  send({ id: lastId, method, params });
 }
 
 function send(message) {
@@ -74,12 +82,9 @@ function send(message) {
 
 function receive({ id, method, params, result, error }) {
   if (method === undefined) {
-    if (error) return say(`pillion refuses: ${error.message}`);
-    if (id === 1 && result) {
-      send({ method: "initialized", params: {} });
-      reportContext();
-    }
-    return;
+    const then = asked.get(id);
+    asked.delete(id);
+    return error ? say(`pillion refuses: ${error.message}`) : then?.(result);
   }
   const answer = requests[method];
   if (id === undefined) return notifications[method]?.(params);
@@ -161,37 +166,20 @@ function append(line) {
   say(view.text);
 }
 
-function decide(outcome) {
+function decide(decision) {
   const view = shown();
   if (!view) return;
   const { diff, text, drawnAt } = view;
-  if (outcome === "accepted" && Date.now() - drawnAt < REVIEW_DELAY_MS) {
-    // Typed before the person can have read it. A key that is held down never gets through.
-    view.drawnAt = Date.now();
-    return say("a proposal was just drawn: have a look, then accept");
-  }
-  const why = outcome === "accepted" && doubt(view);
-  if (why && !view.isWarned) {
-    view.isWarned = true;
-    return say(`${why}: reject, or accept again`);
-  }
-  forget(diff.id);
-  const content = outcome === "accepted" ? text : undefined;
-  send({
-    method: "pillion/didResolveDiff",
-    params: { id: diff.id, revision: diff.revision, outcome, content },
-  });
-}
-
-/** Why accepting this would not do what the person expects. */
-function doubt({ diff, text }) {
-  const sameEnds = (it) => it?.replaceAll("\r\n", "\n");
-  if (diff.unchangedIsRejection && sameEnds(text) === sameEnds(diff.original ?? "")) {
-    return "nothing has changed, which the agent treats as a rejection";
-  }
-  if (diff.ignoresEmptyText && text === "") {
-    return "the text is empty, and the agent would write its own";
-  }
+  const params = {
+    id: diff.id,
+    revision: diff.revision,
+    decision,
+    content: decision === "accept" ? text : undefined,
+    // A terminal scrolls: all of what was printed has been on the screen.
+    seen: { drawnMs: Date.now() - drawnAt, typed: true },
+  };
+  // Pillion alone knows whether this counts: the view stays until it has said so.
+  ask("pillion/decide", params, ({ settled, message }) => (settled ? forget(diff.id) : say(message)));
 }
 
 function forget(id) {
@@ -207,15 +195,15 @@ function say(text) {
 
 function quit() {
   isQuitting = true;
-  send({ id: 2, method: "shutdown" });
+  ask("shutdown", undefined, () => {});
   send({ method: "exit" });
 }
 
 const commands = {
   focus,
   append,
-  accept: () => decide("accepted"),
-  reject: () => decide("rejected"),
+  accept: () => decide("accept"),
+  reject: () => decide("reject"),
   quit,
 };
 

@@ -9,9 +9,12 @@ use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
 use tokio::time::timeout;
 
+use crate::acceptance::{Acceptance, Finding};
 use crate::diffs::TargetCheck;
 use crate::disk::{CHECK_TIMEOUT, Lane};
+use crate::editor::{Compares, Reply};
 use crate::event::{Event, Events};
+use crate::gate::Ruling;
 use crate::target::Target;
 use crate::written::{Accepted, Found};
 
@@ -27,8 +30,10 @@ type Check = Arc<dyn Fn(&str) -> Result<Target, String> + Send + Sync>;
 
 pub(crate) struct FileChecks {
     check: Check,
+    compares: Compares,
     events: Events,
     targets: HashMap<Dialect, Lane>,
+    decisions: Lane,
     context: Lane,
     written: Lane,
 }
@@ -36,12 +41,15 @@ pub(crate) struct FileChecks {
 impl FileChecks {
     pub(crate) fn new(
         check: impl Fn(&str) -> Result<Target, String> + Send + Sync + 'static,
+        compares: Compares,
         events: Events,
     ) -> Self {
         Self {
             check: Arc::new(check),
+            compares,
             events,
             targets: HashMap::new(),
+            decisions: Lane::new(MAX_CHECKS),
             context: Lane::new(MAX_CONTEXT_CHECKS),
             written: Lane::new(MAX_CHECKS),
         }
@@ -52,13 +60,20 @@ impl FileChecks {
     pub(crate) fn check_target(&mut self, wanted: TargetCheck) {
         let lane = self.targets.entry(wanted.agent);
         let lane = lane.or_insert_with(|| Lane::new(MAX_CHECKS)).clone();
-        let (check, events) = (Arc::clone(&self.check), self.events.clone());
+        let (check, compares, events) =
+            (Arc::clone(&self.check), self.compares, self.events.clone());
         let TargetCheck { id, revision, .. } = wanted;
         let check = move || {
             let target = check(&wanted.file_path);
-            let result = target.map(|target| match wanted.agent.protocol() {
-                Protocol::Claude => target.adapted(&wanted.proposed),
-                Protocol::Companion => target,
+            let result = target.map(|target| {
+                let target = match wanted.agent.protocol() {
+                    Protocol::Claude => target.adapted(&wanted.proposed),
+                    Protocol::Companion => target,
+                };
+                match compares {
+                    Compares::Hunks => target.compared(&wanted.proposed),
+                    Compares::Text | Compares::Nothing => target,
+                }
             });
             // From its thread: the agent waits, and the loop is awake one task earlier.
             let _ = events.send(Event::TargetChecked {
@@ -77,6 +92,23 @@ impl FileChecks {
             let look = timeout(CHECK_TIMEOUT, lane.run(move || accepted.look()));
             let found = look.await.ok().flatten().unwrap_or(Found::Unknown);
             let _ = events.send(Event::Looked { number, found });
+        });
+    }
+
+    /// Looks at the file of an acceptance and weighs it, for an [`Event::Weighed`]. If the disk does not answer in time,
+    /// that is what is doubted.
+    pub(crate) fn weigh(&self, acceptance: Acceptance, reply: Reply<Ruling>) {
+        let (lane, events) = (self.decisions.clone(), self.events.clone());
+        tokio::spawn(async move {
+            let decide = acceptance.decide.clone();
+            let weighing = lane.run(move || acceptance.weigh());
+            let found = timeout(CHECK_TIMEOUT, weighing).await.ok().flatten();
+            let finding = found.unwrap_or_else(Finding::silent);
+            let _ = events.send(Event::Weighed {
+                decide,
+                finding,
+                reply,
+            });
         });
     }
 
@@ -124,7 +156,7 @@ mod tests {
             }
             Ok(Target::new(path.into(), Original::default()))
         };
-        let mut checks = FileChecks::new(check, events);
+        let mut checks = FileChecks::new(check, Compares::Text, events);
         for id in 0..100 {
             checks.check_target(wanted(id, Dialect::GeminiCli, "/hangs"));
         }

@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::editor::{Editor, Reply};
 use crate::endpoint::{self, Guard};
 use crate::event::{Event, Events};
+use crate::gate::{Decide, Ruling};
 use crate::lost::Losses;
 use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
@@ -173,6 +174,12 @@ impl Handle {
         self.send(Event::Resolved(proposal, outcome));
     }
 
+    /// The person decided about a proposal: the [gate](crate::gate) rules whether that counts. The view stays until it
+    /// has answered. A decision that is taken before the companion is told to stop is carried out.
+    pub fn decide(&self, decide: Decide, ruling: Reply<Ruling>) {
+        self.send(Event::Decided(decide, ruling));
+    }
+
     /// The editor's workspace roots changed (C2.5).
     pub fn change_roots(&self, roots: Vec<PathBuf>) {
         self.send(Event::RootsChanged(roots));
@@ -236,6 +243,7 @@ struct Prepared {
     losses: Losses,
     /// The agents one of whose commands started this companion.
     inherited: Vec<Dialect>,
+    roots: Vec<PathBuf>,
 }
 
 async fn prepare(options: Options, events: Events) -> Result<Prepared, StartError> {
@@ -258,7 +266,7 @@ async fn prepare(options: Options, events: Events) -> Result<Prepared, StartErro
         editor_pid: options.editor_pid,
         companion_pid: process::id(),
         port,
-        roots: options.roots,
+        roots: options.roots.clone(),
         ide: options.ide,
         tokens: tokens.clone(),
     };
@@ -285,6 +293,7 @@ async fn prepare(options: Options, events: Events) -> Result<Prepared, StartErro
         presence,
         losses,
         inherited,
+        roots: options.roots,
     })
 }
 
@@ -306,7 +315,14 @@ impl Prepared {
             stopping,
         );
         let server = tokio::spawn(server);
-        let main_loop = MainLoop::new(editor, events, sessions, self.presence, self.losses);
+        let main_loop = MainLoop::new(
+            editor,
+            events,
+            sessions,
+            self.presence,
+            self.losses,
+            self.roots,
+        );
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let _ = tokio::spawn(main_loop.run(inbox, self.signals)).await;
         let _ = stop.send(());

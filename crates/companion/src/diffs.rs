@@ -11,6 +11,8 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,17 +20,17 @@ use pillion_protocol::Dialect;
 
 use self::entries::Entries;
 use self::seen::{Seen, Shown};
+use crate::acceptance::Acceptance;
 use crate::control::on_disk::OnDisk;
 use crate::control::{DiffError, DiffRef, Viewer};
 use crate::editor::{CloseReason, Diff, DiffId};
+use crate::gate::{Decide, Decision};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::{Delivery, Tab};
-use crate::pending::ProposalKey;
+use crate::pending::{ProposalKey, Stale};
 use crate::sessions::SessionId;
 use crate::written::Accepted;
-
-pub(crate) use steps::Decision;
 
 /// How long the editor may take to open or close a view.
 pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);
@@ -37,7 +39,20 @@ pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) struct Diffs<C> {
     last_id: u64,
     entries: Entries<C>,
+    /// The latest acceptances: whose agent may not have written it yet, for which file, and what that was then.
+    unwritten: VecDeque<Unwritten>,
 }
+
+/// An acceptance that its agent may not have written yet.
+#[derive(Debug)]
+struct Unwritten {
+    on_disk: OnDisk,
+    session: SessionId,
+    agent: Dialect,
+}
+
+/// How many acceptances are remembered.
+const MAX_UNWRITTEN: usize = 64;
 
 #[derive(Debug)]
 struct Entry<C> {
@@ -56,6 +71,8 @@ struct Entry<C> {
     is_in_editor: bool,
     /// What the file was when the agent proposed this revision, once it was checked.
     opened: Option<OnDisk>,
+    /// What the file was when somebody decided about it last.
+    decided: Option<OnDisk>,
     /// Which texts of it users of commands were shown.
     seen: Seen,
     state: State<C>,
@@ -197,6 +214,7 @@ impl<C> Default for Diffs<C> {
         Self {
             last_id: 0,
             entries: Entries::default(),
+            unwritten: VecDeque::new(),
         }
     }
 }
@@ -232,7 +250,7 @@ impl<C> Diffs<C> {
     /// Whether a decision by command may stand. Only what its user has seen is accepted.
     pub(crate) fn judge(&self, request: &SettleRequest) -> Result<Verdict, DiffError> {
         let entry = self.named(request.diff)?;
-        if matches!(request.decision, Decision::Reject) {
+        if request.decision == Decision::Reject {
             let file_changed = false;
             return Ok(Verdict { file_changed });
         }
@@ -240,6 +258,81 @@ impl<C> Diffs<C> {
         let (diff, viewer, opened) = (request.diff, request.viewer, entry.opened.as_ref());
         let seen = &entry.seen;
         seen.judge(diff, entry.key.revision, viewer, opened, now)
+    }
+
+    /// Whether a decision about this proposal is about one that is there.
+    pub(crate) fn check_current(&self, key: ProposalKey) -> Result<(), Stale> {
+        let entry = self.entries.get(key.id).ok_or(Stale::NotPending)?;
+        (entry.key == key).then_some(()).ok_or(Stale::Replaced)
+    }
+
+    /// The text of a proposal, as it is shown.
+    pub(crate) fn proposed(&self, id: DiffId) -> Option<Arc<String>> {
+        let entry = self.entries.get(id)?;
+        Some(Arc::clone(&entry.proposal.proposed))
+    }
+
+    /// What has to be known to weigh an acceptance. None of a rejection, nor of a diff whose view is being taken away:
+    /// what was accepted there is not for its agent to write.
+    pub(crate) fn acceptance(&self, decide: &Decide, roots: &Arc<[PathBuf]>) -> Option<Acceptance> {
+        let Decision::Accept { content } = &decide.decision else {
+            return None;
+        };
+        let entry = self.entries.get(decide.key.id)?;
+        if !matches!(entry.state, State::Pending | State::Opening { .. })
+            && !entry.state.is_pending()
+        {
+            return None;
+        }
+        let proposed = &entry.proposal.proposed;
+        let leads_to = entry.opened.as_ref().map(|opened| &opened.leads_to);
+        // An agent knows what it was answered itself.
+        let is_others = |accepted: &&Unwritten| {
+            Some(&accepted.on_disk.leads_to) == leads_to
+                && accepted.session != entry.proposal.session
+        };
+        let unwritten = self.unwritten.iter().filter(is_others);
+        Some(Acceptance {
+            agent: entry.proposal.agent,
+            file_path: entry.proposal.file_path.clone(),
+            roots: Arc::clone(roots),
+            proposed: Arc::clone(proposed),
+            as_written: entry
+                .as_written
+                .as_ref()
+                .map_or_else(|| Arc::clone(proposed), Arc::clone),
+            accepted: content
+                .clone()
+                .map_or_else(|| Arc::clone(proposed), Arc::new),
+            unseen: decide.seen.as_ref().and_then(|seen| seen.unseen_hunks),
+            opened: entry.opened.clone(),
+            unwritten: unwritten
+                .map(|accepted| (accepted.on_disk.stamp.clone(), accepted.agent))
+                .collect(),
+            decide: decide.clone(),
+        })
+    }
+
+    /// What the file of a proposal is, about which somebody decides.
+    pub(crate) fn note_on_disk(&mut self, id: DiffId, on_disk: OnDisk) {
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.decided = Some(on_disk);
+        }
+    }
+
+    /// A proposal was accepted: until its agent has written it, those of other agents are older.
+    fn note_accepted(&mut self, entry: &Entry<C>) {
+        let Some(on_disk) = entry.decided.clone() else {
+            return;
+        };
+        self.unwritten.push_back(Unwritten {
+            on_disk,
+            session: entry.proposal.session.clone(),
+            agent: entry.proposal.agent,
+        });
+        if self.unwritten.len() > MAX_UNWRITTEN {
+            self.unwritten.pop_front();
+        }
     }
 
     fn named(&self, named: DiffRef) -> Result<&Entry<C>, DiffError> {

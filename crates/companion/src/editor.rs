@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pillion_protocol::{Dialect, FileDiagnostics, IdeContext};
+use pillion_text::hunks::Hunk;
 use serde::Serialize;
 
 use crate::lost::LostOutcome;
@@ -56,6 +57,8 @@ pub struct Diff {
     pub proposed: Arc<String>,
     /// What the person should know about what the agent will write, each a sentence.
     pub notes: Vec<String>,
+    /// Where the two texts differ; empty unless [`Editor::compares`] asks for it.
+    pub hunks: Vec<Hunk>,
 }
 
 /// Why a view closes without a decision in it.
@@ -75,6 +78,17 @@ pub enum CloseReason {
     NotShown,
 }
 
+/// What a front end wants to know of the file that a proposal would change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compares {
+    /// Only whether it can be changed: [`Diff::original`] has no text.
+    Nothing,
+    /// Its text.
+    Text,
+    /// Its text, and where the proposal differs from it: [`Diff::hunks`].
+    Hunks,
+}
+
 /// A front end: it shows proposals and lets a person judge them. One that has a loop of its own is a
 /// function that sends each event there.
 pub trait Editor: Send + 'static {
@@ -85,9 +99,9 @@ pub trait Editor: Send + 'static {
     /// it reports that nothing listens there any more) and reports through [`Handle`](crate::Handle).
     fn event(&mut self, event: EditorEvent);
 
-    /// Whether proposals are compared with the file. If not, [`Diff::original`] has no text.
-    fn compares(&self) -> bool {
-        true
+    /// How proposals are compared with the file before they come.
+    fn compares(&self) -> Compares {
+        Compares::Text
     }
 
     /// The person pressed Ctrl-C in the terminal that the companion runs in. Whether that ends it;

@@ -6,10 +6,12 @@ use pillion_protocol::{Dialect, File, Outcome};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::acceptance::Finding;
 use crate::control::on_disk::OnDisk;
 use crate::control::{CompanionStatus, DiffError, DiffRef, Viewer};
 use crate::diffs::{Answer, PendingDiff, SettleRequest, Verdict};
 use crate::editor::{DiffId, Reply};
+use crate::gate::{Decide, Ruling};
 use crate::pending::ProposalKey;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
@@ -62,6 +64,14 @@ pub(crate) enum Event {
     Closed(ProposalKey, Result<String, String>),
     /// The reviewer decided.
     Resolved(ProposalKey, Outcome),
+    /// A person decided; whether that counts is answered.
+    Decided(Decide, Reply<Ruling>),
+    /// An acceptance was weighed.
+    Weighed {
+        decide: Decide,
+        finding: Finding,
+        reply: Reply<Ruling>,
+    },
     /// The editor's list of open files, or what is focused in it, changed.
     ContextReported {
         files: Vec<File>,

@@ -6,6 +6,7 @@
 //! one kind of event, and one loop handles them in order, with state machines that know neither
 //! sockets nor clocks.
 
+mod acceptance;
 mod checks;
 mod clock;
 mod companion;
@@ -16,6 +17,7 @@ mod disk;
 mod editor;
 mod endpoint;
 mod event;
+pub mod gate;
 mod line_endings;
 mod lost;
 mod main_loop;
@@ -34,7 +36,7 @@ mod written;
 
 pub use clock::now_ms;
 pub use companion::{Companion, Handle, Options, StartError};
-pub use editor::{CloseReason, Diff, DiffId, Editor, EditorEvent, Reply, Status};
+pub use editor::{CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, Reply, Status};
 pub use lost::{Loss, LostOutcome, LostText};
 pub use original::{Original, OriginalError, Stamp};
 pub use pending::{Pending, ProposalKey, Proposed, Stale};

@@ -3,8 +3,10 @@
 
 mod calls;
 mod commands;
+mod decisions;
 
 use std::iter;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,8 +17,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
-use crate::editor::{Editor, EditorEvent, Reply, Status};
+use crate::editor::{Compares, Editor, EditorEvent, Reply, Status};
 use crate::event::{Caller, Event, Events};
+use crate::gate::Gate;
 use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
 use crate::outbox::Delivery;
 use crate::pending::{ProposalKey, Proposed};
@@ -46,6 +49,10 @@ pub(crate) struct MainLoop {
     /// Commands that focused a file which agents have not received yet.
     focusing: Vec<oneshot::Sender<()>>,
     diffs: Diffs<Caller>,
+    gate: Gate,
+    /// How many acceptances are being weighed.
+    weighing: usize,
+    roots: Arc<[PathBuf]>,
     checks: FileChecks,
     sessions: Sessions,
     losses: Losses,
@@ -63,12 +70,17 @@ impl MainLoop {
         sessions: Sessions,
         presence: Presence,
         losses: Losses,
+        roots: Vec<PathBuf>,
     ) -> Self {
-        let reads = editor.compares();
+        let compares = editor.compares();
+        let reads = compares != Compares::Nothing;
         let check = move |file_path: &str| target::check(file_path, reads);
         Self {
             editor,
-            checks: FileChecks::new(check, events.clone()),
+            checks: FileChecks::new(check, compares, events.clone()),
+            gate: Gate::default(),
+            weighing: 0,
+            roots: roots.into(),
             events,
             presence,
             context: Context::default(),
@@ -116,7 +128,7 @@ impl MainLoop {
             }
             self.elapse(Instant::now());
         }
-        self.shut_down().await;
+        self.shut_down(&mut inbox).await;
     }
 
     fn due(&self) -> Instant {
@@ -185,12 +197,21 @@ impl MainLoop {
                 let actions = self.diffs.resolved(id, revision, outcome);
                 self.perform(actions);
             }
+            Event::Decided(decide, reply) => self.decided(decide, reply, now),
+            Event::Weighed {
+                decide,
+                finding,
+                reply,
+            } => self.weighed(decide, finding, reply, now),
             Event::ContextReported { files, is_trusted } => {
                 self.context.report(files, is_trusted, now);
             }
             Event::FileFocused(file) => self.context.focus(file, now),
             Event::Mentioned { path, lines, reply } => reply.done(self.mention(&path, lines)),
-            Event::RootsChanged(roots) => self.presence.order(Order::SetRoots(roots)),
+            Event::RootsChanged(roots) => {
+                self.roots = roots.clone().into();
+                self.presence.order(Order::SetRoots(roots));
+            }
             Event::EditorChanged(pid) => self.presence.order(Order::SetEditor(pid)),
             Event::PresenceChanged { warnings } => {
                 if self.presence.note(warnings) {
@@ -355,11 +376,24 @@ impl MainLoop {
         }));
     }
 
+    /// What the person decided before the end is carried out. The disk answers in time, or counts as silent.
+    async fn finish_decisions(&mut self, inbox: &mut mpsc::UnboundedReceiver<Event>) {
+        while let Ok(event) = inbox.try_recv() {
+            self.handle(event);
+        }
+        while self.weighing > 0
+            && let Some(event) = inbox.recv().await
+        {
+            self.handle(event);
+        }
+    }
+
     /// Files first: no agent may find a companion that is on its way out (C6.2). Then what is
     /// pending is rejected (C5.7), and agents get a moment to receive that. What was accepted and is left
     /// over then is lost.
-    async fn shut_down(mut self) {
+    async fn shut_down(mut self, inbox: &mut mpsc::UnboundedReceiver<Event>) {
         self.presence.remove().await;
+        self.finish_decisions(inbox).await;
         let actions = self.diffs.stop();
         self.perform(actions);
         self.editor.event(EditorEvent::Stopped);

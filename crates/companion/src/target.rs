@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_discovery::{real_path, regular_file};
+use pillion_text::Text;
+use pillion_text::hunks::{self, Hunk};
 
 use crate::line_endings::{self, Tool};
 use crate::original::{Original, OriginalError};
@@ -26,6 +28,8 @@ pub(crate) struct Target {
     pub(crate) tool: Option<Tool>,
     /// What the person should know about what the agent will write.
     pub(crate) notes: Vec<String>,
+    /// Where the proposal differs from the file, if somebody wants to know.
+    pub(crate) hunks: Vec<Hunk>,
 }
 
 /// Whether the `filePath` of an agent can name a file at all.
@@ -54,6 +58,7 @@ impl Target {
             proposed: None,
             tool: None,
             notes: Vec::new(),
+            hunks: Vec::new(),
         }
     }
 
@@ -67,6 +72,16 @@ impl Target {
             self.tool = adapted.tool;
             self.notes.extend(adapted.note);
         }
+        self
+    }
+
+    /// Finds where a proposal differs from the file.
+    pub(crate) fn compared(mut self, proposed: &str) -> Self {
+        let shown = self.proposed.as_deref().map_or(proposed, String::as_str);
+        let is_there = self.original.text.is_some();
+        let original = Text::new(self.original.text.take().unwrap_or_default());
+        self.hunks = hunks::between(&original, &Text::new(shown));
+        self.original.text = is_there.then(|| original.into_bytes());
         self
     }
 }

@@ -10,12 +10,13 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender, at, never, select, tick, unbounded};
+use pillion_companion::gate::{Decide, Decision, NOT_SEEN, Ruling};
 use pillion_companion::{
     CloseReason, Companion, Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed,
     Reply, Stale, StartError, Status, now_ms,
 };
 use pillion_discovery::Environment;
-use pillion_protocol::{IdeInfo, Outcome};
+use pillion_protocol::IdeInfo;
 use pillion_system::{Worker, process};
 
 use self::done::Decided;
@@ -25,7 +26,7 @@ use crate::disk::{self, Done, Job};
 use crate::files::Files;
 use crate::inbox::{self, Received, What};
 use crate::session::Session;
-use crate::view::{Refusal, View};
+use crate::view::View;
 use crate::{Options, roots, script, status, tmux};
 
 /// How often it is checked whether Kakoune lives: one that is killed reports nothing.
@@ -64,6 +65,8 @@ struct Bridge {
     /// Who wants to know what stands in which view.
     asked: Vec<(ProposalKey, Reply<String>)>,
     decided: BTreeMap<DiffId, Decided>,
+    /// Accepted, and not ruled about; with what stood in the buffer if the person has closed it since.
+    ruling: HashMap<DiffId, Option<Vec<u8>>>,
     /// The files that agents are about to write, each with the last decision about it.
     followed: HashMap<PathBuf, ProposalKey>,
     /// How many texts are being kept.
@@ -125,6 +128,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         closing: BTreeMap::new(),
         asked: Vec::new(),
         decided: BTreeMap::new(),
+        ruling: HashMap::new(),
         followed: HashMap::new(),
         keeping: 0,
         review: None,
@@ -336,16 +340,47 @@ impl Bridge {
             self.show_message("the text is not UTF-8, so it cannot be sent to the agent");
             return;
         };
-        let text = view.form.text(&held);
-        match view.accept(&text, at) {
-            Ok(()) => self.settle(key, Outcome::accepted(text)),
-            Err(refusal) => {
-                if refusal == Refusal::Unseen {
-                    self.show(key.id);
+        if self.ruling.contains_key(&key.id) {
+            return;
+        }
+        let content = Some(view.form.text(&held));
+        let decide = Decide {
+            key,
+            decision: Decision::Accept { content },
+            seen: Some(view.seen(at)),
+            base: None,
+        };
+        let view = self.views.find(key.id);
+        let is_followed = view.is_some_and(|view| self.follow(view));
+        self.decided.insert(key.id, Decided::now(decide));
+        self.ruling.insert(key.id, None);
+        if !is_followed {
+            self.resolve(key.id);
+        }
+    }
+
+    /// The gate has ruled about an acceptance.
+    fn ruled(&mut self, key: ProposalKey, ruling: &Ruling) {
+        let closed = self.ruling.remove(&key.id).flatten();
+        let refusal = match ruling {
+            Ruling::Settled => {
+                if let Ok(view) = self.views.take(key) {
+                    self.take_away(&view);
                 }
-                self.is_ready(key.id);
-                self.show_message(&refusal.to_string());
+                return;
             }
+            Ruling::Refused(refusal) => refusal,
+        };
+        self.unfollow(key);
+        if let Some(text) = closed {
+            self.show_message(&refusal.message);
+            self.reject(key, &text);
+        } else if self.views.current(key).is_ok() {
+            if refusal.code == NOT_SEEN {
+                self.show(key.id);
+            }
+            self.is_ready(key.id);
+            self.show_message(&refusal.message);
         }
     }
 
@@ -358,12 +393,17 @@ impl Bridge {
     }
 
     fn reject(&mut self, key: ProposalKey, text: &[u8]) {
+        // What came first stands, if it counts.
+        if let Some(closed) = self.ruling.get_mut(&key.id) {
+            *closed = Some(text.to_owned());
+            return;
+        }
         match self.views.current(key) {
             Ok(view) => {
                 if let Some(edits) = view.edits(text) {
                     self.keep(view.diff.path.clone(), edits);
                 }
-                self.settle(key, Outcome::Rejected);
+                self.settle_rejected(key);
             }
             Err(stale) => self.refuse(stale),
         }
@@ -376,15 +416,18 @@ impl Bridge {
         }
     }
 
-    fn settle(&mut self, key: ProposalKey, outcome: Outcome) {
+    fn settle_rejected(&mut self, key: ProposalKey) {
         let Ok(view) = self.views.take(key) else {
             return;
         };
-        let is_accepted = matches!(outcome, Outcome::Accepted { .. });
-        self.decided.insert(key.id, Decided::now(key, outcome));
-        if !is_accepted || !self.follow(&view) {
-            self.resolve(key.id);
-        }
+        let decide = Decide {
+            key,
+            decision: Decision::Reject,
+            seen: None,
+            base: None,
+        };
+        self.decided.insert(key.id, Decided::now(decide));
+        self.resolve(key.id);
         self.take_away(&view);
     }
 

@@ -8,6 +8,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
+use pillion_companion::gate::Ruling;
 use pillion_companion::{Diff, DiffId, ProposalKey, Proposed};
 use pillion_discovery::FileError;
 use pillion_system::Worker;
@@ -51,6 +52,8 @@ pub enum Done {
     },
     /// Kakoune was told that the agent is about to write the target.
     Awaited(DiffId),
+    /// The gate has ruled about what the person decided.
+    Ruled { key: ProposalKey, ruling: Ruling },
     /// It was written, or will not be.
     Followed {
         key: ProposalKey,

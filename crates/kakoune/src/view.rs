@@ -2,14 +2,12 @@
 //! Kakoune.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
+use pillion_companion::gate::{LOOK, Seen};
 use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
 
 use crate::form::Form;
-
-/// What is typed sooner after a proposal was drawn is about what stood there before, or from a held key.
-const REVIEW_DELAY: Duration = Duration::from_secs(1);
 
 /// More characters of a name say no more.
 const MAX_NAME: usize = 60;
@@ -31,26 +29,7 @@ pub struct View {
     /// Whether it came into a window, where it is to be drawn.
     pub is_displayed: bool,
     drawn: Option<SystemTime>,
-    refused: Option<SystemTime>,
-    /// What the person was asked about once more.
-    asked: Option<&'static str>,
 }
-
-/// Why a decision does not count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    #[error("the proposal has not been on the screen yet: look at it first")]
-    Unseen,
-    #[error("the proposal has only just appeared: wait a second and try again")]
-    TooSoon,
-    #[error("{0}")]
-    Ask(&'static str),
-}
-
-const EMPTY: &str =
-    "this agent ignores an empty text and writes its own proposal: repeat to accept anyway";
-const UNCHANGED: &str =
-    "this is the unchanged file, which the agent treats as a rejection: repeat to accept anyway";
 
 impl Proposed for View {
     fn key(&self) -> ProposalKey {
@@ -70,8 +49,6 @@ impl View {
             is_untyped_reported: false,
             is_displayed: false,
             drawn: None,
-            refused: None,
-            asked: None,
         }
     }
 
@@ -112,8 +89,19 @@ impl View {
 
     /// From when on it may be accepted, once it is drawn.
     pub fn ready_at(&self) -> Option<SystemTime> {
-        let drawn = self.drawn?;
-        Some(self.refused.map_or(drawn, |refused| refused.max(drawn)) + REVIEW_DELAY)
+        Some(self.drawn? + LOOK)
+    }
+
+    /// What the person has seen who typed something then.
+    pub fn seen(&self, at: SystemTime) -> Seen {
+        Seen {
+            // A clock that went back has seen nothing for a while.
+            drawn_for: self
+                .drawn
+                .map(|drawn| at.duration_since(drawn).unwrap_or_default()),
+            is_typed: true,
+            unseen_hunks: None,
+        }
     }
 
     /// What the person made of it, if its buffer holds something else now.
@@ -121,40 +109,12 @@ impl View {
         let is_edited = !held.is_empty() && held != self.held.as_bytes();
         is_edited.then(|| self.form.text(&String::from_utf8_lossy(held)))
     }
-
-    /// Whether what was typed now accepts `text`.
-    ///
-    /// # Errors
-    /// Why not.
-    pub fn accept(&mut self, text: &str, at: SystemTime) -> Result<(), Refusal> {
-        if at < self.ready_at().ok_or(Refusal::Unseen)? {
-            self.refused = Some(at);
-            return Err(Refusal::TooSoon);
-        }
-        match self.doubt(text) {
-            Some(doubt) if self.asked != Some(doubt) => {
-                self.asked = Some(doubt);
-                self.refused = Some(at);
-                Err(Refusal::Ask(doubt))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What the agent makes of this text that the person does not expect.
-    fn doubt(&self, text: &str) -> Option<&'static str> {
-        let (agent, proposed) = (self.diff.agent, &self.diff.proposed);
-        if text.is_empty() && !proposed.is_empty() && agent.ignores_empty_text() {
-            return Some(EMPTY);
-        }
-        let original = self.diff.original.text.as_deref().unwrap_or_default();
-        let is_unchanged = original == text.as_bytes() && *text != **proposed;
-        (is_unchanged && agent.unchanged_is_rejection()).then_some(UNCHANGED)
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use pillion_companion::{DiffId, Original};
     use pillion_protocol::Dialect;
 
@@ -170,6 +130,7 @@ mod tests {
             original: Original::default(),
             proposed: proposed.to_owned().into(),
             notes: Vec::new(),
+            hunks: Vec::new(),
         };
         View {
             is_loaded: true,
@@ -182,32 +143,18 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_accepted_that_was_not_seen_for_a_second() {
+    fn it_is_seen_from_when_it_was_drawn_or_got_the_focus() {
+        let drawn_for = |view: &View, millis| view.seen(after(millis)).drawn_for;
+        let ms = |millis| Some(Duration::from_millis(millis));
         let mut view = view("x\n");
-        assert_eq!(view.accept("x\n", after(0)), Err(Refusal::Unseen));
+        assert_eq!(drawn_for(&view, 0), None);
         view.draw(after(0));
-        assert_eq!(view.accept("x\n", after(900)), Err(Refusal::TooSoon));
-        // A held key comes again and again.
-        assert_eq!(view.accept("x\n", after(1800)), Err(Refusal::TooSoon));
+        assert_eq!(drawn_for(&view, 900), ms(900));
+        view.draw(after(800));
+        assert_eq!(drawn_for(&view, 900), ms(900), "it was there");
         view.focus(after(2700));
-        assert_eq!(view.accept("x\n", after(3600)), Err(Refusal::TooSoon));
-        assert_eq!(view.accept("x\n", after(4600)), Ok(()));
-    }
-
-    #[test]
-    fn a_clock_that_went_back_accepts_nothing() {
-        let mut view = view("x\n");
-        view.draw(after(5000));
-        assert_eq!(view.accept("x\n", after(0)), Err(Refusal::TooSoon));
-    }
-
-    #[test]
-    fn an_empty_text_is_asked_about_once() {
-        let mut view = view("x\n");
-        view.draw(after(0));
-        assert_eq!(view.accept("", after(1000)), Err(Refusal::Ask(EMPTY)));
-        assert_eq!(view.accept("", after(1500)), Err(Refusal::TooSoon));
-        assert_eq!(view.accept("", after(2500)), Ok(()));
+        assert_eq!(drawn_for(&view, 3600), ms(900));
+        assert_eq!(drawn_for(&view, 0), ms(0), "a clock that went back");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::time::Duration;
 use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
 use lsp_server::Message;
+use pillion_companion::gate::Ruling;
 use pillion_companion::{Companion, Diff, ProposalKey, Proposed};
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_system::Worker;
@@ -65,6 +66,8 @@ pub enum Done {
         diagnostics: Vec<Diagnostic>,
         cost: Duration,
     },
+    /// The gate has ruled about what the person decided.
+    Ruled { key: ProposalKey, ruling: Ruling },
     /// The companion runs, or why it cannot.
     Started(Result<Companion, String>),
     /// The workspace roots changed, with messages about them.
@@ -181,6 +184,7 @@ mod tests {
             original: Original::default(),
             proposed: "text".to_owned().into(),
             notes: Vec::new(),
+            hunks: Vec::new(),
         })
     }
 

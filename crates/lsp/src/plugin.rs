@@ -18,9 +18,11 @@ use self::asked::{Asked, Requests};
 use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 use self::messages::{
-    Chosen, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_RESOLVE_DIFF, DidChangeContext,
-    DidChangeStatus, DidResolveDiff, ENVIRONMENT, Environment, MENTION, Mention, Mentioned,
+    Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_RESOLVE_DIFF, DidChangeContext,
+    DidChangeStatus, DidResolveDiff, ENVIRONMENT, Environment, FindHunks, Found, HUNKS, MENTION,
+    Mention, Mentioned,
 };
+use crate::disk::Done;
 use crate::handshake::VERSION;
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile, Published};
@@ -65,6 +67,33 @@ impl Plugin {
         let resolved = self.diffs.resolve(key, params.outcome, params.content);
         let resolved = resolved.map(|outcome| Action::Resolve { key, outcome });
         resolved.into_iter().chain(self.status()).collect()
+    }
+
+    /// The person decides.
+    fn decide(&mut self, request: RequestId, params: Value) -> Action {
+        match message::params(params) {
+            Ok(params) => match self.diffs.decide(request, params) {
+                Ok(decide) => Action::Decide(decide),
+                Err(answer) => Action::Send(answer),
+            },
+            Err(why) => invalid(request, why),
+        }
+    }
+
+    /// The plugin asks where two texts differ.
+    fn find_hunks(request: RequestId, params: Value) -> Action {
+        match message::params(params) {
+            Ok(FindHunks { original, content }) => Action::FindHunks {
+                request,
+                original: original.unwrap_or_default(),
+                content,
+                answer: |hunks| {
+                    let hunks = hunks.iter().map(Into::into).collect();
+                    serde_json::to_value(Found { hunks }).unwrap_or_default()
+                },
+            },
+            Err(why) => invalid(request, why),
+        }
     }
 
     /// The person points an agent to a file.
@@ -140,11 +169,24 @@ impl ClientProfile for Plugin {
     }
 
     fn request(&mut self, Request { id, method, params }: Request) -> Vec<Action> {
-        if method == MENTION {
-            return vec![Self::mention(id, params)];
-        }
-        let result = Err(message::unknown_method(&method));
-        vec![Action::Send(message::answer(id, result))]
+        vec![match method.as_str() {
+            DECIDE => self.decide(id, params),
+            HUNKS => Self::find_hunks(id, params),
+            MENTION => Self::mention(id, params),
+            _ => Action::Send(message::answer(id, Err(message::unknown_method(&method)))),
+        }]
+    }
+
+    fn done(&mut self, done: Done) -> Vec<Action> {
+        let Done::Ruled { key, ruling } = done else {
+            return Vec::new();
+        };
+        let answer = self.diffs.ruled(key, ruling).map(Action::Send);
+        answer.into_iter().chain(self.status()).collect()
+    }
+
+    fn is_deciding(&self) -> bool {
+        self.diffs.is_deciding()
     }
 
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {

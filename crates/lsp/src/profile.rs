@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use gen_lsp_types::ServerCapabilities;
 use lsp_server::{Message, Request, RequestId, Response};
+use pillion_companion::gate::Decide;
 use pillion_companion::{EditorEvent, ProposalKey};
 use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Dialect, File, Outcome};
+use pillion_text::hunks::Hunk;
 use serde_json::Value;
 
 use crate::comparer::Comparison;
@@ -111,8 +113,17 @@ pub enum Action {
         lines: Option<(u32, u32)>,
         answer: fn(Option<Dialect>) -> Value,
     },
-    /// The person decided about the proposal of this revision.
+    /// The person decided about the proposal of this revision, and the plugin has closed its view.
     Resolve { key: ProposalKey, outcome: Outcome },
+    /// The person decided: the ruling comes back as [`Done::Ruled`].
+    Decide(Decide),
+    /// Find the hunks between two texts, and answer the client's request with what `answer` makes of them.
+    FindHunks {
+        request: RequestId,
+        original: String,
+        content: String,
+        answer: fn(&[Hunk]) -> Value,
+    },
 }
 
 /// How agents find the companion.

@@ -10,10 +10,12 @@ use std::time::Instant;
 use anyhow::Context;
 use crossbeam_channel::Sender;
 use gen_lsp_types::MessageType;
-use lsp_server::{Message, Request};
-use pillion_companion::{EditorEvent, LostOutcome, Options as CompanionOptions, Reply};
+use lsp_server::{ErrorCode, Message, Request};
+use pillion_companion::gate::Ruling;
+use pillion_companion::{Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply};
 use pillion_discovery::Environment;
-use pillion_system::Worker;
+use pillion_system::{Worker, spawn};
+use pillion_text::{Text, hunks};
 use serde_json::Value;
 
 use self::service::{Plan, Service, State};
@@ -106,8 +108,14 @@ impl Start {
             ide: ide.clone(),
             roots: paths.clone(),
         };
+        let compares = match profile_kind {
+            ProfileKind::Plugin { .. } => Compares::Hunks,
+            // It compares what the editor shows.
+            ProfileKind::Plain => Compares::Text,
+        };
         let plan = Plan {
             options,
+            compares,
             events: self.events,
             done: self.done.clone(),
         };
@@ -386,6 +394,33 @@ impl Session {
                 Action::Resolve { key, outcome } => {
                     if let Some(companion) = self.service.handle() {
                         companion.resolve_diff(key, outcome);
+                    }
+                }
+                Action::Decide(decide) => {
+                    let (key, done) = (decide.key, self.done.clone());
+                    let ruling = Reply::new(move |ruling: Result<Ruling, String>| {
+                        let ruling = ruling.unwrap_or_else(Ruling::failed);
+                        let _ = done.send(Done::Ruled { key, ruling });
+                    });
+                    if let Some(companion) = self.service.handle() {
+                        companion.decide(decide, ruling);
+                    }
+                }
+                Action::FindHunks {
+                    request,
+                    original,
+                    content,
+                    answer,
+                } => {
+                    let (id, output) = (request.clone(), self.output.clone());
+                    let find = move || {
+                        let hunks = hunks::between(&Text::new(original), &Text::new(content));
+                        let _ = output.send(message::answer(request, Ok(answer(&hunks))));
+                    };
+                    if let Err(error) = spawn("hunks", find) {
+                        let text = format!("cannot start a thread: {error}");
+                        let error = message::error(ErrorCode::InternalError, text);
+                        let _ = self.output.send(message::answer(id, Err(error)));
                     }
                 }
             }

@@ -69,6 +69,14 @@ impl Text {
         }
     }
 
+    /// The whole text, which is given back.
+    pub fn into_bytes(self) -> Vec<u8> {
+        match self.content {
+            Content::Utf8(text) => text.into_bytes(),
+            Content::Other { bytes, .. } => bytes,
+        }
+    }
+
     /// How many lines there are: none in an empty text.
     pub fn len(&self) -> usize {
         self.starts.len() - 1

@@ -6,9 +6,12 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
-use pillion_companion::{Companion, Diff, Editor, EditorEvent, Handle, Options, Proposed, Reply};
+use pillion_companion::gate::{Decide, Decision};
+use pillion_companion::{
+    Companion, Compares, Diff, Editor, EditorEvent, Handle, Options, Proposed, Reply,
+};
 use pillion_discovery::Environment;
-use pillion_protocol::{IdeInfo, Outcome};
+use pillion_protocol::IdeInfo;
 use serde_json::json;
 
 /// The benchmark's companion that decides by itself, as a process of its own
@@ -40,8 +43,8 @@ pub fn run(Args {}: &Args) -> Result<ExitCode> {
 struct Decider(Arc<OnceLock<Handle>>);
 
 impl Editor for Decider {
-    fn compares(&self) -> bool {
-        false
+    fn compares(&self) -> Compares {
+        Compares::Nothing
     }
 
     fn event(&mut self, event: EditorEvent) {
@@ -57,8 +60,13 @@ impl Decider {
     fn accept(&self, diff: &Diff, shown: Reply<()>) {
         shown.done(());
         if let Some(handle) = self.0.get() {
-            let accepted = Outcome::accepted(diff.proposed.to_string());
-            handle.resolve_diff(diff.key(), accepted);
+            let decide = Decide {
+                key: diff.key(),
+                decision: Decision::Accept { content: None },
+                seen: None,
+                base: None,
+            };
+            handle.decide(decide, Reply::new(drop));
         }
     }
 }

@@ -23,6 +23,9 @@ impl<C> Diffs<C> {
             (outcome, _) => outcome,
         };
         let outcome = entry.with_last_line_feed(outcome);
+        if outcome != Outcome::Rejected {
+            self.note_accepted(&entry);
+        }
         let proposal = entry.proposal;
         let delivery = Delivery {
             file_path: proposal.file_path,

@@ -12,6 +12,7 @@ use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, Targe
 use crate::control::on_disk::OnDisk;
 use crate::disk::CHECK_TIMEOUT;
 use crate::editor::{CloseReason, Diff, DiffId};
+use crate::gate::Decision;
 use crate::line_endings::MAY_LOSE_LINE_FEED;
 use crate::pending::ProposalKey;
 use crate::request_id::RequestId;
@@ -66,6 +67,7 @@ impl<C> Diffs<C> {
             ends_with_line_feed: false,
             is_in_editor,
             opened: None,
+            decided: None,
             seen,
             state: State::Checking {
                 caller,
@@ -96,6 +98,7 @@ impl<C> Diffs<C> {
             proposed,
             tool,
             mut notes,
+            hunks,
         } = match result {
             Ok(target) => target,
             Err(reason) => return self.abandon(id, CloseReason::NotShown, &reason),
@@ -130,6 +133,7 @@ impl<C> Diffs<C> {
             original,
             proposed: Arc::clone(&entry.proposal.proposed),
             notes,
+            hunks,
         })]
     }
 
@@ -296,13 +300,15 @@ impl<C> Diffs<C> {
             return vec![Action::Answer { caller, answer }];
         };
         let outcome = match decision {
-            Decision::Accept => {
+            Decision::Accept { content: None } => {
                 let deadline = now + EDITOR_TIMEOUT;
                 let waiting = Some(Waiting { caller, deadline });
                 entry.state = State::CommandAccepts { waiting };
                 return vec![entry.close(CloseReason::Settled)];
             }
-            Decision::AcceptAs(content) => Outcome::accepted(content),
+            Decision::Accept {
+                content: Some(content),
+            } => Outcome::accepted(content),
             Decision::Reject => Outcome::Rejected,
         };
         let answer = Ok(Answer::Settled);
@@ -438,14 +444,6 @@ impl<C> Diffs<C> {
         let open = own.filter(|entry| !matches!(entry.state, State::AgentCloses { .. }));
         open.map(|entry| entry.proposal.name().to_owned()).collect()
     }
-}
-
-/// What a command decides.
-#[derive(Debug)]
-pub(crate) enum Decision {
-    Accept,
-    AcceptAs(String),
-    Reject,
 }
 
 impl<C> Entry<C> {

@@ -34,6 +34,8 @@ fn accepted(content: &str) -> Outcome {
     Outcome::accepted(content)
 }
 
+const ACCEPT: Decision = Decision::Accept { content: None };
+
 /// Actions as short lines, so that a test reads as a protocol.
 fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
     actions
@@ -277,7 +279,7 @@ fn a_new_proposal_while_the_old_view_closes_is_a_diff_of_its_own() {
 #[test]
 fn a_command_accepts_what_stands_in_the_view() {
     let (mut diffs, now) = (pending(), Instant::now());
-    let settle = diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    let settle = diffs.settle(DiffId(1), ACCEPT, "command", now);
     assert_eq!(lines(settle), ["close 1 Settled"]);
     assert_eq!(
         lines(diffs.closed(DiffId(1), 1, Ok("edited".into()))),
@@ -291,7 +293,7 @@ fn a_command_accepts_what_stands_in_the_view() {
 #[test]
 fn a_command_that_the_editor_answers_late_is_told_so_and_still_counts() {
     let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    diffs.settle(DiffId(1), ACCEPT, "command", now);
     assert_eq!(diffs.pending().count(), 0);
     assert_eq!(
         lines(diffs.expire(now + EDITOR_TIMEOUT)),
@@ -308,7 +310,7 @@ fn a_command_that_the_editor_answers_late_is_told_so_and_still_counts() {
 #[test]
 fn a_command_that_the_editor_refuses_leaves_the_diff_pending() {
     let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    diffs.settle(DiffId(1), ACCEPT, "command", now);
     assert_eq!(
         lines(diffs.closed(DiffId(1), 1, Err("no".into()))),
         ["command: error: no"]
@@ -331,7 +333,7 @@ fn a_decision_on_a_replaced_proposal_does_not_settle_the_new_one() {
 #[test]
 fn a_reviewer_who_decides_while_a_command_accepts_is_heard() {
     let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    diffs.settle(DiffId(1), ACCEPT, "command", now);
     assert_eq!(
         lines(diffs.resolved(DiffId(1), 1, accepted("mine"))),
         [
@@ -362,7 +364,7 @@ fn a_reviewer_who_decides_while_the_agent_closes_is_heard_in_the_answer() {
 #[test]
 fn an_agent_that_closes_while_a_command_accepts_gets_the_text() {
     let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    diffs.settle(DiffId(1), ACCEPT, "command", now);
     assert_eq!(
         lines(diffs.close(&"s".into(), "/a", None, "close", now)),
         ["command: error: the agent closed the diff"]
@@ -376,7 +378,7 @@ fn an_agent_that_closes_while_a_command_accepts_gets_the_text() {
 #[test]
 fn a_proposal_that_comes_while_a_command_accepts_the_one_before_is_not_settled_by_it() {
     let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    diffs.settle(DiffId(1), ACCEPT, "command", now);
     assert_eq!(
         lines(open(&mut diffs, proposal("s", "/a", "newer"), "again", now)),
         [
@@ -391,7 +393,9 @@ fn a_proposal_that_comes_while_a_command_accepts_the_one_before_is_not_settled_b
 #[test]
 fn a_command_accepts_another_text_or_rejects() {
     let now = Instant::now();
-    let decision = Decision::AcceptAs("other".into());
+    let decision = Decision::Accept {
+        content: Some("other".into()),
+    };
     assert_eq!(
         lines(pending().settle(DiffId(1), decision, "command", now)),
         [
@@ -433,7 +437,7 @@ fn the_views_of_an_agent_that_is_gone_go_away() {
 #[test]
 fn stopping_rejects_what_is_undecided_and_answers_who_waits() {
     let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    diffs.settle(DiffId(1), ACCEPT, "command", now);
     open(&mut diffs, proposal("s", "/b", "b"), "open", now);
     assert_eq!(
         lines(diffs.stop()),
@@ -449,10 +453,10 @@ fn stopping_rejects_what_is_undecided_and_answers_who_waits() {
 #[test]
 fn what_stood_in_a_replaced_view_is_not_accepted_as_its_successor() {
     let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), Decision::Accept, "first", now);
+    diffs.settle(DiffId(1), ACCEPT, "first", now);
     open(&mut diffs, proposal("s", "/a", "newer"), "again", now);
     diffs.shown(DiffId(1), 2, Ok(()));
-    diffs.settle(DiffId(1), Decision::Accept, "second", now);
+    diffs.settle(DiffId(1), ACCEPT, "second", now);
     assert!(diffs.closed(DiffId(1), 1, Ok("old".into())).is_empty());
     assert_eq!(
         lines(diffs.closed(DiffId(1), 2, Ok("newer".into()))),

@@ -17,8 +17,9 @@ use crate::control::{
     COMMANDING_HEADER, DiffError, DiffRef, DiffSummary, DiffText, Focus, Mentioned, MentionedFile,
     PROCESS_HEADER, Settle, Settled, VIEWER_HEADER, Viewer,
 };
-use crate::diffs::{Answer, Decision, PendingDiff, SettleRequest};
+use crate::diffs::{Answer, PendingDiff, SettleRequest};
 use crate::event::{Command, Event};
+use crate::gate::Decision;
 use crate::pending::ProposalKey;
 use crate::speaker::{self, Speaker};
 use crate::wire::Wire;
@@ -101,10 +102,9 @@ pub(super) async fn settle(
     let request = SettleRequest {
         diff,
         viewer: viewer(headers),
-        decision: match (accept, content) {
-            (true, None) => Decision::Accept,
-            (true, Some(content)) => Decision::AcceptAs(content),
-            (false, _) => Decision::Reject,
+        decision: match accept {
+            true => Decision::Accept { content },
+            false => Decision::Reject,
         },
         on_disk: on_disk.into_iter().next().flatten(),
     };

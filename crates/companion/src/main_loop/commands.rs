@@ -33,8 +33,16 @@ impl MainLoop {
                 let stands = judged.is_ok();
                 // A command that does not wait any more has not decided.
                 if verdict.send(judged).is_ok() && stands {
-                    let SettleRequest { diff, decision, .. } = request;
+                    let SettleRequest {
+                        diff,
+                        decision,
+                        on_disk,
+                        ..
+                    } = request;
                     let id = DiffId(diff.id);
+                    if let Some(on_disk) = on_disk {
+                        self.diffs.note_on_disk(id, on_disk);
+                    }
                     let actions = self.diffs.settle(id, decision, caller, now);
                     self.perform(actions);
                 }

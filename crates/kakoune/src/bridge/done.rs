@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_companion::{DiffId, ProposalKey, Proposed};
+use pillion_companion::gate::{Decide, Ruling};
+use pillion_companion::{DiffId, ProposalKey, Proposed, Reply};
 use pillion_discovery::{FileError, kept_text};
-use pillion_protocol::Outcome;
 
 use super::Bridge;
 use crate::disk::Done;
@@ -20,17 +20,15 @@ const AWAIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A decision that its agent does not know yet. Of an acceptance it hears once the file was checked, and Kakoune was
 /// told that it is about to be written: the agent writes it at once.
 pub(super) struct Decided {
-    proposal: ProposalKey,
-    outcome: Outcome,
+    decide: Decide,
     /// When it hears of it in any case.
     pub(super) due: Instant,
 }
 
 impl Decided {
-    pub(super) fn now(proposal: ProposalKey, outcome: Outcome) -> Self {
+    pub(super) fn now(decide: Decide) -> Self {
         Self {
-            proposal,
-            outcome,
+            decide,
             due: Instant::now() + AWAIT_TIMEOUT,
         }
     }
@@ -45,8 +43,26 @@ impl Bridge {
 
     /// Sends the agent what was decided, if that is still to be sent.
     pub(super) fn resolve(&mut self, id: DiffId) {
-        if let Some(decided) = self.decided.remove(&id) {
-            self.handle.resolve_diff(decided.proposal, decided.outcome);
+        if let Some(Decided { decide, .. }) = self.decided.remove(&id) {
+            let (key, done) = (decide.key, self.done.0.clone());
+            let reply = Reply::new(move |ruling: Result<Ruling, String>| {
+                let ruling = ruling.unwrap_or_else(Ruling::failed);
+                let _ = done.send(Done::Ruled { key, ruling });
+            });
+            self.handle.decide(decide, reply);
+        }
+    }
+
+    /// The file of a proposal is not about to be written after all.
+    pub(super) fn unfollow(&mut self, key: ProposalKey) {
+        let followed = self.followed.iter();
+        let path = followed
+            .filter(|(_, followed)| **followed == key)
+            .map(|(path, _)| path.clone())
+            .next();
+        if let Some(path) = path {
+            self.followed.remove(&path);
+            self.session.run(script::reload(&path, false));
         }
     }
 
@@ -80,6 +96,7 @@ impl Bridge {
                 self.followed.insert(path, key);
             }
             Done::Awaited(id) => self.resolve(id),
+            Done::Ruled { key, ruling } => self.ruled(key, &ruling),
             Done::Followed {
                 key,
                 path,

@@ -117,6 +117,7 @@ mod tests {
             original: Original::default(),
             proposed: "text".to_owned().into(),
             notes: Vec::new(),
+            hunks: Vec::new(),
         }
     }
 

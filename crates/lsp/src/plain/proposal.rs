@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::comparer::Comparison;
 use crate::plain::showing::Showing;
 use crate::plain::view::View;
-use crate::plain::viewer::{Seat, Viewer};
+use crate::plain::viewer::{Caller, Seat, Viewer};
 use crate::uri;
 
 /// The command that accepts.
@@ -39,6 +39,8 @@ pub struct Proposal {
     pub shown: Option<Reply<()>>,
     /// The read on which a decision about it waits.
     pub deciding: Option<u64>,
+    /// Who waits until the gate has ruled about an acceptance or a rejection.
+    pub ruling: Option<Caller>,
     /// Why the editor itself does not show it.
     pub refusal: &'static str,
     /// When to show how to decide without code actions.
@@ -63,6 +65,7 @@ impl Proposal {
             was_shared: false,
             shown: Some(shown),
             deciding: None,
+            ruling: None,
             refusal: "",
             hint: None,
         }
@@ -110,10 +113,15 @@ impl Proposal {
         &mut self.showings[at]
     }
 
+    /// Whether a decision about it is being carried out.
+    pub fn is_deciding(&self) -> bool {
+        self.deciding.is_some() || self.ruling.is_some()
+    }
+
     /// When it counts as closed in one of its editors: not while a decision is carried out.
     pub fn counts_as_closed(&self) -> Option<Instant> {
         let closes = self.showings.iter().filter_map(|showing| showing.closes);
-        closes.min().filter(|_| self.deciding.is_none())
+        closes.min().filter(|_| !self.is_deciding())
     }
 
     /// Takes it out of the editors that have closed it. Whether it is closed for good, and so rejected: no

@@ -133,6 +133,7 @@ impl Proposals {
                 diagnostics,
                 cost,
             } => Vec::from_iter(self.compared(number, diagnostics, cost)),
+            Done::Ruled { key, ruling } => self.ruled(key, ruling),
             Done::Roots { .. } | Done::Started(_) => Vec::new(),
         }
     }
@@ -353,7 +354,11 @@ impl Proposals {
         let read = pending
             .deciding
             .and_then(|number| self.reads.finish(number));
-        if let Some(Then::Accept(caller)) = read.map(|read| read.then) {
+        let read = read.and_then(|read| match read.then {
+            Then::Accept(caller) => Some(caller),
+            Then::Settle(_) | Then::Close(_) | Then::Tell(_) => None,
+        });
+        if let Some(caller) = read.or(pending.ruling.clone()) {
             let name = pending.name();
             let why = format!("the change to {name} was withdrawn before it was accepted");
             actions.push(caller.refuse(why));
@@ -378,7 +383,7 @@ fn known_text(
     if reason != CloseReason::Settled {
         return Ok(pending.last_edited_text());
     }
-    if pending.deciding.is_some() {
+    if pending.is_deciding() {
         // Nothing was accepted by this one: what came first stands.
         return Err("it is being decided".to_owned());
     }

@@ -1,15 +1,19 @@
 //! The views that the plugin has open.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use lsp_server::{Message, ResponseError};
+use lsp_server::{Message, RequestId, ResponseError};
+use pillion_companion::gate::{self, Ruling, Unseen};
 use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
 use pillion_protocol::Outcome;
 use serde_json::Value;
 
 use super::asked::{Asked, Requests};
 use super::messages::{
-    CLOSE_DIFF, CloseDiff, Content, DIFF_TEXT, Decision, DiffText, OPEN_DIFF, OpenDiff,
+    CLOSE_DIFF, Choice, CloseDiff, Content, DIFF_TEXT, Decide, Decided, Decision, DiffText,
+    OPEN_DIFF, OpenDiff, Seen,
 };
 use crate::{message, uri};
 
@@ -17,12 +21,16 @@ use crate::{message, uri};
 #[derive(Debug, Default)]
 pub struct Diffs {
     views: Pending<View>,
+    /// The requests that decide, until the gate has ruled.
+    deciding: HashMap<ProposalKey, RequestId>,
 }
 
 #[derive(Debug)]
 struct View {
     key: ProposalKey,
     proposed: Arc<String>,
+    /// How many hunks it has.
+    hunks: usize,
     state: State,
 }
 
@@ -65,6 +73,7 @@ impl Diffs {
         self.views.put(View {
             key,
             proposed: Arc::clone(&diff.proposed),
+            hunks: diff.hunks.len(),
             state,
         });
         let params = OpenDiff {
@@ -77,6 +86,7 @@ impl Diffs {
             original_is_lossy,
             proposed: &diff.proposed,
             notes: diff.notes,
+            hunks: diff.hunks.iter().map(Into::into).collect(),
             ignores_empty_text: diff.agent.ignores_empty_text(),
             unchanged_is_rejection: diff.agent.unchanged_is_rejection(),
         };
@@ -130,6 +140,53 @@ impl Diffs {
     /// The plugin answers what stands in a view.
     pub fn told(told: Reply<String>, result: Result<Value, ResponseError>) {
         answer(told, DIFF_TEXT, result);
+    }
+
+    /// The person decides: what the gate is to be asked.
+    ///
+    /// # Errors
+    /// What to answer instead.
+    pub fn decide(&mut self, request: RequestId, params: Decide) -> Result<gate::Decide, Message> {
+        let (id, revision) = (DiffId(params.id), params.revision);
+        let key = ProposalKey { id, revision };
+        let decision = match params.decision {
+            Choice::Accept => gate::Decision::Accept {
+                content: params.content,
+            },
+            Choice::Reject => gate::Decision::Reject,
+        };
+        if params.decision == Choice::Accept && params.seen.is_none() {
+            let error = message::invalid("seen: missing, and this is not a rejection".to_owned());
+            return Err(message::answer(request, Err(error)));
+        }
+        let hunks = match self.views.current(key) {
+            Ok(view) => view.hunks,
+            Err(stale) => return Err(ruled(request, Ruling::stale(stale))),
+        };
+        if self.deciding.contains_key(&key) {
+            let text = "this diff is being decided";
+            return Err(ruled(request, Ruling::failed(text)));
+        }
+        self.deciding.insert(key, request);
+        Ok(gate::Decide {
+            key,
+            decision,
+            seen: params.seen.map(|seen| seen.among(hunks)),
+            base: None,
+        })
+    }
+
+    /// The gate has ruled: the answer to the request, if it waits.
+    pub fn ruled(&mut self, key: ProposalKey, ruling: Ruling) -> Option<Message> {
+        if ruling.is_settled() {
+            let _ = self.views.take(key);
+        }
+        Some(ruled(self.deciding.remove(&key)?, ruling))
+    }
+
+    /// Whether a decision is being ruled about.
+    pub fn is_deciding(&self) -> bool {
+        !self.deciding.is_empty()
     }
 
     /// The person decided. The outcome, if the diff still waits for one.
@@ -206,6 +263,29 @@ fn answer(reply: Reply<String>, method: &str, result: Result<Value, ResponseErro
         Err(why) => reply.failed(why),
     }
     is_told
+}
+
+fn ruled(request: RequestId, ruling: Ruling) -> Message {
+    let answer = serde_json::to_value(Decided::from(ruling)).unwrap_or_default();
+    message::answer(request, Ok(answer))
+}
+
+impl Seen {
+    /// The same for a proposal with so many hunks.
+    fn among(self, of: usize) -> gate::Seen {
+        let unseen_hunks = self.hunks.map(|mut seen| {
+            seen.retain(|number| *number < of);
+            seen.sort_unstable();
+            seen.dedup();
+            let hunks = of - seen.len();
+            Unseen { hunks, of }
+        });
+        gate::Seen {
+            drawn_for: self.drawn_ms.map(Duration::from_millis),
+            is_typed: self.typed,
+            unseen_hunks,
+        }
+    }
 }
 
 /// A text with U+FFFD in place of what is no UTF-8. Made at once in its size: it may be large.

@@ -2,14 +2,19 @@
 //! holds the two together.
 
 use std::collections::BTreeMap;
+use std::ops;
 
 use pillion_companion::CloseReason;
+use pillion_companion::gate::Ruling;
 use pillion_protocol::{Dialect, Position};
+use pillion_text::hunks::Hunk;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
 pub const DID_RESOLVE_DIFF: &str = "pillion/didResolveDiff";
+pub const DECIDE: &str = "pillion/decide";
+pub const HUNKS: &str = "pillion/hunks";
 pub const MENTION: &str = "pillion/mention";
 pub const DIAGNOSTICS: &str = "pillion/diagnostics";
 pub const OPEN_DIFF: &str = "pillion/openDiff";
@@ -66,6 +71,70 @@ pub struct DidResolveDiff {
 pub enum Decision {
     Accepted,
     Rejected,
+}
+
+/// The person decided; whether that counts is answered.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Decide {
+    pub id: u64,
+    pub revision: u32,
+    pub decision: Choice,
+    pub content: Option<String>,
+    pub seen: Option<Seen>,
+}
+
+/// Accepted or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Choice {
+    Accept,
+    Reject,
+}
+
+/// What the plugin knows about how the person came to a decision.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Seen {
+    pub drawn_ms: Option<u64>,
+    pub typed: bool,
+    /// Of [`OpenDiff::hunks`], those that were on the screen.
+    pub hunks: Option<Vec<usize>>,
+}
+
+/// The answer to a [`DECIDE`].
+#[derive(Debug, Serialize)]
+pub struct Decided {
+    pub settled: bool,
+    pub code: Option<&'static str>,
+    pub message: Option<String>,
+    pub repeat: bool,
+}
+
+/// Find where two texts differ.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct FindHunks {
+    pub original: Option<String>,
+    pub content: String,
+}
+
+/// The answer to [`HUNKS`].
+#[derive(Debug, Serialize)]
+pub struct Found {
+    pub hunks: Vec<HunkLines>,
+}
+
+/// These lines before become those lines after.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HunkLines {
+    pub before: Span,
+    pub after: Span,
+}
+
+/// Lines from the first to the one before the last, from 0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Span {
+    pub start: usize,
+    pub end: usize,
 }
 
 /// The person points an agent to a file.
@@ -151,6 +220,7 @@ pub struct OpenDiff<'a> {
     pub original_is_lossy: bool,
     pub proposed: &'a str,
     pub notes: Vec<String>,
+    pub hunks: Vec<HunkLines>,
     pub ignores_empty_text: bool,
     pub unchanged_is_rejection: bool,
 }
@@ -203,6 +273,38 @@ impl OpenDiff<'_> {
         let mut value = serde_json::to_value(&self).unwrap_or_default();
         value["original"] = original.into();
         value
+    }
+}
+
+impl From<&Hunk> for HunkLines {
+    fn from(hunk: &Hunk) -> Self {
+        let span = |lines: &ops::Range<usize>| Span {
+            start: lines.start,
+            end: lines.end,
+        };
+        Self {
+            before: span(&hunk.before),
+            after: span(&hunk.after),
+        }
+    }
+}
+
+impl From<Ruling> for Decided {
+    fn from(ruling: Ruling) -> Self {
+        match ruling {
+            Ruling::Settled => Self {
+                settled: true,
+                code: None,
+                message: None,
+                repeat: false,
+            },
+            Ruling::Refused(refusal) => Self {
+                settled: false,
+                code: Some(refusal.code),
+                message: Some(refusal.message),
+                repeat: refusal.repeat,
+            },
+        }
     }
 }
 

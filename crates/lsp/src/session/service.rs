@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use crossbeam_channel::Sender;
-use pillion_companion::{Companion, EditorEvent, Handle, Options};
+use pillion_companion::{Companion, Compares, Editor, EditorEvent, Handle, Options};
 use pillion_protocol::File;
 use pillion_system::spawn;
 
@@ -45,10 +45,27 @@ pub enum State {
 #[derive(Debug)]
 pub struct Plan {
     pub options: Options,
+    pub compares: Compares,
     /// Where the companion sends its requests and reports.
     pub events: Sender<EditorEvent>,
     /// Where it is reported that it has started.
     pub done: Sender<Done>,
+}
+
+/// The editor, as the companion sees it.
+struct Client {
+    compares: Compares,
+    events: Sender<EditorEvent>,
+}
+
+impl Editor for Client {
+    fn event(&mut self, event: EditorEvent) {
+        let _ = self.events.send(event);
+    }
+
+    fn compares(&self) -> Compares {
+        self.compares
+    }
 }
 
 impl Plan {
@@ -57,7 +74,10 @@ impl Plan {
     /// # Errors
     /// Why it cannot be started.
     pub fn start(self) -> anyhow::Result<Companion> {
-        let editor = move |event: EditorEvent| drop(self.events.send(event));
+        let editor = Client {
+            compares: self.compares,
+            events: self.events,
+        };
         Companion::start(self.options, editor).context("cannot start the companion")
     }
 }

@@ -4,7 +4,9 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use anyhow::Context;
-use pillion_companion::{Companion, Diff, Editor, EditorEvent, Options, Pending, StartError};
+use pillion_companion::{
+    Companion, Compares, Diff, Editor, EditorEvent, Options, Pending, StartError,
+};
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
 use pillion_text::stderr;
@@ -90,8 +92,8 @@ impl Headless {
 }
 
 impl Editor for Headless {
-    fn compares(&self) -> bool {
-        false
+    fn compares(&self) -> Compares {
+        Compares::Nothing
     }
 
     fn event(&mut self, event: EditorEvent) {

@@ -162,7 +162,7 @@ fn a_proposal_notes_what_the_agent_will_do_with_the_answer() {
         notes.len() == 2 && notes[0].as_str().unwrap().contains("CRLF"),
         "{notes:?}"
     );
-    editor.resolve(&diff, "accepted", Some("mine\n"));
+    editor.settle(&diff, "accept", Some("mine\n"));
     assert_eq!(call.end(), Ok(Answer::Saved("mine\n".to_owned())));
 }
 

@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use pillion_companion::gate::{HELD, LOOK};
 use serde_json::{Value, json};
 
 use crate::sandbox::{self, Sandbox};
@@ -123,14 +124,40 @@ impl Editor {
         self.send(json!({"jsonrpc": "2.0", "id": request["id"], "error": error}));
     }
 
-    pub fn resolve(&mut self, diff: &Value, outcome: &str, content: Option<&str>) {
+    /// A person who has seen the whole diff decides. What the gate answers.
+    pub fn decide(&mut self, diff: &Value, decision: &str, content: Option<&str>) -> Value {
         let params = json!({
             "id": diff["id"],
             "revision": diff["revision"],
-            "outcome": outcome,
+            "decision": decision,
             "content": content,
+            "seen": {"drawnMs": 700, "typed": true},
         });
-        self.notify("pillion/didResolveDiff", params);
+        loop {
+            let answer = self.request("pillion/decide", params.clone());
+            if answer["result"]["code"] != "held" {
+                return answer;
+            }
+            // No person decides about two diffs as quickly as tests do, and whoever tries on holds the key down.
+            thread::sleep(HELD * 2);
+        }
+    }
+
+    /// The same, and it counts.
+    #[track_caller]
+    pub fn settle(&mut self, diff: &Value, decision: &str, content: Option<&str>) {
+        let answer = self.decide(diff, decision, content);
+        assert_eq!(answer["result"]["settled"], true, "{answer}");
+    }
+
+    /// The same of what is doubted: the person reads the question, and accepts again.
+    #[track_caller]
+    pub fn settle_doubted(&mut self, diff: &Value, doubt: &str) {
+        let answer = self.decide(diff, "accept", None);
+        assert_eq!(answer["result"]["code"], doubt, "{answer}");
+        assert_eq!(answer["result"]["repeat"], true, "{answer}");
+        thread::sleep(LOOK);
+        self.settle(diff, "accept", None);
     }
 
     pub fn send(&mut self, message: Value) {

@@ -39,6 +39,7 @@ fn a_proposal_is_shown_whole_and_accepted_as_edited() {
             "originalIsLossy": false,
             "proposed": proposed,
             "notes": [],
+            "hunks": [{"before": {"start": 0, "end": 1}, "after": {"start": 0, "end": 3}}],
             "ignoresEmptyText": true,
             "unchangedIsRejection": false,
         })
@@ -46,14 +47,14 @@ fn a_proposal_is_shown_whole_and_accepted_as_edited() {
     editor.answer(&request, Value::Null);
     assert_eq!(call.end(), Ok(()));
     editor.status(pending(1));
-    editor.resolve(&request["params"], "accepted", Some("edited\r"));
+    editor.settle(&request["params"], "accept", Some("edited\r"));
     assert_eq!(agent.outcome(), accepted(path, "edited\r"));
     editor.status(pending(0));
     let again = agent.proposing(path, "again");
     let diff = editor.open_diff();
     again.end().unwrap();
     assert_eq!((&diff["id"], &diff["revision"]), (&json!(2), &json!(1)));
-    editor.resolve(&diff, "accepted", None);
+    editor.settle(&diff, "accept", None);
     assert_eq!(agent.outcome(), accepted(path, "again"), "as it came");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "old\r\n", "C5.9");
 }
@@ -77,7 +78,7 @@ fn a_rejection_and_a_new_file() {
             .ends_with("/new/%5Bid%5D%25.tsx"),
         "{diff}"
     );
-    editor.resolve(&diff, "rejected", None);
+    editor.settle(&diff, "reject", None);
     assert_eq!(agent.outcome(), rejected(path));
 }
 
@@ -140,18 +141,24 @@ fn a_file_that_cannot_be_compared_with_does_not_reach_the_editor() {
 fn a_decision_about_an_older_proposal_does_not_count_for_the_newer_one() {
     let (_sandbox, mut editor, mut agent, path) = agent::at_work();
     let path = path.as_str();
-    let first = agent::show(&agent, &mut editor, path, "one");
+    agent::show(&agent, &mut editor, path, "one");
     let call = agent.proposing(path, "two");
     let request = editor.next("pillion/openDiff");
     let second = &request["params"];
     assert_eq!((&second["id"], &second["revision"]), (&json!(1), &json!(2)));
-    editor.resolve(&first, "accepted", None);
-    for (id, revision) in [(1, 3), (7, 1), (0, 0)] {
-        editor.resolve(&json!({"id": id, "revision": revision}), "accepted", None);
+    for (id, revision, code) in [
+        (1, 1, "replaced"),
+        (1, 3, "replaced"),
+        (7, 1, "notPending"),
+        (0, 0, "notPending"),
+    ] {
+        let diff = json!({"id": id, "revision": revision});
+        let answer = editor.decide(&diff, "accept", None);
+        assert_eq!(answer["result"]["code"], code, "{answer}");
     }
     editor.answer(&request, json!({}));
     call.end().unwrap();
-    editor.resolve(second, "accepted", None);
+    editor.settle(second, "accept", None);
     assert_eq!(agent.outcome(), accepted(path, "two"));
 }
 
@@ -163,13 +170,14 @@ fn a_decision_that_cannot_be_read_is_reported_and_settles_nothing() {
     let mut agent = agent::connect(&mut editor);
     let path = file.to_str().unwrap();
     let diff = agent::show(&agent, &mut editor, path, "one");
-    editor.resolve(&diff, "perhaps", None);
-    let told = editor.params("window/logMessage");
-    assert!(
-        told["message"].as_str().unwrap().contains("outcome"),
-        "{told}"
-    );
-    editor.resolve(&diff, "rejected", None);
+    let answer = editor.decide(&diff, "perhaps", None);
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("decision"), "{why}");
+    let unseen = json!({"id": diff["id"], "revision": 1, "decision": "accept"});
+    let answer = editor.request("pillion/decide", unseen);
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("seen"), "{why}");
+    editor.settle(&diff, "reject", None);
     assert_eq!(agent.outcome(), rejected(path));
 }
 
@@ -187,7 +195,8 @@ fn the_agent_closes_its_diff_and_gets_the_text_in_the_view() {
     editor.answer(&close, json!({"content": "as it stood"}));
     assert_eq!(call.end(), Ok("as it stood".to_owned()), "C5.5");
     editor.status(pending(0));
-    editor.resolve(&diff, "accepted", None);
+    let answer = editor.decide(&diff, "accept", None);
+    assert_eq!(answer["result"]["code"], "notPending", "{answer}");
     assert!(
         agent
             .closing(path)
@@ -228,7 +237,7 @@ fn a_decision_on_its_way_when_the_agent_closes_is_what_the_agent_gets() {
     let diff = agent::show(&agent, &mut editor, path, "one");
     let call = agent.closing(path);
     let close = editor.next("pillion/closeDiff");
-    editor.resolve(&diff, "accepted", Some("edited"));
+    editor.settle(&diff, "accept", Some("edited"));
     editor.refuse(&close, "no such view");
     assert_eq!(call.end(), Ok("edited".to_owned()));
 }
@@ -312,7 +321,7 @@ fn a_command_that_the_editor_does_not_obey_leaves_the_diff_to_the_person() {
     let close = editor.next("pillion/closeDiff");
     editor.refuse(&close, "somebody is typing");
     assert_eq!(ran.wait().unwrap().code(), Some(1));
-    editor.resolve(&diff, "accepted", None);
+    editor.settle(&diff, "accept", None);
     assert_eq!(agent.outcome(), accepted(path, "one"));
 }
 
@@ -331,7 +340,7 @@ fn a_newer_proposal_outlives_the_command_that_settles_the_one_before() {
     editor.answer(&request, json!({}));
     assert_eq!(call.end(), Ok(()));
     assert_eq!(ran.wait().unwrap().code(), Some(1));
-    editor.resolve(&request["params"], "accepted", None);
+    editor.settle(&request["params"], "accept", None);
     assert_eq!(agent.outcome(), accepted(path, "two"));
 }
 
@@ -362,8 +371,8 @@ fn two_agents_have_a_diff_of_one_file_each() {
     assert_ne!(first["id"], second["id"]);
     let status = editor.status(pending(2));
     assert_eq!(status["method"], STATUS);
-    editor.resolve(&second, "accepted", None);
-    editor.resolve(&first, "rejected", None);
+    editor.settle(&second, "accept", None);
+    editor.settle(&first, "reject", None);
     assert_eq!(qwen.outcome(), accepted(path, "qwen's"));
     assert_eq!(gemini.outcome(), rejected(path));
     editor.status(pending(0));
@@ -392,7 +401,7 @@ fn reported_at_the_end(content: Option<&str>) -> (Sandbox, String, String) {
     let diff = agent::show(&agent, &mut editor, &path, "as proposed\n");
     drop(agent);
     editor.status(|status| status["agents"] == json!([]));
-    editor.resolve(&diff, "accepted", content);
+    editor.settle(&diff, "accept", content);
     editor.request("shutdown", Value::Null);
     let told = editor.params("window/showMessage");
     assert_eq!(told["type"], 2);

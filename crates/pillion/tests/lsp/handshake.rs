@@ -276,7 +276,7 @@ fn the_log_holds_what_happened_but_no_secret_and_no_text() {
         "pillion/didChangeContext",
         json!({"openFiles": "the selected text"}),
     );
-    editor.resolve(&diff, "accepted", Some("the edited text"));
+    editor.settle(&diff, "accept", Some("the edited text"));
     agent.outcome();
     editor.hang_up();
     assert_eq!(editor.ended().0, Some(0));
@@ -284,7 +284,7 @@ fn the_log_holds_what_happened_but_no_secret_and_no_text() {
     for said in [
         "Test Editor",
         "pillion/openDiff",
-        "pillion/didResolveDiff",
+        "pillion/decide",
         "1000000",
     ] {
         assert!(text.contains(said), "{said}: {text}");

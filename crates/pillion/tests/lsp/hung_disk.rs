@@ -50,7 +50,7 @@ fn while_new_roots_cannot_be_published_editor_and_agents_are_served() {
     call.end().unwrap();
     change_context(&mut editor, &[&near]);
     agent.context(|context| context.active_file().is_some());
-    editor.resolve(&diff, "rejected", None);
+    editor.settle(&diff, "reject", None);
     assert_eq!(agent.outcome(), rejected(near.to_str().unwrap()));
     drop(hung);
 }
@@ -166,7 +166,7 @@ fn standard_error_that_is_not_read_does_not_delay_the_end() {
     let diff = agent::show(&agent, &mut editor, "/tmp/new.txt", "new\n");
     drop(agent);
     editor.status(|status| status["agents"] == json!([]));
-    editor.resolve(&diff, "accepted", None);
+    editor.settle_doubted(&diff, "outsideWorkspace");
     editor.request("shutdown", Value::Null);
     editor.params("window/showMessage");
     editor.notify("exit", Value::Null);

@@ -23,13 +23,13 @@ fn a_late_answer_does_no_harm() {
     let call = agent.proposing(path, "two");
     let request = editor.next("pillion/openDiff");
     editor.answer(&unanswered, json!({}));
-    editor.resolve(&unanswered["params"], "accepted", None);
+    editor.settle(&unanswered["params"], "accept", None);
     editor.answer(&close, json!({"content": "one"}));
     editor.answer(&close, json!({"content": "one"}));
     editor.send(json!({"jsonrpc": "2.0", "id": "never asked", "result": null}));
     editor.answer(&request, json!({}));
     call.end().unwrap();
-    editor.resolve(&request["params"], "accepted", None);
+    editor.settle(&request["params"], "accept", None);
     assert_eq!(agent.outcome(), accepted(path, "two"));
 }
 

@@ -78,6 +78,7 @@ impl Person {
             original: Default::default(),
             proposed: proposed.to_owned().into(),
             notes: self.notes.clone(),
+            hunks: Vec::new(),
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -320,6 +321,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         original: Default::default(),
         proposed: "new\n".to_owned().into(),
         notes: Vec::new(),
+        hunks: Vec::new(),
     };
     let opened = Event::Opened {
         diff,

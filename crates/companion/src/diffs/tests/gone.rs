@@ -47,7 +47,7 @@ fn a_text_that_a_command_had_asked_for_is_lost_with_the_agent_if_it_was_edited()
         (Err("busy".to_owned()), vec!["close 1 AgentGone"]),
     ] {
         let (mut diffs, now) = (pending(), Instant::now());
-        diffs.settle(DiffId(1), Decision::Accept, "command", now);
+        diffs.settle(DiffId(1), ACCEPT, "command", now);
         assert_eq!(
             lines(diffs.session_gone(&"s".into(), now)),
             ["command: error: the agent is gone"],

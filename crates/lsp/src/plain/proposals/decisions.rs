@@ -1,10 +1,10 @@
 //! Decisions: the commands of the editor, and what has to be read from the disk for them.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use lsp_server::ResponseError;
+use pillion_companion::gate::{Decide, Decision, LOOK, Ruling};
 use pillion_companion::{DiffId, ProposalKey, Proposed};
-use pillion_protocol::Outcome;
 use serde_json::Value;
 
 use super::{Proposals, UNCERTAIN};
@@ -16,10 +16,6 @@ use crate::plain::showing::Showing;
 use crate::plain::viewer::{Caller, Viewer, failed};
 use crate::profile::Action;
 use crate::restore::is_same_content;
-
-/// Nobody sees a proposal and answers it in less. A command as soon as this is about what was there
-/// before.
-const REVIEW_DELAY: Duration = Duration::from_millis(700);
 
 impl Proposals {
     /// Runs a command; without arguments it is about the proposal that had the focus last. It
@@ -41,13 +37,13 @@ impl Proposals {
         };
         let key = pending.key();
         if command == REJECT {
-            return self.decide(caller, key, Outcome::Rejected);
+            return self.decide(caller, key, Decision::Reject);
         }
         if showing.is_uncertain(now) {
             return vec![caller.refuse(UNCERTAIN)];
         }
         match showing.edited_text(&pending.diff.proposed, pending.was_shared) {
-            Some(text) => self.decide(caller, key, Outcome::accepted(text)),
+            Some(text) => self.decide(caller, key, accepted(text)),
             None => {
                 let read = self.start_read(key.id, Then::Accept(caller), now);
                 read.into_iter().collect()
@@ -55,19 +51,41 @@ impl Proposals {
         }
     }
 
-    fn decide(&mut self, caller: Caller, key: ProposalKey, outcome: Outcome) -> Vec<Action> {
-        let mut actions = vec![Action::Resolve { key, outcome }];
-        actions.extend(self.forget(key.id));
-        // Last: lsp-mode loses what it reads together with the answer it waits for.
-        actions.push(caller.answer(Ok(Value::Null)));
-        actions
+    fn decide(&mut self, caller: Caller, key: ProposalKey, decision: Decision) -> Vec<Action> {
+        match self.pending.current_mut(key) {
+            Ok(pending) => pending.ruling = Some(caller),
+            Err(stale) => return vec![caller.refuse(stale.to_string())],
+        }
+        let decide = Decide {
+            key,
+            decision,
+            // Nobody knows what these editors draw.
+            seen: None,
+            base: None,
+        };
+        vec![Action::Decide(decide)]
     }
 
-    /// Whether a decision waits for a disk.
+    /// The gate has ruled about a decision.
+    pub(super) fn ruled(&mut self, key: ProposalKey, ruling: Ruling) -> Vec<Action> {
+        let pending = self.pending.current_mut(key).ok();
+        let Some(caller) = pending.and_then(|pending| pending.ruling.take()) else {
+            return Vec::new();
+        };
+        match ruling {
+            Ruling::Settled => {
+                let mut actions = self.forget(key.id);
+                // Last: lsp-mode loses what it reads together with the answer it waits for.
+                actions.push(caller.answer(Ok(Value::Null)));
+                actions
+            }
+            Ruling::Refused(refusal) => vec![caller.refuse(refusal.message)],
+        }
+    }
+
+    /// Whether a decision waits for a disk, or for the gate.
     pub fn is_deciding(&self) -> bool {
-        self.pending
-            .iter()
-            .any(|pending| pending.deciding.is_some())
+        self.pending.iter().any(Proposal::is_deciding)
     }
 
     pub(super) fn start_read(&mut self, id: DiffId, then: Then, now: Instant) -> Option<Action> {
@@ -95,7 +113,7 @@ impl Proposals {
             }
         }
         match (read.then, text) {
-            (Then::Accept(caller), Ok(text)) => self.decide(caller, key, Outcome::accepted(text)),
+            (Then::Accept(caller), Ok(text)) => self.decide(caller, key, accepted(text)),
             (Then::Accept(caller), Err(why)) => vec![caller.refuse(why)],
             (Then::Settle(closed), Ok(text)) => {
                 let actions = self.forget(key.id);
@@ -126,7 +144,7 @@ impl Proposals {
             let last = shown.max_by_key(|(_, showing)| showing.focused);
             let (pending, showing) = last.ok_or_else(|| failed("no change is pending"))?;
             let since = showing.interrupts;
-            let is_new = since.is_some_and(|at| at.elapsed() < REVIEW_DELAY);
+            let is_new = since.is_some_and(|at| at.elapsed() < LOOK);
             decidable(pending, is_new)?;
             return Ok((pending, showing));
         };
@@ -166,12 +184,18 @@ fn as_shown(pending: &Proposal, viewer: Viewer, text: String) -> Result<String, 
     ))
 }
 
+fn accepted(text: String) -> Decision {
+    Decision::Accept {
+        content: Some(text),
+    }
+}
+
 /// Whether a proposal can be decided now.
 fn decidable(pending: &Proposal, is_new: bool) -> Result<(), ResponseError> {
     let (agent, name) = (pending.diff.agent.display_name(), pending.name());
     let why = if is_new || pending.path.is_none() {
         format!("{agent}'s change to {name} has just arrived: look at it first")
-    } else if pending.deciding.is_some() {
+    } else if pending.is_deciding() {
         format!("{agent}'s change to {name} is being decided")
     } else {
         return Ok(());

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use gen_lsp_types::Command;
 use pillion_companion::Proposed;
-use pillion_protocol::Outcome;
+use pillion_companion::gate::{Decide, Decision};
 
 use super::Proposals;
 use crate::plain::showing::Showing;
@@ -140,8 +140,12 @@ impl Proposals {
         let mut actions = Vec::new();
         for key in closed {
             actions.extend(self.forget(key.id));
-            let outcome = Outcome::Rejected;
-            actions.push(Action::Resolve { key, outcome });
+            actions.push(Action::Decide(Decide {
+                key,
+                decision: Decision::Reject,
+                seen: None,
+                base: None,
+            }));
         }
         actions
     }

@@ -316,7 +316,8 @@ fn two_windows_each_accept_what_they_show() {
     let answer = world.execute("pillion.accept", json!([2, 1]));
     let why = answer["error"]["message"].as_str().unwrap();
     assert!(why.contains("differs here from its file"), "{why}");
-    second.choose("Accept");
+    let answer = second.choose("Accept");
+    assert_eq!(answer["result"], Value::Null, "{answer}");
     assert_eq!(world.agent.outcome(), accepted(&target, "saved\n"));
 }
 

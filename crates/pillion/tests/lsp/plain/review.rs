@@ -1,8 +1,10 @@
 //! A review without a plugin, from the proposal to its outcome.
 
 use std::fs;
+use std::thread;
 use std::time::{Duration, Instant};
 
+use pillion_companion::gate::LOOK;
 use pillion_testkit::{SOON, TestAgent};
 use serde_json::{Value, json};
 
@@ -457,6 +459,10 @@ fn two_agents_propose_side_by_side() {
     assert_eq!(actions[0]["title"], "Accept a.rs as shown (Qwen Code)");
     world.execute("pillion.accept", actions[0]["arguments"].clone());
     assert_eq!(other.outcome(), accepted(&target, "by qwen\n"));
+    let answer = world.execute("pillion.accept", json!([1, 1]));
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("Qwen Code's change"), "{why}");
+    thread::sleep(LOOK);
     world.choose(&first, "Accept");
     assert_eq!(world.agent.outcome(), accepted(&target, "by gemini\n"));
 }

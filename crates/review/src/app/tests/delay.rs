@@ -167,6 +167,7 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         original: Default::default(),
         proposed: "newer\n".to_owned().into(),
         notes: Vec::new(),
+        hunks: Vec::new(),
     };
     let opened = Event::Opened {
         diff,

@@ -1,0 +1,104 @@
+//! An acceptance beside the file that it is about, as that is now. Looks at the disk, and never writes (C5.9).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pillion_protocol::Dialect;
+use pillion_protocol::dialect::Protocol;
+use pillion_text::fingerprint;
+
+use crate::control::on_disk::OnDisk;
+use crate::gate::{Decide, Doubt, Unseen, Weighed, weigh};
+use crate::line_endings;
+use crate::original::{Original, Stamp};
+
+/// What has to be known of an acceptance to weigh it.
+#[derive(Debug)]
+pub(crate) struct Acceptance {
+    pub(crate) decide: Decide,
+    pub(crate) agent: Dialect,
+    /// As the agent spelt it.
+    pub(crate) file_path: String,
+    pub(crate) roots: Arc<[PathBuf]>,
+    /// As it is shown.
+    pub(crate) proposed: Arc<String>,
+    /// As the agent wrote it.
+    pub(crate) as_written: Arc<String>,
+    pub(crate) accepted: Arc<String>,
+    pub(crate) unseen: Option<Unseen>,
+    /// What the file was when it was proposed, once that was checked.
+    pub(crate) opened: Option<OnDisk>,
+    /// Acceptances for the same file, and what the file was then.
+    pub(crate) unwritten: Vec<(Option<Stamp>, Dialect)>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    pub(crate) doubts: Vec<Doubt>,
+    /// What the file is; nothing if the disk did not answer.
+    pub(crate) on_disk: Option<OnDisk>,
+    /// Of the accepted text, if anything is doubted: a question is about one text.
+    pub(crate) fingerprint: String,
+}
+
+impl Acceptance {
+    /// Waits for the disk.
+    pub(crate) fn weigh(self) -> Finding {
+        let on_disk = OnDisk::check(Path::new(&self.file_path));
+        let bytes = Original::read(&on_disk.leads_to)
+            .ok()
+            .and_then(|file| file.text);
+        let original = match self.agent.protocol() {
+            Protocol::Claude => bytes
+                .clone()
+                .map(|bytes| line_endings::adapt(bytes, &self.as_written).original),
+            Protocol::Companion => bytes.clone(),
+        };
+        let has_changed = self
+            .opened
+            .as_ref()
+            .is_some_and(|opened| *opened != on_disk);
+        // Written since, or not: a file that is as it was then does not have that text yet.
+        let mut unwritten = self.unwritten.iter().rev();
+        let unwritten = unwritten.find(|(stamp, _)| *stamp == on_disk.stamp);
+        let roots: Vec<PathBuf> = self
+            .roots
+            .iter()
+            .map(|root| root.canonicalize().unwrap_or_else(|_| root.clone()))
+            .collect();
+        let doubts = weigh(Weighed {
+            agent: self.agent,
+            path: &on_disk.leads_to,
+            roots: &roots,
+            proposed: &self.proposed,
+            accepted: &self.accepted,
+            unseen: self.unseen,
+            has_changed,
+            base: self.decide.base.as_deref(),
+            on_disk: bytes.as_deref(),
+            original,
+            unwritten: unwritten.map(|(_, agent)| *agent),
+        });
+        let fingerprint = match doubts.is_empty() {
+            true => String::new(),
+            false => fingerprint::hash(self.accepted.as_bytes()),
+        };
+        Finding {
+            doubts,
+            on_disk: Some(on_disk),
+            fingerprint,
+        }
+    }
+}
+
+impl Finding {
+    /// The disk did not answer in time.
+    pub(crate) fn silent() -> Self {
+        Self {
+            doubts: vec![Doubt::DiskSilent],
+            on_disk: None,
+            fingerprint: String::new(),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The gate: whether a decision counts. The one home of what was seen, how long to wait and what is doubted, for
+//! every view: a view states what it knows ([`Seen`]), and shows the sentence that it is answered.
+//!
+//! A state machine: time and facts come in. What the file is like at that moment is looked up beside the loop.
+
+mod doubts;
+mod run_by_others;
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::pending::{ProposalKey, Stale};
+pub(crate) use doubts::{Doubt, Weighed, weigh};
+
+/// How long a proposal must have been on the screen before a decision about it counts. Also how long a question
+/// must have been there before its answer counts.
+pub const LOOK: Duration = Duration::from_millis(700);
+
+/// Decisions that follow each other more quickly come from a key that is held down: keyboards repeat at least ten
+/// times a second, and nobody decides so fast.
+pub const HELD: Duration = Duration::from_millis(120);
+
+/// The code of a refusal: it has not been on the screen.
+pub const NOT_SEEN: &str = "notSeen";
+
+/// What the person decided about one revision of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decide {
+    /// The revision that the view showed.
+    pub key: ProposalKey,
+    /// What was decided.
+    pub decision: Decision,
+    /// What the person has seen of it; none of a view that cannot know, and where closing the view rejects.
+    pub seen: Option<Seen>,
+    /// The text of the file that the proposal was compared with last, as a fingerprint; none if that is the text that
+    /// came with the proposal.
+    pub base: Option<String>,
+}
+
+/// Accepted or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// The agent is to write it.
+    Accept {
+        /// The whole text as it stood in the view; none if that is the proposal as it came.
+        content: Option<String>,
+    },
+    /// The agent is not to write it.
+    Reject,
+}
+
+/// What a view knows about how its person came to a decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// For how long exactly this revision had been on the screen when the person began to type; none if it never was.
+    pub drawn_for: Option<Duration>,
+    /// Whether the person typed it for this view: no autosave, no macro, no command for many buffers.
+    pub is_typed: bool,
+    /// How many of the changed hunks have never been on the screen as a whole; none if the view cannot know.
+    pub unseen_hunks: Option<Unseen>,
+}
+
+/// Hunks that nobody has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unseen {
+    /// How many.
+    pub hunks: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+/// What the gate answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ruling {
+    /// The decision counts, and is on its way to the agent: the view goes away.
+    Settled,
+    /// It does not count, and the view stays.
+    Refused(Refusal),
+}
+
+/// Why a decision does not count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// For programs.
+    pub code: &'static str,
+    /// For people: a sentence or more, without a final full stop.
+    pub message: String,
+    /// Whether the same decision counts if the person repeats it after having read the message.
+    pub repeat: bool,
+}
+
+/// What the gate remembers.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    /// The last decision that a person took, whether or not it counted.
+    last: Option<Instant>,
+    asked: Option<Asked>,
+}
+
+/// A question that was put to the person.
+#[derive(Debug)]
+struct Asked {
+    key: ProposalKey,
+    /// The text that they want to accept.
+    text: String,
+    doubts: Vec<Doubt>,
+    at: Instant,
+}
+
+impl Seen {
+    /// Enough to count, in tests and for what was typed in full sight.
+    pub fn typed(drawn_for: Duration) -> Self {
+        Self {
+            drawn_for: Some(drawn_for),
+            is_typed: true,
+            unseen_hunks: None,
+        }
+    }
+}
+
+impl Ruling {
+    /// The decision is about a proposal that is not there any more.
+    pub fn stale(why: Stale) -> Self {
+        let code = match why {
+            Stale::NotPending => "notPending",
+            Stale::Replaced => "replaced",
+        };
+        Self::Refused(Refusal::new(code, why))
+    }
+
+    /// No companion answers.
+    pub fn failed(reason: impl ToString) -> Self {
+        Self::Refused(Refusal::new("failed", reason))
+    }
+
+    /// Whether the decision counts.
+    pub fn is_settled(&self) -> bool {
+        *self == Self::Settled
+    }
+}
+
+impl Refusal {
+    fn new(code: &'static str, message: impl ToString) -> Self {
+        Self {
+            code,
+            message: message.to_string(),
+            repeat: false,
+        }
+    }
+}
+
+impl Gate {
+    /// Whether the person can have meant this, judged by when it came.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(crate) fn look(&mut self, decide: &Decide, now: Instant) -> Result<(), Refusal> {
+        let Some(seen) = &decide.seen else {
+            return Ok(());
+        };
+        let former = self.last.replace(now);
+        if !seen.is_typed {
+            let text = "only what you type for this diff decides";
+            return Err(Refusal::new("notTyped", text));
+        }
+        let Some(drawn_for) = seen.drawn_for else {
+            let text = "this has not been on the screen yet: look at it first";
+            return Err(Refusal::new(NOT_SEEN, text));
+        };
+        if former.is_some_and(|at| now.saturating_duration_since(at) < HELD) {
+            let text = "a key that is held down decides nothing";
+            return Err(Refusal::new("held", text));
+        }
+        if drawn_for < LOOK {
+            let text = match decide.key.revision {
+                1 => "this has only just opened: look at it, then decide again",
+                _ => "a newer proposal has only just opened: look at it, then decide again",
+            };
+            return Err(Refusal::new("tooSoon", text));
+        }
+        Ok(())
+    }
+
+    /// Whether what is doubted about accepting `text` has been asked before, and is accepted all the same.
+    ///
+    /// # Errors
+    /// The question.
+    pub(crate) fn ask(
+        &mut self,
+        key: ProposalKey,
+        text: &str,
+        doubts: Vec<Doubt>,
+        now: Instant,
+    ) -> Result<(), Refusal> {
+        if doubts.is_empty() {
+            return Ok(());
+        }
+        let asked = self.asked.as_ref();
+        let asked = asked.filter(|asked| asked.key == key && asked.text == text);
+        let is_known = |asked: &&Asked| doubts.iter().all(|doubt| asked.covers(doubt));
+        let at = match asked.filter(is_known) {
+            Some(asked) if now.saturating_duration_since(asked.at) >= LOOK => return Ok(()),
+            Some(asked) => asked.at,
+            None => now,
+        };
+        let refusal = question(&doubts);
+        let text = text.to_owned();
+        self.asked = Some(Asked {
+            key,
+            text,
+            doubts,
+            at,
+        });
+        Err(refusal)
+    }
+}
+
+impl Asked {
+    /// Whether the question was about this, or about more of the same kind.
+    fn covers(&self, doubt: &Doubt) -> bool {
+        let mut asked = self.doubts.iter();
+        asked.any(|asked| asked == doubt || asked.is_more_than(doubt))
+    }
+}
+
+/// All doubts as one question.
+fn question(doubts: &[Doubt]) -> Refusal {
+    let sentences: Vec<String> = doubts.iter().map(Doubt::to_string).collect();
+    Refusal {
+        code: doubts.first().map_or("doubt", Doubt::code),
+        message: format!(
+            "{}: accept again to accept all the same",
+            sentences.join("; ")
+        ),
+        repeat: true,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! What is doubted about an acceptance: what the person may not expect of it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use pillion_protocol::Dialect;
+use pillion_text::hunks::{self, Hunk};
+use pillion_text::{Text, fingerprint};
+
+use super::Unseen;
+use super::run_by_others::Runner;
+
+/// A file of fewer lines is short enough to be seen whole.
+const LONG_FILE: usize = 20;
+
+/// Stands for what could not be read.
+const UNREADABLE: char = '\u{fffd}';
+
+/// One doubt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// The file is another one than the proposal was compared with, which this agent may refuse to write.
+    FileChanged(Dialect),
+    /// Another agent's acceptance for the same file has not been written yet: this one is older than that.
+    OlderThanAccepted(Dialect),
+    /// The disk does not answer.
+    DiskSilent,
+    /// Hunks that were never on the screen.
+    Unseen(Unseen),
+    /// So many lines get U+FFFD in place of what was there.
+    Unreadable(usize),
+    /// Lines are deleted: so many, of so many.
+    Deleted { lines: usize, of: usize },
+    /// The agent ignores an empty text and writes its own.
+    IgnoresEmpty(Dialect),
+    /// The agent takes the unchanged file for a rejection.
+    TakenForRejection(Dialect),
+    /// Nothing is left of the proposal.
+    Nothing,
+    /// The file is not in a workspace folder.
+    Outside,
+    /// A change of it is a change of what runs here.
+    Runs(Runner),
+}
+
+/// An acceptance, to be weighed against the file as it is now.
+#[derive(Debug)]
+pub(crate) struct Weighed<'a> {
+    pub(crate) agent: Dialect,
+    /// Where the file really is.
+    pub(crate) path: &'a Path,
+    /// The workspace roots.
+    pub(crate) roots: &'a [PathBuf],
+    pub(crate) proposed: &'a str,
+    pub(crate) accepted: &'a str,
+    pub(crate) unseen: Option<Unseen>,
+    /// Whether the file changed since the proposal came.
+    pub(crate) has_changed: bool,
+    /// What the person compared with last, if not with the text that came with the proposal.
+    pub(crate) base: Option<&'a str>,
+    /// The file's bytes now; none if it is not there.
+    pub(crate) on_disk: Option<&'a [u8]>,
+    /// The same as the agent reads it: the proposal is like this one.
+    pub(crate) original: Option<Vec<u8>>,
+    /// Whose acceptance for this file has not been written yet.
+    pub(crate) unwritten: Option<Dialect>,
+}
+
+/// What is doubted, the worst first.
+pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
+    let Weighed {
+        agent,
+        accepted,
+        proposed,
+        ..
+    } = weighed;
+    let mut doubts = Vec::new();
+    if let Some(agent) = weighed.unwritten {
+        doubts.push(Doubt::OlderThanAccepted(agent));
+    }
+    let has_changed = match weighed.base {
+        Some(base) => fingerprint::of(weighed.on_disk) != base,
+        None => weighed.has_changed,
+    };
+    if has_changed {
+        doubts.push(Doubt::FileChanged(agent));
+    }
+    doubts.extend(
+        weighed
+            .unseen
+            .filter(|unseen| unseen.hunks > 0)
+            .map(Doubt::Unseen),
+    );
+    let is_rejection = agent.takes_for_rejection(weighed.original.as_deref(), accepted);
+    let is_new = weighed.original.is_none();
+    let original = Text::new(weighed.original.unwrap_or_default());
+    let after = Text::new(accepted);
+    let hunks = hunks::between(&original, &after);
+    let unreadable = hunks
+        .iter()
+        .map(|hunk| unreadable(hunk, &original, &after))
+        .sum();
+    if unreadable > 0 {
+        doubts.push(Doubt::Unreadable(unreadable));
+    }
+    let is_emptied = accepted.is_empty() && !proposed.is_empty() && agent.ignores_empty_text();
+    let is_unchanged = hunks.is_empty() && (!is_new || accepted.is_empty()) && accepted != proposed;
+    if is_rejection {
+        doubts.push(Doubt::TakenForRejection(agent));
+    } else if is_emptied {
+        doubts.push(Doubt::IgnoresEmpty(agent));
+    } else if is_unchanged {
+        doubts.push(Doubt::Nothing);
+    }
+    let deleted = original.len().saturating_sub(after.len());
+    if original.len() >= LONG_FILE && deleted > original.len() / 2 {
+        let of = original.len();
+        doubts.push(Doubt::Deleted { lines: deleted, of });
+    }
+    if let Some(runner) = Runner::of(weighed.path) {
+        doubts.push(Doubt::Runs(runner));
+    }
+    let is_below = |root: &PathBuf| weighed.path.starts_with(root);
+    if !weighed.roots.is_empty() && !weighed.roots.iter().any(is_below) {
+        doubts.push(Doubt::Outside);
+    }
+    doubts
+}
+
+/// How many lines of a hunk say U+FFFD that did not say it before.
+fn unreadable(hunk: &Hunk, before: &Text, after: &Text) -> usize {
+    let count = |line: &[u8]| String::from_utf8_lossy(line).matches(UNREADABLE).count();
+    // What is not UTF-8 is shown so, but does not say it.
+    let said =
+        |line: &[u8]| std::str::from_utf8(line).map_or(0, |line| line.matches(UNREADABLE).count());
+    let mut known: usize = hunk
+        .before
+        .clone()
+        .map(|line| said(before.line(line)))
+        .sum();
+    let mut lines = 0;
+    for line in hunk.after.clone() {
+        let found = count(after.line(line));
+        let new = found.saturating_sub(known);
+        known = known.saturating_sub(found);
+        lines += usize::from(new > 0);
+    }
+    lines
+}
+
+impl Doubt {
+    /// For programs.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::FileChanged(_) => "fileChanged",
+            Self::OlderThanAccepted(_) => "olderThanAccepted",
+            Self::DiskSilent => "diskSilent",
+            Self::Unseen(_) => "unseenHunks",
+            Self::Unreadable(_) => "unreadable",
+            Self::Deleted { .. } => "deleted",
+            Self::IgnoresEmpty(_) => "ignoresEmptyText",
+            Self::TakenForRejection(_) => "unchangedIsRejection",
+            Self::Nothing => "nothingLeft",
+            Self::Outside => "outsideWorkspace",
+            Self::Runs(_) => "runsCode",
+        }
+    }
+
+    /// Whether who accepts this accepts the other, too.
+    pub(crate) fn is_more_than(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Unseen(more), Self::Unseen(less)) => more.hunks >= less.hunks,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FileChanged(agent) => {
+                let then = match agent.refuses_changed_file() {
+                    true => format!("{} may refuse to write this", agent.display_name()),
+                    false => "that change would be lost".to_owned(),
+                };
+                write!(
+                    f,
+                    "the file has changed on disk since this was proposed, and {then}"
+                )
+            }
+            Self::OlderThanAccepted(agent) => write!(
+                f,
+                "{}'s change to this file was accepted and is not written yet: this one does not contain it",
+                agent.display_name()
+            ),
+            Self::DiskSilent => write!(
+                f,
+                "the disk does not answer, so what would be overwritten is unknown"
+            ),
+            Self::Unseen(Unseen { hunks: 1, of: 1 }) => {
+                write!(f, "the change has not been on the screen as a whole")
+            }
+            Self::Unseen(Unseen { hunks, of }) => {
+                let have = if *hunks == 1 { "has" } else { "have" };
+                write!(f, "{hunks} of {of} changes {have} not been on the screen")
+            }
+            Self::Unreadable(1) => write!(f, "one line gets \u{fffd} in place of its characters"),
+            Self::Unreadable(lines) => {
+                write!(f, "{lines} lines get \u{fffd} in place of their characters")
+            }
+            Self::Deleted { lines, of } => {
+                write!(f, "{lines} of the file's {of} lines are deleted")
+            }
+            Self::IgnoresEmpty(agent) => {
+                write!(
+                    f,
+                    "{} ignores an empty text and writes its own",
+                    agent.display_name()
+                )
+            }
+            Self::TakenForRejection(agent) => {
+                write!(
+                    f,
+                    "{} treats this as a rejection: it changes nothing",
+                    agent.display_name()
+                )
+            }
+            Self::Nothing => write!(f, "nothing is left of the proposal"),
+            Self::Outside => write!(f, "this file is outside of the workspace"),
+            Self::Runs(runner) => write!(f, "{}", runner.name()),
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! What counts, as a table: the drivers of the views run the same cases.
+
+use std::path::Path;
+
+use pillion_protocol::Dialect;
+
+use super::*;
+use crate::editor::DiffId;
+
+/// A person at a view, and their clock.
+struct Scene {
+    gate: Gate,
+    now: Instant,
+    drawn: Option<Instant>,
+    key: ProposalKey,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self {
+            gate: Gate::default(),
+            now,
+            drawn: Some(now),
+            key: ProposalKey {
+                id: DiffId(1),
+                revision: 1,
+            },
+        }
+    }
+
+    fn wait(&mut self, ms: u64) {
+        self.now += Duration::from_millis(ms);
+    }
+
+    /// What becomes of a decision: the code of its refusal, or nothing.
+    fn decide(&mut self) -> &'static str {
+        let drawn_for = self.drawn.map(|at| self.now - at);
+        let seen = drawn_for.map_or(
+            Seen {
+                drawn_for,
+                ..Seen::typed(LOOK)
+            },
+            Seen::typed,
+        );
+        self.decide_as(Some(seen))
+    }
+
+    fn decide_as(&mut self, seen: Option<Seen>) -> &'static str {
+        let decide = Decide {
+            key: self.key,
+            decision: Decision::Accept { content: None },
+            seen,
+            base: None,
+        };
+        code(self.gate.look(&decide, self.now))
+    }
+
+    fn ask(&mut self, text: &str, doubts: &[Doubt]) -> &'static str {
+        code(self.gate.ask(self.key, text, doubts.to_vec(), self.now))
+    }
+}
+
+fn code(result: Result<(), Refusal>) -> &'static str {
+    result.map_or_else(|refusal| refusal.code, |()| "")
+}
+
+#[test]
+fn nothing_counts_before_it_was_on_the_screen_for_a_while() {
+    for (drawn_ms, expected) in [
+        (None, "notSeen"),
+        (Some(0), "tooSoon"),
+        (Some(699), "tooSoon"),
+        (Some(700), ""),
+    ] {
+        let mut scene = Scene::new();
+        let drawn_for = drawn_ms.map(Duration::from_millis);
+        let seen = Seen {
+            drawn_for,
+            ..Seen::typed(LOOK)
+        };
+        assert_eq!(scene.decide_as(Some(seen)), expected, "{drawn_ms:?}");
+    }
+}
+
+#[test]
+fn what_was_not_typed_decides_nothing_however_long_it_was_there() {
+    let seen = Seen {
+        is_typed: false,
+        ..Seen::typed(LOOK * 100)
+    };
+    assert_eq!(Scene::new().decide_as(Some(seen)), "notTyped");
+}
+
+#[test]
+fn a_view_that_cannot_know_is_believed() {
+    assert_eq!(Scene::new().decide_as(None), "");
+}
+
+#[test]
+fn a_refused_decision_does_not_start_the_wait_anew() {
+    for interval in [150, 300, 400, 650] {
+        let mut scene = Scene::new();
+        let mut accepted = false;
+        while scene.now - scene.drawn.unwrap() < LOOK {
+            accepted = scene.decide().is_empty();
+            scene.wait(interval);
+        }
+        assert!(!accepted, "not before its time");
+        assert_eq!(scene.decide(), "", "every {interval} ms");
+    }
+}
+
+#[test]
+fn a_held_key_decides_nothing_however_often_it_repeats() {
+    for (first, interval) in [(200, 10), (250, 33), (500, 30), (660, 100)] {
+        let mut scene = Scene::new();
+        scene.wait(700);
+        assert_eq!(scene.decide(), "", "the first press");
+        // The next proposal is drawn a frame later; the key goes on repeating.
+        scene.wait(16);
+        scene.drawn = Some(scene.now);
+        scene.key.id.0 += 1;
+        scene.wait(first);
+        for _ in 0..300 {
+            assert_ne!(scene.decide(), "", "{first} {interval}");
+            scene.wait(interval);
+        }
+        scene.wait(700);
+        assert_eq!(scene.decide(), "", "released and pressed again");
+    }
+}
+
+#[test]
+fn a_doubt_is_asked_once_and_its_answer_counts_once_it_was_read() {
+    let unseen = |hunks| Doubt::Unseen(Unseen { hunks, of: 40 });
+    let mut scene = Scene::new();
+    assert_eq!(scene.ask("x", &[]), "", "nothing is doubted");
+    assert_eq!(scene.ask("x", &[unseen(35)]), "unseenHunks");
+    scene.wait(699);
+    assert_eq!(scene.ask("x", &[unseen(35)]), "unseenHunks", "not read yet");
+    scene.wait(1);
+    assert_eq!(
+        scene.ask("x", &[unseen(20)]),
+        "",
+        "fewer than were asked about"
+    );
+}
+
+#[test]
+fn an_answer_is_about_the_same_text_the_same_proposal_and_the_same_doubts() {
+    let unseen = Doubt::Unseen(Unseen { hunks: 3, of: 4 });
+    let ask = |then: &dyn Fn(&mut Scene) -> &'static str| {
+        let mut scene = Scene::new();
+        scene.ask("x", std::slice::from_ref(&unseen));
+        scene.wait(5_000);
+        then(&mut scene)
+    };
+    assert_eq!(ask(&|scene| scene.ask("x", &[unseen.clone()])), "");
+    assert_eq!(
+        ask(&|scene| scene.ask("y", &[unseen.clone()])),
+        "unseenHunks"
+    );
+    assert_eq!(
+        ask(&|scene| scene.ask("x", &[Doubt::FileChanged(Dialect::GeminiCli)])),
+        "fileChanged"
+    );
+    let both = [Doubt::FileChanged(Dialect::GeminiCli), unseen.clone()];
+    assert_eq!(
+        ask(&|scene| scene.ask("x", &both)),
+        "fileChanged",
+        "one more"
+    );
+    let more = Doubt::Unseen(Unseen { hunks: 4, of: 4 });
+    assert_eq!(
+        ask(&|scene| scene.ask("x", std::slice::from_ref(&more))),
+        "unseenHunks"
+    );
+    let newer = |scene: &mut Scene| {
+        scene.key.revision += 1;
+        scene.ask("x", &[unseen.clone()])
+    };
+    assert_eq!(ask(&newer), "unseenHunks");
+}
+
+/// An acceptance of `accepted` for a file with `before`.
+fn weighed(before: Option<&[u8]>, accepted: &str) -> Vec<Doubt> {
+    weigh(plain(before, accepted))
+}
+
+fn plain<'a>(before: Option<&'a [u8]>, accepted: &'a str) -> Weighed<'a> {
+    Weighed {
+        agent: Dialect::GeminiCli,
+        path: Path::new("/w/a.txt"),
+        roots: &[],
+        proposed: accepted,
+        accepted,
+        unseen: None,
+        has_changed: false,
+        base: None,
+        on_disk: before,
+        original: before.map(<[u8]>::to_vec),
+        unwritten: None,
+    }
+}
+
+fn lines(range: std::ops::Range<usize>) -> String {
+    range.map(|line| format!("line {line}\n")).collect()
+}
+
+#[test]
+fn an_ordinary_change_raises_no_doubt() {
+    for (before, accepted) in [
+        (Some("a\n"), "b\n"),
+        (None, "new\n"),
+        (Some(""), "x"),
+        (Some("caf\u{e9}\n"), "caf\u{e9}s\n"),
+        (Some("\u{fffd}\n"), "a \u{fffd}\n"),
+    ] {
+        let doubts = weighed(before.map(str::as_bytes), accepted);
+        assert_eq!(doubts, [], "{before:?} {accepted:?}");
+    }
+}
+
+#[test]
+fn lines_that_lose_their_characters_are_counted() {
+    for (before, accepted, expected) in [
+        (&b"caf\xe9\nx\n"[..], "caf\u{fffd}\nx\n", 1),
+        (b"\x83\x65\n\x83\x58\nx\n", "\u{fffd}e\n\u{fffd}X\nx\n", 2),
+        (
+            "caf\u{e9}\nna\u{ef}ve\n".as_bytes(),
+            "caf\u{fffd}\nna\u{fffd}ve\n",
+            2,
+        ),
+        (
+            "\u{fffd}\ncaf\u{e9}\n".as_bytes(),
+            "\u{fffd}!\ncaf\u{fffd}\n",
+            1,
+        ),
+    ] {
+        assert_eq!(
+            weighed(Some(before), accepted),
+            [Doubt::Unreadable(expected)],
+            "{accepted:?}"
+        );
+    }
+}
+
+#[test]
+fn deleting_most_of_a_file_is_doubted() {
+    let file = lines(0..2000);
+    let deleted = |accepted: &str| weighed(Some(file.as_bytes()), accepted);
+    assert_eq!(
+        deleted(&lines(0..40)),
+        [Doubt::Deleted {
+            lines: 1960,
+            of: 2000
+        }]
+    );
+    assert_eq!(deleted(&lines(0..1200)), []);
+    assert_eq!(deleted(&lines(3000..5000)), [], "rewritten, not deleted");
+    let short = lines(0..10);
+    assert_eq!(weighed(Some(short.as_bytes()), "line 1\n"), []);
+}
+
+#[test]
+fn what_the_agent_would_not_write_is_doubted() {
+    let by = |agent, before: Option<&'static str>, accepted: &'static str| {
+        weigh(Weighed {
+            agent,
+            proposed: "proposed\n",
+            ..plain(before.map(str::as_bytes), accepted)
+        })
+    };
+    let (claude, gemini) = (Dialect::ClaudeCode, Dialect::GeminiCli);
+    assert_eq!(by(gemini, Some("a\n"), ""), [Doubt::IgnoresEmpty(gemini)]);
+    assert_eq!(
+        by(claude, Some("a\n"), "a\n"),
+        [Doubt::TakenForRejection(claude)]
+    );
+    assert_eq!(by(claude, None, ""), [Doubt::TakenForRejection(claude)]);
+    assert_eq!(by(gemini, Some("a\n"), "a\n"), [Doubt::Nothing]);
+    assert_eq!(by(Dialect::Script, Some("a\n"), ""), []);
+}
+
+#[test]
+fn a_file_that_is_another_one_now_is_doubted() {
+    let seen = fingerprint_of("new");
+    let changed = |has_changed, base: Option<&str>| {
+        let before = Some(&b"new"[..]);
+        weigh(Weighed {
+            has_changed,
+            base,
+            ..plain(before, "x")
+        })
+    };
+    assert_eq!(
+        changed(true, None),
+        [Doubt::FileChanged(Dialect::GeminiCli)]
+    );
+    assert_eq!(changed(true, Some(&seen)), [], "it was merged with");
+    assert_eq!(
+        changed(false, Some("sha256:other")),
+        [Doubt::FileChanged(Dialect::GeminiCli)]
+    );
+    assert_eq!(changed(false, None), []);
+}
+
+fn fingerprint_of(text: &str) -> String {
+    pillion_text::fingerprint::of(Some(text.as_bytes()))
+}
+
+#[test]
+fn where_the_file_lies_is_doubted() {
+    let roots = ["/w/one".into(), "/w/two".into()];
+    let at = |path: &'static str| {
+        weigh(Weighed {
+            path: Path::new(path),
+            roots: &roots,
+            ..plain(Some(b"a"), "b")
+        })
+    };
+    assert_eq!(at("/w/two/a.txt"), []);
+    assert_eq!(at("/w/three/a.txt"), [Doubt::Outside]);
+    assert_eq!(at("/w/one2/a.txt"), [Doubt::Outside]);
+    let [Doubt::Runs(_)] = &at("/w/one/.git/hooks/pre-commit")[..] else {
+        panic!("a hook runs");
+    };
+}
+
+#[test]
+fn an_acceptance_that_is_not_written_yet_counts_as_newer() {
+    let agent = Dialect::QwenCode;
+    let doubts = weigh(Weighed {
+        unwritten: Some(agent),
+        ..plain(Some(b"a"), "b")
+    });
+    assert_eq!(doubts, [Doubt::OlderThanAccepted(agent)]);
+}
+
+#[test]
+fn a_question_names_every_doubt_and_what_to_do() {
+    let doubts = [
+        Doubt::FileChanged(Dialect::GeminiCli),
+        Doubt::Unseen(Unseen { hunks: 1, of: 3 }),
+    ];
+    let refusal = question(&doubts);
+    assert!(refusal.repeat && refusal.code == "fileChanged");
+    assert!(
+        refusal
+            .message
+            .contains("1 of 3 changes has not been on the screen")
+    );
+    assert!(
+        refusal
+            .message
+            .ends_with("accept again to accept all the same")
+    );
+}

@@ -1,0 +1,80 @@
+//! What the loop does when a person has decided: the gate rules, once the file was looked at.
+
+use std::time::Instant;
+
+use pillion_protocol::Outcome;
+
+use super::MainLoop;
+use crate::acceptance::Finding;
+use crate::editor::Reply;
+use crate::gate::{Decide, Decision, Refusal, Ruling};
+use crate::pending::ProposalKey;
+
+impl MainLoop {
+    pub(super) fn decided(&mut self, decide: Decide, reply: Reply<Ruling>, now: Instant) {
+        if let Err(stale) = self.diffs.check_current(decide.key) {
+            return reply.done(Ruling::stale(stale));
+        }
+        if let Err(refusal) = self.gate.look(&decide, now) {
+            return refuse(decide.key, refusal, reply);
+        }
+        match self.diffs.acceptance(&decide, &self.roots) {
+            Some(acceptance) => {
+                self.weighing += 1;
+                self.checks.weigh(acceptance, reply);
+            }
+            None => self.settle(decide, reply),
+        }
+    }
+
+    pub(super) fn weighed(
+        &mut self,
+        decide: Decide,
+        finding: Finding,
+        reply: Reply<Ruling>,
+        now: Instant,
+    ) {
+        self.weighing -= 1;
+        // The agent may have taken it away meanwhile, or replaced it.
+        if let Err(stale) = self.diffs.check_current(decide.key) {
+            return reply.done(Ruling::stale(stale));
+        }
+        let Finding {
+            doubts,
+            on_disk,
+            fingerprint,
+        } = finding;
+        if let Err(refusal) = self.gate.ask(decide.key, &fingerprint, doubts, now) {
+            return refuse(decide.key, refusal, reply);
+        }
+        if let Some(on_disk) = on_disk {
+            self.diffs.note_on_disk(decide.key.id, on_disk);
+        }
+        self.settle(decide, reply);
+    }
+
+    fn settle(&mut self, decide: Decide, reply: Reply<Ruling>) {
+        let ProposalKey { id, revision } = decide.key;
+        let outcome = match decide.decision {
+            Decision::Accept { content } => {
+                let proposed = || {
+                    self.diffs
+                        .proposed(id)
+                        .map_or_else(String::new, |text| text.to_string())
+                };
+                let content = content.unwrap_or_else(proposed);
+                let base = decide.base;
+                Outcome::Accepted { content, base }
+            }
+            Decision::Reject => Outcome::Rejected,
+        };
+        let actions = self.diffs.resolved(id, revision, outcome);
+        self.perform(actions);
+        reply.done(Ruling::Settled);
+    }
+}
+
+fn refuse(key: ProposalKey, refusal: Refusal, reply: Reply<Ruling>) {
+    tracing::info!(%key, code = refusal.code, "decision refused");
+    reply.done(Ruling::Refused(refusal));
+}
