@@ -1,8 +1,9 @@
 //! A disk that does not answer keeps neither Kakoune nor another file waiting.
 
-use std::fs;
+use std::{fs, thread};
 
 use pillion_agent::Update;
+use pillion_companion::gate::LOOK;
 use pillion_testkit::{HungDisk, SOON};
 
 use crate::world::World;
@@ -26,7 +27,7 @@ each_kakoune! {
 }
 
 each_kakoune! {
-    fn a_file_that_does_not_answer_is_accepted_and_the_next_one_is_shown(version) {
+    fn a_file_that_does_not_answer_is_asked_about_and_the_next_one_is_shown(version) {
         let world = World::open(version, &[("a.txt", "one\n")]);
         let mut gemini = world.gemini();
         let folder = world.home.workspace().join("far");
@@ -40,9 +41,12 @@ each_kakoune! {
         world.kakoune.input(":w<ret>");
         hung.wait_for_request();
         gemini.propose(&near, "two\n");
-        world.look();
+        world.kakoune.pane().wait_for("the disk does not answer", SOON);
+        thread::sleep(LOOK);
+        world.kakoune.input(":w<ret>");
         let accepted = |path: &std::path::Path, text| Update::accepted(path.display().to_string(), text);
         assert_eq!(gemini.outcome(), accepted(&far, "new\n"));
+        world.look();
         world.kakoune.input(":w<ret>");
         assert_eq!(gemini.outcome(), accepted(&near, "two\n"));
         drop(hung);
