@@ -41,6 +41,7 @@ each_kakoune! {
         world.kakoune.input(":w<ret>");
         hung.wait_for_request();
         gemini.propose(&near, "two\n");
+        world.look();
         world.kakoune.pane().wait_for("the disk does not answer", SOON);
         thread::sleep(LOOK);
         world.kakoune.input(":w<ret>");
