@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pillion_discovery::real_path;
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
 use pillion_text::fingerprint;
@@ -62,11 +63,7 @@ impl Acceptance {
         // Written since, or not: a file that is as it was then does not have that text yet.
         let mut unwritten = self.unwritten.iter().rev();
         let unwritten = unwritten.find(|(stamp, _)| *stamp == on_disk.stamp);
-        let roots: Vec<PathBuf> = self
-            .roots
-            .iter()
-            .map(|root| root.canonicalize().unwrap_or_else(|_| root.clone()))
-            .collect();
+        let roots: Vec<PathBuf> = self.roots.iter().map(|root| real_path(root)).collect();
         let doubts = weigh(Weighed {
             agent: self.agent,
             path: &on_disk.leads_to,

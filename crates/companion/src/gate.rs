@@ -4,7 +4,6 @@
 //! A state machine: time and facts come in. What the file is like at that moment is looked up beside the loop.
 
 mod doubts;
-mod run_by_others;
 
 use std::time::{Duration, Instant};
 

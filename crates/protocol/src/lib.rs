@@ -20,6 +20,7 @@ pub mod dialect;
 pub mod diff;
 pub mod discovery;
 pub mod json;
+pub mod runs_code;
 pub mod surrogates;
 pub mod token;
 

@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::Dialect;
+use pillion_protocol::runs_code::Runner;
 use pillion_text::hunks::{self, Hunk};
 use pillion_text::{Text, fingerprint};
 
 use super::Unseen;
-use super::run_by_others::Runner;
 
 /// A file of fewer lines is short enough to be seen whole.
 const LONG_FILE: usize = 20;
@@ -227,7 +227,7 @@ impl fmt::Display for Doubt {
             }
             Self::Nothing => write!(f, "nothing is left of the proposal"),
             Self::Outside => write!(f, "this file is outside of the workspace"),
-            Self::Runs(runner) => write!(f, "{}", runner.name()),
+            Self::Runs(runner) => write!(f, "{}", runner.sentence()),
         }
     }
 }

@@ -5,17 +5,22 @@ use std::path::{Component, Path};
 
 /// What runs or obeys a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Runner {
+pub enum Runner {
+    /// git: hooks, settings, attributes.
     Git,
+    /// A shell, when it starts or enters a folder.
     Shell,
+    /// The project's continuous integration.
     Ci,
+    /// A coding agent: settings, hooks, servers.
     Agent,
+    /// An editor: tasks, settings of a folder.
     Editor,
 }
 
 impl Runner {
-    /// For people.
-    pub(crate) fn name(self) -> &'static str {
+    /// For people: a sentence without a full stop.
+    pub fn sentence(self) -> &'static str {
         match self {
             Self::Git => "git runs or obeys this file",
             Self::Shell => "your shell runs this file",
@@ -26,7 +31,7 @@ impl Runner {
     }
 
     /// What runs or obeys the file of this path, if anything does.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
+    pub fn of(path: &Path) -> Option<Self> {
         let names: Vec<String> = path
             .components()
             .filter_map(|part| match part {
