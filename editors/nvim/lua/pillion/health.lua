@@ -9,8 +9,7 @@ local M = {}
 --- Longer than any program takes to say its version.
 local TIMEOUT_MS = 3000
 
-local start, ok, info, warn, fail =
-  vim.health.start, vim.health.ok, vim.health.info, vim.health.warn, vim.health.error
+local start, ok, info, warn, fail = vim.health.start, vim.health.ok, vim.health.info, vim.health.warn, vim.health.error
 
 local INSTALL = "cargo install --path crates/pillion, in a clone of Pillion"
 
