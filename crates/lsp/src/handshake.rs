@@ -80,7 +80,7 @@ impl InitializeParams {
 
     /// Which editor it is; `fallback` if it does not identify itself.
     pub fn editor(&self, fallback: Option<&str>) -> IdeInfo {
-        let editor = self.quirks().editor.or(self.client_name());
+        let editor = self.quirks(false).editor.or(self.client_name());
         identity(editor.or(fallback).unwrap_or_default())
     }
 
@@ -88,13 +88,14 @@ impl InitializeParams {
         Some(&self.client_info.as_ref()?.name)
     }
 
-    /// What is peculiar to the client.
-    pub fn quirks(&self) -> Quirks {
+    /// What is peculiar to the client. Where another program can open documents in it (`has_opener`), a client that
+    /// does not declare that it shows them is not asked: Kate 26.08 takes the question and never answers.
+    pub fn quirks(&self, has_opener: bool) -> Quirks {
         let mut quirks = Quirks::of(self.client_name().unwrap_or_default());
         let window = self.capabilities.window.as_ref();
         let shows = window.and_then(|window| window.pointer("/showDocument/support"));
         let is_declared = shows == Some(&Value::Bool(true));
-        quirks.never_shows |= quirks.shows_only_if_declared && !is_declared;
+        quirks.never_shows |= (quirks.shows_only_if_declared || has_opener) && !is_declared;
         quirks
     }
 
@@ -238,12 +239,13 @@ mod tests {
 
     #[test]
     fn only_lsp_mode_is_believed_when_it_declares_no_documents_to_show() {
-        let never_shows = |client: &str, window: Value| {
+        let never_shows_beside = |has_opener: bool, client: &str, window: Value| {
             let capabilities = json!({"window": window});
             let info = json!({"name": client});
             let said = json!({"clientInfo": info, "capabilities": capabilities});
-            params(said).quirks().never_shows
+            params(said).quirks(has_opener).never_shows
         };
+        let never_shows = |client: &str, window| never_shows_beside(false, client, window);
         let declared = json!({"showDocument": {"support": true}});
         for (window, expected) in [
             (declared, false),
@@ -254,7 +256,11 @@ mod tests {
         ] {
             assert_eq!(never_shows("emacs", window.clone()), expected, "{window}");
             assert!(!never_shows("Helix", window.clone()));
-            assert!(never_shows("vim-lsp", window));
+            assert!(never_shows("vim-lsp", window.clone()));
+            // Others are believed where another program can do it.
+            for client in ["", "Helix", "Kate"] {
+                assert_eq!(never_shows_beside(true, client, window.clone()), expected);
+            }
         }
     }
 

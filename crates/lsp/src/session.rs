@@ -130,7 +130,7 @@ impl Start {
                 let is_for_another = paths.is_empty() || proposal_dir::has_others(&dir);
                 let setup = plain::Setup {
                     encoding,
-                    quirks: params.quirks(),
+                    quirks: params.quirks(self.options.open_with.is_some()),
                     folders: dir.parents(),
                     open_with: self.options.open_with,
                     editor_pid,

@@ -41,7 +41,9 @@ pub struct Proposal {
     pub deciding: Option<u64>,
     /// Who waits until the gate has ruled about an acceptance or a rejection.
     pub ruling: Option<Caller>,
-    /// Why the editor itself does not show it.
+    /// When another program is asked to open it, if the editor has not answered by then.
+    pub answer_due: Option<Instant>,
+    /// Why the editor itself does not show it, once that is known.
     pub refusal: &'static str,
     /// When to show how to decide without code actions.
     pub hint: Option<Instant>,
@@ -66,6 +68,7 @@ impl Proposal {
             shown: Some(shown),
             deciding: None,
             ruling: None,
+            answer_due: None,
             refusal: "",
             hint: None,
         }

@@ -27,6 +27,9 @@ use crate::profile::Action;
 /// How long an editor that shows a proposal may take until it asks its language server about it.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long an editor may take to answer that it shows a proposal, if another program can open it as well.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Why a proposal is not accepted while nobody knows which text an editor shows.
 const UNCERTAIN: &str = "the editor has not reported all edits yet: accept it again";
 
@@ -158,12 +161,15 @@ impl Proposals {
                 return Vec::new();
             }
         }
+        let is_asked = !self.setup.quirks.never_shows;
+        let has_opener = self.setup.open_with.is_some();
+        proposal.answer_due = (is_asked && has_opener).then(|| now + ANSWER_TIMEOUT);
         let hunks = std::mem::take(&mut proposal.hunks);
         let first = hunks.first().map(|first| first.range.start);
         let own = proposal.own();
         let uri = own.uri.clone();
         let publish = publish(own, hunks);
-        if self.setup.quirks.never_shows {
+        if !is_asked {
             let otherwise = self.refused(key, "it does not support window/showDocument");
             return [publish].into_iter().chain(otherwise).collect();
         }
@@ -264,6 +270,7 @@ impl Proposals {
     fn is_shown(&mut self, key: ProposalKey, now: Instant) {
         if let Ok(pending) = self.pending.current_mut(key) {
             pending.is_shown();
+            pending.answer_due = None;
             let is_open = pending.showings.iter().any(Showing::is_open);
             pending.hint = (!is_open).then(|| now + ATTACH_TIMEOUT);
         }
@@ -273,10 +280,12 @@ impl Proposals {
     fn refused(&mut self, key: ProposalKey, refusal: &'static str) -> Vec<Action> {
         let open_with = self.setup.open_with.clone();
         let pending = self.pending.current_mut(key).ok();
-        let Some(pending) = pending.filter(|pending| pending.shown.is_some()) else {
+        let is_news = |it: &&mut Proposal| it.shown.is_some() && it.refusal.is_empty();
+        let Some(pending) = pending.filter(is_news) else {
             return Vec::new();
         };
         pending.refusal = refusal;
+        pending.answer_due = None;
         let Some((program, file)) = open_with.zip(pending.path.clone()) else {
             let why = "start `pillion lsp` with --open-with PROGRAM, where PROGRAM opens a file in this editor";
             return self.not_shown(key, why);
@@ -284,12 +293,27 @@ impl Proposals {
         vec![Action::Launch { key, program, file }]
     }
 
+    /// What the editor has not answered about in time is opened by another program.
+    fn open_otherwise(&mut self, now: Instant) -> Vec<Action> {
+        let is_late = |it: &&Proposal| it.answer_due.is_some_and(|due| due <= now);
+        let late: Vec<_> = self
+            .pending
+            .iter()
+            .filter(is_late)
+            .map(Proposed::key)
+            .collect();
+        let refused = late
+            .into_iter()
+            .flat_map(|key| self.refused(key, "it did not answer window/showDocument"));
+        refused.collect()
+    }
+
     /// When [`Proposals::elapse`] wants to be called.
     pub fn due(&self) -> Option<Instant> {
         let dues = self.pending.iter();
         dues.flat_map(|pending| {
             let redraws = pending.showings.iter().map(|showing| showing.redraw);
-            redraws.chain([pending.counts_as_closed(), pending.hint])
+            redraws.chain([pending.counts_as_closed(), pending.hint, pending.answer_due])
         })
         .flatten()
         .chain(self.reads.due())
@@ -302,6 +326,7 @@ impl Proposals {
         let mut actions: Vec<_> = late.flat_map(|number| self.read(number, None)).collect();
         actions.extend(self.close_due(now));
         actions.extend(self.redraw_due(now));
+        actions.extend(self.open_otherwise(now));
         for pending in self.pending.iter_mut() {
             if pending.hint.take_if(|due| *due <= now).is_some() {
                 let hint = pending.hint(self.setup.quirks.attaches_late);

@@ -137,7 +137,9 @@ each_release! {
             let helix = helix.args(["--health", language]).env_clear();
             let output = helix.envs(home.env().iter()).output().unwrap();
             let text = String::from_utf8(output.stdout).unwrap();
-            let lines = text.lines().filter(|line| line.starts_with("  "));
+            // Debuggers are listed in the same way.
+            let listed = text.split("language servers").nth(1).expect("it lists them");
+            let lines = listed.lines().skip(1).take_while(|line| line.starts_with("  "));
             lines.map(str::to_owned).collect::<Vec<_>>()
         };
         let bare = Home::new();

@@ -23,7 +23,8 @@ fn a_late_answer_does_no_harm() {
     let call = agent.proposing(path, "two");
     let request = editor.next("pillion/openDiff");
     editor.answer(&unanswered, json!({}));
-    editor.settle(&unanswered["params"], "accept", None);
+    let late = editor.decide(&unanswered["params"], "accept", None);
+    assert_eq!(late["result"]["code"], "notPending", "{late}");
     editor.answer(&close, json!({"content": "one"}));
     editor.answer(&close, json!({"content": "one"}));
     editor.send(json!({"jsonrpc": "2.0", "id": "never asked", "result": null}));
