@@ -23,7 +23,7 @@ use crate::rows::Layout;
 use crate::syntax::Coloured;
 use crate::view::{Compared, Disk, Job, Stayed, Step, View, Viewport};
 pub use marks::name as mark_name;
-pub use review_delay::{Press, decides};
+pub use review_delay::{HELD, LOOK, Mark, Press, decides};
 use review_delay::{ReviewDelay, Sight};
 
 /// The message after a paste.
@@ -40,6 +40,8 @@ const LONG_MESSAGE: Duration = Duration::from_secs(60);
 pub enum Event {
     /// A key was pressed.
     Key(Press),
+    /// The terminal has shown what was written before this question, at this time.
+    Answered(Mark, Instant),
     /// A text was pasted, and the terminal marked it as such.
     Pasted,
     /// The terminal has another size.
@@ -218,6 +220,7 @@ impl App {
     pub fn update(&mut self, event: Event, now: Instant) -> Vec<Effect> {
         match event {
             Event::Key(press) => self.on_key(&press, now),
+            Event::Answered(mark, at) => self.delay.answered(mark, at),
             Event::Pasted => self.say(Tone::Warning, PASTED, now),
             Event::Resized(size) => self.fit(size),
             Event::Opened {
@@ -264,13 +267,21 @@ impl App {
         self.arrange();
     }
 
-    /// The review as it is now was drawn.
-    pub fn drawn(&mut self, now: Instant) {
+    /// The review as it is now was drawn. Answers what to ask the terminal, if anything.
+    pub fn drawn(&mut self, now: Instant) -> Option<Mark> {
         let sight = self.sight();
-        self.delay.drawn(sight, now);
+        let question = self.delay.drawn(sight, now);
         if let (Some(_), Some(viewport)) = (sight, self.viewport()) {
-            self.views[self.current].drawn(&viewport);
+            let view = &mut self.views[self.current];
+            view.paint.refill();
+            view.see(&viewport);
         }
+        question
+    }
+
+    /// Whether the current diff can be seen: nothing covers it.
+    pub fn is_in_sight(&self) -> bool {
+        self.sight().is_some()
     }
 
     /// What could be decided about if it was drawn as it is now.

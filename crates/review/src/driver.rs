@@ -17,7 +17,7 @@ use pillion_text::stderr;
 use ratatui::layout::Size;
 
 use self::editor::Running;
-use crate::app::{App, Effect, Event};
+use crate::app::{App, Effect, Event, Mark};
 use crate::highlight::Highlighting;
 use crate::keyboard::{self, Keyboard};
 use crate::notify::Notifier;
@@ -167,12 +167,23 @@ impl Driver {
             self.screen
                 .draw(|frame| rest = screen::draw(frame, app, theme))?;
             self.notify()?;
-            self.app.drawn(Instant::now());
+            if let Some(question) = self.app.drawn(Instant::now()) {
+                self.ask(question)?;
+            }
         }
         for shown in self.unanswered.drain(..) {
             shown.done(());
         }
         Ok(rest)
+    }
+
+    /// Asks the terminal to report when it has shown what was written.
+    fn ask(&mut self, question: Mark) -> io::Result<()> {
+        if keyboard::ANSWERS {
+            return self.screen.ask(question.place());
+        }
+        // What is written is shown then.
+        self.update(Event::Answered(question, Instant::now()))
     }
 
     /// Reports what came since the last frame, in the ways that the person at the terminal chose.
@@ -217,6 +228,7 @@ impl Driver {
                 self.update(Event::Coloured(texts, side, coloured))
             }
             Input::Event(event) => self.update(event),
+            Input::KnowsReleases => self.screen.report_releases(),
             Input::Interrupt if self.editor.is_some() => Ok(()),
             Input::Interrupt | Input::Stop => self.stop(),
         }

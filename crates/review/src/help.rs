@@ -20,7 +20,7 @@ const KEYS: [(&str, &str); 22] = [
     ("e", "edit the proposal in $VISUAL or $EDITOR"),
     ("z  Z", "undo the last change; redo it"),
     ("", ""),
-    ("n  p", "next, previous hunk"),
+    ("n  p", "what was not seen yet; previous hunk"),
     ("Tab  1-9", "next pending diff; that one"),
     ("↑↓  j k", "scroll by a line"),
     ("PgUp PgDn", "scroll by a page"),

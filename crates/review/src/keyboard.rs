@@ -1,18 +1,25 @@
-//! The thread that reads the keyboard: reports when each key was pressed, and which arrived together.
+//! The thread that reads the keyboard: reports when each key was pressed, which arrived together, and which are held
+//! down.
 
 mod answers;
+mod decode;
+mod tty;
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pillion_system::spawn;
 
 use crate::Input;
-use crate::app::{Press, decides};
+use crate::app::{self, HELD, LOOK, Mark, Press, decides};
 use answers::Answers;
+use decode::Read;
+use tty::Tty;
+
+pub use tty::ANSWERS;
 
 /// Keys that arrive closer to each other are a paste, which some terminals do not mark as one.
 /// Nobody types two keys so fast, and no keyboard's repeats are so fast unless one asked for it.
@@ -31,8 +38,10 @@ impl Keyboard {
     /// When there can be no thread.
     pub fn start(inputs: mpsc::Sender<Input>) -> io::Result<Self> {
         let (go_on, wait) = mpsc::channel();
+        #[cfg(unix)]
+        let resized = inputs.clone();
         spawn("keys", move || {
-            let mut reader = Reader::new(next_event);
+            let mut reader = Reader::new(Tty::default());
             loop {
                 let Ok(input) = reader.next() else {
                     let _ = inputs.send(Input::Stop);
@@ -43,6 +52,14 @@ impl Keyboard {
                     return;
                 }
             }
+        })?;
+        #[cfg(unix)]
+        pillion_system::signals::on_resize(move || {
+            let size = crossterm::terminal::size();
+            size.is_ok_and(|(width, height)| {
+                let event = Event::Resize(width, height);
+                resized.send(Input::Terminal(event)).is_ok()
+            })
         })?;
         Ok(Self { go_on })
     }
@@ -55,11 +72,7 @@ impl Keyboard {
 
     /// Forgets what was typed and not yet read.
     pub fn discard() {
-        while event::poll(Duration::ZERO).unwrap_or(false) {
-            if event::read().is_err() {
-                return;
-            }
-        }
+        Tty::discard();
     }
 }
 
@@ -72,40 +85,61 @@ pub fn hands_over(press: &Press) -> bool {
     }
 }
 
-/// The terminal's next event; `None` when `timeout` passed without one.
-fn next_event(timeout: Option<Duration>) -> io::Result<Option<Event>> {
-    match timeout {
-        Some(timeout) if !event::poll(timeout)? => Ok(None),
-        _ => event::read().map(Some),
+/// Where keys come from, and what time it is there.
+trait Source {
+    /// What comes next; `None` when `timeout` passed without anything.
+    fn next(&mut self, timeout: Option<Duration>) -> io::Result<Option<Read>>;
+
+    fn now(&self) -> Instant;
+}
+
+impl Source for Tty {
+    fn next(&mut self, timeout: Option<Duration>) -> io::Result<Option<Read>> {
+        self.read(timeout)
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
     }
 }
 
-/// Turns events into input.
+/// Turns what the terminal sends into input.
 struct Reader<S> {
-    /// Answers as [`next_event`] does.
     source: S,
     /// What was read to find out whether it follows at once.
-    ahead: VecDeque<(Event, Instant)>,
+    ahead: VecDeque<(Read, Instant)>,
     answers: Answers,
-    last_key: Option<Instant>,
+    /// The key that was pressed last, and when.
+    last: Option<(KeyCode, Instant)>,
+    /// The terminal reports releases, and so names every repeat.
+    knows_releases: bool,
 }
 
-impl<S: FnMut(Option<Duration>) -> io::Result<Option<Event>>> Reader<S> {
+impl<S: Source> Reader<S> {
     fn new(source: S) -> Self {
         Self {
             source,
             ahead: VecDeque::new(),
             answers: Answers::default(),
-            last_key: None,
+            last: None,
+            knows_releases: false,
         }
     }
 
     fn next(&mut self) -> io::Result<Input> {
         loop {
-            let (event, at) = match self.ahead.pop_front() {
+            let (read, at) = match self.ahead.pop_front() {
                 Some(read) => read,
-                None => match (self.source)(None)? {
-                    Some(event) => (event, Instant::now()),
+                None => match self.source.next(None)? {
+                    Some(read) => (read, self.source.now()),
+                    None => continue,
+                },
+            };
+            let event = match read {
+                Read::Event(event) => event,
+                Read::KnowsReleases => return Ok(Input::KnowsReleases),
+                Read::Cursor(row, column) => match Mark::at(row, column) {
+                    Some(mark) => return Ok(Input::Event(app::Event::Answered(mark, at))),
                     None => continue,
                 },
             };
@@ -116,38 +150,72 @@ impl<S: FnMut(Option<Duration>) -> io::Result<Option<Event>>> Reader<S> {
                 return Ok(Input::Terminal(event));
             };
             if key.kind == KeyEventKind::Release {
+                self.knows_releases = true;
                 continue;
             }
-            let follows = |last: Instant| at.duration_since(last) < BURST_INTERVAL;
-            let follows_another = self.last_key.replace(at).is_some_and(follows);
+            let last = self.last.replace((key.code, at));
+            let since = last.map(|(code, last)| (code, at.duration_since(last)));
+            let follows_another = since.is_some_and(|(_, since)| since < BURST_INTERVAL);
             // Only these are worth waiting for.
-            let is_in_burst = follows_another || (decides(&key) && self.is_followed(at)?);
+            let is_in_burst =
+                follows_another || (decides(&key) && self.is_followed(at, BURST_INTERVAL, None)?);
+            let is_held = self.is_held(&key, at, since)?;
             return Ok(Input::Key(Press {
                 key,
                 at,
                 is_in_burst,
+                is_held,
             }));
         }
     }
 
-    /// Whether another key arrives together with the one that was read at `at`.
-    fn is_followed(&mut self, at: Instant) -> io::Result<bool> {
-        let is_press =
-            |event: &Event| matches!(event, Event::Key(key) if key.kind != KeyEventKind::Release);
+    /// Whether a key repeats because it is held down.
+    fn is_held(
+        &mut self,
+        key: &KeyEvent,
+        at: Instant,
+        since: Option<(KeyCode, Duration)>,
+    ) -> io::Result<bool> {
+        if key.kind == KeyEventKind::Repeat {
+            return Ok(true);
+        }
+        let same = since.filter(|(code, _)| *code == key.code && !self.knows_releases);
+        match same {
+            Some((_, since)) if since < HELD => Ok(true),
+            // A held key is silent before it begins to repeat: only the next one tells.
+            Some((_, since)) if since < 2 * LOOK && decides(key) => {
+                self.is_followed(at, HELD, Some(key.code))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether another key, or just this one, is pressed within `interval` of the one that was read at `at`.
+    fn is_followed(
+        &mut self,
+        at: Instant,
+        interval: Duration,
+        by: Option<KeyCode>,
+    ) -> io::Result<bool> {
+        let pressed = |read: &Read| match read {
+            Read::Event(Event::Key(key)) if key.kind != KeyEventKind::Release => Some(key.code),
+            _ => None,
+        };
+        let is_it = |code: KeyCode| by.is_none_or(|by| by == code);
         let mut known = self.ahead.iter();
-        if let Some((_, next)) = known.find(|(event, _)| is_press(event)) {
-            return Ok(next.duration_since(at) < BURST_INTERVAL);
+        if let Some((code, next)) = known.find_map(|(read, next)| Some((pressed(read)?, next))) {
+            return Ok(is_it(code) && next.duration_since(at) < interval);
         }
         loop {
             // What waits in the terminal already is read even when the time is over.
-            let left = BURST_INTERVAL.saturating_sub(at.elapsed());
-            let Some(event) = (self.source)(Some(left))? else {
+            let left = (at + interval).saturating_duration_since(self.source.now());
+            let Some(read) = self.source.next(Some(left))? else {
                 return Ok(false);
             };
-            let is_key = is_press(&event);
-            self.ahead.push_back((event, Instant::now()));
-            if is_key {
-                return Ok(true);
+            let (code, next) = (pressed(&read), self.source.now());
+            self.ahead.push_back((read, next));
+            if let Some(code) = code {
+                return Ok(is_it(code) && next.duration_since(at) < interval);
             }
             if left.is_zero() {
                 return Ok(false);
@@ -162,19 +230,32 @@ mod tests {
 
     use super::*;
 
-    /// Groups of events: each group waits in the terminal as a whole.
-    fn script(
-        mut groups: VecDeque<VecDeque<Event>>,
-    ) -> impl FnMut(Option<Duration>) -> io::Result<Option<Event>> {
-        move |timeout| match (groups.front_mut().and_then(VecDeque::pop_front), timeout) {
-            (Some(event), _) => Ok(Some(event)),
-            (None, Some(_)) => Ok(None),
-            (None, None) if groups.len() > 1 => {
-                groups.pop_front();
-                std::thread::sleep(BURST_INTERVAL);
-                Ok(None)
+    /// What comes, and how many milliseconds after what came before.
+    struct Script {
+        events: VecDeque<(u64, Read)>,
+        now: Instant,
+    }
+
+    impl Source for Script {
+        fn next(&mut self, timeout: Option<Duration>) -> io::Result<Option<Read>> {
+            let Some((after, _)) = self.events.front_mut() else {
+                return match timeout {
+                    Some(_) => Ok(None),
+                    None => Err(io::ErrorKind::UnexpectedEof.into()),
+                };
+            };
+            let wait = Duration::from_millis(*after);
+            if let Some(timeout) = timeout.filter(|timeout| *timeout < wait) {
+                self.now += timeout;
+                *after -= u64::try_from(timeout.as_millis()).unwrap();
+                return Ok(None);
             }
-            (None, None) => Err(io::ErrorKind::UnexpectedEof.into()),
+            self.now += wait;
+            Ok(self.events.pop_front().map(|(_, read)| read))
+        }
+
+        fn now(&self) -> Instant {
+            self.now
         }
     }
 
@@ -189,9 +270,21 @@ mod tests {
             .collect()
     }
 
-    /// The keys that come out, in upper case if they are part of a burst.
+    /// The keys that come out, in upper case if they are part of a burst. Each group waits in the terminal as a whole.
     fn read(groups: Vec<VecDeque<Event>>) -> String {
-        let mut reader = Reader::new(script(groups.into()));
+        let events = groups.into_iter().flat_map(|group| {
+            let first = [BURST_INTERVAL.as_millis()].into_iter();
+            let after = first.chain(std::iter::repeat(0));
+            let event = |(after, event)| (u64::try_from(after).unwrap(), Read::Event(event));
+            after.zip(group).map(event).collect::<Vec<_>>()
+        });
+        out_of(events.collect())
+    }
+
+    /// The same, with `!` behind a key that is held.
+    fn out_of(events: VecDeque<(u64, Read)>) -> String {
+        let now = Instant::now();
+        let mut reader = Reader::new(Script { events, now });
         let mut out = String::new();
         while let Ok(input) = reader.next() {
             match input {
@@ -202,6 +295,7 @@ mod tests {
                     } else {
                         code
                     });
+                    out.extend((press.is_held && !press.is_in_burst).then_some('!'));
                 }
                 Input::Terminal(_) => out.push('.'),
                 other => panic!("{other:?}"),
@@ -213,7 +307,7 @@ mod tests {
     #[test]
     fn every_key_of_a_paste_is_known_as_one_also_the_first() {
         assert_eq!(read(vec![typed("aaaarrrr")]), "AAAARRRR");
-        assert_eq!(read(vec![typed("ra"), typed("a")]), "RAa");
+        assert_eq!(read(vec![typed("ra"), typed("n")]), "RAn");
     }
 
     #[test]
@@ -234,5 +328,61 @@ mod tests {
         events.push_back(key('n', KeyEventKind::Release));
         events.push_back(Event::Resize(80, 24));
         assert_eq!(read(vec![events]), "a.");
+    }
+
+    fn at(times: &[u64], kind: KeyEventKind) -> Vec<(u64, Read)> {
+        let key = |after: &u64| (*after, Read::Event(key('a', kind)));
+        times.iter().map(key).collect()
+    }
+
+    #[test]
+    fn a_held_key_is_one_press_whenever_it_begins_to_repeat() {
+        for silence in [200, 250, 500, 660, 1_000] {
+            for interval in [25, 33, 100, 119] {
+                let mut times = vec![5_000, silence];
+                times.extend([interval; 8]);
+                let out = out_of(at(&times, KeyEventKind::Press).into());
+                assert_eq!(out, format!("a{}", "a!".repeat(9)), "{silence} {interval}");
+            }
+        }
+    }
+
+    #[test]
+    fn taps_are_presses_however_steady_they_are() {
+        for interval in [120, 200, 400, 650, 900] {
+            let out = out_of(at(&[interval; 9], KeyEventKind::Press).into());
+            assert_eq!(out, "a".repeat(9), "{interval}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_that_reports_releases_is_believed() {
+        let mut events = VecDeque::new();
+        for _ in 0..3 {
+            events.extend(at(&[90], KeyEventKind::Press));
+            events.extend(at(&[20], KeyEventKind::Release));
+        }
+        events.extend(at(&[90], KeyEventKind::Press));
+        events.extend(at(&[500, 33, 33], KeyEventKind::Repeat));
+        events.extend(at(&[20], KeyEventKind::Release));
+        assert_eq!(out_of(events), "aaaaa!a!a!");
+    }
+
+    #[test]
+    fn an_answer_about_the_cursor_is_no_key_and_makes_no_burst() {
+        let mark = Mark::default();
+        let (row, column) = mark.place();
+        let mut reader = Reader::new(Script {
+            events: [
+                (50, Read::Event(key('a', KeyEventKind::Press))),
+                (0, Read::Cursor(row, column)),
+            ]
+            .into(),
+            now: Instant::now(),
+        });
+        let first = reader.next().unwrap();
+        assert!(matches!(first, Input::Key(press) if !press.is_in_burst));
+        let second = reader.next().unwrap();
+        assert!(matches!(second, Input::Event(app::Event::Answered(of, _)) if of == mark));
     }
 }

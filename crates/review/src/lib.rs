@@ -86,6 +86,8 @@ enum Input {
     Kept(String),
     Coloured(highlight::Texts, proposal::Side, syntax::Coloured),
     Interrupt,
+    /// The terminal can report when keys are released.
+    KnowsReleases,
 }
 
 /// Held by whatever is to be done before the program ends. Nothing is sent: the other end learns when all are dropped.

@@ -248,6 +248,11 @@ impl Proposal {
         self.now.edited
     }
 
+    /// Whether the reviewer wrote it just now.
+    pub fn is_fresh_edit(&self) -> bool {
+        self.now.change == Change::Edited
+    }
+
     /// Whether the reviewer wrote something, here or anywhere in the history.
     pub fn holds_edits(&self) -> bool {
         self.last_edited().is_some()

@@ -44,6 +44,17 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Whether another program has it, on the screen that we left.
 static LENT: AtomicBool = AtomicBool::new(false);
 
+/// Whether the terminal reports repeated and released keys while it is ours.
+static REPORTS_RELEASES: AtomicBool = AtomicBool::new(false);
+
+/// Asks for these reports, and takes that back. For terminals that know them: `ESC [ ? u` asks whether they do.
+const PUSH_RELEASES: &str = "\x1b[>3u";
+const POP_RELEASES: &str = "\x1b[<u";
+const ASK_FOR_RELEASES: &str = "\x1b[?u";
+
+/// Asks where the cursor is.
+const ASK_FOR_CURSOR: &str = "\x1b[6n";
+
 /// Whether the terminal's title is ours as long as the terminal is.
 static KEEPS_TITLE: AtomicBool = AtomicBool::new(false);
 
@@ -70,7 +81,31 @@ impl Screen {
             modes: Modes::now(),
         };
         screen.take()?;
+        if cfg!(unix) {
+            execute!(io::stdout(), Print(ASK_FOR_RELEASES))?;
+        }
         Ok(screen)
+    }
+
+    /// Has the cursor at this row and column, from 1, and asks where it is: the answer comes when the terminal has
+    /// shown all that was written.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn ask(&mut self, (row, column): (u16, u16)) -> io::Result<()> {
+        let place = MoveTo(column - 1, row - 1);
+        execute!(io::stdout(), place, Print(ASK_FOR_CURSOR))
+    }
+
+    /// Has repeated and released keys reported, by a terminal that knows how.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn report_releases(&mut self) -> io::Result<()> {
+        if REPORTS_RELEASES.swap(true, Ordering::SeqCst) || !TAKEN.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        execute!(io::stdout(), Print(PUSH_RELEASES))
     }
 
     /// Takes the terminal over again after another program had it.
@@ -88,6 +123,9 @@ impl Screen {
             EnableBracketedPaste,
             Hide
         )?;
+        if REPORTS_RELEASES.load(Ordering::SeqCst) {
+            execute!(io::stdout(), Print(PUSH_RELEASES))?;
+        }
         if KEEPS_TITLE.load(Ordering::SeqCst) {
             execute!(io::stdout(), Print(PUSH_TITLE))?;
         }
@@ -205,6 +243,9 @@ fn restore() {
         let mut out = io::stdout();
         if KEEPS_TITLE.load(Ordering::SeqCst) {
             let _ = execute!(out, Print(POP_TITLE));
+        }
+        if REPORTS_RELEASES.load(Ordering::SeqCst) {
+            let _ = execute!(out, Print(POP_RELEASES));
         }
         let _ = execute!(out, DisableBracketedPaste, LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();

@@ -18,6 +18,7 @@ pub use paint::{Changed, LineOf, Paint, content};
 pub use part::{Sight, Window};
 pub use scroll::{Top, Viewport};
 use seen::Seen;
+pub use seen::SeenHunks;
 use stay::Former;
 pub use stay::Stayed;
 

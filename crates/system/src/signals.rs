@@ -41,6 +41,25 @@ pub fn on_signal(then: impl FnOnce() + Send + 'static) -> io::Result<()> {
     })
 }
 
+/// Calls `then` whenever the terminal has another size, on a thread of its own, until it answers false.
+///
+/// # Errors
+/// When the system refuses a handler or a thread.
+#[cfg(unix)]
+pub fn on_resize(mut then: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    let mut resized = {
+        let _inside = runtime.enter();
+        signal(SignalKind::window_change())?
+    };
+    spawn("size", move || {
+        runtime.block_on(async { while resized.recv().await.is_some() && then() {} });
+    })
+}
+
 #[cfg(unix)]
 impl Signals {
     /// Must come before anything that a signal is not to leave behind. Within a runtime only.

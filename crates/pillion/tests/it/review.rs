@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod hung_disk;
 mod merged;
+#[cfg(target_os = "linux")]
+mod slow_line;
 
 use std::fs;
 use std::path::PathBuf;

@@ -73,7 +73,7 @@ impl App {
             return;
         };
         let code = press.key.code;
-        if self.on_moving_key(code, control, &viewport) || control {
+        if self.on_moving_key(code, control, &viewport, now) || control {
             return;
         }
         if let KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o') = code {
@@ -84,9 +84,7 @@ impl App {
                 return self.say_too_early(why, now);
             }
             self.armed = None;
-            if settles {
-                self.delay.acted(press);
-            } else if self.views[self.current].is_rereading {
+            if !settles && self.views[self.current].is_rereading {
                 // What would be changed now is about to be merged.
                 return self.say(Tone::Warning, "still reading the file on disk", now);
             }
@@ -134,6 +132,7 @@ impl App {
                 "still comparing: have a look first"
             }
             TooEarly::Unseen => "another diff just opened here: have a look first",
+            TooEarly::OnItsWay => "the terminal has not shown this yet: have a look first",
             TooEarly::Held => "a held key decides once: have a look first",
             TooEarly::Pasted => PASTED,
         };
@@ -141,12 +140,18 @@ impl App {
     }
 
     /// Keys that change nothing but what is visible. Returns whether it was one.
-    fn on_moving_key(&mut self, code: KeyCode, control: bool, viewport: &Viewport) -> bool {
+    fn on_moving_key(
+        &mut self,
+        code: KeyCode,
+        control: bool,
+        viewport: &Viewport,
+        now: Instant,
+    ) -> bool {
         let (count, shown) = (self.views.len(), self.current);
         let view = &mut self.views[shown];
         let page = isize::try_from(viewport.height.saturating_sub(2).max(1)).unwrap_or(isize::MAX);
         match (code, control) {
-            (KeyCode::Char('n'), false) => next_hunk(view, viewport),
+            (KeyCode::Char('n'), false) => return self.go_on(viewport, now),
             (KeyCode::Char('p' | 'N'), false) => previous_hunk(view, viewport),
             (KeyCode::Down | KeyCode::Char('j'), false) => view.scroll(1, viewport),
             (KeyCode::Up | KeyCode::Char('k'), false) => view.scroll(-1, viewport),
@@ -174,6 +179,41 @@ impl App {
         true
     }
 
+    /// Goes to what was not on the screen yet: of the current hunk, then to the next hunk, then to another diff.
+    fn go_on(&mut self, viewport: &Viewport, now: Instant) -> bool {
+        let view = &mut self.views[self.current];
+        let (hunk, count) = (view.hunk, view.proposal.hunks().len());
+        if count > 0 && !view.sees_hunk(viewport) {
+            view.go_to_hunk(hunk, viewport);
+        } else if let Some(place) = view.first_unseen(hunk) {
+            view.go_to_unseen(hunk, &place, viewport);
+        } else if hunk + 1 < count {
+            view.go_to_hunk(hunk + 1, viewport);
+        } else if let Some(hunk) = (0..count).find(|hunk| !view.has_seen(*hunk)) {
+            view.go_to_hunk(hunk, viewport);
+        } else {
+            let others = (1..self.views.len()).map(|by| (self.current + by) % self.views.len());
+            let has_unseen = |at: &usize| {
+                let seen = self.views[*at].seen_hunks();
+                seen.seen < seen.of
+            };
+            match { others }.find(has_unseen) {
+                Some(other) => {
+                    self.current = other;
+                    self.show_first_hunk();
+                    let name = &self.views[other].target.shown;
+                    let text = format!("this is the next diff: {name}");
+                    self.say(Tone::Info, text, now);
+                }
+                None => {
+                    self.views[self.current].go_to_hunk(hunk, viewport);
+                    self.say(Tone::Info, "all of it has been on the screen", now);
+                }
+            }
+        }
+        true
+    }
+
     fn accept(&mut self, armed: Option<Armed>, now: Instant) {
         let view = &self.views[self.current];
         let doubt = if view.is_rereading {
@@ -195,9 +235,10 @@ impl App {
         {
             Some("this cannot be shown: r rejects it, a again accepts it unseen")
         } else {
-            let unseen = view.has_unseen().then_some(marks::UNSEEN);
-            marks::doubt(view.proposal.hunks()).or(unseen)
+            marks::doubt(view.proposal.hunks())
         };
+        let doubt = doubt.map(str::to_owned);
+        let doubt = doubt.or_else(|| marks::unseen(view.seen_hunks()));
         if let Some(doubt) = doubt
             && armed != Some(Armed::Accept)
         {
@@ -296,16 +337,6 @@ impl App {
             self.unified = !self.unified;
         }
     }
-}
-
-fn next_hunk(view: &mut View, viewport: &Viewport) {
-    let last = view.proposal.hunks().len().saturating_sub(1);
-    let hunk = if view.sees_hunk(viewport) {
-        view.hunk + 1
-    } else {
-        view.hunk
-    };
-    view.go_to_hunk(hunk.min(last), viewport);
 }
 
 fn previous_hunk(view: &mut View, viewport: &Viewport) {

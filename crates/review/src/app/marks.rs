@@ -2,6 +2,8 @@
 
 use pillion_text::hunks::{Hunk, Mark};
 
+use crate::view::SeenHunks;
+
 /// What is said of one hunk with a mark, and of several: what matters most comes first.
 const PHRASES: [(Mark, &str, &str); 4] = [
     (
@@ -50,8 +52,19 @@ pub fn note(hunks: &[Hunk]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// Of a proposal that replaced another not all that is new was on the screen.
-pub const UNSEEN: &str = "some new changes were not on the screen: n goes on, a again accepts";
+/// What is said of hunks that were not on the screen, if there are any.
+pub fn unseen(hunks: SeenHunks) -> Option<String> {
+    let SeenHunks { of, unseen, .. } = hunks;
+    let what = match (unseen, of) {
+        (0, _) => return None,
+        (1, 1) => "not all of it has".to_owned(),
+        (1, _) => format!("1 of {of} hunks has not"),
+        _ => format!("{unseen} of {of} hunks have not"),
+    };
+    Some(format!(
+        "{what} been on the screen: n goes on, a again accepts"
+    ))
+}
 
 /// Why accepting needs a second thought.
 pub fn doubt(hunks: &[Hunk]) -> Option<&'static str> {
@@ -63,7 +76,7 @@ pub fn doubt(hunks: &[Hunk]) -> Option<&'static str> {
     Some(if hunks.iter().any(undoes) {
         "an included hunk undoes newer changes to the file: a again accepts it"
     } else {
-        "a hunk changed since you took it out: n goes to it, a again accepts it"
+        "a hunk changed that you had taken out or edited: n goes to it, a again accepts it"
     })
 }
 

@@ -1,18 +1,22 @@
-//! When a key may decide: not before what it decides about has been drawn, not while a key is held
+//! When a key may decide: not before what it decides about was on the screen for long enough, not while a key is held
 //! down, and not as part of a paste. No clock of its own.
 
 use std::time::{Duration, Instant};
 
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_companion::DiffId;
 
-/// After something else was drawn under the reviewer's fingers, no key decides about it for so
-/// long. A key that comes too early starts the delay anew: a held key never outlasts it.
-pub const REVIEW_DELAY: Duration = Duration::from_millis(400);
+/// So long must a proposal, or a question about it, have been on the screen before a key decides about it.
+pub const LOOK: Duration = Duration::from_millis(700);
 
-/// The key that decided acts again only after so much silence. A held key is silent before it
-/// begins to repeat: 660 ms where X11 is left as it is, 200 to 500 ms elsewhere.
-pub const REPEAT_DELAY: Duration = Duration::from_millis(700);
+/// The same key once more within this time is held down: keyboards repeat at least ten times a second.
+pub const HELD: Duration = Duration::from_millis(120);
+
+/// A terminal that has never said what it shows counts as showing it after so long.
+const SILENT: Duration = Duration::from_secs(2);
+
+/// One that does say so may be at the end of a very slow line. It may also have lost the question.
+const SLOW: Duration = Duration::from_secs(30);
 
 /// A key as it was pressed.
 #[derive(Debug, Clone, Copy)]
@@ -23,12 +27,14 @@ pub struct Press {
     pub at: Instant,
     /// Whether it arrived together with another key, which no person's keys do.
     pub is_in_burst: bool,
+    /// Whether it repeats because it is held down.
+    pub is_held: bool,
 }
 
 impl Press {
     /// Whether it decides nothing, whatever is on the screen: it is held down, or pasted.
     pub fn is_no_decision(&self) -> bool {
-        self.is_in_burst || self.key.kind == KeyEventKind::Repeat
+        self.is_in_burst || self.is_held
     }
 }
 
@@ -38,6 +44,35 @@ pub fn decides(key: &KeyEvent) -> bool {
         key.code,
         KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o' | 'q' | 'y')
     ) && !key.modifiers.intersects(KeyModifiers::CONTROL)
+}
+
+/// A question to the terminal whether it shows a frame: the cursor is put to a place of its own, and the terminal is
+/// asked where it is. So no answer is taken for that to another question, however late it comes or however often.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Mark(u8);
+
+impl Mark {
+    /// Every terminal that shows a diff has so many columns and rows for it. No key reads like a place below the
+    /// first row.
+    const COLUMNS: u8 = 32;
+    const FIRST_ROW: u16 = 2;
+
+    /// The row and the column, from 1.
+    pub fn place(self) -> (u16, u16) {
+        let (row, column) = (self.0 / Self::COLUMNS, self.0 % Self::COLUMNS);
+        (Self::FIRST_ROW + u16::from(row), 1 + u16::from(column))
+    }
+
+    /// The one with this place.
+    pub fn at(row: u16, column: u16) -> Option<Self> {
+        (0..=u8::MAX)
+            .map(Self)
+            .find(|mark| mark.place() == (row, column))
+    }
+
+    fn next(self) -> Self {
+        Self(self.0.wrapping_add(1))
+    }
 }
 
 /// What the reviewer would decide about.
@@ -58,7 +93,9 @@ pub struct Sight {
 pub enum TooEarly {
     /// What it would decide about was not seen.
     Unseen,
-    /// It decided a moment ago, and may be held down.
+    /// The terminal has not shown it yet.
+    OnItsWay,
+    /// It is held down.
     Held,
     /// It is part of a paste.
     Pasted,
@@ -68,19 +105,22 @@ pub enum TooEarly {
 #[derive(Debug, Default)]
 pub struct ReviewDelay {
     drawn: Option<Drawn>,
-    /// The last key that came too early.
-    disturbed: Option<Instant>,
-    /// The key that acted last, and when it was last pressed.
-    acted: Option<(KeyCode, Instant)>,
+    /// The last question to the terminal.
+    mark: Option<Mark>,
+    /// The terminal says what it shows.
+    answers: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Drawn {
     sight: Sight,
-    /// When it was first drawn as it is.
-    at: Instant,
-    /// When this proposal was first drawn, whatever the reviewer changed since.
-    came: Instant,
+    mark: Mark,
+    /// When it was written.
+    written: Instant,
+    /// When the terminal showed it.
+    shown: Option<Instant>,
+    /// When the terminal first showed this proposal, whatever the reviewer changed since.
+    came: Option<Instant>,
 }
 
 impl Sight {
@@ -90,21 +130,42 @@ impl Sight {
 }
 
 impl ReviewDelay {
-    /// A frame was drawn; `sight` is what can be decided about in it.
-    pub fn drawn(&mut self, sight: Option<Sight>, now: Instant) {
-        self.drawn = sight.map(|sight| match self.drawn {
-            Some(drawn) if drawn.sight == sight => drawn,
-            Some(drawn) if drawn.sight.is_same_proposal(&sight) => Drawn {
-                sight,
-                at: now,
-                came: drawn.came,
-            },
-            _ => Drawn {
-                sight,
-                at: now,
-                came: now,
-            },
+    /// A frame was written; `sight` is what can be decided about in it. Answers what to ask the terminal, if anything.
+    pub fn drawn(&mut self, sight: Option<Sight>, now: Instant) -> Option<Mark> {
+        let is_first = self.mark.is_none();
+        let before = self.drawn.take();
+        let Some(sight) = sight else {
+            return is_first.then(|| self.next_mark());
+        };
+        if let Some(drawn) = before.filter(|drawn| drawn.sight == sight) {
+            self.drawn = Some(drawn);
+            return None;
+        }
+        let mark = self.next_mark();
+        let is_same = |drawn: &Drawn| drawn.sight.is_same_proposal(&sight);
+        self.drawn = Some(Drawn {
+            sight,
+            mark,
+            written: now,
+            shown: None,
+            came: before.filter(is_same).and_then(|drawn| drawn.came),
         });
+        Some(mark)
+    }
+
+    fn next_mark(&mut self) -> Mark {
+        let mark = self.mark.map_or_else(Mark::default, Mark::next);
+        self.mark = Some(mark);
+        mark
+    }
+
+    /// The terminal has shown all that was written before this question.
+    pub fn answered(&mut self, mark: Mark, at: Instant) {
+        self.answers = true;
+        if let Some(drawn) = self.drawn.as_mut().filter(|drawn| drawn.mark == mark) {
+            drawn.shown.get_or_insert(at);
+            drawn.came.get_or_insert(at);
+        }
     }
 
     /// What was drawn is not what is there any more, although it is the same proposal.
@@ -115,221 +176,49 @@ impl ReviewDelay {
     /// Whether `press` may change `sight` or, if it `settles`, decide about it.
     ///
     /// # Errors
-    /// Why not. The delay starts anew.
+    /// Why not.
     pub fn admit(
-        &mut self,
+        &self,
         press: &Press,
         sight: Option<Sight>,
         settles: bool,
     ) -> Result<(), TooEarly> {
-        let result = self.judge(press, sight, settles);
-        if let Some((key, at)) = &mut self.acted
-            && *key == press.key.code
-        {
-            *at = press.at;
-        }
-        if result.is_err() {
-            self.disturbed = Some(press.at);
-        }
-        result
-    }
-
-    fn judge(&self, press: &Press, sight: Option<Sight>, settles: bool) -> Result<(), TooEarly> {
         if press.is_in_burst {
             return Err(TooEarly::Pasted);
         }
-        let is_silent = |since: Instant, delay| press.at >= since + delay;
-        if let Some((key, at)) = self.acted
-            && key == press.key.code
-            && !is_silent(at, REPEAT_DELAY)
-        {
-            return Err(TooEarly::Held);
-        }
-        if press.key.kind == KeyEventKind::Repeat {
+        if press.is_held {
             return Err(TooEarly::Held);
         }
         let (Some(drawn), Some(sight)) = (self.drawn, sight) else {
             return Err(TooEarly::Unseen);
         };
-        let is_seen = if settles {
-            drawn.sight == sight && press.at >= drawn.at
-        } else {
-            drawn.sight.is_same_proposal(&sight)
+        let (shown, came) = self.shown(&drawn, press.at);
+        let looks_at = match settles {
+            true if drawn.sight != sight => return Err(TooEarly::Unseen),
+            // A question is read before it is answered.
+            true if sight.is_asked => shown,
+            // What the reviewer changed is known to them: it only has to be there.
+            true => shown.and(came),
+            false if drawn.sight.is_same_proposal(&sight) => came,
+            false => return Err(TooEarly::Unseen),
         };
-        let is_disturbed = self
-            .disturbed
-            .is_some_and(|at| !is_silent(at, REVIEW_DELAY));
-        if !is_seen || is_disturbed || !is_silent(drawn.came, REVIEW_DELAY) {
-            return Err(TooEarly::Unseen);
+        match looks_at {
+            None => Err(TooEarly::OnItsWay),
+            Some(since) if press.at < since + LOOK => Err(TooEarly::Unseen),
+            Some(_) if settles && shown.is_some_and(|shown| press.at < shown) => {
+                Err(TooEarly::Unseen)
+            }
+            Some(_) => Ok(()),
         }
-        Ok(())
     }
 
-    /// `press` decided, or asked whether to: held down, it must not do so again.
-    pub fn acted(&mut self, press: &Press) {
-        self.acted = Some((press.key.code, press.at));
+    /// When the terminal showed what was drawn, and when the proposal in it, as far as that is known at a time.
+    fn shown(&self, drawn: &Drawn, at: Instant) -> (Option<Instant>, Option<Instant>) {
+        let patience = if self.answers { SLOW } else { SILENT };
+        let given_up = Some(drawn.written + patience).filter(|until| *until <= at);
+        (drawn.shown.or(given_up), drawn.came.or(given_up))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const FRAME: Duration = Duration::from_millis(16);
-
-    /// A reviewer in front of a screen that is drawn at once.
-    struct Scene {
-        delay: ReviewDelay,
-        sight: Sight,
-        now: Instant,
-    }
-
-    impl Scene {
-        fn new() -> Self {
-            let mut scene = Self {
-                delay: ReviewDelay::default(),
-                sight: Sight {
-                    id: DiffId(1),
-                    revision: 1,
-                    changes: 0,
-                    is_asked: false,
-                },
-                now: Instant::now(),
-            };
-            scene.draw();
-            scene
-        }
-
-        fn draw(&mut self) {
-            self.delay.drawn(Some(self.sight), self.now);
-        }
-
-        fn wait(&mut self, ms: u64) {
-            self.now += Duration::from_millis(ms);
-        }
-
-        fn press(&mut self, key: char) -> Result<(), TooEarly> {
-            self.press_as(key, KeyEventKind::Press, false)
-        }
-
-        fn press_as(
-            &mut self,
-            key: char,
-            kind: KeyEventKind,
-            is_in_burst: bool,
-        ) -> Result<(), TooEarly> {
-            let code = KeyCode::Char(key);
-            let press = Press {
-                key: KeyEvent::new_with_kind(code, KeyModifiers::NONE, kind),
-                at: self.now,
-                is_in_burst,
-            };
-            let result = self.delay.admit(&press, Some(self.sight), true);
-            if result.is_ok() {
-                self.delay.acted(&press);
-            }
-            result
-        }
-
-        /// The diff is decided, and the next one is drawn a frame later.
-        fn next(&mut self) {
-            self.sight.id.0 += 1;
-            self.now += FRAME;
-            self.draw();
-        }
-    }
-
-    #[test]
-    fn a_key_that_comes_too_early_starts_the_delay_anew() {
-        let mut scene = Scene::new();
-        for _ in 0..20 {
-            scene.wait(390);
-            assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
-        }
-        scene.wait(400);
-        assert_eq!(scene.press('a'), Ok(()));
-    }
-
-    #[test]
-    fn a_held_key_decides_once_whenever_the_terminal_begins_to_repeat_it() {
-        for first_repeat in [200, 250, 500, 660] {
-            for interval in [10, 33, 100, 390] {
-                let mut scene = Scene::new();
-                scene.wait(1_000);
-                assert_eq!(scene.press('a'), Ok(()));
-                scene.next();
-                scene.wait(first_repeat - 16);
-                for _ in 0..100 {
-                    assert!(scene.press('a').is_err(), "{first_repeat} {interval}");
-                    scene.wait(interval);
-                }
-                scene.wait(700);
-                assert_eq!(scene.press('a'), Ok(()), "{first_repeat} {interval}");
-            }
-        }
-    }
-
-    #[test]
-    fn another_key_than_the_one_that_decided_waits_for_a_look_only() {
-        let mut scene = Scene::new();
-        scene.wait(1_000);
-        assert_eq!(scene.press('a'), Ok(()));
-        scene.next();
-        scene.wait(450);
-        assert_eq!(scene.press('r'), Ok(()));
-    }
-
-    #[test]
-    fn keys_that_were_pressed_before_the_frame_decide_nothing_however_late_it_is() {
-        let mut scene = Scene::new();
-        scene.wait(1_000);
-        scene.sight.revision += 1;
-        assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
-        scene.wait(10_000);
-        assert_eq!(scene.press('a'), Err(TooEarly::Unseen), "nothing was drawn");
-        let typed = scene.now;
-        scene.wait(5_000);
-        scene.draw();
-        scene.now = typed;
-        assert_eq!(scene.press('r'), Err(TooEarly::Unseen), "typed before");
-    }
-
-    #[test]
-    fn what_the_reviewer_changed_is_decided_about_once_it_is_drawn() {
-        let mut scene = Scene::new();
-        scene.wait(1_000);
-        scene.sight.changes += 1;
-        assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
-        scene.wait(1_000);
-        scene.draw();
-        assert_eq!(scene.press('a'), Ok(()));
-    }
-
-    #[test]
-    fn the_same_proposal_is_looked_at_again_after_it_was_covered() {
-        let mut scene = Scene::new();
-        scene.wait(1_000);
-        scene.delay.drawn(None, scene.now);
-        assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
-        scene.wait(1_000);
-        scene.draw();
-        scene.wait(399);
-        assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
-        scene.delay.forget();
-        scene.wait(1_000);
-        assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
-    }
-
-    #[test]
-    fn keys_that_arrive_together_and_repeats_that_are_known_as_such_decide_nothing() {
-        let mut scene = Scene::new();
-        scene.wait(1_000);
-        let pasted = scene.press_as('a', KeyEventKind::Press, true);
-        assert_eq!(pasted, Err(TooEarly::Pasted));
-        scene.wait(1_000);
-        let repeated = scene.press_as('a', KeyEventKind::Repeat, false);
-        assert_eq!(repeated, Err(TooEarly::Held));
-        scene.wait(1_000);
-        assert_eq!(scene.press('a'), Ok(()));
-    }
-}
+mod tests;

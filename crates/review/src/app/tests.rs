@@ -9,7 +9,7 @@ mod unseen;
 
 use std::sync::mpsc;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_protocol::Dialect;
 
 use super::*;
@@ -91,7 +91,10 @@ impl Person {
     /// Something happens, and the screen is drawn at once.
     pub fn happens(&mut self, event: Event) -> Vec<Effect> {
         let effects = self.happens_undrawn(event);
-        self.app.drawn(self.now);
+        if let Some(question) = self.app.drawn(self.now) {
+            self.app
+                .update(Event::Answered(question, self.now), self.now);
+        }
         effects
     }
 
@@ -132,6 +135,7 @@ impl Person {
             key: KeyEvent::new(code, KeyModifiers::NONE),
             at: self.now,
             is_in_burst: false,
+            is_held: false,
         }
     }
 
@@ -210,7 +214,7 @@ fn a_view_elsewhere_in_the_list_goes_without_moving_the_one_that_is_shown() {
     assert_eq!(person.shown(), second);
     person.close(first).unwrap();
     assert_eq!(person.shown(), second);
-    person.wait(500);
+    person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(2, "b\n"));
 }
 
@@ -244,7 +248,7 @@ fn accepting_an_emptied_text_says_what_agents_do_with_it() {
     let mut person = Person::new(80, 24);
     let id = person.open("new.txt", None, "b\n");
     person.happens(Event::Edited(id, Edit::Text(String::new())));
-    person.wait(500);
+    person.wait(700);
     assert_eq!(outcomes(person.press("a")), []);
     assert!(person.message().starts_with("agents ignore an empty text"));
     person.wait(700);
@@ -305,7 +309,7 @@ fn a_script_gets_an_emptied_text_like_any_other() {
     let id = DiffId(1);
     person.propose(id, Dialect::Script, "new.txt", None, "b\n");
     person.happens(Event::Edited(id, Edit::Text(String::new())));
-    person.wait(500);
+    person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, ""));
 }
 

@@ -23,12 +23,16 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
     let Some(viewport) = app.viewport() else {
         return Rest::default();
     };
+    let is_in_sight = app.is_in_sight();
     let view = &mut app.views[app.current];
     if let Some(text) = instead(view) {
         write(buffer, indented(area, 2), text, theme.muted);
         return Rest::default();
     }
     view.paint.refill();
+    if is_in_sight {
+        view.see(&viewport);
+    }
     let rows = view.visible(&viewport);
     let colours = wanted(view, rows.clone());
     let shows_crlf = !is_all_crlf(view);
@@ -170,11 +174,12 @@ impl Painter<'_> {
         buffer[(area.x, area.y)].set_symbol(symbol).set_style(style);
     }
 
-    /// The mark beside it: which hunks are not as the reviewer knows them.
+    /// The mark beside it: which hunks are not as the reviewer knows them, or were not on the screen as a whole.
     fn second_mark(&self, buffer: &mut Buffer, area: Rect, hunk: usize, sub: usize) {
         let symbol = match self.view.proposal.hunks()[hunk].mark {
             Some(Mark::New | Mark::Changed) if sub == 0 => "*",
             Some(Mark::Reverts | Mark::Conflict) if sub == 0 => "!",
+            _ if sub == 0 && !self.view.has_seen(hunk) => "·",
             _ => return,
         };
         write(buffer, indented(area, 1), symbol, self.theme.warning);

@@ -80,6 +80,10 @@ fn position(app: &App) -> String {
         let mark = mark.map_or_else(String::new, |mark| format!(" ({})", mark_name(mark)));
         parts.push(format!("hunk {}/{hunks}{mark}", view.hunk + 1));
     }
+    let seen = view.seen_hunks();
+    if seen.seen < seen.of {
+        parts.push(format!("seen {}/{}", seen.seen, seen.of));
+    }
     if view.top == Default::default() {
         parts.extend((rows > height).then(|| "top".to_owned()));
     } else {

@@ -164,6 +164,32 @@ impl View {
         }
     }
 
+    /// Brings these bytes of a line in `row` into view, with as little movement as possible.
+    pub fn go_to_bytes(
+        &mut self,
+        row: usize,
+        (side, line): (Side, usize),
+        bytes: Range<usize>,
+        viewport: &Viewport,
+    ) {
+        self.paint.refill();
+        if !self.visible(viewport).contains(&row) {
+            self.top = Top {
+                row: row.saturating_sub(ABOVE),
+                sub: 0,
+            };
+            self.clamp(viewport);
+        }
+        let columns = viewport.columns;
+        let width = side.of((columns.left_text, columns.right_text));
+        let places = [((side, width), (line, bytes))];
+        if viewport.wrap {
+            self.go_to_wrapped(row, &places, viewport);
+        } else {
+            self.go_to_columns(&places);
+        }
+    }
+
     /// Scrolls sideways, so that each of these places is in view if they all fit.
     fn go_to_columns(&mut self, places: &[Place]) {
         let columns: Vec<_> = places

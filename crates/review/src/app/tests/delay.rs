@@ -9,7 +9,7 @@ fn a_key_meant_for_a_view_that_vanished_does_not_hit_the_next() {
     person.open("b.txt", None, "b\n");
     assert_eq!(person.close(first).as_deref(), Ok("a\n"));
     assert_eq!(outcomes(person.press("ar ")), []);
-    person.wait(500);
+    person.wait(700);
     assert_eq!(outcomes(person.press("r")), rejected(2));
 }
 
@@ -24,9 +24,15 @@ fn two_accepts_in_a_row_do_not_hit_two_diffs() {
 /// Holds a key down for three seconds, as a terminal that repeats it 30 times a second.
 fn hold(person: &mut Person, key: &str) -> Vec<Effect> {
     let mut effects = person.press(key);
-    person.wait(500);
+    person.wait(700);
+    let code = KeyCode::Char(key.chars().next().unwrap());
     for _ in 0..75 {
-        effects.extend(person.press(key));
+        let is_held = true;
+        let press = Press {
+            is_held,
+            ..person.press_of(code)
+        };
+        effects.extend(person.happens(Event::Key(press)));
         person.wait(33);
     }
     effects
@@ -45,6 +51,15 @@ fn a_held_key_decides_about_one_diff() {
         person.wait(700);
         assert_eq!(outcomes(person.press(key)).len(), 1);
     }
+}
+
+#[test]
+fn a_held_space_takes_one_hunk_out_and_leaves_it_there() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some(FOUR[0]), FOUR[1]);
+    hold(&mut person, " ");
+    assert_eq!(person.app.view().unwrap().proposal.count().out, 1);
+    assert!(person.message().starts_with("a held key decides once"));
 }
 
 #[test]
@@ -79,15 +94,15 @@ fn a_paste_decides_nothing_and_does_not_leave() {
 }
 
 #[test]
-fn a_repeat_that_the_terminal_names_decides_nothing() {
+fn a_repeated_key_decides_nothing_and_does_not_leave() {
     let mut person = Person::new(80, 24);
     person.open("a.txt", Some("a\n"), "b\n");
     let mut press = person.press_of(KeyCode::Char('a'));
-    press.key.kind = KeyEventKind::Repeat;
+    press.is_held = true;
     assert_eq!(outcomes(person.happens(Event::Key(press))), []);
     person.key(KeyCode::Char('q'));
     let mut press = person.press_of(KeyCode::Char('y'));
-    press.key.kind = KeyEventKind::Repeat;
+    press.is_held = true;
     assert!(!quits(&person.happens(Event::Key(press))));
 }
 
@@ -105,7 +120,7 @@ fn a_diff_that_is_not_drawn_yet_is_not_judged_however_long_it_takes() {
     press(&mut person, KeyCode::Tab);
     assert_eq!(person.shown(), other);
     assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
-    person.wait(500);
+    person.wait(700);
     let closed = Reply::new(|_| ());
     let reason = CloseReason::ClosedByAgent;
     person.happens_undrawn(Event::Closed {
@@ -115,14 +130,14 @@ fn a_diff_that_is_not_drawn_yet_is_not_judged_however_long_it_takes() {
     });
     assert_eq!(person.shown(), id);
     assert_eq!(outcomes(press(&mut person, KeyCode::Char('r'))), []);
-    person.wait(500);
+    person.wait(700);
     person.happens_undrawn(Event::Reread(id, Ok(Some("c\n".into()))));
     assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
-    person.wait(500);
+    person.wait(700);
     person.happens_undrawn(Event::Edited(id, Edit::Text("mine\n".into())));
     assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
     person.happens(Event::Tick);
-    person.wait(500);
+    person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, "mine\n"));
 }
 
@@ -203,7 +218,7 @@ fn a_newer_proposal_is_not_judged_unseen() {
     person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
     assert_eq!(person.app.views.len(), 1);
     assert_eq!(outcomes(person.press("a")), []);
-    person.wait(500);
+    person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, "c\n"));
 }
 
@@ -212,7 +227,7 @@ fn a_decision_names_the_proposal_that_was_seen() {
     let mut person = Person::new(80, 24);
     let id = person.open("a.txt", Some("a\n"), "b\n");
     person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
-    person.wait(500);
+    person.wait(700);
     let effects = person.press("a");
     assert!(matches!(&effects[..], [Effect::Resolve(key, _)] if key.revision == 2));
 }

@@ -26,7 +26,7 @@ fn an_edit_is_accepted_and_can_be_taken_back() {
     person.happens(Event::Edited(id, Edit::Text("mine".into())));
     // What was typed while the editor closed is not a judgement.
     assert_eq!(outcomes(person.press("a")), []);
-    person.wait(500);
+    person.wait(700);
     person.press("z");
     assert_eq!(person.app.view().unwrap().proposal.text(), "b\n");
     person.press("Z");
@@ -38,7 +38,7 @@ fn edits_are_not_rejected_by_a_slip() {
     let mut person = Person::new(80, 24);
     let id = person.open("a.txt", Some("a\n"), "b\n");
     person.happens(Event::Edited(id, Edit::Text("mine".into())));
-    person.wait(500);
+    person.wait(700);
     assert_eq!(outcomes(person.press("r")), []);
     person.wait(700);
     assert_eq!(outcomes(person.press("nr")), []);
@@ -90,7 +90,7 @@ fn an_edit_that_is_only_in_the_history_is_kept_when_the_agent_goes() {
     let edited = |person: &mut Person| {
         let id = person.open("a.txt", Some("a\n"), "b\n");
         person.happens(Event::Edited(id, Edit::Text("mine\n".into())));
-        person.wait(500);
+        person.wait(700);
         id
     };
     let mine = Some("mine\n".to_owned());
@@ -109,7 +109,7 @@ fn an_edit_that_is_only_in_the_history_is_kept_when_the_agent_goes() {
     }
     let id = edited(&mut person);
     person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
-    person.wait(500);
+    person.wait(700);
     assert_eq!(outcomes(person.press("r")), []);
     person.wait(700);
     assert_eq!(outcomes(person.press("r")), rejected(id.0));

@@ -114,7 +114,7 @@ fn hunks_that_were_taken_out_stay_out_in_a_newer_proposal() {
     assert_eq!((count.hunks, count.out), (4, 2));
     let note = "1 hunk new since you looked";
     assert_eq!(person.app.note().as_deref(), Some(note));
-    person.wait(500);
+    person.wait(700);
     let expected = "1\n-\n-\n-\nII\n-\n-\n-\n3\n-\n-\n-\nIV\nplus\n";
     assert_eq!(outcomes(person.press("a")), accepted(1, expected));
 }
@@ -127,9 +127,9 @@ fn what_changed_where_a_hunk_was_taken_out_is_asked_about() {
     person.press(" ");
     let newer = after.replace("I\n-", "One\n-");
     person.propose(id, Dialect::GeminiCli, "a.txt", Some(before), &newer);
-    person.wait(500);
+    person.wait(700);
     assert_eq!(outcomes(person.press("a")), []);
-    assert!(person.message().starts_with("a hunk changed since"));
+    assert!(person.message().starts_with("a hunk changed that you had"));
     person.wait(700);
     person.press("z");
     let former = person.app.view().unwrap().proposal.text();

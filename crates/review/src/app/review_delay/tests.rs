@@ -1,0 +1,250 @@
+//! A reviewer in front of a terminal that shows at once what is drawn, late, or nothing that it says.
+
+use crossterm::event::KeyEventKind;
+
+use super::*;
+
+const FRAME: Duration = Duration::from_millis(16);
+
+struct Scene {
+    delay: ReviewDelay,
+    sight: Sight,
+    now: Instant,
+    /// What the terminal was asked last.
+    asked: Option<Mark>,
+    answers_at_once: bool,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let mut scene = Self::slow();
+        scene.answers_at_once = true;
+        scene.draw();
+        scene.answer(scene.asked);
+        scene
+    }
+
+    /// Nothing is answered by itself.
+    fn slow() -> Self {
+        let mut scene = Self {
+            delay: ReviewDelay::default(),
+            sight: Sight {
+                id: DiffId(1),
+                revision: 1,
+                changes: 0,
+                is_asked: false,
+            },
+            now: Instant::now(),
+            asked: None,
+            answers_at_once: false,
+        };
+        scene.draw();
+        scene
+    }
+
+    fn draw(&mut self) {
+        if let Some(mark) = self.delay.drawn(Some(self.sight), self.now) {
+            self.asked = Some(mark);
+            if self.answers_at_once {
+                self.delay.answered(mark, self.now);
+            }
+        }
+    }
+
+    fn answer(&mut self, mark: Option<Mark>) {
+        self.delay.answered(mark.unwrap(), self.now);
+    }
+
+    fn wait(&mut self, ms: u64) {
+        self.now += Duration::from_millis(ms);
+    }
+
+    fn press(&mut self, key: char) -> Result<(), TooEarly> {
+        self.press_as(key, false, false)
+    }
+
+    fn press_as(&mut self, key: char, is_held: bool, is_in_burst: bool) -> Result<(), TooEarly> {
+        let key =
+            KeyEvent::new_with_kind(KeyCode::Char(key), KeyModifiers::NONE, KeyEventKind::Press);
+        let press = Press {
+            key,
+            at: self.now,
+            is_in_burst,
+            is_held,
+        };
+        self.delay.admit(&press, Some(self.sight), true)
+    }
+
+    /// The diff is decided, and the next one is drawn a frame later.
+    fn next(&mut self) {
+        self.sight.id.0 += 1;
+        self.now += FRAME;
+        self.draw();
+    }
+}
+
+#[test]
+fn a_steady_reviewer_decides_about_everything() {
+    for interval in [150, 400, 650, 800] {
+        let mut scene = Scene::new();
+        let mut decided = 0;
+        for _ in 0..60 {
+            scene.wait(interval);
+            if scene.press('a').is_ok() {
+                decided += 1;
+                scene.next();
+            }
+        }
+        let most = 60 * interval / 1_500;
+        assert!(decided >= most, "{interval}: {decided}");
+    }
+}
+
+#[test]
+fn another_key_than_the_one_that_decided_waits_as_long() {
+    let mut scene = Scene::new();
+    scene.wait(1_000);
+    assert_eq!(scene.press('a'), Ok(()));
+    scene.next();
+    scene.wait(699);
+    assert_eq!(scene.press('r'), Err(TooEarly::Unseen));
+    scene.wait(1);
+    assert_eq!(scene.press('r'), Ok(()));
+}
+
+#[test]
+fn keys_that_were_pressed_before_the_frame_decide_nothing_however_late_it_is() {
+    let mut scene = Scene::new();
+    scene.wait(1_000);
+    scene.sight.revision += 1;
+    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+    scene.wait(10_000);
+    assert_eq!(scene.press('a'), Err(TooEarly::Unseen), "nothing was drawn");
+    let typed = scene.now;
+    scene.wait(5_000);
+    scene.draw();
+    scene.now = typed;
+    assert_eq!(scene.press('r'), Err(TooEarly::Unseen), "typed before");
+}
+
+#[test]
+fn what_the_reviewer_changed_is_decided_about_once_it_is_drawn() {
+    let mut scene = Scene::new();
+    scene.wait(1_000);
+    scene.sight.changes += 1;
+    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+    scene.wait(1_000);
+    scene.draw();
+    assert_eq!(scene.press('a'), Ok(()));
+}
+
+#[test]
+fn a_question_is_read_before_it_is_answered() {
+    let mut scene = Scene::new();
+    scene.wait(1_000);
+    scene.sight.is_asked = true;
+    scene.draw();
+    scene.wait(699);
+    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+    scene.wait(1);
+    assert_eq!(scene.press('a'), Ok(()));
+}
+
+#[test]
+fn the_same_proposal_is_looked_at_again_after_it_was_covered() {
+    let mut scene = Scene::new();
+    scene.wait(1_000);
+    scene.delay.drawn(None, scene.now);
+    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+    scene.wait(1_000);
+    scene.draw();
+    scene.wait(699);
+    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+    scene.delay.forget();
+    scene.wait(1_000);
+    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+}
+
+#[test]
+fn keys_that_arrive_together_and_held_ones_decide_nothing() {
+    let mut scene = Scene::new();
+    scene.wait(1_000);
+    assert_eq!(scene.press_as('a', false, true), Err(TooEarly::Pasted));
+    assert_eq!(scene.press_as('a', true, false), Err(TooEarly::Held));
+    assert_eq!(scene.press('a'), Ok(()));
+}
+
+#[test]
+fn on_a_slow_line_the_delay_begins_when_the_terminal_shows_the_text() {
+    for late in [100, 3_000, 20_000] {
+        let mut scene = Scene::slow();
+        scene.answer(scene.asked);
+        scene.wait(1_000);
+        assert_eq!(scene.press('r'), Ok(()));
+        scene.next();
+        scene.wait(late);
+        assert_eq!(scene.press('a'), Err(TooEarly::OnItsWay), "{late}");
+        scene.answer(scene.asked);
+        scene.wait(699);
+        assert_eq!(scene.press('a'), Err(TooEarly::Unseen), "{late}");
+        scene.wait(1);
+        assert_eq!(scene.press('a'), Ok(()), "{late}");
+    }
+}
+
+#[test]
+fn an_answer_that_comes_late_or_twice_is_none_to_another_question() {
+    let mut scene = Scene::slow();
+    let first = scene.asked;
+    scene.answer(first);
+    scene.next();
+    let second = scene.asked;
+    scene.next();
+    for mark in [first, second, second] {
+        scene.answer(mark);
+        scene.wait(1_000);
+        assert_eq!(scene.press('a'), Err(TooEarly::OnItsWay));
+    }
+    scene.answer(scene.asked);
+    scene.wait(500);
+    scene.answer(scene.asked);
+    scene.wait(200);
+    assert_eq!(scene.press('a'), Ok(()), "the first answer counts");
+}
+
+#[test]
+fn a_terminal_that_never_answers_is_waited_for_and_no_longer() {
+    let mut scene = Scene::slow();
+    for _ in 0..3 {
+        scene.wait(2_699);
+        assert!(scene.press('a').is_err());
+        scene.wait(1);
+        assert_eq!(scene.press('a'), Ok(()));
+        scene.next();
+    }
+    // One that lost a question does not lock the reviewer out.
+    let mut scene = Scene::new();
+    scene.answers_at_once = false;
+    scene.next();
+    scene.wait(30_699);
+    assert!(scene.press('a').is_err());
+    scene.wait(1);
+    assert_eq!(scene.press('a'), Ok(()));
+}
+
+#[test]
+fn every_question_has_a_place_of_its_own() {
+    let mut mark = Mark::default();
+    for _ in 0..600 {
+        let (row, column) = mark.place();
+        assert_eq!(Mark::at(row, column), Some(mark));
+        assert!(
+            (2..=9).contains(&row) && (1..=40).contains(&column),
+            "{mark:?}"
+        );
+        mark = mark.next();
+    }
+    for (row, column) in [(0, 0), (1, 2), (2, 33), (10, 1), (u16::MAX, u16::MAX)] {
+        assert_eq!(Mark::at(row, column), None);
+    }
+}

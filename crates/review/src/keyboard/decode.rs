@@ -1,0 +1,395 @@
+//! The bytes of a terminal as keys and answers. Our own, because crossterm's reader drops the answers that say what
+//! was on the screen. A state machine, without a terminal.
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+/// No key and no answer has more bytes than this.
+const MAX_SEQUENCE: usize = 64;
+
+/// What ends a paste that the terminal marks.
+const PASTE_END: &[u8] = b"\x1b[201~";
+
+/// What a terminal sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Read {
+    /// A key, a paste or another size.
+    Event(Event),
+    /// The cursor is in this row and column, from 1.
+    Cursor(u16, u16),
+    /// The terminal can report when keys are released.
+    KnowsReleases,
+}
+
+/// Turns bytes into what they mean.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    bytes: Vec<u8>,
+    is_in_paste: bool,
+    /// An escape came alone: what follows may be the rest of an answer.
+    is_split: bool,
+}
+
+/// What is at the beginning of some bytes.
+enum Step {
+    /// More bytes are needed to tell.
+    Wait,
+    /// So many bytes mean this, or nothing.
+    Take(usize, Option<Read>),
+}
+
+impl Decoder {
+    /// More bytes came.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Whether it waits for the rest of something.
+    pub fn is_waiting(&self) -> bool {
+        !self.bytes.is_empty() && !self.is_in_paste
+    }
+
+    /// The next thing; if `is_over`, nothing has followed for a while.
+    pub fn next(&mut self, is_over: bool) -> Option<Read> {
+        loop {
+            if self.is_in_paste {
+                let at = find(&self.bytes, PASTE_END);
+                let end = at.map_or(self.bytes.len(), |at| at + PASTE_END.len());
+                // The last bytes may be the beginning of its end.
+                let kept = if at.is_some() { 0 } else { PASTE_END.len() - 1 };
+                self.bytes.drain(..end.saturating_sub(kept));
+                at?;
+                self.is_in_paste = false;
+                return Some(Read::Event(Event::Paste(String::new())));
+            }
+            if self.bytes.is_empty() {
+                return None;
+            }
+            if std::mem::take(&mut self.is_split) && self.bytes[0] == b'[' {
+                self.bytes.insert(0, b'\x1b');
+            }
+            let is_escape = self.bytes == b"\x1b";
+            let Step::Take(count, read) = step(&self.bytes, is_over) else {
+                return None;
+            };
+            self.is_in_paste = self.bytes.starts_with(b"\x1b[200~");
+            self.is_split = is_escape;
+            self.bytes.drain(..count);
+            if read.is_some() {
+                return read;
+            }
+        }
+    }
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|part| part == what)
+}
+
+fn step(bytes: &[u8], is_over: bool) -> Step {
+    match bytes {
+        [b'\x1b'] if is_over => key(1, KeyCode::Esc),
+        [b'\x1b'] => Step::Wait,
+        [b'\x1b', b'['] | [b'\x1b', b'O'] if !is_over => Step::Wait,
+        [b'\x1b', b'[', rest @ ..] if !rest.is_empty() => sequence(rest),
+        [b'\x1b', b'O', code, ..] => Step::Take(3, named(*code).map(pressed)),
+        [b'\x1b', b'\x1b', ..] => key(1, KeyCode::Esc),
+        [b'\x1b', rest @ ..] => match plain(rest, is_over) {
+            Step::Take(count, Some(Read::Event(Event::Key(mut key)))) => {
+                key.modifiers |= KeyModifiers::ALT;
+                Step::Take(count + 1, Some(Read::Event(Event::Key(key))))
+            }
+            Step::Take(count, read) => Step::Take(count + 1, read),
+            Step::Wait => Step::Wait,
+        },
+        _ => plain(bytes, is_over),
+    }
+}
+
+fn key(count: usize, code: KeyCode) -> Step {
+    Step::Take(count, Some(pressed(code)))
+}
+
+fn pressed(code: KeyCode) -> Read {
+    Read::Event(Event::Key(code.into()))
+}
+
+/// A key that sends one character.
+fn plain(bytes: &[u8], is_over: bool) -> Step {
+    let control = |char: u8| {
+        let key = KeyEvent::new(KeyCode::Char(char.into()), KeyModifiers::CONTROL);
+        Step::Take(1, Some(Read::Event(Event::Key(key))))
+    };
+    match bytes[0] {
+        b'\r' => key(1, KeyCode::Enter),
+        b'\t' => key(1, KeyCode::Tab),
+        b'\x7f' => key(1, KeyCode::Backspace),
+        0 => control(b' '),
+        byte @ 1..=26 => control(byte - 1 + b'a'),
+        byte @ 0x1c..=0x1f => control(byte - 0x1c + b'4'),
+        _ => character(bytes, is_over),
+    }
+}
+
+fn character(bytes: &[u8], is_over: bool) -> Step {
+    let head = &bytes[..bytes.len().min(4)];
+    let valid = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(error) => {
+            if error.valid_up_to() == 0 && error.error_len().is_none() && !is_over {
+                return Step::Wait;
+            }
+            std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
+        }
+    };
+    match valid.chars().next() {
+        Some(char) => {
+            let read = Read::Event(Event::Key(typed(char, KeyModifiers::NONE)));
+            Step::Take(char.len_utf8(), Some(read))
+        }
+        None => Step::Take(1, None),
+    }
+}
+
+fn typed(char: char, mut modifiers: KeyModifiers) -> KeyEvent {
+    // What a terminal reports with the key's own character is not what the key types.
+    let char = match modifiers.contains(KeyModifiers::SHIFT) {
+        true => char.to_ascii_uppercase(),
+        false => char,
+    };
+    modifiers.set(KeyModifiers::SHIFT, char.is_uppercase());
+    KeyEvent::new(KeyCode::Char(char), modifiers)
+}
+
+/// What follows `ESC [`.
+fn sequence(rest: &[u8]) -> Step {
+    if let [b'[', code, ..] = rest {
+        // Function keys of the Linux console.
+        let number = code.checked_sub(b'A').filter(|number| *number < 5);
+        return Step::Take(4, number.map(|number| pressed(KeyCode::F(1 + number))));
+    }
+    let is_inner = |byte: &u8| (0x20..0x40).contains(byte);
+    let inner = rest.iter().take_while(|byte| is_inner(byte)).count();
+    let Some(last) = rest.get(inner).filter(|_| rest != b"[") else {
+        return match rest.len() < MAX_SEQUENCE {
+            true => Step::Wait,
+            false => Step::Take(2 + rest.len(), None),
+        };
+    };
+    if !(0x40..0x7f).contains(last) {
+        // Something else begins here.
+        return Step::Take(2 + inner, None);
+    }
+    Step::Take(3 + inner, meaning(&rest[..inner], *last))
+}
+
+fn meaning(inner: &[u8], last: u8) -> Option<Read> {
+    let inner = std::str::from_utf8(inner).ok()?;
+    if inner.starts_with('?') {
+        return (last == b'u').then_some(Read::KnowsReleases);
+    }
+    let mut numbers = inner.split(';');
+    let first: u32 = numbers
+        .next()
+        .and_then(|number| number.split(':').next())
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(1);
+    let second = numbers.next().unwrap_or_default();
+    if last == b'R' {
+        return Some(Read::Cursor(first.try_into().ok()?, second.parse().ok()?));
+    }
+    let (mask, kind) = second.split_once(':').unwrap_or((second, "1"));
+    let modifiers = modifiers(mask.parse::<u8>().unwrap_or(1).saturating_sub(1));
+    let key = match last {
+        b'u' => of_code(char::from_u32(first)?, modifiers)?,
+        b'~' => KeyEvent::new(numbered(first)?, modifiers),
+        b'Z' => KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT),
+        _ => KeyEvent::new(named(last)?, modifiers),
+    };
+    let kind = match kind {
+        "2" => KeyEventKind::Repeat,
+        "3" => KeyEventKind::Release,
+        _ => KeyEventKind::Press,
+    };
+    Some(Read::Event(Event::Key(KeyEvent { kind, ..key })))
+}
+
+/// The modifiers of a sequence.
+fn modifiers(mask: u8) -> KeyModifiers {
+    let pairs = [
+        (1, KeyModifiers::SHIFT),
+        (2, KeyModifiers::ALT),
+        (4, KeyModifiers::CONTROL),
+        (8, KeyModifiers::SUPER),
+    ];
+    let set = pairs.into_iter().filter(|(bit, _)| mask & bit != 0);
+    set.map(|(_, one)| one).collect()
+}
+
+/// A key that is reported with the number of its character.
+fn of_code(char: char, modifiers: KeyModifiers) -> Option<KeyEvent> {
+    let code = match char {
+        '\u{1b}' => KeyCode::Esc,
+        '\r' => KeyCode::Enter,
+        '\t' if modifiers.contains(KeyModifiers::SHIFT) => KeyCode::BackTab,
+        '\t' => KeyCode::Tab,
+        '\u{7f}' => KeyCode::Backspace,
+        // Keys without a character, such as Shift alone.
+        '\u{e000}'..='\u{f8ff}' => return None,
+        char => return Some(typed(char, modifiers)),
+    };
+    Some(KeyEvent::new(code, modifiers))
+}
+
+fn named(code: u8) -> Option<KeyCode> {
+    Some(match code {
+        b'A' => KeyCode::Up,
+        b'B' => KeyCode::Down,
+        b'C' => KeyCode::Right,
+        b'D' => KeyCode::Left,
+        b'F' => KeyCode::End,
+        b'H' => KeyCode::Home,
+        b'P'..=b'S' => KeyCode::F(1 + code - b'P'),
+        _ => return None,
+    })
+}
+
+fn numbered(number: u32) -> Option<KeyCode> {
+    Some(match number {
+        1 | 7 => KeyCode::Home,
+        2 => KeyCode::Insert,
+        3 => KeyCode::Delete,
+        4 | 8 => KeyCode::End,
+        5 => KeyCode::PageUp,
+        6 => KeyCode::PageDown,
+        11 => KeyCode::F(1),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of these parts, each of which is followed by a silence.
+    fn read(parts: &[&[u8]]) -> Vec<Read> {
+        let mut decoder = Decoder::default();
+        let mut all = Vec::new();
+        for part in parts {
+            decoder.push(part);
+            while let Some(read) = decoder.next(false) {
+                all.push(read);
+            }
+            while let Some(read) = decoder.next(true) {
+                all.push(read);
+            }
+        }
+        all
+    }
+
+    fn keys(codes: &[KeyCode]) -> Vec<Read> {
+        codes.iter().copied().map(pressed).collect()
+    }
+
+    fn of(char: char, kind: KeyEventKind) -> Read {
+        let key = KeyEvent::new_with_kind(KeyCode::Char(char), KeyModifiers::NONE, kind);
+        Read::Event(Event::Key(key))
+    }
+
+    #[test]
+    fn keys_of_all_terminals_are_read() {
+        use KeyCode::{Char, Down, End, Enter, Esc, F, Home, Left, PageDown, PageUp, Tab, Up};
+        let bytes = b"a\r\t\x1bOA\x1b[B\x1b[5~\x1b[6~\x1b[H\x1b[4~\x1b[[A\x1b[11~\x1bOD \xc3\xa9";
+        let codes = [
+            Char('a'),
+            Enter,
+            Tab,
+            Up,
+            Down,
+            PageUp,
+            PageDown,
+            Home,
+            End,
+            F(1),
+            F(1),
+            Left,
+            Char(' '),
+            Char('é'),
+        ];
+        assert_eq!(read(&[bytes]), keys(&codes));
+        assert_eq!(read(&[b"\x1b"]), keys(&[Esc]));
+        assert_eq!(read(&[b"\x1b\x1b", b"n"]), keys(&[Esc, Esc, Char('n')]));
+        let with = |char, modifiers| {
+            vec![Read::Event(Event::Key(KeyEvent::new(
+                Char(char),
+                modifiers,
+            )))]
+        };
+        assert_eq!(read(&[b"\x03"]), with('c', KeyModifiers::CONTROL));
+        assert_eq!(read(&[b"\x1b]"]), with(']', KeyModifiers::ALT));
+        assert_eq!(read(&[b"G"]), with('G', KeyModifiers::SHIFT));
+        assert_eq!(read(&[b"\x1b[103;2u"]), with('G', KeyModifiers::SHIFT));
+        assert_eq!(read(&[b"\x1b[99;5u"]), with('c', KeyModifiers::CONTROL));
+    }
+
+    #[test]
+    fn an_answer_is_no_key_however_it_is_split() {
+        let bytes = b"\x1b[7;31Ra\x1b[?0u\x1b[0n";
+        let expected = vec![
+            Read::Cursor(7, 31),
+            of('a', KeyEventKind::Press),
+            Read::KnowsReleases,
+        ];
+        assert_eq!(read(&[bytes]), expected);
+        for at in 2..bytes.len() {
+            let (one, other) = bytes.split_at(at);
+            if one.ends_with(b"\x1b") || one.ends_with(b"\x1b[") {
+                continue;
+            }
+            assert_eq!(read(&[one, other]), expected, "{at}");
+        }
+        // An escape that came alone is a key; the rest is still an answer.
+        let split = read(&[b"\x1b", b"[7;31R"]);
+        assert_eq!(split, [pressed(KeyCode::Esc), Read::Cursor(7, 31)]);
+    }
+
+    #[test]
+    fn a_key_says_whether_it_is_pressed_held_or_released() {
+        let bytes = b" \x1b[32;1:2u\x1b[32;1:3u\x1b[57441;2:3u";
+        let expected = [
+            of(' ', KeyEventKind::Press),
+            of(' ', KeyEventKind::Repeat),
+            of(' ', KeyEventKind::Release),
+        ];
+        assert_eq!(read(&[bytes]), expected);
+    }
+
+    #[test]
+    fn a_paste_is_one_thing_whatever_is_in_it() {
+        let paste = Read::Event(Event::Paste(String::new()));
+        let expected = [paste, of('n', KeyEventKind::Press)];
+        let bytes = b"\x1b[200~aaa\x1b[Arrr\x1b[201~n";
+        assert_eq!(read(&[bytes]), expected);
+        for at in 6..bytes.len() {
+            let (one, other) = bytes.split_at(at);
+            assert_eq!(read(&[one, other]), expected, "{at}");
+        }
+    }
+
+    #[test]
+    fn bytes_of_any_kind_do_no_harm() {
+        let mut decoder = Decoder::default();
+        let mut seed = 1_u32;
+        for _ in 0..200_000 {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let byte = (seed >> 24) as u8;
+            let byte = if byte < 0x60 {
+                b"\x1b[[O?;:019u~R\xc3\xe2"[usize::from(byte) % 15]
+            } else {
+                byte
+            };
+            decoder.push(&[byte]);
+            while decoder.next(seed & 1 == 0).is_some() {}
+            assert!(decoder.bytes.len() <= 2 * MAX_SEQUENCE);
+        }
+    }
+}
