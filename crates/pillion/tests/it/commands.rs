@@ -30,6 +30,7 @@ fn a_diff_is_listed_printed_and_accepted() {
     let one = sandbox.run(["diffs", "1", "--json"]).expect(0).stdout;
     assert!(one.contains("\\u009b\\u202e"), "{one}");
     expected["proposed"] = text.into();
+    expected["text"] = text.into();
     assert_eq!(serde_json::from_str::<Value>(&one).unwrap(), expected);
     assert_eq!(sandbox.run(["diffs", "1"]).expect(0).stdout, text);
     assert_eq!(sandbox.run(["accept", "1.1"]).expect(0).stdout, "");

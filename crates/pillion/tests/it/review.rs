@@ -100,6 +100,11 @@ fn the_demo_shows_the_whole_way() {
     review
         .pane
         .wait_for("Gemini CLI proposes reading_list.py", SOON);
+    // Accepting asks about what was not on the screen.
+    review.pane.wait_until("all of it seen", SOON, |screen| {
+        review.pane.send_keys(["n"]);
+        screen.contains("all of it has been on the screen")
+    });
     review.decide("a");
     review.pane.wait_for("the demo agent wrote the text", SOON);
     review.pane.send_keys(["q"]);
