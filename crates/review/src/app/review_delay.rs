@@ -5,12 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_companion::DiffId;
-
-/// So long must a proposal, or a question about it, have been on the screen before a key decides about it.
-pub const LOOK: Duration = Duration::from_millis(700);
-
-/// The same key once more within this time is held down: keyboards repeat at least ten times a second.
-pub const HELD: Duration = Duration::from_millis(120);
+pub use pillion_companion::gate::{HELD, LOOK};
 
 /// A terminal that has never said what it shows counts as showing it after so long.
 const SILENT: Duration = Duration::from_secs(2);

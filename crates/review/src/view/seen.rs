@@ -3,6 +3,7 @@
 mod intervals;
 
 use std::collections::HashMap;
+use std::iter;
 use std::ops::Range;
 
 use pillion_text::visible;
@@ -180,7 +181,7 @@ impl View {
             Some(words) => side.of((&words.0, &words.1)).clone(),
             None => {
                 let line = LineOf::new(&self.proposal, side, line);
-                vec![0..line.content.len()]
+                iter::once(0..line.content.len()).collect()
             }
         })
     }

@@ -1,5 +1,6 @@
 //! Sets of numbers of which many are next to each other.
 
+use std::iter;
 use std::ops::Range;
 
 /// Ranges that neither overlap nor touch, in their order.
@@ -19,7 +20,7 @@ impl Intervals {
             .first()
             .map_or(range.start, |it| it.start.min(range.start));
         let last = touched.last().map_or(range.end, |it| it.end.max(range.end));
-        self.0.splice(first..end, [start..last]);
+        self.0.splice(first..end, iter::once(start..last));
     }
 
     /// Adds a range without the numbers of another set.
