@@ -115,9 +115,16 @@ each_neovim! {
         sends(&world, &gemini, ":PillionSend<CR>", "@tree/star\\* @tree/z.txt ");
         // What is selected goes first.
         go_to(&world, "star");
+        // Releases of netrw sort links differently.
+        let below: String = world.nvim.lua("return vim.fn.getline(vim.fn.line('.') + 1)", json!([]));
+        let below = match below.starts_with("link") {
+            true => "@tree/link ",
+            false => "@tree/with\\ two\\ \\ blanks.txt ",
+        };
+        let both = format!("@tree/star\\* {below}");
         world.nvim.command("xnoremap <F2> <Cmd>PillionSend<CR>");
         for keys in ["Vj:PillionSend<CR>", "Vj<F2>"] {
-            sends(&world, &gemini, keys, "@tree/star\\* @tree/link ");
+            sends(&world, &gemini, keys, &both);
         }
         world.nvim.assert_no_errors();
     }

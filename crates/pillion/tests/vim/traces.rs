@@ -66,7 +66,7 @@ each_vim! {
 
 each_vim! {
     fn where_two_windows_find_no_room_one_shows_the_proposal(version) {
-        let mut review = Review::set_up(version, |setup| setup.size(Size::new(24, 5)).vimrc("let g:pillion_diff_layout = 'horizontal'"));
+        let mut review = Review::set_up(version, |setup| setup.size(Size::new(24, 5)).vimrc("let g:pillion_diff_layout = 'horizontal' | set shortmess+=F"));
         review.propose(PROPOSED);
         review.vim().input(":w<CR>");
         review.is_accepted(PROPOSED);
