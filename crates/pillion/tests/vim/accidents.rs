@@ -52,3 +52,16 @@ each_vim! {
         review.vim().assert_no_errors();
     }
 }
+
+each_vim! {
+    fn a_proposal_opens_after_a_reload_that_jumps(version) {
+        let mut review = Review::new(version);
+        review.vim().command("autocmd BufReadPost * normal! g`\"");
+        review.propose(PROPOSED);
+        review.vim().input(":w<CR>");
+        review.is_accepted(PROPOSED);
+        fs::write(&review.path, PROPOSED).unwrap();
+        review.vim().wait_until("the new text", "getline(1, '$')->join(',') == 'one,2,three,four,five,six' && !&modified");
+        review.propose(ORIGINAL);
+    }
+}

@@ -231,6 +231,7 @@ enddef
 # The person is in the middle of something. If it was over in a moment, as a `:w` is that accepted the file before, the
 # proposal is shown; else they hear of it.
 def ShowSoon(diff: dict<any>)
+  place.Refresh()
   timer_start(mode(1) == 'n' ? MOMENT : 0, (_) => {
     if pending.IsPending(diff) && !view.IsShown(diff)
         && (!empty(pending.Focused()) || !view.Show(diff, false))

@@ -6,6 +6,7 @@ vim9script
 import autoload './client.vim'
 import autoload './files.vim'
 import autoload './notify.vim'
+import autoload './diff/place.vim'
 
 # How often to look, in milliseconds: soon after something is expected, ever more seldom until `REST`.
 const SOON = 50
@@ -107,7 +108,9 @@ def Tick(_: number)
   endif
   delay = min([delay * 3 / 2, REST])
   timer = timer_start(delay, Tick)
-  if !IsBusy()
+  if IsBusy()
+    place.Refresh()
+  else
     LookAt(Watched())
   endif
 enddef

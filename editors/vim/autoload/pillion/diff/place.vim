@@ -13,6 +13,14 @@ export def Activity(): string
   return mode(1) == 'n' && state('moS') == '' || mode(1) == 'nt' ? 'normal' : 'busy'
 enddef
 
+# A `:normal` in an autocommand that a timer or a channel caused leaves `S` behind until a key comes. This one does
+# nothing, also in the middle of a command, and Vim finds out whether it still is in one.
+export def Refresh()
+  if mode(1) == 'n' && state('moS') == 'S' && getcmdwintype() == '' && reg_recording() == ''
+    feedkeys("\<Ignore>", 'n')
+  endif
+enddef
+
 def WindowsOfTab(): list<number>
   return range(1, winnr('$'))->mapnew((_, number) => win_getid(number))
 enddef
