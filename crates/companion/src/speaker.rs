@@ -42,6 +42,10 @@ pub(crate) fn agent_behind(
     connected: &[Connected],
     inherited: &[Dialect],
 ) -> Option<Dialect> {
+    // The table of all sockets of the machine may be long: it is read only if there is somebody to be found.
+    if connected.is_empty() {
+        return None;
+    }
     let connections = speaker.connection.into_iter();
     let known: Vec<_> = connected
         .iter()
