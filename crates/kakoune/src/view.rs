@@ -29,6 +29,8 @@ pub struct View {
     /// Whether it came into a window, where it is to be drawn.
     pub is_displayed: bool,
     drawn: Option<SystemTime>,
+    /// When a decision was refused last: a command that is repeated by a held key takes longer than the gate's interval.
+    refused: Option<SystemTime>,
 }
 
 impl Proposed for View {
@@ -49,6 +51,7 @@ impl View {
             is_untyped_reported: false,
             is_displayed: false,
             drawn: None,
+            refused: None,
         }
     }
 
@@ -89,7 +92,18 @@ impl View {
 
     /// From when on it may be accepted, once it is drawn.
     pub fn ready_at(&self) -> Option<SystemTime> {
-        Some(self.drawn? + LOOK)
+        Some(self.looked_at()? + LOOK)
+    }
+
+    /// A decision did not count.
+    pub fn refuse(&mut self, at: SystemTime) {
+        self.refused = Some(at);
+    }
+
+    /// Since when the person has looked at it undisturbed.
+    fn looked_at(&self) -> Option<SystemTime> {
+        let drawn = self.drawn?;
+        Some(self.refused.map_or(drawn, |refused| refused.max(drawn)))
     }
 
     /// What the person has seen who typed something then.
@@ -97,8 +111,8 @@ impl View {
         Seen {
             // A clock that went back has seen nothing for a while.
             drawn_for: self
-                .drawn
-                .map(|drawn| at.duration_since(drawn).unwrap_or_default()),
+                .looked_at()
+                .map(|since| at.duration_since(since).unwrap_or_default()),
             is_typed: true,
             unseen_hunks: None,
         }

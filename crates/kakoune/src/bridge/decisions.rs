@@ -58,6 +58,9 @@ impl Bridge {
             if refusal.code == NOT_SEEN {
                 self.show(key.id);
             }
+            if let Some(view) = self.views.find_mut(key.id) {
+                view.refuse(SystemTime::now());
+            }
             self.is_ready(key.id);
             self.show_message(&refusal.message);
         }
