@@ -9,14 +9,15 @@ use pillion_protocol::dialect::Protocol;
 use pillion_text::fingerprint;
 
 use crate::control::on_disk::OnDisk;
-use crate::gate::{Decide, Doubt, Unseen, Weighed, weigh};
+use crate::gate::{Decide, Decision, Doubt, Weighed, weigh};
 use crate::line_endings;
 use crate::original::{Original, Stamp};
 
 /// What has to be known of an acceptance to weigh it.
 #[derive(Debug)]
 pub(crate) struct Acceptance {
-    pub(crate) decide: Decide,
+    /// Shared with the loop, which carries it out: its text may be large.
+    pub(crate) decide: Arc<Decide>,
     pub(crate) agent: Dialect,
     /// As the agent spelt it.
     pub(crate) file_path: String,
@@ -25,8 +26,6 @@ pub(crate) struct Acceptance {
     pub(crate) proposed: Arc<String>,
     /// As the agent wrote it.
     pub(crate) as_written: Arc<String>,
-    pub(crate) accepted: Arc<String>,
-    pub(crate) unseen: Option<Unseen>,
     /// What the file was when it was proposed, once that was checked.
     pub(crate) opened: Option<OnDisk>,
     /// Acceptances for the same file, and what the file was then.
@@ -46,6 +45,13 @@ pub(crate) struct Finding {
 impl Acceptance {
     /// Waits for the disk.
     pub(crate) fn weigh(self) -> Finding {
+        let accepted = match &self.decide.decision {
+            Decision::Accept {
+                content: Some(content),
+            } => content,
+            Decision::Accept { content: None } | Decision::Reject => &*self.proposed,
+        };
+        let seen = self.decide.seen.as_ref();
         let on_disk = OnDisk::check(Path::new(&self.file_path));
         let bytes = Original::read(&on_disk.leads_to)
             .ok()
@@ -69,8 +75,8 @@ impl Acceptance {
             path: &on_disk.leads_to,
             roots: &roots,
             proposed: &self.proposed,
-            accepted: &self.accepted,
-            unseen: self.unseen,
+            accepted,
+            unseen: seen.and_then(|seen| seen.unseen_hunks),
             has_changed,
             base: self.decide.base.as_deref(),
             on_disk: bytes.as_deref(),
@@ -79,7 +85,7 @@ impl Acceptance {
         });
         let fingerprint = match doubts.is_empty() {
             true => String::new(),
-            false => fingerprint::hash(self.accepted.as_bytes()),
+            false => fingerprint::hash(accepted.as_bytes()),
         };
         Finding {
             doubts,

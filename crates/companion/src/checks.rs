@@ -100,7 +100,7 @@ impl FileChecks {
     pub(crate) fn weigh(&self, acceptance: Acceptance, reply: Reply<Ruling>) {
         let (lane, events) = (self.decisions.clone(), self.events.clone());
         tokio::spawn(async move {
-            let decide = acceptance.decide.clone();
+            let decide = Arc::clone(&acceptance.decide);
             let weighing = lane.run(move || acceptance.weigh());
             let found = timeout(CHECK_TIMEOUT, weighing).await.ok().flatten();
             let finding = found.unwrap_or_else(Finding::silent);

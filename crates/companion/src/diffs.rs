@@ -274,14 +274,17 @@ impl<C> Diffs<C> {
 
     /// What has to be known to weigh an acceptance. None of a rejection, nor of a diff whose view is being taken away:
     /// what was accepted there is not for its agent to write.
-    pub(crate) fn acceptance(&self, decide: &Decide, roots: &Arc<[PathBuf]>) -> Option<Acceptance> {
-        let Decision::Accept { content } = &decide.decision else {
+    pub(crate) fn acceptance(
+        &self,
+        decide: &Arc<Decide>,
+        roots: &Arc<[PathBuf]>,
+    ) -> Option<Acceptance> {
+        if decide.decision == Decision::Reject {
             return None;
-        };
+        }
         let entry = self.entries.get(decide.key.id)?;
-        if !matches!(entry.state, State::Pending | State::Opening { .. })
-            && !entry.state.is_pending()
-        {
+        let is_opening = matches!(entry.state, State::Opening { .. });
+        if !is_opening && !entry.state.is_pending() {
             return None;
         }
         let proposed = &entry.proposal.proposed;
@@ -301,15 +304,11 @@ impl<C> Diffs<C> {
                 .as_written
                 .as_ref()
                 .map_or_else(|| Arc::clone(proposed), Arc::clone),
-            accepted: content
-                .clone()
-                .map_or_else(|| Arc::clone(proposed), Arc::new),
-            unseen: decide.seen.as_ref().and_then(|seen| seen.unseen_hunks),
             opened: entry.opened.clone(),
             unwritten: unwritten
                 .map(|accepted| (accepted.on_disk.stamp.clone(), accepted.agent))
                 .collect(),
-            decide: decide.clone(),
+            decide: Arc::clone(decide),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Everything that can happen in a running companion.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pillion_protocol::{Dialect, File, Outcome};
 use serde_json::{Map, Value};
@@ -68,7 +69,7 @@ pub(crate) enum Event {
     Decided(Decide, Reply<Ruling>),
     /// An acceptance was weighed.
     Weighed {
-        decide: Decide,
+        decide: Arc<Decide>,
         finding: Finding,
         reply: Reply<Ruling>,
     },

@@ -228,10 +228,7 @@ fn question(doubts: &[Doubt]) -> Refusal {
     let sentences: Vec<String> = doubts.iter().map(Doubt::to_string).collect();
     Refusal {
         code: doubts.first().map_or("doubt", Doubt::code),
-        message: format!(
-            "{}: accept again to accept all the same",
-            sentences.join("; ")
-        ),
+        message: format!("{}: accept again to go ahead", sentences.join("; ")),
         repeat: true,
     }
 }

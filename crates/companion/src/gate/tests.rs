@@ -354,9 +354,5 @@ fn a_question_names_every_doubt_and_what_to_do() {
             .message
             .contains("1 of 3 changes has not been on the screen")
     );
-    assert!(
-        refusal
-            .message
-            .ends_with("accept again to accept all the same")
-    );
+    assert!(refusal.message.ends_with("accept again to go ahead"));
 }

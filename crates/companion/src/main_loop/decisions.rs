@@ -1,5 +1,6 @@
 //! What the loop does when a person has decided: the gate rules, once the file was looked at.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::Outcome;
@@ -18,6 +19,7 @@ impl MainLoop {
         if let Err(refusal) = self.gate.look(&decide, now) {
             return refuse(decide.key, refusal, reply);
         }
+        let decide = Arc::new(decide);
         match self.diffs.acceptance(&decide, &self.roots) {
             Some(acceptance) => {
                 self.weighing += 1;
@@ -29,7 +31,7 @@ impl MainLoop {
 
     pub(super) fn weighed(
         &mut self,
-        decide: Decide,
+        decide: Arc<Decide>,
         finding: Finding,
         reply: Reply<Ruling>,
         now: Instant,
@@ -53,7 +55,9 @@ impl MainLoop {
         self.settle(decide, reply);
     }
 
-    fn settle(&mut self, decide: Decide, reply: Reply<Ruling>) {
+    fn settle(&mut self, decide: Arc<Decide>, reply: Reply<Ruling>) {
+        // A disk that hangs may still hold it.
+        let decide = Arc::unwrap_or_clone(decide);
         let ProposalKey { id, revision } = decide.key;
         let outcome = match decide.decision {
             Decision::Accept { content } => {

@@ -6,17 +6,20 @@
 /// that comes after the editor: `needs "what: how"`.
 macro_rules! each_release {
     (Helix $($test:tt)*) => {
-        each_release! { @ HelixVersion V25_01 helix_25_01 V25_07 helix_25_07 "needs Helix: cargo xtask test" $($test)* }
+        each_release! { @ HelixVersion [V25_01 helix_25_01 V25_07 helix_25_07] "needs Helix: cargo xtask test" $($test)* }
     };
     (Kate $($test:tt)*) => {
-        each_release! { @ KateVersion V25_04 kate_25_04 V26_08 kate_26_08 "needs Kate: cargo xtask test" $($test)* }
-    };
-    (Kakoune $($test:tt)*) => {
-        each_release! { @ KakouneVersion V2024_05 kakoune_2024_05
-            "needs kakoune-lsp and Kakoune: cargo xtask test" $($test)* }
+        each_release! { @ KateVersion [V25_04 kate_25_04 V26_08 kate_26_08] "needs Kate: cargo xtask test" $($test)* }
     };
     // With kakoune-lsp, only the older release: the newer one finds no companion there yet.
-    (@ $kind:ident $release:ident $test_name:ident $needs:literal
+    (Kakoune $($test:tt)*) => {
+        each_release! { @ KakouneVersion [V2024_05 kakoune_2024_05]
+            "needs kakoune-lsp and Kakoune: cargo xtask test" $($test)* }
+    };
+    (@ $kind:ident $releases:tt $usual:literal needs $needs:literal $($test:tt)*) => {
+        each_release! { @ $kind $releases $needs $($test)* }
+    };
+    (@ $kind:ident [$($release:ident $title:ident)+] $needs:literal
         $(#[$meta:meta])* fn $name:ident($version:ident) $body:block) => {
         $(#[$meta])*
         mod $name {
@@ -25,36 +28,13 @@ macro_rules! each_release {
 
             fn check($version: pillion_testkit::$kind) $body
 
-            #[test]
-            #[ignore = $needs]
-            fn $test_name() {
-                check(pillion_testkit::$kind::$release);
-            }
-        }
-    };
-    (@ $kind:ident $older:ident $old:ident $newer:ident $new:ident $usual:literal needs $needs:literal $($test:tt)*) => {
-        each_release! { @ $kind $older $old $newer $new $needs $($test)* }
-    };
-    (@ $kind:ident $older:ident $old:ident $newer:ident $new:ident $needs:literal
-        $(#[$meta:meta])* fn $name:ident($version:ident) $body:block) => {
-        $(#[$meta])*
-        mod $name {
-            #[allow(unused_imports, reason = "not every test uses what its file imports")]
-            use super::*;
-
-            fn check($version: pillion_testkit::$kind) $body
-
-            #[test]
-            #[ignore = $needs]
-            fn $old() {
-                check(pillion_testkit::$kind::$older);
-            }
-
-            #[test]
-            #[ignore = $needs]
-            fn $new() {
-                check(pillion_testkit::$kind::$newer);
-            }
+            $(
+                #[test]
+                #[ignore = $needs]
+                fn $title() {
+                    check(pillion_testkit::$kind::$release);
+                }
+            )+
         }
     };
 }
