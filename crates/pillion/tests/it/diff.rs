@@ -16,6 +16,9 @@ use crate::sandbox::{Sandbox, ended, signal};
 use crate::texts::{assert_same, texts};
 use crate::vscode::{Person, TOKEN, VsCode};
 
+/// Longer than the review has to have shown a diff before a key decides about it.
+const LOOKED: Duration = Duration::from_millis(750);
+
 /// A `pillion diff` that waits.
 struct Asking(Child);
 
@@ -453,10 +456,10 @@ fn a_reviewer_edits_and_accepts_in_the_terminal() {
     pane.wait_for("Waiting for an agent.", SOON);
     let asking = Asking::start(&sandbox, &["new.txt"], b"proposed\n");
     pane.wait_for("Script proposes new.txt", SOON);
-    thread::sleep(Duration::from_millis(600));
+    thread::sleep(LOOKED);
     pane.send_keys(["e"]);
     pane.wait_for("edited", SOON);
-    thread::sleep(Duration::from_millis(600));
+    thread::sleep(LOOKED);
     pane.send_keys(["a"]);
     assert_eq!(asking.answer().expect(0), "edited");
 }

@@ -14,6 +14,9 @@ use crate::sandbox::Sandbox;
 /// Longer than a diff that has just come up ignores decisions.
 const REVIEWED: Duration = Duration::from_millis(800);
 
+/// So much longer, if the terminal has never said that it shows anything.
+const SILENT: Duration = Duration::from_secs(2);
+
 struct Terminal {
     child: Child,
     keyboard: ChildStdin,
@@ -110,7 +113,8 @@ fn a_terminal_that_answers_no_question_shows_the_review() {
     for theme in ["auto", "dark"] {
         let terminal = Terminal::start(&format!("--theme {theme}"));
         let screen = terminal.wait_for("Waiting for an agent.");
-        assert!(!screen.contains("\u{1b}[6n"), "{screen:?}");
+        // It asks when its frames are shown, and waits for no answer.
+        assert!(screen.contains("\u{1b}[6n"), "{screen:?}");
         terminal.expect_end();
     }
 }
@@ -120,7 +124,17 @@ fn a_terminal_that_answers_no_question_shows_the_review() {
 fn an_answer_that_comes_late_decides_nothing() {
     let mut terminal = Terminal::start("--demo");
     terminal.wait_for("reading_list.py");
-    thread::sleep(REVIEWED);
+    // Accepting asks about what was not on the screen.
+    let started = Instant::now();
+    while !terminal
+        .screen()
+        .contains("all of it has been on the screen")
+    {
+        assert!(started.elapsed() < SOON, "{:?}", terminal.screen());
+        terminal.send("n");
+        thread::sleep(Duration::from_millis(50));
+    }
+    thread::sleep(SILENT + REVIEWED);
     // "rgb" would reject and "e" would edit.
     terminal.send("\u{1b}]10;rgb:eeee/eeee/eeee\u{1b}\\\u{1b}]11;rgb:1e1e/1e1e/1e1e\u{7}");
     terminal.send("\u{1b}[?62;22c\u{1b}[12;40R");

@@ -79,17 +79,17 @@ impl Example {
         Err(others)
     }
 
-    /// Accepts as a person does, who looks again when it was too early.
-    fn accept(&mut self) {
+    /// Accepts or rejects as a person does, who looks again when it was too early.
+    fn decide(&mut self, decision: &str) {
         let started = Instant::now();
         while started.elapsed() < SOON {
-            self.type_line("accept");
+            self.type_line(decision);
             let is_done = self.prints("to review: 0", Duration::from_millis(1500));
             if is_done.is_ok() {
                 return;
             }
         }
-        panic!("it does not accept");
+        panic!("it does not {decision}");
     }
 }
 
@@ -123,14 +123,14 @@ fn the_example_of_a_plugin_shows_accepts_rejects_and_comes_back() {
     agent.propose(&path, "one\ntwo\n");
     example.wait(&format!("Gemini CLI proposes {path}:"));
     example.type_line("accept");
-    example.wait("a proposal was just drawn");
+    example.wait("this has only just opened");
     example.type_line("append mine");
     example.wait("mine");
-    example.accept();
+    example.decide("accept");
     assert_eq!(agent.outcome(), accepted(&path, "one\ntwo\nmine\n"));
 
     agent.propose(&path, "one\n2\n");
-    example.type_line("reject");
+    example.decide("reject");
     assert_eq!(agent.outcome(), rejected(&path));
     agent.propose(&path, "one\n3\n");
     assert_eq!(agent.close(&path).unwrap(), "one\n3\n");
@@ -143,7 +143,7 @@ fn the_example_of_a_plugin_shows_accepts_rejects_and_comes_back() {
     let mut agent = connect(&sandbox);
     agent.propose(&path, "\u{1b}[2J\n");
     example.wait("\u{fffd}[2J");
-    example.type_line("reject");
+    example.decide("reject");
     assert_eq!(agent.outcome(), rejected(&path));
     example.type_line("quit");
     assert!(example.child.wait().unwrap().success());
