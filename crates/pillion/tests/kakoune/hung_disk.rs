@@ -47,6 +47,8 @@ each_kakoune! {
         world.kakoune.input(":w<ret>");
         let accepted = |path: &std::path::Path, text| Update::accepted(path.display().to_string(), text);
         assert_eq!(gemini.outcome(), accepted(&far, "new\n"));
+        // Its agent hears of it before its view is gone.
+        world.kakoune.wait_value("%opt{pillion_id}", "2");
         world.look();
         world.kakoune.input(":w<ret>");
         assert_eq!(gemini.outcome(), accepted(&near, "two\n"));
