@@ -125,6 +125,11 @@ const fn qwen(change: Change, minor: u32, patch: u32) -> (Change, Dialect, Versi
 }
 
 impl Version {
+    /// A version of these three.
+    pub const fn from_numbers((major, minor, patch): (u32, u32, u32)) -> Self {
+        Self::new(major, minor, patch)
+    }
+
     /// A version of these numbers.
     pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
         Self {
@@ -157,6 +162,11 @@ impl Release {
         Self { agent, version }
     }
 
+    /// Whether it is a certain one, and not [`Release::newest`].
+    pub fn is_known(self) -> bool {
+        self.version != Self::newest(self.agent).version
+    }
+
     /// Whether its ways are known: it is from the last twelve months.
     pub fn is_supported(self) -> bool {
         let mut oldest = OLDEST_SUPPORTED.iter();
@@ -184,7 +194,7 @@ impl Release {
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.agent.display_name();
-        if self.version == Self::newest(self.agent).version {
+        if !self.is_known() {
             f.write_str(name)
         } else {
             write!(f, "{name} {}", self.version)

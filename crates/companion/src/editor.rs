@@ -148,6 +148,10 @@ pub struct Status {
     pub context: IdeContext,
     /// Discovery places that could not be served, each as one sentence for people.
     pub warnings: Vec<String>,
+    /// How agents ask before they change files, one sentence for each that something is known of.
+    pub asking: Vec<String>,
+    /// Agents that changed a file without asking, one sentence each: people are told once.
+    pub unasked: Vec<String>,
 }
 
 /// The one answer to a request. Dropping it unanswered counts as a failure.

@@ -42,6 +42,8 @@ pub(crate) enum Event {
         request: RequestId,
         tool: &'static str,
         arguments: Map<String, Value>,
+        /// Whether the agent's model called it, and not its program by itself.
+        is_models: bool,
         caller: Caller,
     },
     /// An agent waits for a call no longer.

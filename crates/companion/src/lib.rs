@@ -7,6 +7,7 @@
 //! sockets nor clocks.
 
 mod acceptance;
+mod asking;
 mod checks;
 mod clock;
 mod companion;

@@ -10,10 +10,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::{Dialect, IdeContext};
+use pillion_protocol::{Dialect, IdeContext, Outcome};
 use pillion_system::{Signal, Signals, memory};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::asking::Asking;
 use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
@@ -57,6 +58,7 @@ pub(crate) struct MainLoop {
     sessions: Sessions,
     losses: Losses,
     written: Written,
+    asking: Asking,
     upkeep: Instant,
     /// When freed memory is returned to the system.
     release: Option<Instant>,
@@ -89,6 +91,7 @@ impl MainLoop {
             sessions,
             losses,
             written: Written::default(),
+            asking: Asking::default(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             reported: Vec::new(),
@@ -155,9 +158,10 @@ impl MainLoop {
                 request,
                 tool,
                 arguments,
+                is_models,
                 caller,
             } => {
-                let call = self.parse_call(&session, request, tool, arguments);
+                let call = self.parse_call(&session, request, tool, arguments, is_models);
                 self.called(&session, call, caller, now);
                 self.release = Some(now + RELEASE_DELAY);
             }
@@ -178,7 +182,7 @@ impl MainLoop {
                 let is_busy = |session: &SessionId| {
                     let outbox = sessions.outbox(session);
                     let is_delivered = outbox.is_none_or(|outbox| outbox.is_delivered());
-                    !is_delivered || !diffs.names(session).is_empty()
+                    !is_delivered || !diffs.names(session, |_| true).is_empty()
                 };
                 if let Some(lost) = self.written.looked(number, found, is_busy, now) {
                     self.losses.add(lost);
@@ -271,6 +275,7 @@ impl MainLoop {
 
     fn session_gone(&mut self, session: &SessionId, now: Instant) {
         self.lose_undelivered(session);
+        self.asking.forget(session);
         if self.sessions.forget(session) {
             tracing::info!("session gone");
             let actions = self.diffs.session_gone(session, now);
@@ -303,6 +308,9 @@ impl MainLoop {
                     delivery,
                     accepted,
                 } => {
+                    if delivery.outcome == Outcome::Rejected {
+                        self.asking.rejected(&session, &delivery.file_path);
+                    }
                     let method = delivery.outcome.method();
                     tracing::info!(delivery.file_path, method, "outcome");
                     if let Some(outbox) = self.sessions.outbox(&session) {
@@ -369,7 +377,10 @@ impl MainLoop {
 
     fn report_status(&mut self) {
         self.reported = self.sessions.connected();
+        let listening = self.sessions.listening();
         self.editor.event(EditorEvent::Status(Status {
+            asking: self.asking.notes(&listening),
+            unasked: self.asking.unasked(&listening),
             agents: self.reported.clone(),
             context: (*self.context.current()).clone(),
             warnings: self.presence.warnings().to_vec(),

@@ -35,6 +35,9 @@ const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11
 /// to tell; on a busy machine it misses what comes at once.
 const SETTLE_TIME: Duration = Duration::from_secs(1);
 
+/// In a call's `_meta`, if Claude Code's model has asked for it.
+const MODELS_CALL: &str = "claudecode/toolUseId";
+
 const INITIALIZE: &str = "initialize";
 
 /// With this Claude Code tells its process.
@@ -210,7 +213,9 @@ impl Mcp {
         let name = params.get("name").and_then(Value::as_str);
         let name =
             name.ok_or_else(|| invalid("tools/call: name is missing or not a string".into()))?;
-        let tool = toolset::find(protocol, name);
+        let meta = params.get("_meta");
+        let is_models = meta.is_some_and(|meta| meta.get(MODELS_CALL).is_some());
+        let tool = toolset::find(protocol, name, is_models);
         let tool = tool.ok_or_else(|| invalid(format!("unknown tool {name:?}")))?;
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Map::new(),
@@ -223,6 +228,7 @@ impl Mcp {
             request: id.clone(),
             tool,
             arguments,
+            is_models,
             caller,
         };
         let stopping = || Error::new(INTERNAL_ERROR, "the companion is stopping");

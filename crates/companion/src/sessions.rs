@@ -222,11 +222,22 @@ impl Sessions {
 
     /// The agents that listen, in the order in which they came.
     pub(crate) fn connected(&self) -> Vec<Dialect> {
+        let listening = self.listening().into_iter();
+        listening.map(|(_, agent)| agent).collect()
+    }
+
+    /// The same with their sessions.
+    pub(crate) fn listening(&self) -> Vec<(SessionId, Dialect)> {
         let table = self.lock();
-        let sessions = table.sessions.values();
-        let mut connected: Vec<_> = sessions.filter(|session| session.streams > 0).collect();
-        connected.sort_by_key(|session| session.order);
-        connected.iter().map(|session| session.agent).collect()
+        let sessions = table.sessions.iter();
+        let mut listening: Vec<_> = sessions
+            .filter(|(_, session)| session.streams > 0)
+            .collect();
+        listening.sort_by_key(|(_, session)| session.order);
+        let listening = listening.into_iter();
+        listening
+            .map(|(id, session)| (Arc::clone(id), session.agent))
+            .collect()
     }
 
     /// The agent of this protocol that was last active, of those that listen.

@@ -406,7 +406,7 @@ impl Bridge {
 
     fn status(&mut self, status: &Status) {
         self.put_status(status);
-        for warning in &status.warnings {
+        for warning in status.unasked.iter().chain(&status.warnings) {
             if !self.warned.contains(warning) {
                 self.show_message(warning);
                 self.warned.push(warning.clone());

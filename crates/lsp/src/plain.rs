@@ -264,7 +264,10 @@ impl ClientProfile for Plain {
             EditorEvent::Open(diff, shown) => self.proposals.open(diff, shown, now),
             EditorEvent::Close(id, reason, closed) => self.proposals.close(id, reason, closed, now),
             EditorEvent::Text(key, told) => self.proposals.tell(key, told, now),
-            EditorEvent::Status(status) => self.warn(status.warnings),
+            EditorEvent::Status(mut status) => {
+                status.warnings.append(&mut status.unasked);
+                self.warn(status.warnings)
+            }
             // Dropping a request for diagnostics answers that there are none.
             EditorEvent::Diagnostics(..) | EditorEvent::Lost(_) | EditorEvent::Stopped => {
                 Vec::new()

@@ -130,7 +130,8 @@ impl Plugin {
             agents: agents.iter().map(|agent| (*agent).into()).collect(),
             mentions,
             pending_diffs: self.diffs.pending(),
-            warnings: self.status.warnings.clone(),
+            warnings: [&*self.status.warnings, &*self.status.unasked].concat(),
+            notes: self.status.asking.clone(),
         };
         if status == self.reported {
             return None;
@@ -230,8 +231,10 @@ impl ClientProfile for Plugin {
             EditorEvent::Text(key, told) => self.diffs.ask_text(key, told, requests),
             EditorEvent::Diagnostics(uri, found) => self.diagnostics.ask(uri, found, requests),
             EditorEvent::Status(status) => {
-                self.status = status;
-                None
+                let known = std::mem::replace(&mut self.status, status).unasked;
+                let mut unasked = self.status.unasked.iter();
+                let new = unasked.find(|sentence| !known.contains(sentence));
+                new.map(|sentence| message::show(MessageType::Warning, sentence.clone()))
             }
             EditorEvent::Lost(_) | EditorEvent::Stopped => None,
         };

@@ -309,9 +309,16 @@ impl App {
         self.views.get(self.current)
     }
 
+    /// How agents ask before they change files.
+    pub fn asking(&self) -> &[String] {
+        &self.status.asking
+    }
+
     /// What does not work, as long as it does not.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
-        let warnings = self.status.warnings.iter().chain(&self.troubles);
+        let status = &self.status;
+        let warnings = status.unasked.iter().chain(&status.warnings);
+        let warnings = warnings.chain(&self.troubles);
         warnings.map(String::as_str)
     }
 

@@ -19,11 +19,12 @@ const PASTE_PAUSE: Duration = Duration::from_millis(500);
 const KEY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What stands below the empty input line: one of these for each permission mode.
-const READY: [&str; 4] = [
+const READY: [&str; 5] = [
     "? for shortcuts",
     "plan mode on",
     "accept edits on",
     "auto mode on",
+    "bypass permissions on",
 ];
 
 /// What it asks above the choices for a proposed change.

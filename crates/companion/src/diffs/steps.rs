@@ -437,10 +437,15 @@ impl<C> Diffs<C> {
             .collect()
     }
 
-    /// The names of all open diffs of a session.
-    pub(crate) fn names(&self, session: &SessionId) -> Vec<String> {
+    /// The names of the open diffs of a session, of files of this kind.
+    pub(crate) fn names(
+        &self,
+        session: &SessionId,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Vec<String> {
         let entries = self.entries.iter();
         let own = entries.filter(|entry| entry.proposal.session == *session);
+        let own = own.filter(|entry| is_meant(&entry.proposal.file_path));
         let open = own.filter(|entry| !matches!(entry.state, State::AgentCloses { .. }));
         open.map(|entry| entry.proposal.name().to_owned()).collect()
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use pillion_protocol::claude::hooks::{self, BEFORE_TURN, BEFORE_WRITE, NO_DECISION, Review};
 use pillion_protocol::claude::tools::{self, CLOSE_ALL_DIFF_TABS, CLOSE_TAB, GET_DIAGNOSTICS};
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::diff::{self, CLOSE_DIFF, OPEN_DIFF, OpenDiff};
@@ -25,8 +26,12 @@ pub(super) enum ToolCall {
     /// The one of this name: its path, unless the agent gave it one.
     Close(String),
     CloseAll,
-    /// Of this file, or of all.
-    Diagnostics(Option<String>),
+    /// Of this file, or of all; whether the agent's own program asks, and not its model.
+    Diagnostics(Option<String>, bool),
+    /// It is about to change a file.
+    BeforeWrite(hooks::Call),
+    /// The person has sent a prompt.
+    BeforeTurn(hooks::Call),
 }
 
 impl MainLoop {
@@ -36,6 +41,7 @@ impl MainLoop {
         request: RequestId,
         tool: &str,
         arguments: Map<String, Value>,
+        is_models: bool,
     ) -> Result<ToolCall, String> {
         let agent = self.sessions.agent(session);
         let agent = agent.ok_or("the session has ended")?;
@@ -60,7 +66,13 @@ impl MainLoop {
             (Protocol::Claude, CLOSE_TAB) => ToolCall::Close(tools::closed_tab(arguments)?),
             (Protocol::Claude, CLOSE_ALL_DIFF_TABS) => ToolCall::CloseAll,
             (Protocol::Claude, GET_DIAGNOSTICS) => {
-                ToolCall::Diagnostics(tools::diagnosed_uri(arguments))
+                ToolCall::Diagnostics(tools::diagnosed_uri(arguments), !is_models)
+            }
+            (Protocol::Claude, BEFORE_WRITE) => {
+                ToolCall::BeforeWrite(hooks::Call::from_arguments(arguments))
+            }
+            (Protocol::Claude, BEFORE_TURN) => {
+                ToolCall::BeforeTurn(hooks::Call::from_arguments(arguments))
             }
             (_, other) => return Err(format!("unknown tool {other:?}")),
         })
@@ -103,11 +115,30 @@ impl MainLoop {
                 // What was accepted as proposed needs no word: here is the newer proposal.
                 let edited = former.filter(|former| former.is_edited);
                 self.lose(proposal.agent, edited);
+                self.asking.proposed(session, &proposal.file_path);
                 self.diffs.open(proposal, caller, now)
             }
             Ok(ToolCall::Close(name)) => self.close(session, &name, caller, now),
             Ok(ToolCall::CloseAll) => return self.close_all(session, caller, now),
-            Ok(ToolCall::Diagnostics(uri)) => return self.diagnostics(uri, caller),
+            Ok(ToolCall::Diagnostics(uri, is_programs)) => {
+                if let Some(path) = uri.as_deref().filter(|_| is_programs) {
+                    self.about_to_write(session, path);
+                }
+                return self.diagnostics(uri, caller);
+            }
+            Ok(ToolCall::BeforeWrite(call)) => {
+                self.note_hook(session, &call);
+                let answer = Ok(Answer::Text(match call.review {
+                    Review::Always => hooks::ask(),
+                    Review::Asked => NO_DECISION.to_owned(),
+                }));
+                vec![Action::Answer { caller, answer }]
+            }
+            Ok(ToolCall::BeforeTurn(call)) => {
+                self.note_hook(session, &call);
+                let answer = Ok(Answer::Text(NO_DECISION.to_owned()));
+                vec![Action::Answer { caller, answer }]
+            }
             Err(reason) => {
                 let answer = Err(reason);
                 vec![Action::Answer { caller, answer }]
@@ -140,9 +171,17 @@ impl MainLoop {
     }
 
     /// Closes the views of this session: "all" means no others. With that a turn begins, and the
-    /// prompt has used up the selection: what the person sees goes with the next one, too.
+    /// prompt has used up the selection: what the person sees goes with the next one, too. Subagents wait
+    /// for their decisions meanwhile, and their views are closed one by one.
     fn close_all(&mut self, session: &SessionId, caller: Caller, now: Instant) {
-        let names = self.diffs.names(session);
+        if self.sessions.agent(session) == Some(Dialect::ClaudeCode)
+            && self.asking.turn_begins(session)
+        {
+            self.report_status();
+        }
+        let asking = &self.asking;
+        let is_over = |path: &str| !asking.is_of_subagent(session, path);
+        let names = self.diffs.names(session, is_over);
         for name in &names {
             let (ignored, _) = tokio::sync::oneshot::channel();
             let actions = self.close(session, name, ignored, now);
@@ -160,6 +199,21 @@ impl MainLoop {
             && current.active_file().is_some()
         {
             outbox.push_context(current);
+        }
+    }
+
+    fn note_hook(&mut self, session: &SessionId, call: &hooks::Call) {
+        if self.asking.hooked(session, call) {
+            self.report_status();
+        }
+    }
+
+    /// Claude Code asks for the diagnostics of a file just before it writes it, in every mode.
+    fn about_to_write(&mut self, session: &SessionId, uri: &str) {
+        let is_claude = self.sessions.agent(session) == Some(Dialect::ClaudeCode);
+        let path = uri.strip_prefix("file://").filter(|_| is_claude);
+        if path.is_some_and(|path| self.asking.writes(session, path)) {
+            self.report_status();
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pillion_protocol::claude::hooks::{self, BEFORE_TURN, BEFORE_WRITE};
 use pillion_protocol::claude::tools::{self, CLOSE_TAB, GET_DIAGNOSTICS, TAB_CLOSED};
 use pillion_protocol::claude::{CLAUDE_CODE_CLIENT, DROPS_LAST_LINE_FEED, OPENCODE_CLIENT};
 use pillion_protocol::dialect::Protocol;
@@ -59,13 +60,18 @@ pub(super) fn list(protocol: Protocol) -> Value {
     json!({"tools": tools.into_iter().map(tool).collect::<Vec<Value>>()})
 }
 
-/// The tool of this name.
-pub(super) fn find(protocol: Protocol, name: &str) -> Option<&'static str> {
+/// The tool of this name. What hooks call is there for nobody else.
+pub(super) fn find(protocol: Protocol, name: &str, is_models: bool) -> Option<&'static str> {
     let names: &[_] = match protocol {
         Protocol::Companion => &diff::NAMES,
         Protocol::Claude => &tools::NAMES,
     };
-    names.iter().copied().find(|tool| *tool == name)
+    let hooks: &[_] = match protocol {
+        Protocol::Claude if !is_models => &[BEFORE_WRITE, BEFORE_TURN],
+        _ => &[],
+    };
+    let mut names = names.iter().chain(hooks).copied();
+    names.find(|tool| *tool == name)
 }
 
 /// What a call is answered with; nothing, if the answer is what the person decides.
@@ -84,6 +90,14 @@ pub(super) async fn answer(
             _ => "[]".to_owned(),
         };
         return Ok(Some(Success::Blocks(vec![found])));
+    }
+    if tool == BEFORE_WRITE || tool == BEFORE_TURN {
+        let decision = match result.await {
+            Ok(Ok(diffs::Answer::Text(decision))) => decision,
+            // The agent asks in its terminal then, whatever its mode.
+            _ => hooks::ask(),
+        };
+        return Ok(Some(Success::Blocks(vec![decision])));
     }
     Ok(match result.await? {
         Ok(diffs::Answer::Opened) => None,

@@ -7,6 +7,7 @@ use pillion_agent::find::{Refusal, Verdict, Version};
 use pillion_discovery::canonicalize;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
+use pillion_protocol::claude::AUTO_BY_DEFAULT;
 use serde_json::Value;
 
 use super::super::facts::Facts;
@@ -16,8 +17,8 @@ use super::settings::merged;
 use super::{shell, variables};
 use crate::setup::settings::{Content, Scope, SettingsFile};
 
-/// The oldest release that was seen to make changes without asking if no setting says otherwise.
-const AUTOMATIC: Version = Version::new(2, 1, 330);
+/// The first release that makes changes without asking if no setting says otherwise.
+const AUTOMATIC: Version = Version::from_numbers(AUTO_BY_DEFAULT);
 
 /// The oldest release that was seen not to start with an administrator's file that is broken.
 const INSISTENT: Version = Version::new(2, 1, 330);
@@ -97,7 +98,7 @@ fn without_asking(facts: &Facts) -> Option<Finding> {
         None => return None,
     };
     let what = format!("Claude Code makes changes without asking: {how}");
-    let why = "it then shows no diffs, not even in the editor; `\"permissions\": {\"ask\": [\"Edit\", \"Write\"]}` in its settings brings them back in every mode";
+    let why = "it then shows no diffs, not even in the editor; `\"permissions\": {\"ask\": [\"Edit\", \"Write\"]}` in its settings brings them back in every mode, and so does `pillion run claude`";
     let user = of(facts, Scope::User)?;
     let finding = Finding::note(Id::NoDiffs, what, why);
     Some(finding.fix(shell::edit(&user.path)))

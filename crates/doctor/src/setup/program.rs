@@ -2,6 +2,7 @@
 
 mod reported;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ const MAX_SCRIPT: u64 = 64 << 10;
 /// What is known of the agent's program.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// Where its command is; none if it is not on PATH.
+    /// Where its command is; none if it is neither on PATH nor behind an alias.
     pub path: Option<PathBuf>,
     /// Which release it is.
     pub version: Option<Version>,
@@ -36,15 +37,30 @@ pub struct Program {
     pub installer: Option<&'static str>,
 }
 
-/// Whether the agent's command is on PATH.
+/// Whether the agent's command is there.
 pub fn is_installed(agent: Dialect, environment: &Environment) -> bool {
-    on_path(agent.name(), environment).is_some()
+    find(agent, environment).is_some()
+}
+
+/// The agent's command: on PATH, or where only an alias of the shell leads.
+fn find(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
+    on_path(agent.name(), environment).or_else(|| behind_alias(agent, environment))
+}
+
+/// Where Claude Code's own installer puts it, for which it writes an alias.
+pub fn behind_alias(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
+    let home = environment
+        .home()
+        .filter(|_| agent == Dialect::ClaudeCode)?;
+    let path = home.join(".claude/local").join(agent.name());
+    path.is_file().then_some(path)
 }
 
 /// The release that this command starts, as far as its package shows: nothing is run. The newest
 /// known one where that does not help.
 pub fn release(agent: Dialect, command: &Path, environment: &Environment) -> Release {
     let path = match command.to_str() {
+        Some(name) if is_bare(command) && name == agent.name() => find(agent, environment),
         Some(name) if is_bare(command) => on_path(name, environment),
         _ => Some(environment.current_dir().join(command)),
     };
@@ -55,12 +71,25 @@ pub fn release(agent: Dialect, command: &Path, environment: &Environment) -> Rel
     )
 }
 
+/// The release that says what it is: where no package shows it, the command is run, with these variables too.
+pub fn reported_release(
+    agent: Dialect,
+    command: &OsStr,
+    variables: &[(&str, &OsStr)],
+    environment: &Environment,
+) -> Release {
+    let shown = release(agent, Path::new(command), environment);
+    let version = (!shown.is_known()).then(|| reported::version(Path::new(command), variables));
+    let version = version.flatten().unwrap_or(shown.version);
+    Release { agent, version }
+}
+
 /// Looks for the agent's command as a shell does.
 pub fn look(agent: Dialect, environment: &Environment) -> Program {
-    let path = on_path(agent.name(), environment);
+    let path = find(agent, environment);
     let version = path
         .as_deref()
-        .and_then(|path| packaged_version(path, agent).or_else(|| reported::version(path)));
+        .and_then(|path| packaged_version(path, agent).or_else(|| reported::version(path, &[])));
     let has = |name: &str| on_path(name, environment).is_some();
     let installers = [
         ("apt-get", "sudo apt-get install"),

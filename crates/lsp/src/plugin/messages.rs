@@ -240,6 +240,7 @@ pub struct DidChangeStatus {
     pub mentions: Vec<&'static str>,
     pub pending_diffs: usize,
     pub warnings: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// An agent, for programs and for people.

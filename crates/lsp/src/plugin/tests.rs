@@ -313,6 +313,7 @@ fn status() -> DidChangeStatus {
         mentions: vec!["claude"],
         pending_diffs: 1,
         warnings: vec![String::new()],
+        notes: vec![String::new()],
     }
 }
 

@@ -1,6 +1,7 @@
 //! `pillion run`.
 
 use pillion_text::stderr;
+mod review;
 #[cfg(unix)]
 #[path = "run/unix.rs"]
 mod system;
@@ -51,6 +52,10 @@ pub struct Args {
     /// Fail with exit code 3 if there is no companion
     #[arg(long)]
     require: bool,
+
+    /// When Claude Code 2.1.118 and later ask before they change a file, and so show a diff
+    #[arg(long, value_name = "WHEN", default_value = "always")]
+    review: review::Review,
 
     #[command(flatten)]
     target: Target,
@@ -114,6 +119,31 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             "note: IDE mode is off in {agent}: type `/ide enable` in it, once."
         ));
     }
+    let arguments = match &companion {
+        Some(companion) if companion.state.is_some() => {
+            let is_silent = agent != Dialect::ClaudeCode || args.print;
+            let reported = (!is_silent).then(|| chosen.reported_release(agent, &environment));
+            let release = reported.unwrap_or(release);
+            let folder = environment.current_dir();
+            let has_no_hooks = agent == Dialect::ClaudeCode && {
+                let settings = settings();
+                let mut files = settings.counting(true);
+                let said = files.find_map(|file| file.content.get(&[review::NO_HOOKS])?.as_bool());
+                said == Some(true)
+            };
+            let (arguments, note) =
+                review::arguments(release, start.arguments, folder, args.review, has_no_hooks);
+            if let Some(note) = note {
+                stderr::print(format_args!("note: {note}."));
+            }
+            arguments
+        }
+        _ => start.arguments.to_vec(),
+    };
+    let start = Start {
+        arguments: &arguments,
+        ..start
+    };
     if args.print {
         return Ok(print(companion.as_ref(), &wiring, &start.shown())?);
     }

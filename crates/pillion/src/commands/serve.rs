@@ -111,7 +111,10 @@ impl Editor for Headless {
                 Err(stale) => told.failed(stale.to_string()),
             },
             EditorEvent::Lost(lost) => self.warn(lost),
-            EditorEvent::Status(status) => self.warn_once(status.warnings),
+            EditorEvent::Status(mut status) => {
+                status.warnings.append(&mut status.unasked);
+                self.warn_once(status.warnings);
+            }
             EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
             EditorEvent::Stopped => {}
         }

@@ -29,6 +29,7 @@ struct Stage {
 }
 
 /// What a talkative agent printed.
+#[derive(Debug)]
 struct Said {
     output: Output,
     pid: u32,

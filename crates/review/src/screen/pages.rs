@@ -62,6 +62,10 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
             Line::raw("When an agent proposes a change, it opens here."),
         ]
     };
+    for note in app.asking() {
+        lines.push(Line::raw(""));
+        lines.push(Line::raw(visible::one_line(note)));
+    }
     for warning in app.warnings() {
         lines.push(Line::raw(""));
         let warning = visible::one_line(warning);

@@ -104,6 +104,8 @@ fn status() -> Status {
         ..File::focused("/work/shop/src/app.ts", 2)
     };
     Status {
+        asking: Vec::new(),
+        unasked: Vec::new(),
         agents: Dialect::AGENTS.to_vec(),
         context: IdeContext {
             workspace_state: Some(WorkspaceState {

@@ -2,6 +2,7 @@
 //!
 //! The only thing that the doctor runs, and only where no package has the release.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -12,9 +13,10 @@ use pillion_system::child::{self, Group};
 /// How long it may take. Node takes a second or two on a slow machine.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub fn version(command: &Path) -> Option<Version> {
+pub fn version(command: &Path, variables: &[(&str, &OsStr)]) -> Option<Version> {
     // Nothing of what it started is to stay.
     let mut asked = Command::new(command);
+    asked.envs(variables.iter().copied());
     let ended = child::run(asked.arg("--version"), Group::Own, VERSION_TIMEOUT).ok()?;
     let is_answer = ended.status.is_some_and(|status| status.success());
     is_answer.then(|| version_in(&String::from_utf8_lossy(&ended.out)))?

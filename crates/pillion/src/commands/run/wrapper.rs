@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use pillion_agent::find::Release;
 use pillion_discovery::{Environment, canonicalize};
 use pillion_protocol::Dialect;
 
@@ -20,6 +21,16 @@ pub struct Chosen {
     pub program: OsString,
     /// The value of [`GUARD`] for it; none for what surely is the agent.
     pub guard: Option<OsString>,
+}
+
+impl Chosen {
+    /// The release that the program says it is, if no package says it. A wrapper that hides that it runs this
+    /// command is noticed here, too.
+    pub fn reported_release(&self, agent: Dialect, environment: &Environment) -> Release {
+        let guard = self.guard.as_deref().map(|guard| (GUARD, guard));
+        let program = &self.program;
+        program::reported_release(agent, program, guard.as_slice(), environment)
+    }
 }
 
 /// The agent's program behind every wrapper. A command that is a path is taken as it is, once.
@@ -43,8 +54,9 @@ pub fn look_behind(
         vec![environment.current_dir().join(command)]
     };
     let Some(first) = candidates.first() else {
-        // Starting it says what is wrong.
-        let program = command.to_owned();
+        // Starting what is nowhere says what is wrong.
+        let alias = program::behind_alias(agent, environment).filter(|_| is_bare);
+        let program = alias.map_or_else(|| command.to_owned(), PathBuf::into_os_string);
         return Ok(Chosen {
             program,
             guard: None,

@@ -1,6 +1,7 @@
 //! `pillion run claude` and `pillion run opencode`: what they are given, and what is taken from them.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use super::{Stage, TALKATIVE};
 
@@ -65,5 +66,111 @@ fn without_a_companion_a_port_that_leads_nowhere_is_taken_out() {
         let said = stage.said(command);
         assert!(said.stderr().contains("without one"), "{}", said.stderr());
         assert_eq!(said.variable(PORT), None, "{agent}");
+    }
+}
+
+/// What a native installer leaves behind: no package names its release, and it says it itself.
+const NATIVE: &str = r#"[ "$1" = --version ] && { echo '2.1.330 (Claude Code)'; exit; }"#;
+
+const HOOK: &str = "pillionBeforeWrite";
+
+#[test]
+fn a_native_program_is_asked_which_release_it_is() {
+    let stage = Stage::new(&format!("{NATIVE}\n{TALKATIVE}"));
+    let _serve = stage.sandbox.serve::<&str>([]);
+    let said = stage.said(stage.command(["claude", "hello"]));
+    let [option, settings, prompt] = &said.args[..] else {
+        panic!("{:?}", said.args);
+    };
+    assert_eq!((&**option, &**prompt), ("--settings", "hello"));
+    assert!(settings.contains(HOOK) && settings.contains(r#""review":"always""#));
+    let said = stage.said(stage.command(["--review", "asked", "claude"]));
+    assert!(said.args[1].contains(r#""review":"asked""#), "{said:?}");
+    let printed = stage.command(["--print", "claude"]).output().unwrap();
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    assert!(!printed.contains(HOOK), "nothing is run: {printed}");
+    for agent in ["gemini", "qwen", "opencode"] {
+        let said = stage.said(stage.command([agent, "x"]));
+        assert_eq!(said.args, ["x"], "{agent}");
+    }
+}
+
+#[test]
+fn an_old_release_is_started_as_it_is_with_a_word() {
+    for (version, note) in [
+        ("2.1.117 (Claude Code)", "or later does"),
+        ("2.1.0", "or later does"),
+        ("no number", ""),
+    ] {
+        let script =
+            format!("[ \"$1\" = --version ] && {{ echo '{version}'; exit; }}\n{TALKATIVE}");
+        let stage = Stage::new(&script);
+        let _serve = stage.sandbox.serve::<&str>([]);
+        let said = stage.said(stage.command(["claude", "hello"]));
+        assert_eq!(said.args, ["hello"], "{version}");
+        assert!(said.stderr().contains(note), "{}", said.stderr());
+        assert_eq!(said.stderr().is_empty(), note.is_empty(), "{version}");
+    }
+}
+
+/// `alias claude=~/.claude/local/claude` is the shell's: nothing of that name is on PATH.
+#[test]
+fn a_program_behind_an_alias_is_found() {
+    let stage = Stage::new(&format!("{NATIVE}\n{TALKATIVE}"));
+    let _serve = stage.sandbox.serve::<&str>([]);
+    let local = stage.sandbox.home.home().join(".claude/local");
+    fs::create_dir_all(&local).unwrap();
+    fs::rename(stage.bin().join("claude"), local.join("claude")).unwrap();
+    let said = stage.said(stage.command(["claude", "hello"]));
+    assert_eq!(said.args.len(), 3, "{said:?}");
+}
+
+/// A wrapper that does not say that it runs this command would be asked for ever.
+#[test]
+fn a_wrapper_that_hides_it_is_asked_once() {
+    let stage = Stage::new(&format!("{NATIVE}\n{TALKATIVE}"));
+    let _serve = stage.sandbox.serve::<&str>([]);
+    let wrappers = stage.sandbox.home.root().join("wrappers");
+    fs::create_dir(&wrappers).unwrap();
+    let wrapper = wrappers.join("claude");
+    let log = stage.sandbox.home.root().join("log");
+    let script = format!(
+        "#!/bin/sh\necho x >> {}\nverb=ru\nexec {} \"${{verb}}n\" claude \"$@\"\n",
+        log.display(),
+        env!("CARGO_BIN_EXE_pillion")
+    );
+    fs::write(&wrapper, script).unwrap();
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = stage.command(["claude", "hello"]);
+    let path = stage.path();
+    let path = std::env::join_paths([wrappers].into_iter().chain(std::env::split_paths(&path)));
+    command.env("PATH", path.unwrap());
+    let said = stage.said(command);
+    assert_eq!(said.args.last().unwrap(), "hello", "{said:?}");
+    assert!(said.args[1].contains(HOOK), "{said:?}");
+    let runs = fs::read_to_string(&log).unwrap().lines().count();
+    assert!(runs <= 3, "{runs}");
+}
+
+#[test]
+fn settings_that_disable_hooks_are_reported() {
+    let stage = Stage::new(&format!("{NATIVE}\n{TALKATIVE}"));
+    let _serve = stage.sandbox.serve::<&str>([]);
+    let settings = stage.sandbox.home.home().join(".claude/settings.json");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    for (text, is_said) in [
+        (r#"{"disableAllHooks":true}"#, true),
+        (r#"{"disableAllHooks":false}"#, false),
+        (r#"{"hooks":{}}"#, false),
+    ] {
+        fs::write(&settings, text).unwrap();
+        let said = stage.said(stage.command(["claude"]));
+        assert_eq!(
+            said.stderr().contains("`disableAllHooks`"),
+            is_said,
+            "{text}"
+        );
+        let said = stage.said(stage.command(["--review", "asked", "claude"]));
+        assert_eq!(said.stderr(), "", "{text}");
     }
 }

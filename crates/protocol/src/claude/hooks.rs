@@ -1,0 +1,180 @@
+//! Hooks that call a tool of the companion over the agent's own connection: with them Claude Code asks before
+//! each change, in every permission mode. They come with its command line ([`settings`]), and only
+//! releases from [`TAKES_TOOL_HOOKS`](super::TAKES_TOOL_HOOKS) on take them.
+
+use serde_json::{Map, Value, json};
+
+use crate::diff::take_string;
+
+/// The tool that is called before a file is changed. It is in no list, and a model that calls it is refused.
+pub const BEFORE_WRITE: &str = "pillionBeforeWrite";
+
+/// The tool that is called when the person has sent a prompt.
+pub const BEFORE_TURN: &str = "pillionBeforeTurn";
+
+/// How long the agent waits for the person, in seconds.
+const PERSONS_TIMEOUT: u32 = 86_400;
+
+/// How long it waits for an answer that needs no person, in seconds.
+const TIMEOUT: u32 = 10;
+
+/// An answer that leaves everything to the agent.
+pub const NO_DECISION: &str = "{}";
+
+/// When the agent is to ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Review {
+    /// Before each change, whatever its permission mode.
+    Always,
+    /// As its permission mode has it.
+    Asked,
+}
+
+/// What a hook says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// When it is to ask.
+    pub review: Review,
+    /// Its permission mode now: "default", "acceptEdits", "auto", "plan", "bypassPermissions" or "dontAsk".
+    pub mode: String,
+    /// Whether a subagent makes the change.
+    pub is_subagent: bool,
+    /// The file that it is about to change; none if it is a notebook, which is shown in its terminal only.
+    pub path: Option<String>,
+}
+
+impl Review {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Always => "always",
+            Self::Asked => "asked",
+        }
+    }
+}
+
+impl Call {
+    /// Reads the arguments of a hook's call. What is missing is as it is with a hook that says nothing.
+    pub fn from_arguments(mut arguments: Map<String, Value>) -> Self {
+        let mut take = |name| take_string(&mut arguments, BEFORE_WRITE, name).unwrap_or_default();
+        let review = match take("review").as_str() {
+            "always" => Review::Always,
+            _ => Review::Asked,
+        };
+        let (mode, agent) = (take("mode"), take("agent"));
+        let input: Value = serde_json::from_str(&take("input")).unwrap_or_default();
+        let path = input.get("file_path").and_then(Value::as_str);
+        Self {
+            review,
+            mode,
+            is_subagent: !agent.is_empty(),
+            path: path.map(str::to_owned),
+        }
+    }
+}
+
+/// The hooks, as a settings file has them.
+pub fn hooks(review: Review) -> Value {
+    let hook = |tool, timeout, input: Value| {
+        let mut hook = json!({
+            "type": "mcp_tool", "server": "ide", "tool": tool, "timeout": timeout, "input": input,
+        });
+        if timeout == PERSONS_TIMEOUT {
+            hook["statusMessage"] = "Waiting for your review in Pillion".into();
+        }
+        hook
+    };
+    let common = json!({
+        "review": review.name(), "mode": "${permission_mode}", "agent": "${agent_id}",
+    });
+    let mut change = common.clone();
+    change["tool"] = "${tool_name}".into();
+    change["input"] = "${tool_input}".into();
+    json!({
+        "PreToolUse": [
+            {"matcher": "Edit|Write|NotebookEdit", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, change)]},
+        ],
+        "UserPromptSubmit": [{"hooks": [hook(BEFORE_TURN, TIMEOUT, common)]}],
+    })
+}
+
+/// Settings with these hooks beside those that they have.
+///
+/// # Errors
+/// If they are not an object, or have hooks of another form.
+pub fn settings(mut settings: Value, review: Review) -> Result<Value, String> {
+    let wrong = |what: &str| format!("{what} is not an object");
+    let all = settings.as_object_mut().ok_or_else(|| wrong("it"))?;
+    let own = all.entry("hooks").or_insert_with(|| json!({}));
+    let own = own.as_object_mut().ok_or_else(|| wrong("`hooks`"))?;
+    let Value::Object(hooks) = hooks(review) else {
+        return Ok(settings);
+    };
+    for (event, hooks) in hooks {
+        let list = own.entry(event.clone()).or_insert_with(|| json!([]));
+        let list = list.as_array_mut();
+        let list = list.ok_or_else(|| format!("`hooks.{event}` is not a list"))?;
+        list.extend(hooks.as_array().into_iter().flatten().cloned());
+    }
+    Ok(settings)
+}
+
+/// The answer that has the agent ask the person, who then gets its `openDiff`.
+pub fn ask() -> String {
+    json!({"hookSpecificOutput": {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "ask",
+        "permissionDecisionReason": "Pillion shows every change first",
+    }})
+    .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_stand_beside_those_of_the_person() {
+        let own =
+            json!({"model": "x", "hooks": {"PreToolUse": [{"matcher": "Bash"}], "Stop": [1]}});
+        let both = settings(own, Review::Always).unwrap();
+        assert_eq!(both["model"], "x");
+        assert_eq!(both["hooks"]["PreToolUse"][0]["matcher"], "Bash");
+        assert_eq!(
+            both["hooks"]["PreToolUse"][1]["matcher"],
+            "Edit|Write|NotebookEdit"
+        );
+        assert_eq!(both["hooks"]["Stop"], json!([1]));
+        for broken in [
+            json!(1),
+            json!({"hooks": 1}),
+            json!({"hooks": {"PreToolUse": {}}}),
+        ] {
+            let refused = settings(broken.clone(), Review::Always);
+            assert!(refused.is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_call_says_mode_file_and_who() {
+        let read = |arguments: Value| Call::from_arguments(arguments.as_object().unwrap().clone());
+        let call = read(json!({
+            "review": "always", "mode": "auto", "agent": "", "input": r#"{"file_path":"/a","content":""}"#,
+        }));
+        assert_eq!(
+            call,
+            Call {
+                review: Review::Always,
+                mode: "auto".into(),
+                is_subagent: false,
+                path: Some("/a".into()),
+            }
+        );
+        let call =
+            read(json!({"review": "asked", "mode": "plan", "agent": "a1", "input": "no JSON"}));
+        assert_eq!(
+            (call.review, call.is_subagent, call.path),
+            (Review::Asked, true, None)
+        );
+        assert_eq!(read(json!({"mode": 1})).review, Review::Asked);
+    }
+}
