@@ -200,19 +200,13 @@ The terminal then stays beside it."
 (defun pillion-typing-p ()
   "Whether the person typed or moved just now."
   (let ((idle (current-idle-time)))
-    (or (null idle)
-        (< (float-time idle)
-           (if (memq real-last-command pillion-editing-commands)
-               pillion-editing-delay
-             pillion-typing-delay)))))
-
-(defun pillion-when (condition action &optional interval)
-  "Call ACTION as soon as CONDITION is met, looking every INTERVAL seconds.
-CONDITION returns non-nil when it is, or `never' to give up."
-  (pcase (funcall condition)
-    ('never nil)
-    ('nil (run-at-time (or interval 0.1) nil #'pillion-when condition action interval))
-    (_ (funcall action))))
+    ;; Emacs itself counts its start as input.
+    (and (> num-input-keys 0)
+         (or (null idle)
+             (< (float-time idle)
+                (if (memq real-last-command pillion-editing-commands)
+                    pillion-editing-delay
+                  pillion-typing-delay))))))
 
 (defun pillion-frame-drawn-p (frame)
   "Whether a person can see what is drawn on FRAME."

@@ -18,11 +18,15 @@
 (require 'pillion-reload)
 (require 'pillion-text)
 (require 'pillion-view)
+(require 'pillion-wait)
 
 (defconst pillion-diff--review-delay 1.0
   "A decision that comes sooner is about what was there before.
 So is one that comes as soon after a refused one, as from a key that is
 held down.  Seconds.")
+
+(defconst pillion-diff--burst-delay 0.3
+  "Keys that follow each other within so many seconds are one text.")
 
 (defvar pillion-diff-opened-functions nil
   "Called with each diff that is pending from now on.
@@ -62,9 +66,33 @@ That is `accepted', `rejected' or `closed'.")
       (setf (pillion-diff-seen-since diff) (float-time)))))
 (put 'pillion-diff--note-focus 'permanent-local-hook t)
 
+(defun pillion-diff--astray-p (diff)
+  "Whether a key for DIFF was meant for what had the focus before.
+That is any key of the first second, and those that follow it quickly."
+  (let ((came-at (pillion-diff-came-at diff)))
+    (and came-at
+         (< (float-time)
+            (max (+ (max came-at (pillion-diff-seen-since diff)) pillion-diff--review-delay)
+                 (+ (pillion-diff-astray-at diff) pillion-diff--burst-delay))))))
+
 (defun pillion-diff--pre-command ()
   "A command begins that the person invoked."
-  (setq pillion--in-command t))
+  (setq pillion--in-command t)
+  (let ((diff (pillion-view-focused)))
+    (when diff
+      (cond ((not (pillion-diff--astray-p diff))
+             (setf (pillion-diff-came-at diff) nil))
+            ((not (or (memq this-command '(pillion-accept pillion-reject))
+                      (mouse-event-p last-input-event)))
+             (setf (pillion-diff-astray-at diff) (float-time))
+             (setq this-command #'pillion-diff-ignore-key))))))
+
+(defun pillion-diff-ignore-key ()
+  "Say that a key did nothing: it was meant for what had the focus before."
+  (interactive)
+  (let ((diff (pillion-view-focused)))
+    (pillion-say "a proposal for %s has just opened: keys count once you pause"
+                 (if diff (pillion-proposal-name diff) "a file"))))
 
 (defun pillion-diff--post-command ()
   "A command has ended; from now on, keys refer to what is on the screen."
@@ -82,6 +110,12 @@ That is `accepted', `rejected' or `closed'.")
       (pillion-say "%s is still pending: M-x pillion-diffs goes to it" (pillion-proposal-name diff)))
     (setf (pillion-diff-is-hidden diff) is-hidden)))
 
+(defun pillion-diff--note-all-hidden (&rest _)
+  "Say so if something other than a command has covered a proposal."
+  ;; A view is being made, or is going.
+  (unless pillion--in-command
+    (mapc #'pillion-diff--note-hidden pillion-diff--pending)))
+
 (defun pillion-diff--problem (diff)
   "Why a decision about DIFF does not count now, or nil."
   (cond
@@ -97,6 +131,7 @@ That is `accepted', `rejected' or `closed'.")
   (let ((diff (or (pillion-view-focused)
                   (and (null (cdr pillion-diff--pending)) (car pillion-diff--pending)))))
     (and (pillion-diff--pending-p diff)
+         (not (pillion-diff--astray-p diff))
          (not (pillion-diff--problem diff)))))
 
 ;;; How a settled diff goes
@@ -127,6 +162,8 @@ That is `accepted', `rejected' or `closed'.")
         (pillion-view-remove diff)
       (error (pillion-say "cannot close the view of %s: %s" (pillion-diff-path diff)
                           (error-message-string error))))
+    (pillion-wait-look-soon)
+    (force-mode-line-update t)
     (run-hook-with-args 'pillion-diff-closed-functions diff outcome)))
 
 (defun pillion-diff--settle (diff outcome &optional when)
@@ -140,7 +177,7 @@ Its view is taken away at once if WHEN is `now', in a moment if it is
   (pcase when
     ('now (pillion-diff--take-away diff outcome))
     ('soon (run-at-time 0 nil #'pillion-diff--take-away diff outcome))
-    (_ (pillion-when (lambda ()
+    (_ (pillion-wait (lambda ()
                        (cond ((not (memq diff pillion-diff--leaving)) 'never)
                              (t (not (pillion-diff--mid-typing-p diff)))))
                      (lambda () (pillion-diff--take-away diff outcome)))))
@@ -199,7 +236,7 @@ The one with ID is, in any case."
         (user-error "Pillion: %s" doubt))
       (unless (pillion-diff--send diff "accepted" text)
         (user-error "Pillion is not running, so the agent cannot get this: M-x write-file keeps a copy"))
-      (pillion-reload-expect (pillion-diff-path diff))
+      (pillion-reload-expect (pillion-diff-path diff) text)
       (pillion-diff--settle diff 'accepted 'now))))
 
 (defun pillion-diff--reject (diff &optional when)
@@ -352,8 +389,10 @@ With a prefix argument, it is the one with this ID."
 
 (defun pillion-diff--attach ()
   "Begin to watch what the person does."
-  (add-hook 'pre-command-hook #'pillion-diff--pre-command)
+  ;; Before those that already do something for the command.
+  (add-hook 'pre-command-hook #'pillion-diff--pre-command -90)
   (add-hook 'post-command-hook #'pillion-diff--post-command)
+  (add-hook 'window-buffer-change-functions #'pillion-diff--note-all-hidden)
   (add-hook 'after-delete-frame-functions #'pillion-diff--on-frame-gone)
   (add-hook 'kill-emacs-query-functions #'pillion-diff--confirm-exit))
 
@@ -362,6 +401,7 @@ With a prefix argument, it is the one with this ID."
   (setq pillion--in-command nil)
   (remove-hook 'pre-command-hook #'pillion-diff--pre-command)
   (remove-hook 'post-command-hook #'pillion-diff--post-command)
+  (remove-hook 'window-buffer-change-functions #'pillion-diff--note-all-hidden)
   (remove-hook 'after-delete-frame-functions #'pillion-diff--on-frame-gone)
   (remove-hook 'kill-emacs-query-functions #'pillion-diff--confirm-exit))
 

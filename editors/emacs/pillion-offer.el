@@ -5,7 +5,7 @@
 ;;; Commentary:
 
 ;; A proposal comes into sight by itself, but not while that would disturb the
-;; person; then a message announces it.
+;; person; then a message announces it, and the mode line has it until it is seen.
 
 ;;; Code:
 
@@ -13,6 +13,7 @@
 (require 'pillion-proposal)
 (require 'pillion-terminal)
 (require 'pillion-view)
+(require 'pillion-wait)
 
 (defun pillion-offer--free-p (diff)
   "Whether DIFF may be shown now; `never' if it is no longer pending."
@@ -43,25 +44,33 @@ and draws no other."
 
 (defun pillion-offer (diff)
   "Show DIFF, as soon as that does not disturb the person."
-  (let ((is-announced nil)
-        (begun (float-time)))
-    (pillion-when
-     (lambda ()
-       (pillion-offer--select-frame)
-       (let ((free (pillion-offer--free-p diff)))
-         (cond ((eq free 'never) 'never)
-               ((and free (pillion-view-show diff nil)) t)
-               ((and (not is-announced)
-                     (> (- (float-time) begun) pillion-typing-delay))
-                (setq is-announced t)
-                (pillion-offer--announce diff)
-                nil))))
-     #'ignore)))
+  (setf (pillion-diff-is-announced diff) nil)
+  (run-at-time pillion-typing-delay nil #'pillion-offer--announce diff)
+  (pillion-wait
+   (lambda ()
+     (pillion-offer--select-frame)
+     (let ((free (pillion-offer--free-p diff)))
+       (if (eq free 'never) free (and free (pillion-view-show diff nil)))))
+   (lambda ()
+     ;; They were told that it waits; and what they look at now has come by itself.
+     (when (pillion-diff-is-announced diff)
+       (pillion-say "%s proposes %s: C-c C-c accepts, C-c C-k rejects"
+                    (pillion-diff-agent diff) (pillion-proposal-name diff))))))
 
 (defun pillion-offer--announce (diff)
-  "Announce DIFF to a person who is looking elsewhere."
-  (pillion-say "%s proposes %s. M-x pillion-diffs shows it"
-               (pillion-diff-agent diff) (pillion-proposal-name diff)))
+  "Announce DIFF, if it still waits, to a person who is looking elsewhere."
+  (when (and (pillion-diff--pending-p diff) (not (pillion-diff-config diff)))
+    (setf (pillion-diff-is-announced diff) t)
+    (pillion-say "%s proposes %s. M-x pillion-diffs shows it"
+                 (pillion-diff-agent diff) (pillion-proposal-name diff))))
+
+(defun pillion-offer-mode-line ()
+  "What stays in the mode line while proposals are out of sight."
+  (let ((count (seq-count (lambda (it) (not (pillion-view-shown-p it))) pillion-diff--pending)))
+    (if (zerop count)
+        ""
+      (propertize (format " [%d diff%s: M-x pillion-diffs]" count (if (= count 1) "" "s"))
+                  'face 'warning))))
 
 (provide 'pillion-offer)
 ;;; pillion-offer.el ends here

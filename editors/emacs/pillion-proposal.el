@@ -22,8 +22,10 @@
   buffer original-buffer hunks refresh-timer
   ;; Which revision was drawn, and since when; whether a key sequence was begun before.
   (seen-revision 0) (seen-since 0.0) (refused-at 0.0) begun-before warning
+  ;; Since when it has a focus for which the person did not ask; the last key that was meant for another.
+  came-at (astray-at 0.0)
   ;; Where it is shown: the frame, its windows, and its configuration before.
-  frame windows arrangement config control is-hidden)
+  frame windows arrangement config control is-hidden is-announced)
 
 (defvar pillion-diff--pending nil
   "The diffs that wait for a decision, the oldest first.")

@@ -4,20 +4,37 @@
 
 ;;; Commentary:
 
-;; What agents write reaches the buffers: one without unsaved changes is
-;; reverted, one with them is left alone with a message.  There are no prompts.
+;; What agents write reaches the buffers: one without unsaved changes is read
+;; again, one with them is left alone with a message.  There are no prompts.
+;; Points, narrowing and folded text stay, also if the agent empties the file
+;; before it writes.
 
 ;;; Code:
 
 (require 'pillion-core)
 (require 'pillion-client)
+(require 'pillion-text)
+(require 'pillion-wait)
+(require 'pillion-watch)
 
 (defconst pillion-reload--expected-for 10
   "For how many seconds a file that an agent is about to write is watched.")
 
-(defvar pillion-reload--timer nil)
+(defconst pillion-reload--settled 0.05
+  "A file that changed less than so many seconds ago may be half written.")
+
+(defconst pillion-reload--settled-empty 0.5
+  "The same of an empty one: who truncates a file is about to write it.")
+
+(defconst pillion-reload--max-comparing 0.5
+  "How many seconds it may take to find what changed in a buffer.")
+
 (defvar pillion-reload--expected nil
-  "Pairs of a path and the time until which it is watched.")
+  "What agents are about to write: lists of a path, the time until then and a text.
+The fourth element is what the person's buffer had when that was merged into it.")
+(defvar pillion-reload--timer nil)
+(defvar pillion-reload--is-waiting nil)
+(defvar pillion-reload--is-on nil)
 (defvar-local pillion-reload--conflict nil
   "The modification time of the file when the person was last notified.")
 
@@ -25,67 +42,233 @@
   "Whether agents may write."
   (or (pillion-client-get :agents) pillion-reload--expected))
 
+;;; Reading again
+
+(defun pillion-reload--expectation (path)
+  "What is expected to be written to PATH."
+  (or (assoc path pillion-reload--expected)
+      (assoc (file-truename path) pillion-reload--expected)))
+
+(defun pillion-reload--coding (bytes expected)
+  "The coding system for BYTES if they are the text that is EXPECTED.
+That is UTF-8, whatever the file was before and its buffer was told."
+  (let ((text (nth 2 expected)))
+    (and text
+         (equal bytes (encode-coding-string text 'utf-8-unix))
+         (if (string-prefix-p pillion-text-bom text) 'utf-8-with-signature 'utf-8))))
+
+(defun pillion-reload--read (path buffer)
+  "Put the file PATH into BUFFER; its coding system."
+  (let* ((expected (pillion-reload--expectation path))
+         (bytes (and expected
+                     (with-temp-buffer
+                       (set-buffer-multibyte nil)
+                       (insert-file-contents-literally path)
+                       (buffer-string))))
+         (coding (pillion-reload--coding bytes expected)))
+    (when coding
+      (setq buffer-file-coding-system-explicit nil
+            pillion-reload--expected (remq expected pillion-reload--expected)))
+    (let ((coding-system-for-read (or coding (car-safe buffer-file-coding-system-explicit))))
+      (with-current-buffer buffer
+        (insert-file-contents path)
+        last-coding-system-used))))
+
+(defun pillion-reload--places ()
+  "Where each window of the current buffer is: windows, lines and columns."
+  (mapcar (lambda (window)
+            (save-excursion
+              (goto-char (window-point window))
+              (list window (line-number-at-pos nil t) (current-column)
+                    (line-number-at-pos (window-start window) t))))
+          (get-buffer-window-list nil nil t)))
+
+(defun pillion-reload--go-back (places)
+  "Bring windows of the current buffer to their PLACES."
+  (pcase-dolist (`(,window ,line ,column ,start) places)
+    (when (and (window-live-p window) (eq (window-buffer window) (current-buffer)))
+      (save-excursion
+        (save-restriction
+          (widen)
+          (goto-char (point-min))
+          (forward-line (1- start))
+          (set-window-start window (point) t)
+          (goto-char (point-min))
+          (forward-line (1- line))
+          (move-to-column column)
+          (set-window-point window (point)))))))
+
+(defun pillion-reload--insert (path _is-auto-save)
+  "Change the current buffer to what is in the file PATH, and no more of it."
+  (let ((source (generate-new-buffer " *pillion reload*" t))
+        (time (file-attribute-modification-time (file-attributes path)))
+        (places (pillion-reload--places)))
+    (unwind-protect
+        (let ((coding (pillion-reload--read path source))
+              (inhibit-read-only t))
+          (unless (save-restriction
+                    (widen)
+                    (replace-buffer-contents source pillion-reload--max-comparing))
+            (pillion-reload--go-back places))
+          (setq buffer-file-coding-system
+                (or (find-new-buffer-file-coding-system coding) buffer-file-coding-system))
+          (set-buffer-modified-p nil)
+          (set-visited-file-modtime time))
+      (kill-buffer source))))
+
 (defun pillion-reload--revert (buffer)
-  "Reload the file of BUFFER, keeping points and undo history."
+  "Reload the file of BUFFER, keeping points, narrowing, folds and undo history."
   (with-current-buffer buffer
     (let ((inhibit-message t)
           (message-log-max nil)
-          (revert-without-query '(".")))
+          (revert-without-query '("."))
+          (revert-buffer-insert-file-contents-function
+           (or revert-buffer-insert-file-contents-function #'pillion-reload--insert)))
       (condition-case nil
           (revert-buffer t t t)
         (error nil)))))
 
+;;; When others read it again
+
+(defvar-local pillion-reload--before-empty nil
+  "Where windows were before the file was empty, and when that was.")
+
+(defun pillion-reload--before-revert ()
+  "Note where windows are, before the buffer may become empty."
+  (unless (or (zerop (buffer-size)) pillion--in-command)
+    (setq pillion-reload--before-empty (cons (float-time) (pillion-reload--places)))))
+
+(defun pillion-reload--after-revert ()
+  "Go back to where windows were before the file was empty."
+  (pcase-let ((`(,time . ,places) pillion-reload--before-empty))
+    (unless (zerop (buffer-size))
+      (setq pillion-reload--before-empty nil)
+      (when (and time (seq-every-p (lambda (it) (and (window-live-p (car it))
+                                                     (eql (window-point (car it)) 1)))
+                                   places)
+                 (< (- (float-time) time) pillion-reload--expected-for))
+        (pillion-reload--go-back places)))))
+
+(defun pillion-reload--stale-p (&optional no-confirm)
+  "Whether Auto-Revert has to act; NO-CONFIRM is as Emacs has it.
+It does not while an agent is about to write the file: it would show
+what is half written."
+  (and (not (pillion-reload--expectation buffer-file-name))
+       (buffer-stale--default-function no-confirm)))
+
+;;; Looking
+
+(defun pillion-reload--unsettled (path buffer)
+  "For how many seconds to wait for PATH, the file of BUFFER; nil if it is whole."
+  (let* ((attributes (file-attributes path))
+         (age (- (float-time) (float-time (file-attribute-modification-time attributes))))
+         (needed (if (and (eql 0 (file-attribute-size attributes))
+                          (> (buffer-size buffer) 0))
+                     pillion-reload--settled-empty
+                   pillion-reload--settled)))
+    ;; A clock may have been set back.
+    (and (<= 0 age needed) (- needed age))))
+
+(defun pillion-reload--conflicts-p (buffer path)
+  "Whether reading PATH would lose changes of BUFFER."
+  (and (buffer-modified-p buffer)
+       (not (equal (nth 3 (pillion-reload--expectation path))
+                   (pillion-text-of-buffer buffer)))))
+
 (defun pillion-reload--look-at (buffer)
-  "Reload the file of BUFFER if it changed on disk."
+  "Reload the file of BUFFER if it changed on disk.
+If it may be half written, return for how many seconds to wait."
   (let ((path (pillion-file buffer)))
     (when (and path (not (buffer-base-buffer buffer))
                (not (verify-visited-file-modtime buffer))
                (file-regular-p path))
-      (if (not (buffer-modified-p buffer))
-          (pillion-reload--revert buffer)
+      (cond
+       ((pillion-reload--unsettled path buffer))
+       ((not (pillion-reload--conflicts-p buffer path))
+        (pillion-reload--revert buffer)
+        nil)
+       (t
         (with-current-buffer buffer
           (let ((time (file-attribute-modification-time (file-attributes path))))
             (unless (equal time pillion-reload--conflict)
               (setq pillion-reload--conflict time)
               (pillion-say "%s changed on disk, and you have unsaved changes. Hint: M-x revert-buffer loads it"
-                           (file-name-nondirectory path)))))))))
+                           (file-name-nondirectory path))))
+          nil))))))
 
 (defun pillion-reload--buffers ()
-  "Those that the person sees or changed, and those that agents write."
-  (let ((now (float-time)))
-    (setq pillion-reload--expected
-          (seq-filter (lambda (it) (> (cdr it) now)) pillion-reload--expected))
-    (seq-filter (lambda (buffer)
-                  (and (pillion-file buffer)
-                       (or (get-buffer-window buffer t)
-                           (buffer-modified-p buffer)
-                           (assoc (pillion-file buffer) pillion-reload--expected)
-                           (assoc (file-truename (pillion-file buffer))
-                                  pillion-reload--expected))))
-                (buffer-list))))
+  "Those that the person sees, and those that agents write."
+  (seq-filter (lambda (buffer)
+                (and (pillion-file buffer)
+                     (or (get-buffer-window buffer t)
+                         (pillion-reload--expectation (pillion-file buffer)))))
+              (buffer-list)))
 
-(defun pillion-reload--tick ()
+(defun pillion-reload--look ()
   "Check the files that agents may have written."
+  (setq pillion-reload--expected
+        (let ((now (float-time)))
+          (seq-filter (lambda (it) (> (nth 1 it) now)) pillion-reload--expected)))
   (if (not (pillion-reload--wanted-p))
       (pillion-reload-detach)
-    (unless (pillion-busy-p)
-      (mapc #'pillion-reload--look-at (pillion-reload--buffers)))))
+    (let ((waits (delq nil (mapcar #'pillion-reload--look-at (pillion-reload--buffers)))))
+      (pillion-watch (append (mapcar #'pillion-file (pillion-reload--buffers))
+                             (mapcar #'car pillion-reload--expected))
+                     #'pillion-reload--look-soon)
+      (when waits
+        (pillion-reload--look-soon (apply #'max waits))))))
+
+(defun pillion-reload--look-soon (&optional delay)
+  "Check files in DELAY seconds, or later if the person is busy then."
+  (unless (memq pillion-reload--timer timer-list)
+    (setq pillion-reload--timer
+          (run-at-time (if (numberp delay) (+ delay 0.01) pillion-reload--settled) nil
+                       #'pillion-reload--look-when-free))))
+
+(defun pillion-reload--look-when-free ()
+  "Check files as soon as the person is not busy."
+  (unless pillion-reload--is-waiting
+    (setq pillion-reload--is-waiting t)
+    (pillion-wait (lambda () (not (pillion-busy-p)))
+                  (lambda ()
+                    (setq pillion-reload--is-waiting nil)
+                    (pillion-reload--look)))))
+
+(defun pillion-reload--windows-changed (&rest _)
+  "Check what is on the screen now."
+  (pillion-reload--look-soon))
 
 (defun pillion-reload-check ()
   "Start checking, while an agent is connected."
-  (when (and (pillion-reload--wanted-p) (not (timerp pillion-reload--timer)))
-    (setq pillion-reload--timer (run-at-time 0.2 0.5 #'pillion-reload--tick))))
+  (when (and (pillion-reload--wanted-p) (not pillion-reload--is-on))
+    (setq pillion-reload--is-on t)
+    (add-hook 'window-buffer-change-functions #'pillion-reload--windows-changed)
+    (add-hook 'before-revert-hook #'pillion-reload--before-revert)
+    (add-hook 'after-revert-hook #'pillion-reload--after-revert))
+  (when pillion-reload--is-on
+    (pillion-reload--look-soon)))
 
-(defun pillion-reload-expect (path)
-  "An agent is about to write the file PATH."
-  (push (cons path (+ (float-time) pillion-reload--expected-for)) pillion-reload--expected)
+(defun pillion-reload-expect (path text &optional merged)
+  "An agent is about to write TEXT into the file PATH.
+MERGED is the text of the person's buffer if all of it is in TEXT."
+  (push (list path (+ (float-time) pillion-reload--expected-for) text merged)
+        pillion-reload--expected)
+  (let ((buffer (pillion-file-buffer path)))
+    (when buffer
+      (with-current-buffer buffer
+        (when (eq buffer-stale-function #'buffer-stale--default-function)
+          (setq-local buffer-stale-function #'pillion-reload--stale-p)))))
+  ;; If it writes something else, or nothing.
+  (run-at-time pillion-reload--expected-for nil #'pillion-reload--look-soon)
   (pillion-reload-check))
 
 (defun pillion-reload-detach ()
   "Stop checking."
-  (when (timerp pillion-reload--timer)
-    (cancel-timer pillion-reload--timer))
-  (setq pillion-reload--timer nil))
+  (setq pillion-reload--is-on nil)
+  (remove-hook 'window-buffer-change-functions #'pillion-reload--windows-changed)
+  (remove-hook 'before-revert-hook #'pillion-reload--before-revert)
+  (remove-hook 'after-revert-hook #'pillion-reload--after-revert)
+  (pillion-watch nil #'ignore))
 
 (add-hook 'pillion-status-changed-hook #'pillion-reload-check)
 

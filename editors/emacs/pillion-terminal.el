@@ -12,6 +12,7 @@
 (require 'pillion-core)
 (require 'pillion-client)
 (require 'pillion-roots)
+(require 'pillion-wait)
 
 (declare-function term-mode "term" ())
 (declare-function term-exec "term" (buffer name command startfile switches))
@@ -157,7 +158,7 @@
       (cond ((not (eql status 0))
              (pillion-say "%s exited with status %s; its terminal shows why" agent status))
             (pillion-terminal-auto-close
-             (pillion-when (lambda () (not (pillion-mid-input-p)))
+             (pillion-wait (lambda () (not (pillion-mid-input-p)))
                            (lambda ()
                              (when (buffer-live-p buffer)
                                (pillion-terminal--hide buffer)

@@ -13,7 +13,8 @@
 
 (require 'pillion-core)
 
-(defconst pillion-text--bom "\ufeff")
+(defconst pillion-text-bom "\ufeff"
+  "The byte order mark.")
 
 (defun pillion-text--count (needle text)
   "How often NEEDLE occurs in TEXT."
@@ -35,7 +36,7 @@
 
 (defun pillion-text-decode (text)
   "TEXT as it is in a buffer, and its coding system, as a pair."
-  (let* ((has-bom (string-prefix-p pillion-text--bom text))
+  (let* ((has-bom (string-prefix-p pillion-text-bom text))
          (text (if has-bom (substring text 1) text))
          (ending (pillion-text--ending text)))
     (cons (pcase ending
@@ -67,7 +68,7 @@
                    (buffer-substring-no-properties (point-min) (point-max)) buffer)))
         (if (and buffer-file-coding-system
                  (eq (coding-system-base buffer-file-coding-system) 'utf-8-with-signature))
-            (concat pillion-text--bom text)
+            (concat pillion-text-bom text)
           text)))))
 
 (defun pillion-text-invalid-line (buffer)
@@ -131,9 +132,9 @@
            (unless (or (equal (funcall ending before) (funcall ending after))
                        (not (string-search "\n" (car before))))
              (format "line endings: %s to %s" (funcall ending before) (funcall ending after)))
-           (unless (eq (string-prefix-p pillion-text--bom original)
-                       (string-prefix-p pillion-text--bom proposed))
-             (if (string-prefix-p pillion-text--bom proposed) "adds a BOM" "removes the BOM"))
+           (unless (eq (string-prefix-p pillion-text-bom original)
+                       (string-prefix-p pillion-text-bom proposed))
+             (if (string-prefix-p pillion-text-bom proposed) "adds a BOM" "removes the BOM"))
            (when (and (funcall final before) (not (funcall final after))
                       (not (equal proposed "")))
              "removes the final newline")))))

@@ -168,6 +168,7 @@ Nil if it cannot be shown now without disturbing them."
                             (pillion-diff-arrangement diff)))
           (when (window-live-p terminal)
             (select-window terminal 'norecord))
+          (setf (pillion-diff-came-at diff) (and (not is-wanted) (not terminal) (float-time)))
           t)))))
 
 (defun pillion-view--windows ()

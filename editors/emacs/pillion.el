@@ -81,6 +81,7 @@
 (require 'pillion-diagnostics)
 (require 'pillion-diff)
 (require 'pillion-doctor)
+(require 'pillion-offer)
 (require 'pillion-reload)
 (require 'pillion-roots)
 (require 'pillion-send)
@@ -114,6 +115,16 @@
            (parts (concat " Pillion: " (string-join parts ", ")))
            (t " Pillion")))))
 
+(defconst pillion--mode-line-entry '(:eval (pillion-offer-mode-line))
+  "Where modes are not shown, this is.")
+
+(defun pillion--show-in-mode-line (is-on)
+  "Show in the mode line what waits out of sight, if IS-ON."
+  (setq global-mode-string
+        (remove pillion--mode-line-entry (ensure-list (or global-mode-string ""))))
+  (when is-on
+    (setq global-mode-string (append global-mode-string (list pillion--mode-line-entry)))))
+
 (defun pillion--leave ()
   "Emacs exits: do not wait for an answer."
   (when (memq pillion-client-phase '(starting running))
@@ -135,6 +146,7 @@ changes that they propose.  See the Commentary of the package:
   :lighter (:eval (pillion-mode-line))
   ;; At once: other clients may start `pillion lsp' before this one does.
   (setenv pillion--plugin-of (and pillion-mode (number-to-string (emacs-pid))))
+  (pillion--show-in-mode-line pillion-mode)
   (if pillion-mode
       (progn
         (add-hook 'kill-emacs-hook #'pillion--leave)

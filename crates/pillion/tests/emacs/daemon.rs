@@ -51,6 +51,8 @@ each_emacs! {
         gemini.propose(&path, PROPOSED);
         let [first, last] = clients;
         last.wait_for("C-c C-c accepts", SOON);
+        // Sooner, keys do nothing.
+        emacs.wait_until("a proposal that was looked at", "(pillion-diff-ready-p)");
         last.send_keys(["C-x", "5", "0"]);
         last.wait_exit(SOON);
         first.wait_for("C-c C-c accepts", SOON);

@@ -37,6 +37,7 @@ macro_rules! each_emacs {
 mod additions;
 mod agents;
 mod beside;
+mod busy;
 mod conformance;
 mod daemon;
 mod diagnostics;
@@ -49,3 +50,4 @@ mod sources;
 mod start;
 mod terminal;
 mod world;
+mod written;
