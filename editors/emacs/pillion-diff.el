@@ -53,7 +53,9 @@ That is `accepted', `rejected' or `closed'.")
                (pillion-frame-drawn-p (window-frame window)))
       (setf (pillion-diff-seen-revision diff) (pillion-diff-revision diff)
             (pillion-diff-seen-since diff) (float-time)
-            (pillion-diff-begun-before diff) (pillion-mid-input-p)))))
+            (pillion-diff-begun-before diff) (pillion-mid-input-p))
+      (when (pillion-diff-came-at diff)
+        (setf (pillion-diff-came-at diff) (float-time))))))
 (put 'pillion-diff--note-drawn 'permanent-local-hook t)
 
 (defun pillion-diff--note-focus (window)
@@ -72,7 +74,7 @@ That is any key of the first second, and those that follow it quickly."
   (let ((came-at (pillion-diff-came-at diff)))
     (and came-at
          (< (float-time)
-            (max (+ (max came-at (pillion-diff-seen-since diff)) pillion-diff--review-delay)
+            (max (+ came-at pillion-diff--review-delay)
                  (+ (pillion-diff-astray-at diff) pillion-diff--burst-delay))))))
 
 (defun pillion-diff--pre-command ()

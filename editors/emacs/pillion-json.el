@@ -1,12 +1,12 @@
-;;; pillion-json.el --- JSON with NUL characters in Emacs 28  -*- lexical-binding: t; -*-
+;;; pillion-json.el --- JSON with NUL characters before Emacs 30  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT OR Apache-2.0
 
 ;;; Commentary:
 
-;; The parser of Emacs 28 refuses NUL in a string, which texts of files may have.
-;; There, another character that is nowhere in the message stands in for it while
-;; the message is parsed.
+;; Before Emacs 30, the parser refuses NUL in a string, which texts of files may
+;; have.  There, another character that is nowhere in the message stands in for
+;; it while the message is parsed.
 
 ;;; Code:
 

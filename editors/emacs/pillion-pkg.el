@@ -1,4 +1,4 @@
 ;;; pillion-pkg.el --- What package.el reads  -*- no-byte-compile: t; lexical-binding: t; -*-
 (define-package "pillion" "0.1.0"
   "The companion for terminal coding agents."
-  '((emacs "28.1")))
+  '((emacs "29.1")))

@@ -17,7 +17,7 @@
 (cl-defstruct (pillion-diff (:constructor pillion-diff--make) (:copier nil))
   "A proposal that waits for a decision."
   id revision path agent notes original proposed is-new is-lossy
-  ignores-empty unchanged-rejects
+  ignores-empty unchanged-rejects remarks
   ;; Its buffers, and what differs between them.
   buffer original-buffer hunks refresh-timer
   ;; Which revision was drawn, and since when; whether a key sequence was begun before.
@@ -95,27 +95,48 @@
          (file-name-nondirectory (pillion-diff-path diff))
        (pillion-diff-path diff)))))
 
-(defun pillion-proposal--remarks (diff)
-  "What no line of DIFF can show, as a text."
-  (string-join
-   (append (mapcar #'pillion-plain (pillion-diff-notes diff))
-           (unless (pillion-diff-is-new diff)
-             (pillion-text-remarks (pillion-diff-original diff) (pillion-diff-proposed diff)))
-           (when (pillion-diff-is-lossy diff)
-             (list "the file on disk is not UTF-8")))
-   "; "))
+(defun pillion-proposal--unsaved (diff)
+  "The modified buffer of the file of DIFF, or nil."
+  (let ((open (and (not (pillion-diff-is-new diff))
+                   (pillion-file-buffer (pillion-diff-path diff)))))
+    (and open (buffer-modified-p open) open)))
+
+(defun pillion-proposal--look-for-remarks (diff)
+  "Note what no line of DIFF can show, the shortest first."
+  (setf (pillion-diff-remarks diff)
+        (append (unless (pillion-diff-is-new diff)
+                  (pillion-text-remarks (pillion-diff-original diff)
+                                        (pillion-diff-proposed diff)))
+                (when (pillion-diff-is-lossy diff)
+                  (list "not UTF-8 on disk, will be UTF-8"))
+                (when (pillion-proposal--unsaved diff)
+                  (list "your buffer has unsaved changes"))
+                (mapcar #'pillion-plain (pillion-diff-notes diff)))))
+
+(defun pillion-proposal--show-remarks (diff)
+  "Show all remarks on DIFF at its first hunk, however long they are."
+  (let* ((buffer (pillion-diff-buffer diff))
+         (hunk (car (pillion-diff-hunks diff)))
+         (at (if hunk (pillion-proposal-line-position buffer (nth 2 hunk)) 1)))
+    (when (pillion-diff-remarks diff)
+      (let ((overlay (make-overlay at at buffer)))
+        (overlay-put overlay 'pillion t)
+        (overlay-put overlay 'before-string
+                     (mapconcat (lambda (it) (propertize (concat "! " it "\n") 'face 'warning))
+                                (pillion-diff-remarks diff) ""))))))
 
 (defun pillion-proposal--header (diff)
   "The header line of the proposal of DIFF."
-  (let ((keys "C-c C-c accepts, C-c C-k rejects")
-        (remarks (pillion-proposal--remarks diff)))
-    (string-replace
-     "%" "%%"
-     (concat " " (propertize keys 'face 'bold)
-             (format " | %s proposes %s" (pillion-plain (pillion-diff-agent diff))
-                     (pillion-proposal-name diff))
-             (unless (equal remarks "")
-               (propertize (format " [%s]" remarks) 'face 'warning))))))
+  ;; A narrow window cuts off the end: what people know by heart comes last.
+  (string-replace
+   "%" "%%"
+   (concat " " (propertize (pillion-proposal-name diff) 'face 'bold)
+           (when (buffer-modified-p (pillion-diff-buffer diff))
+             ", edited")
+           (mapconcat (lambda (it) (concat " | " (propertize it 'face 'warning)))
+                      (pillion-diff-remarks diff) "")
+           " | C-c C-c accepts, C-c C-k rejects | "
+           (pillion-plain (pillion-diff-agent diff)))))
 
 (defun pillion-proposal--original-header (diff)
   "The header line of the original of DIFF."
@@ -123,9 +144,6 @@
    "%" "%%"
    (format " %s (%s)" (pillion-proposal-name diff)
            (cond ((pillion-diff-is-new diff) "new file")
-                 ((let ((open (pillion-file-buffer (pillion-diff-path diff))))
-                    (and open (buffer-modified-p open)))
-                  "on disk; your buffer has unsaved changes")
                  (t "on disk")))))
 
 ;;; Buffers
@@ -255,6 +273,7 @@
             (save-restriction
               (widen)
               (remove-overlays (point-min) (point-max) 'pillion t)))))
+      (pillion-proposal--look-for-remarks diff)
       (setf (pillion-diff-hunks diff)
             (and (buffer-live-p original)
                  (if (> (max (buffer-size buffer) (buffer-size original))
@@ -264,7 +283,8 @@
                                           (pillion-proposal--lines buffer)))))
       (pcase-dolist (`(,old ,old-count ,new ,new-count) (pillion-diff-hunks diff))
         (pillion-proposal--paint original old old-count 'pillion-removed)
-        (pillion-proposal--paint buffer new new-count 'pillion-added)))))
+        (pillion-proposal--paint buffer new new-count 'pillion-added))
+      (pillion-proposal--show-remarks diff))))
 
 (defun pillion-proposal--changed (&rest _)
   "Compare again once nothing is typed for a moment."

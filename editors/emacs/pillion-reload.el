@@ -108,13 +108,51 @@ That is UTF-8, whatever the file was before and its buffer was told."
               (inhibit-read-only t))
           (unless (save-restriction
                     (widen)
-                    (replace-buffer-contents source pillion-reload--max-comparing))
+                    ;; Emacs would ask whether to edit a file that changed on disk.
+                    (let ((buffer-file-name nil)
+                          (buffer-file-truename nil))
+                      (replace-buffer-contents source pillion-reload--max-comparing)))
             (pillion-reload--go-back places))
-          (setq buffer-file-coding-system
-                (or (find-new-buffer-file-coding-system coding) buffer-file-coding-system))
+          ;; Of ASCII alone, what it was before is as good.
+          (when coding
+            (setq buffer-file-coding-system
+                  (cond ((not (eq (coding-system-base coding) 'undecided)) coding)
+                        ((integerp (coding-system-eol-type coding))
+                         (coding-system-change-eol-conversion
+                          buffer-file-coding-system (coding-system-eol-type coding)))
+                        (t buffer-file-coding-system))))
           (set-buffer-modified-p nil)
           (set-visited-file-modtime time))
       (kill-buffer source))))
+
+(defun pillion-reload--narrowing ()
+  "To what the current buffer is narrowed, or nil.
+Two markers, each with whether it is where a line begins or ends."
+  (when (buffer-narrowed-p)
+    (save-excursion
+      (let ((from (copy-marker (point-min))) (to (copy-marker (point-max) t)))
+        (save-restriction
+          (widen)
+          (list from (progn (goto-char from) (bolp))
+                to (progn (goto-char to) (eolp))))))))
+
+(defun pillion-reload--narrow (narrowed)
+  "Narrow the current buffer to what was NARROWED, unless that is gone."
+  (pcase-let ((`(,from ,is-line-start ,to ,is-line-end) narrowed))
+    (save-excursion
+      (widen)
+      ;; What changed beside them may have moved them into a line.
+      (goto-char from)
+      (when (and is-line-start (not (bolp)))
+        (forward-line 1))
+      (let ((begin (point)))
+        (goto-char to)
+        (when is-line-end
+          (end-of-line))
+        (when (< begin (point))
+          (narrow-to-region begin (point)))))
+    (set-marker from nil)
+    (set-marker to nil)))
 
 (defun pillion-reload--revert (buffer)
   "Reload the file of BUFFER, keeping points, narrowing, folds and undo history."
@@ -123,10 +161,17 @@ That is UTF-8, whatever the file was before and its buffer was told."
           (message-log-max nil)
           (revert-without-query '("."))
           (revert-buffer-insert-file-contents-function
-           (or revert-buffer-insert-file-contents-function #'pillion-reload--insert)))
-      (condition-case nil
-          (revert-buffer t t t)
-        (error nil)))))
+           (if (eq revert-buffer-insert-file-contents-function
+                   #'revert-buffer-insert-file-contents--default-function)
+               #'pillion-reload--insert
+             ;; A mode, such as that for archives, has its own.
+             revert-buffer-insert-file-contents-function)))
+      (let ((narrowed (pillion-reload--narrowing)))
+        (condition-case nil
+            (revert-buffer t t t)
+          (error nil))
+        (when narrowed
+          (pillion-reload--narrow narrowed))))))
 
 ;;; When others read it again
 
@@ -170,7 +215,7 @@ what is half written."
     (and (<= 0 age needed) (- needed age))))
 
 (defun pillion-reload--conflicts-p (buffer path)
-  "Whether reading PATH would lose changes of BUFFER."
+  "Whether BUFFER would lose something if PATH was read."
   (and (buffer-modified-p buffer)
        (not (equal (nth 3 (pillion-reload--expectation path))
                    (pillion-text-of-buffer buffer)))))

@@ -2,7 +2,7 @@
 
 ;; Author: The Pillion developers
 ;; Version: 0.1.0
-;; Package-Requires: ((emacs "28.1"))
+;; Package-Requires: ((emacs "29.1"))
 ;; Keywords: tools, convenience
 ;; URL: https://github.com/pillion-dev/pillion
 ;; SPDX-License-Identifier: MIT OR Apache-2.0
@@ -30,7 +30,8 @@
 ;;
 ;; A proposal opens with the original beside it, and without taking the focus
 ;; from a terminal.  While you type, answer a prompt, record a macro or have a
-;; region, it waits out of sight.  In it:
+;; region, it waits out of sight, and the mode line says so; then it opens.  What
+;; you type in the second after that changes nothing.  In it:
 ;;
 ;;     C-c C-c   accept it as it stands, with your edits
 ;;     C-c C-k   reject it; so does killing the buffer
@@ -49,7 +50,8 @@
 ;; timers or code.
 ;;
 ;; Emacs writes nothing: the agent writes the file once you accept, and the
-;; buffer that visits it is reverted, unless it has unsaved changes.  Line
+;; buffer that visits it is read again, unless it has unsaved changes.  Points,
+;; narrowing and folded text stay; the encoding is that of the new file.  Line
 ;; endings, a byte order mark, a missing final newline and NUL characters stay as
 ;; they are.
 ;;
@@ -67,8 +69,7 @@
 ;;
 ;; Suggested keys
 ;;
-;;     (keymap-global-set "C-c '" pillion-command-map)      ; Emacs 29
-;;     (global-set-key (kbd "C-c '") pillion-command-map)
+;;     (keymap-global-set "C-c '" pillion-command-map)
 ;;
 ;; Options are in the group `pillion': M-x customize-group RET pillion.
 ;; If something does not work, `M-x pillion-doctor' says why.

@@ -10,6 +10,9 @@ use crate::world::{PROPOSED, World};
 const CLEAR: &str =
     "(with-current-buffer \"*Messages*\" (let ((inhibit-read-only t)) (erase-buffer)))";
 
+/// That the mode line says what waits.
+const WAITS: &str = "(string-search \"[1 diff: M-x pillion-diffs]\" (format-mode-line (default-value 'mode-line-format)))";
+
 each_emacs! {
     fn keys_of_the_first_second_change_nothing(version) {
         let world = World::new(version);
@@ -57,12 +60,11 @@ each_emacs! {
             world.emacs.input_until(begin, state);
             gemini.propose(&world.path, PROPOSED);
             world.emacs.wait_said("M-x pillion-diffs shows it");
-            let waits = "(string-search \"[1 diff: M-x pillion-diffs]\" (format-mode-line mode-line-format nil nil (minibuffer-selected-window)))";
-            world.emacs.wait_until("the mode line", waits);
+            world.emacs.wait_until("the mode line", WAITS);
             world.emacs.input(end);
             world.wait_view();
             world.emacs.wait_said("Gemini CLI proposes a.txt: C-c C-c accepts, C-c C-k rejects");
-            world.emacs.wait_until("nothing that waits", &format!("(not {waits})"));
+            world.emacs.wait_until("nothing that waits", &format!("(not {WAITS})"));
             world.look();
             world.emacs.input("<C-c><C-k>");
             world.is_rejected(&mut gemini);
@@ -94,7 +96,7 @@ each_emacs! {
             world.emacs.eval(CLEAR);
             cover();
             world.emacs.wait_said("a.txt is still pending: M-x pillion-diffs goes to it");
-            world.emacs.pane().wait_for("[1 diff: M-x pillion-diffs]", pillion_testkit::SOON);
+            world.emacs.wait_until("the mode line", WAITS);
             world.is_pending(&mut gemini, &number.to_string());
             world.emacs.command("pillion-diffs");
             world.wait_view();

@@ -277,3 +277,32 @@ each_emacs! {
         world.emacs.assert_no_errors();
     }
 }
+
+each_emacs! {
+    fn what_no_line_shows_is_on_the_screen_however_narrow_it_is(version) {
+        let latin: &[u8] = b"caf\xe9\ntwo\n";
+        for columns in [80, 100, 130] {
+            let world = World::with(version, Home::new(), |setup| setup.size(Size::new(columns, 30)));
+            let path = world.home.workspace().join("settings.local.txt");
+            let mut gemini = world.gemini();
+            for (original, proposed, remarks) in [
+                (ORIGINAL.as_bytes(), "one\ntwo", &["removes the final newline"][..]),
+                (latin, "caf\u{e9}\n2", &["removes the final newline", "not UTF-8"]),
+                (b"a\r\nb\r\n", "a\nb\nc\n", &["line endings: CRLF to LF"]),
+            ] {
+                std::fs::write(&path, original).unwrap();
+                gemini.propose(&path, proposed);
+                world.wait_view();
+                for text in remarks.iter().chain(&["settings.local.txt"]) {
+                    world.emacs.pane().wait_for(text, SOON);
+                }
+                world.look();
+                world.emacs.input("<C-c><C-k>");
+                let path = path.display().to_string();
+                assert_eq!(gemini.outcome(), pillion_agent::Update::DiffRejected { path });
+                world.wait_gone();
+            }
+            world.emacs.assert_no_errors();
+        }
+    }
+}
