@@ -8,10 +8,19 @@ use pillion_testkit::Home;
 use crate::world::{ORIGINAL, PROPOSED, World};
 
 /// What stands in the windows after the agent has written, as the person left it.
-const FIFTY: &str = "(apply #'concat (mapcar (lambda (n) (format \"line %d\\n\" n)) (number-sequence 1 50)))";
+const FIFTY: &str =
+    "(apply #'concat (mapcar (lambda (n) (format \"line %d\\n\" n)) (number-sequence 1 50)))";
 
 fn lines(changed: &str) -> String {
-    (1..=50).map(|number| if number == 3 { format!("{changed}\n") } else { format!("line {number}\n") }).collect()
+    (1..=50)
+        .map(|number| {
+            if number == 3 {
+                format!("{changed}\n")
+            } else {
+                format!("line {number}\n")
+            }
+        })
+        .collect()
 }
 
 /// Writes as many programs do: the file is empty first.

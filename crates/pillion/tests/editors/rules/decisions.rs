@@ -34,10 +34,10 @@ each_editor! {
 each_editor! {
     fn rejecting_or_closing_a_proposal_rejects_it(kind) {
         let mut person = Person::new(kind);
-        person.begin(PROPOSED);
+        person.propose(PROPOSED);
         person.editor.reject();
         person.is_rejected();
-        person.begin(PROPOSED);
+        person.propose(PROPOSED);
         person.editor.close();
         person.is_rejected();
         assert_eq!(person.editor.text(), ORIGINAL);
