@@ -11,6 +11,7 @@
 
 ;;; Code:
 
+(require 'pillion-astray)
 (require 'pillion-core)
 (require 'pillion-client)
 (require 'pillion-navigation)
@@ -24,9 +25,6 @@
   "A decision that comes sooner is about what was there before.
 So is one that comes as soon after a refused one, as from a key that is
 held down.  Seconds.")
-
-(defconst pillion-diff--burst-delay 0.3
-  "Keys that follow each other within so many seconds are one text.")
 
 (defvar pillion-diff-opened-functions nil
   "Called with each diff that is pending from now on.
@@ -68,33 +66,10 @@ That is `accepted', `rejected' or `closed'.")
       (setf (pillion-diff-seen-since diff) (float-time)))))
 (put 'pillion-diff--note-focus 'permanent-local-hook t)
 
-(defun pillion-diff--astray-p (diff)
-  "Whether a key for DIFF was meant for what had the focus before.
-That is any key of the first second, and those that follow it quickly."
-  (let ((came-at (pillion-diff-came-at diff)))
-    (and came-at
-         (< (float-time)
-            (max (+ came-at pillion-diff--review-delay)
-                 (+ (pillion-diff-astray-at diff) pillion-diff--burst-delay))))))
-
 (defun pillion-diff--pre-command ()
   "A command begins that the person invoked."
   (setq pillion--in-command t)
-  (let ((diff (pillion-view-focused)))
-    (when diff
-      (cond ((not (pillion-diff--astray-p diff))
-             (setf (pillion-diff-came-at diff) nil))
-            ((not (or (memq this-command '(pillion-accept pillion-reject))
-                      (mouse-event-p last-input-event)))
-             (setf (pillion-diff-astray-at diff) (float-time))
-             (setq this-command #'pillion-diff-ignore-key))))))
-
-(defun pillion-diff-ignore-key ()
-  "Say that a key did nothing: it was meant for what had the focus before."
-  (interactive)
-  (let ((diff (pillion-view-focused)))
-    (pillion-say "a proposal for %s has just opened: keys count once you pause"
-                 (if diff (pillion-proposal-name diff) "a file"))))
+  (pillion-astray-check))
 
 (defun pillion-diff--post-command ()
   "A command has ended; from now on, keys refer to what is on the screen."
@@ -133,7 +108,7 @@ That is any key of the first second, and those that follow it quickly."
   (let ((diff (or (pillion-view-focused)
                   (and (null (cdr pillion-diff--pending)) (car pillion-diff--pending)))))
     (and (pillion-diff--pending-p diff)
-         (not (pillion-diff--astray-p diff))
+         (not (pillion-astray-p diff))
          (not (pillion-diff--problem diff)))))
 
 ;;; How a settled diff goes

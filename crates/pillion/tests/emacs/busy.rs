@@ -18,7 +18,7 @@ each_emacs! {
         let world = World::new(version);
         let mut gemini = world.gemini();
         // No machine is so slow that this is over before the keys come.
-        world.emacs.eval("(setq pillion-diff--review-delay 1000)");
+        world.emacs.eval("(setq pillion-astray--delay 1000)");
         gemini.propose(&world.path, PROPOSED);
         world.wait_view();
         for keys in ["xyz", "<C-k>", "<C-x>h<C-w>", "<C-x>k<RET>", "<C-x>0"] {
@@ -29,7 +29,7 @@ each_emacs! {
             assert!(!world.emacs.get::<bool>("(if (buffer-modified-p) t :json-false)"), "{keys}");
         }
         world.is_pending(&mut gemini, "keys for what had the focus before");
-        world.emacs.eval("(setq pillion-diff--review-delay 0 pillion-diff--burst-delay 0)");
+        world.emacs.eval("(setq pillion-astray--delay 0 pillion-astray--burst 0)");
         world.emacs.input_until("mine", "(string-search \"mine\" (buffer-string))");
         world.emacs.assert_no_errors();
     }
