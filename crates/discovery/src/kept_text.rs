@@ -52,19 +52,19 @@ pub fn keep_in(places: &[PathBuf], path: &Path, text: &str) -> Result<PathBuf, F
     Err(problem.unwrap_or_else(nowhere))
 }
 
-/// As [`keep`], for a caller that waits for no disk: `then` gets the file on another thread, after
+/// As [`keep_in`], for a caller that waits for no disk: `then` gets the file on another thread, after
 /// [`KEEP_TIMEOUT`] at the latest.
 ///
 /// # Errors
 /// When the system has no thread for it. Then `then` is dropped.
 pub fn keep_aside(
-    base: PathBuf,
+    places: Vec<PathBuf>,
     path: PathBuf,
     text: String,
     then: impl FnOnce(Result<PathBuf, FileError>) + Send + 'static,
 ) -> io::Result<()> {
-    let silent = silent(&base);
-    let keep = move || keep(&base, &path, &text);
+    let silent = silent(places.first().map_or(Path::new(""), PathBuf::as_path));
+    let keep = move || keep_in(&places, &path, &text);
     time_limit::start(KEEP_TIMEOUT, keep, move |kept| {
         then(kept.unwrap_or(Err(silent)));
     })

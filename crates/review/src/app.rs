@@ -101,9 +101,15 @@ pub enum Edit {
     Failed(String),
     /// It cannot be used; a sentence with the reason and where it is.
     Kept(String),
-    /// A newer proposal took the place of the one that was edited. If it was changed, a sentence with
-    /// the place of the text.
-    Outdated(Option<String>),
+    /// It is not there, or cannot be read; a sentence that names the file.
+    Lost(String),
+    /// A newer proposal took the place of the one that was edited.
+    Late {
+        /// What the editor got.
+        base: String,
+        /// What it became, if it was changed.
+        text: Option<String>,
+    },
 }
 
 /// What is to be done outside of the state machine.
@@ -128,8 +134,17 @@ pub enum Effect {
         /// The line of the current hunk, from 1.
         line: usize,
     },
-    /// Put a text that would be lost into a private file, and report where.
-    Keep(PathBuf, String),
+    /// Keep what the reviewer wrote, which would be lost, in a private file, and report where.
+    Keep {
+        /// For which diff.
+        id: DiffId,
+        /// Of which file.
+        path: PathBuf,
+        /// The text.
+        text: String,
+        /// Why it would be lost.
+        why: String,
+    },
     /// Read the file of this diff again, on a thread.
     Reread(DiffId),
     /// Give the terminal back to the shell until it brings us back.
@@ -432,6 +447,11 @@ impl App {
     /// Leaves, which rejects what is pending.
     fn quit(&mut self) {
         let pending = std::mem::take(&mut self.views);
+        let kept = pending.iter().filter_map(|view| {
+            let why = format!("the review ended with your edits of {}", view.target.shown);
+            view.keep_edits(why)
+        });
+        self.effects.extend(kept);
         let reject = |view: &View| Effect::Resolve(view.key(), Outcome::Rejected);
         self.effects.extend(pending.iter().map(reject));
         self.effects.push(Effect::Quit);

@@ -1,5 +1,6 @@
 //! The thin loop around the state machine: takes in what happens, does what is to be done, draws.
 
+mod drafts;
 mod editor;
 
 use std::io;
@@ -10,14 +11,16 @@ use std::time::{Duration, Instant};
 use crossterm::event::Event as TerminalEvent;
 use crossterm::execute;
 use crossterm::style::Print;
-use pillion_companion::{Diff, EditorEvent, Handle, Reply};
+use pillion_companion::{Diff, DiffId, EditorEvent, Handle, Reply};
 use pillion_discovery::{Environment, kept_text};
 use pillion_system::Worker;
 use pillion_text::stderr;
 use ratatui::layout::Size;
 
+use self::drafts::Drafts;
 use self::editor::Running;
 use crate::app::{App, Effect, Event, Mark};
+use crate::edit;
 use crate::highlight::Highlighting;
 use crate::keyboard::{self, Keyboard};
 use crate::notify::Notifier;
@@ -64,6 +67,7 @@ pub fn run(
         companion,
         sources: Sources::new(OnDisk, answers),
         editor: None,
+        drafts: Drafts::default(),
         unfinished,
         compare: comparer::start(sender.clone())?,
         highlighting: Highlighting::start(sender.clone())?,
@@ -77,6 +81,9 @@ pub fn run(
     };
     let result = driver.run(&inputs);
     driver.await_editor(&inputs);
+    // Also if the terminal is gone.
+    let left = driver.drafts.leave();
+    driver.final_messages.extend(left);
     let mut final_messages = std::mem::take(&mut driver.final_messages);
     drop(driver);
     // What other threads still have to do: their disks may hang.
@@ -106,6 +113,7 @@ struct Driver {
     sender: Sender<Input>,
     sources: Sources<OnDisk>,
     editor: Option<Running>,
+    drafts: Drafts,
     unfinished: Unfinished,
     compare: Worker<Job>,
     /// Diffs that are not on the screen yet.
@@ -272,6 +280,8 @@ impl Driver {
         for effect in effects {
             self.perform(effect)?;
         }
+        let views = &self.app.views;
+        self.drafts.retain(|id| views.find(id).is_some());
         Ok(())
     }
 
@@ -292,7 +302,12 @@ impl Driver {
                 text,
                 line,
             } => return self.edit(proposal, path, text, line),
-            Effect::Keep(path, text) => self.keep(path, text)?,
+            Effect::Keep {
+                id,
+                path,
+                text,
+                why,
+            } => self.keep(id, path, text, why)?,
             Effect::Reread(id) => self.sources.reread(id)?,
             Effect::Suspend => {
                 self.screen.suspend()?;
@@ -304,16 +319,23 @@ impl Driver {
         Ok(())
     }
 
-    /// Puts a text that would be lost into a private file.
-    fn keep(&self, path: PathBuf, text: String) -> io::Result<()> {
+    /// Keeps a text that would be lost in a private file, if it is in none yet.
+    fn keep(&mut self, id: DiffId, path: PathBuf, text: String, why: String) -> io::Result<()> {
+        if let Some(file) = self.drafts.claim(id, &text) {
+            return self.kept(edit::kept(&why, &file));
+        }
+        let mut former = self.drafts.take(id);
         let (sender, unfinished) = (self.sender.clone(), self.unfinished.clone());
-        let base = Environment::current().tmpdir();
-        kept_text::keep_aside(base, path, text, move |kept| {
-            let place = match kept {
-                Ok(file) => format!("your edited text is kept in {}", file.display()),
-                Err(error) => format!("your edited text is lost: {error}"),
+        let places = kept_text::places(&Environment::current());
+        kept_text::keep_aside(places, path, text, move |kept| {
+            let place = match (kept, &mut former) {
+                (Ok(file), _) => edit::kept(&why, &file),
+                (Err(error), Some(former)) => {
+                    former.keep(&format!("{why}, and the last changes are lost: {error}"))
+                }
+                (Err(error), None) => format!("{why}, and your text is lost: {error}"),
             };
-            let _ = (sender.send(Input::Kept(place)), unfinished);
+            let _ = (sender.send(Input::Kept(place)), former, unfinished);
         })
     }
 

@@ -56,13 +56,14 @@ impl Session {
     }
 
     /// What is made of `edit`, which was read when the editor ended with `status`.
-    pub fn finish(self, status: io::Result<ExitStatus>, edit: Edit) -> Edit {
+    pub fn finish(&mut self, status: io::Result<ExitStatus>, edit: Edit) -> Edit {
         let problem = match status {
             Ok(status) if status.success() => None,
             Ok(status) => Some(format!("the editor exited with {status}")),
             Err(error) => Some(format!("lost track of the editor: {error}")),
         };
         match (problem, edit) {
+            (_, Edit::Lost(reason)) => Edit::Lost(self.leave(reason)),
             (None, Edit::Failed(reason)) => Edit::Kept(self.keep(&reason)),
             (None, edit) => edit,
             (Some(problem), Edit::Unchanged) => {
@@ -72,38 +73,61 @@ impl Session {
         }
     }
 
-    /// The same for the proposal that was edited, if that is pending `now`. The text belongs to that one only:
-    /// nobody has seen what came later.
+    /// The same for the proposal that was edited, if that is pending `now`.
     pub fn finish_for(
-        self,
+        &mut self,
         status: io::Result<ExitStatus>,
         edit: Edit,
         now: Result<(), Stale>,
     ) -> Edit {
-        let is_changed = !matches!(edit, Edit::Unchanged);
-        match now {
-            Ok(()) => self.finish(status, edit),
-            Err(Stale::Replaced) => {
-                let keep = || self.keep("a newer proposal arrived while you edited");
-                Edit::Outdated(is_changed.then(keep))
+        let base = || self.draft.text.clone();
+        match (now, edit) {
+            (Err(Stale::Replaced), Edit::Unchanged) => Edit::Late {
+                base: base(),
+                text: None,
+            },
+            (Err(Stale::Replaced), edit) => {
+                let base = base();
+                match self.finish(status, edit) {
+                    Edit::Text(text) => Edit::Late {
+                        base,
+                        text: Some(text),
+                    },
+                    other => other,
+                }
             }
-            Err(Stale::NotPending) if is_changed => {
-                Edit::Kept(self.keep("the diff was closed in the meantime"))
-            }
-            Err(Stale::NotPending) => {
+            (Err(Stale::NotPending), Edit::Unchanged) => {
                 Edit::Failed("the diff was closed in the meantime".to_owned())
             }
+            (Err(Stale::NotPending), Edit::Lost(reason)) => Edit::Lost(self.leave(reason)),
+            (Err(Stale::NotPending), _) => {
+                Edit::Kept(self.keep("the diff was closed in the meantime"))
+            }
+            (Ok(()), edit) => self.finish(status, edit),
         }
     }
 
-    /// Leaves the file where it is. Answers `reason` with the place of the file.
-    pub fn keep(mut self, reason: &str) -> String {
-        self.folder = None;
-        format!(
-            "{reason}: your text is kept in {}",
-            self.draft.file.display()
-        )
+    /// Leaves the file, which is there, where it is. Answers `reason` with the place of the file.
+    pub fn keep(&mut self, reason: &str) -> String {
+        kept(reason, &self.stay())
     }
+
+    /// Leaves the file where it is.
+    pub fn stay(&mut self) -> PathBuf {
+        self.folder = None;
+        self.draft.file.clone()
+    }
+
+    /// Leaves what there may be of a file that could not be read. Answers `reason`, which names it.
+    pub fn leave(&mut self, reason: String) -> String {
+        self.folder = None;
+        reason
+    }
+}
+
+/// Says where a text is.
+pub fn kept(reason: &str, file: &Path) -> String {
+    format!("{reason}: your text is kept in {}", file.display())
 }
 
 impl Drop for Session {
@@ -136,7 +160,7 @@ impl Draft {
     pub fn read(&self) -> Edit {
         let bytes = match fs::read(&self.file) {
             Ok(bytes) => bytes,
-            Err(error) => return Edit::Failed(format!("cannot read the edited text: {error}")),
+            Err(error) => return self.lost(&error.to_string()),
         };
         match String::from_utf8(bytes) {
             Err(_) => Edit::Failed("the edited text is not UTF-8".to_owned()),
@@ -149,6 +173,14 @@ impl Draft {
                 }
             }
         }
+    }
+}
+
+impl Draft {
+    /// Nobody knows what became of the text.
+    pub fn lost(&self, why: &str) -> Edit {
+        let file = self.file.display();
+        Edit::Lost(format!("cannot read what you wrote in {file}: {why}"))
     }
 }
 

@@ -64,6 +64,8 @@ pub enum Change {
     Toggled,
     /// The reviewer wrote another text.
     Edited,
+    /// What the reviewer wrote for a former proposal was taken along to this one.
+    Carried,
     /// It was merged with another text of the file on disk.
     Rebased,
 }
@@ -74,9 +76,21 @@ impl fmt::Display for Change {
             Self::Proposed => "the newer proposal was",
             Self::Toggled => "the hunk was",
             Self::Edited => "your edit was",
+            Self::Carried => "taking your edit along was",
             Self::Rebased => "merging with the file was",
         })
     }
+}
+
+/// What became of the reviewer's edits when a newer proposal came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edits {
+    /// There were none.
+    None,
+    /// All of them are in the newer one.
+    Carried,
+    /// The newer one changes the same lines, and stands there. This is what the reviewer had; it is in the history.
+    Conflict(String),
 }
 
 /// Why a hunk cannot be taken out: its lines before are not UTF-8, and a proposal is text.
@@ -322,7 +336,8 @@ impl Proposal {
         let hunk = &mut Arc::make_mut(&mut next.hunks)[index];
         hunk.out = out;
         // The reviewer has decided about it now.
-        hunk.mark.take_if(|mark| *mark == Mark::Changed);
+        hunk.mark
+            .take_if(|mark| matches!(mark, Mark::Changed | Mark::Overwrites));
         self.go_to(next);
         Ok(out)
     }
@@ -334,24 +349,74 @@ impl Proposal {
         }
         let original = self.now.texts.original.clone();
         let texts = Texts::new(original, Arc::new(Text::new(text)));
-        self.go_to(State::new(texts, Change::Edited));
+        let agents = Arc::clone(&self.now.agents);
+        self.go_to(State {
+            agents,
+            ..State::new(texts, Change::Edited)
+        });
         true
     }
 
+    /// Takes along what the reviewer made of a former text, while this one took its place.
+    pub fn edit_late(&mut self, base: &str, edited: &str) -> Edits {
+        let now = Text::new(self.text());
+        let carried = carry::edits(&Text::new(base), &Text::new(edited), &now);
+        let original = self.now.texts.original.clone();
+        let texts = Texts::new(original, Arc::new(carried.text));
+        let agents = Arc::clone(&self.now.agents);
+        let mut next = State {
+            edited: texts.proposed != agents,
+            agents,
+            ..State::new(texts, Change::Carried)
+        };
+        carry::mark_conflicts(&carried.conflicts, &mut next);
+        if carried.is_whole {
+            self.go_to(next);
+            return Edits::Carried;
+        }
+        // So that it is in the history.
+        self.edit(edited);
+        self.go_to(next);
+        Edits::Conflict(edited.to_owned())
+    }
+
     /// The agent proposes another text for the same file. What the reviewer decided about hunks that
-    /// are the same stands.
-    pub fn replace(&mut self, original: Option<Text>, proposed: &str) {
+    /// are the same stands, and so does what the reviewer wrote, unless the agent changed that, too.
+    pub fn replace(&mut self, original: Option<Text>, proposed: &str) -> Edits {
         self.is_filled = !proposed.is_empty();
         self.read(original);
-        let texts = Texts::new(self.disk.clone(), Arc::new(Text::new(proposed)));
-        let mut next = State::new(texts, Change::Proposed);
+        let agents = Arc::new(Text::new(proposed));
+        let now = &self.now;
+        let carried = now.edited.then(|| {
+            // Hunks that are out are taken over one by one.
+            carry::edits(&now.agents, &now.texts.proposed, &agents)
+        });
+        let (proposed, conflicts, edits) = match carried {
+            None => (Arc::clone(&agents), Vec::new(), Edits::None),
+            Some(carried) => {
+                let edits = match carried.is_whole {
+                    true => Edits::Carried,
+                    false => Edits::Conflict(now.text()),
+                };
+                (Arc::new(carried.text), carried.conflicts, edits)
+            }
+        };
+        let edited = proposed != agents;
+        let texts = Texts::new(self.disk.clone(), proposed);
+        let mut next = State {
+            agents,
+            edited,
+            ..State::new(texts, Change::Proposed)
+        };
         if next.texts.are_readable() {
             let history = self.redo.iter().chain(self.undo.iter().rev());
             carry::decisions(std::iter::once(&self.now).chain(history), &mut next);
+            carry::mark_conflicts(&conflicts, &mut next);
         }
         if !next.is_like(&self.now) {
             self.go_to(next);
         }
+        edits
     }
 
     /// The file on disk has another text: merges that with what is proposed. Answers whether it has.
@@ -377,7 +442,12 @@ impl Proposal {
         };
         let has_hunks_out = self.hunks().iter().any(|hunk| hunk.out);
         let edited = self.is_edited() || (self.disk.is_none() && has_hunks_out);
-        self.go_to(State { edited, ..next });
+        let agents = Arc::clone(&self.now.agents);
+        self.go_to(State {
+            edited,
+            agents,
+            ..next
+        });
         true
     }
 

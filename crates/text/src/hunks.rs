@@ -33,8 +33,10 @@ pub struct Hunk {
 pub enum Mark {
     /// The former proposal did not have it.
     New,
-    /// The former proposal had another one there, which the reviewer took out or edited.
+    /// The former proposal had another one there, which the reviewer took out.
     Changed,
+    /// It took the place of something that the reviewer wrote.
+    Overwrites,
     /// It would undo a change of the file that is newer than the proposal.
     Reverts,
     /// The file has a newer change of the same lines.

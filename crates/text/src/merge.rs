@@ -80,6 +80,38 @@ fn order(one: &Range<usize>, other: &Range<usize>) -> Ordering {
     }
 }
 
+/// A newer text with what somebody had made of its forerunner.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The newer text, with every edit that is in nobody's way.
+    pub text: Vec<u8>,
+    /// The lines of it that the other edits would have changed, too.
+    pub conflicts: Vec<Range<usize>>,
+}
+
+/// Takes what turns `base` into `edited` along to `newer`, which came of `base`, too.
+pub fn carry(base: &Text, edited: &Text, newer: &Text) -> Carried {
+    let edits = hunks::between(base, edited);
+    let mut text = Vec::with_capacity(newer.bytes().len());
+    let (mut conflicts, mut next, mut lines) = (Vec::new(), 0, 0);
+    for hunk in hunks(base, edited, newer, &edits) {
+        text.extend_from_slice(newer.slice(next..hunk.before.start));
+        lines += hunk.before.start - next;
+        next = hunk.before.end;
+        let (source, kept) = match hunk.out {
+            true => (newer, hunk.before),
+            false => (edited, hunk.after),
+        };
+        text.extend_from_slice(source.slice(kept.clone()));
+        if hunk.mark == Some(Mark::Conflict) {
+            conflicts.push(lines..lines + kept.len());
+        }
+        lines += kept.len();
+    }
+    text.extend_from_slice(newer.slice(next..newer.len()));
+    Carried { text, conflicts }
+}
+
 struct Merge<'a> {
     theirs: &'a Text,
     ours: &'a Text,
@@ -235,6 +267,29 @@ mod tests {
         let ours = Text::new(b"\xff\nb\n".to_vec());
         let found = hunks(&base, &theirs, &ours, &hunks::between(&base, &theirs));
         assert_eq!((found[0].mark, found[0].out), (Some(Mark::Reverts), false));
+    }
+
+    #[test]
+    fn edits_are_taken_along_unless_the_newer_text_is_in_their_way() {
+        let carried = |base: &str, edited: &str, newer: &str| {
+            let carried = carry(&Text::new(base), &Text::new(edited), &Text::new(newer));
+            let conflicts = carried.conflicts.iter();
+            let conflicts: Vec<_> = conflicts.map(|lines| (lines.start, lines.end)).collect();
+            (String::from_utf8(carried.text).unwrap(), conflicts)
+        };
+        assert_eq!(
+            carried("a\nb\nc\n", "a\nb\nmine\n", "new\na\nb\nc\n"),
+            ("new\na\nb\nmine\n".to_owned(), vec![])
+        );
+        assert_eq!(
+            carried("a\nb\nc\n", "mine\na\nb\nC\n", "a\nb\nother\n"),
+            ("mine\na\nb\nother\n".to_owned(), vec![(3, 4)])
+        );
+        assert_eq!(
+            carried("a\nb\n", "a\nmine\n", "a\n"),
+            ("a\n".to_owned(), vec![(1, 1)])
+        );
+        assert_eq!(carried("a\nb", "a\nB", "a\nB"), ("a\nB".to_owned(), vec![]));
     }
 
     /// What happens to one line of the base.

@@ -68,9 +68,9 @@ impl Bridge {
 
     /// What the person wrote is not lost with the view.
     pub(super) fn keep(&mut self, path: PathBuf, text: String) {
-        let (base, done) = (self.environment.tmpdir(), self.done.0.clone());
+        let (places, done) = (kept_text::places(&self.environment), self.done.0.clone());
         let then = move |kept| drop(done.send(Done::Kept(kept)));
-        match kept_text::keep_aside(base, path, text, then) {
+        match kept_text::keep_aside(places, path, text, then) {
             Ok(()) => self.keeping += 1,
             Err(error) => self.show_message(&format!("your edits are lost: {error}")),
         }

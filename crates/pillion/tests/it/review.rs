@@ -1,5 +1,6 @@
 //! The review in a real terminal, with an agent of the test's own.
 
+mod edits;
 #[cfg(target_os = "linux")]
 mod hung_disk;
 mod merged;
@@ -82,6 +83,15 @@ impl Review {
                 return;
             }
         }
+    }
+
+    /// Sends a signal to the review, and to nothing else.
+    fn signal(&self, signal: rustix::process::Signal) {
+        let listed = self.sandbox.run(["list", "--json"]).expect(0);
+        let listed: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
+        let pid = listed[0]["pid"].as_i64().unwrap().try_into().unwrap();
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
     }
 
     /// The terminal is as it was before.
@@ -217,8 +227,11 @@ fn a_proposal_that_comes_while_the_editor_runs_is_not_accepted_with_the_edit() {
     review.pane.wait_gone("proposes", SOON);
     agent.propose(&path, "second\n");
     review.sandbox.home.file("go", "");
-    let screen = review.pane.wait_for("your text is kept in", SOON);
+    let screen = review.pane.wait_for("your text is kept", SOON);
     assert!(screen.contains("second"), "{screen}");
+    // It stands in place of what the reviewer wrote.
+    review.decide("a");
+    review.pane.wait_for("replaces what you wrote", SOON);
     review.decide("a");
     let content = "second\n".to_owned();
     assert_eq!(agent.outcome(), Update::accepted(path, content));

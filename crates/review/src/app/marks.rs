@@ -5,7 +5,7 @@ use pillion_text::hunks::{Hunk, Mark};
 use crate::view::SeenHunks;
 
 /// What is said of one hunk with a mark, and of several: what matters most comes first.
-const PHRASES: [(Mark, &str, &str); 4] = [
+const PHRASES: [(Mark, &str, &str); 5] = [
     (
         Mark::Reverts,
         "would undo a newer change",
@@ -17,9 +17,14 @@ const PHRASES: [(Mark, &str, &str); 4] = [
         "conflict with newer changes",
     ),
     (
+        Mark::Overwrites,
+        "replaces what you wrote",
+        "replace what you wrote",
+    ),
+    (
         Mark::Changed,
-        "changed since you decided",
-        "changed since you decided",
+        "changed since you took it out",
+        "changed since you took them out",
     ),
     (Mark::New, "new since you looked", "new since you looked"),
 ];
@@ -28,7 +33,8 @@ const PHRASES: [(Mark, &str, &str); 4] = [
 pub fn name(mark: Mark) -> &'static str {
     match mark {
         Mark::New => "new",
-        Mark::Changed => "changed since",
+        Mark::Changed => "changed since you took it out",
+        Mark::Overwrites => "replaces what you wrote",
         Mark::Reverts => "would undo a newer change",
         Mark::Conflict => "conflicts with a newer change",
     }
@@ -69,15 +75,18 @@ pub fn unseen(hunks: SeenHunks) -> Option<String> {
 /// Why accepting needs a second thought.
 pub fn doubt(hunks: &[Hunk]) -> Option<&'static str> {
     let undoes = |hunk: &Hunk| matches!(hunk.mark, Some(Mark::Reverts | Mark::Conflict));
-    let is_doubtful = |hunk: &Hunk| !hunk.out && (undoes(hunk) || hunk.mark == Some(Mark::Changed));
-    if !hunks.iter().any(is_doubtful) {
-        return None;
-    }
-    Some(if hunks.iter().any(undoes) {
-        "an included hunk undoes newer changes to the file: a again accepts it"
+    let overwrites = |hunk: &Hunk| hunk.mark == Some(Mark::Overwrites);
+    let is_changed = |hunk: &Hunk| hunk.mark == Some(Mark::Changed);
+    let has = |what: &dyn Fn(&Hunk) -> bool| hunks.iter().any(|hunk| !hunk.out && what(hunk));
+    if has(&undoes) {
+        Some("an included hunk undoes newer changes to the file: a again accepts it")
+    } else if has(&overwrites) {
+        Some("a hunk replaces what you wrote: n goes to it, z restores yours, a again accepts it")
+    } else if has(&is_changed) {
+        Some("a hunk changed that you had taken out: n goes to it, a again accepts it")
     } else {
-        "a hunk changed that you had taken out or edited: n goes to it, a again accepts it"
-    })
+        None
+    }
 }
 
 #[cfg(test)]
@@ -86,7 +95,7 @@ mod tests {
 
     /// So many hunks of each kind, all of them out.
     fn marks(reverts: usize, conflicts: usize, changed: usize, new: usize) -> Vec<Hunk> {
-        let counts = [reverts, conflicts, changed, new];
+        let counts = [reverts, conflicts, 0, changed, new];
         let marks = PHRASES.iter().zip(counts);
         let hunks = marks.flat_map(|((mark, ..), count)| {
             let hunk = Hunk {
@@ -103,7 +112,7 @@ mod tests {
     fn a_note_says_what_to_look_at_and_nothing_else() {
         assert_eq!(note(&[]), None);
         let all = "2 hunks would undo newer changes · 1 conflicts with a newer change · \
-                   2 changed since you decided · 1 new since you looked";
+                   2 changed since you took them out · 1 new since you looked";
         assert_eq!(note(&marks(2, 1, 2, 1)).as_deref(), Some(all));
         assert_eq!(doubt(&marks(2, 1, 2, 1)), None);
     }
@@ -124,7 +133,7 @@ mod tests {
         );
         assert_eq!(
             text(marks(0, 0, 1, 3)),
-            "1 hunk changed since you decided · 3 new since you looked"
+            "1 hunk changed since you took it out · 3 new since you looked"
         );
     }
 }

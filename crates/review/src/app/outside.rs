@@ -6,6 +6,7 @@ use std::time::Instant;
 use pillion_companion::{CloseReason, Diff, DiffId, Reply};
 
 use super::{App, Edit, Effect, LONG_MESSAGE, Overlay, Tone};
+use crate::proposal::Edits;
 use crate::view::{Disk, Done, Step, Target, View};
 
 impl App {
@@ -43,10 +44,15 @@ impl App {
             self.armed = None;
         }
         match done {
-            Done::Proposed { is_newer, shown } => {
-                self.proposed(id, is_newer, now);
+            Done::Proposed {
+                is_newer,
+                edits,
+                shown,
+            } => {
+                self.proposed(id, is_newer, edits, now);
                 self.effects.push(Effect::Shown(shown));
             }
+            Done::EditedLate(edits) => self.say_newer(id, edits, now),
             Done::Rebased(is_changed) => {
                 let text = if is_changed {
                     "merged with the file on disk"
@@ -71,13 +77,13 @@ impl App {
         }
     }
 
-    fn proposed(&mut self, id: DiffId, is_newer: bool, now: Instant) {
+    fn proposed(&mut self, id: DiffId, is_newer: bool, edits: Edits, now: Instant) {
         if is_newer {
             if let Some(view) = self.views.find_mut(id) {
                 view.disk = Disk::Same;
                 view.is_overtaken = false;
             }
-            self.say_newer(id, now);
+            self.say_newer(id, edits, now);
         } else if self.shows(id) {
             self.show_first_hunk();
         } else if let Some(view) = self.views.find(id) {
@@ -87,7 +93,7 @@ impl App {
         }
     }
 
-    fn say_newer(&mut self, id: DiffId, now: Instant) {
+    fn say_newer(&mut self, id: DiffId, edits: Edits, now: Instant) {
         let Some(view) = self.views.find(id) else {
             return;
         };
@@ -97,7 +103,19 @@ impl App {
         } else {
             "in its tab"
         };
-        let text = format!("{agent} has a newer proposal for {name} · {how}");
+        let text = match edits {
+            Edits::None => format!("{agent} has a newer proposal for {name} · {how}"),
+            Edits::Carried => {
+                format!("{agent} has a newer proposal for {name}, with your edits · {how}")
+            }
+            Edits::Conflict(text) => {
+                let why = format!(
+                    "{agent}'s newer proposal for {name} changes what you wrote (z restores that)"
+                );
+                self.effects.push(view.keep(text, why.clone()));
+                why
+            }
+        };
         self.say(Tone::Warning, text, now);
     }
 
@@ -143,6 +161,7 @@ impl App {
             }
             CloseReason::NotShown => format!("the diff of {name} could not be opened in time"),
         };
+        let why = text.clone();
         // Said above another diff, it is not to be read as if that were meant.
         let text = match self.view() {
             None => text,
@@ -152,10 +171,10 @@ impl App {
         self.say(Tone::Info, text, now);
         // Where the text is taken as it stands, nothing is lost.
         let is_taken = matches!(reason, CloseReason::ClosedByAgent | CloseReason::Settled);
-        let edited = view.edited_text().filter(|_| !is_taken);
+        if !is_taken {
+            self.effects.extend(view.keep_edits(why));
+        }
         let text = view.standing_text();
-        self.effects
-            .extend(edited.map(|text| Effect::Keep(view.target.path, text)));
         self.effects.push(Effect::Closed(closed, Ok(text)));
     }
 
@@ -200,11 +219,34 @@ impl App {
         match edit {
             Edit::Unchanged => self.say(Tone::Info, "the proposal is unchanged", now),
             // Most of these name the place where the text is.
-            Edit::Failed(reason) | Edit::Kept(reason) | Edit::Outdated(Some(reason)) => {
+            Edit::Failed(reason) | Edit::Kept(reason) | Edit::Lost(reason) => {
                 self.say_for(LONG_MESSAGE, Tone::Warning, reason, now);
             }
-            Edit::Outdated(None) => self.say_newer(id, now),
+            Edit::Late { text: None, .. } => self.say_newer(id, Edits::None, now),
+            Edit::Late {
+                base,
+                text: Some(text),
+            } => {
+                let text = text.into();
+                self.compare(id, Step::EditLate { base, text }, now);
+            }
             Edit::Text(text) => self.compare(id, Step::Edit(text.into()), now),
+        }
+    }
+}
+
+impl View {
+    /// Keeps what the reviewer wrote, if anything.
+    pub(super) fn keep_edits(&self, why: String) -> Option<Effect> {
+        Some(self.keep(self.edited_text()?, why))
+    }
+
+    fn keep(&self, text: String, why: String) -> Effect {
+        Effect::Keep {
+            id: self.id,
+            path: self.target.path.clone(),
+            text,
+            why,
         }
     }
 }

@@ -66,7 +66,7 @@ impl Person {
         name: &str,
         original: Option<&str>,
         proposed: &str,
-    ) {
+    ) -> Vec<Effect> {
         let path = PathBuf::from("/work/shop").join(name);
         self.revision += 1;
         let diff = Diff {
@@ -85,7 +85,8 @@ impl Person {
             original: original.map(Into::into),
             shown: Reply::new(|_| ()),
         });
-        assert!(matches!(effects[..], [Effect::Shown(_)]));
+        assert!(matches!(effects.last(), Some(Effect::Shown(_))));
+        effects
     }
 
     /// Something happens, and the screen is drawn at once.

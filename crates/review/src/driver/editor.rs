@@ -152,7 +152,7 @@ impl Driver {
     pub(super) fn on_editor_end(&mut self, ended: Result<Ended, String>) -> io::Result<()> {
         let Some(Running {
             proposal,
-            session: Some(session),
+            session: Some(mut session),
             ..
         }) = self.editor.take()
         else {
@@ -167,8 +167,15 @@ impl Driver {
             Ok((status, edit)) => session.finish_for(status, edit, now),
             Err(reason) => Edit::Failed(reason),
         };
-        if let Edit::Kept(place) | Edit::Outdated(Some(place)) = &edit {
-            self.final_messages.push(place.clone());
+        match &edit {
+            Edit::Kept(place) | Edit::Lost(place) => self.final_messages.push(place.clone()),
+            Edit::Text(text)
+            | Edit::Late {
+                text: Some(text), ..
+            } => {
+                self.drafts.put(proposal.id, session, text.clone());
+            }
+            _ => {}
         }
         self.update(Event::Edited(proposal.id, edit))?;
         self.keyboard.go_on();
@@ -209,7 +216,7 @@ impl Driver {
 
     /// Lets the reviewer's editor give the terminal back, and keeps what was saved in it.
     pub(super) fn await_editor(&mut self, inputs: &Receiver<Input>) {
-        let Some(session) = self.editor.take().and_then(|running| running.session) else {
+        let Some(mut session) = self.editor.take().and_then(|running| running.session) else {
             return;
         };
         let deadline = Instant::now() + EDITOR_GRACE;
@@ -221,18 +228,19 @@ impl Driver {
             }
             self.final_messages.extend(place(input));
         }
-        if matches!(read(session.draft()), Edit::Text(_) | Edit::Failed(_)) {
-            let place = session.keep("the review ended while you edited");
-            self.final_messages.push(place);
-        }
+        let place = match read(session.draft()) {
+            Edit::Text(_) | Edit::Failed(_) => session.keep("the review ended while you edited"),
+            Edit::Lost(reason) => session.leave(reason),
+            _ => return,
+        };
+        self.final_messages.push(place);
     }
 }
 
 /// What was made of a draft until now, as far as its disk answers. Blocking.
 fn read(draft: Arc<edit::Draft>) -> Edit {
-    let silent =
-        || Edit::Failed("cannot read the edited text: its disk did not respond".to_owned());
-    time_limit::run(DISK_TIMEOUT, move || draft.read()).unwrap_or_else(silent)
+    let silent = draft.lost("its disk did not respond");
+    time_limit::run(DISK_TIMEOUT, move || draft.read()).unwrap_or(silent)
 }
 
 /// Asks a process to end.

@@ -20,7 +20,7 @@ fn run(session: &Session, script: &str) -> (io::Result<ExitStatus>, Edit) {
 }
 
 fn outcome(before: &str, script: &str) -> Edit {
-    let (session, _) = session("/w/src/app.ts", before);
+    let (mut session, _) = session("/w/src/app.ts", before);
     let (status, edit) = run(&session, script);
     session.finish(status, edit)
 }
@@ -67,19 +67,44 @@ fn an_editor_that_fails_changes_nothing_and_loses_nothing() {
 }
 
 #[test]
-fn a_text_whose_proposal_was_replaced_is_kept_aside() {
+fn a_text_whose_proposal_was_replaced_comes_with_what_it_was_made_of() {
     let finish = |script: &str| {
-        let (session, _) = session("/w/a.txt", "first\n");
+        let (mut session, _) = session("/w/a.txt", "first\n");
         let (status, edit) = run(&session, script);
         session.finish_for(status, edit, Err(Stale::Replaced))
     };
-    assert!(matches!(finish("true"), Edit::Outdated(None)));
-    let Edit::Outdated(Some(reason)) = finish(r#"echo mine > "$1""#) else {
-        panic!("the text was changed");
+    assert!(matches!(finish("true"), Edit::Late { text: None, .. }));
+    let Edit::Late { base, text } = finish(r#"echo mine > "$1""#) else {
+        panic!("it was replaced");
     };
+    assert_eq!(
+        (base.as_str(), text.as_deref()),
+        ("first\n", Some("mine\n"))
+    );
+    let reason = failed(finish(r#"echo mine > "$1"; exit 1"#));
     let (_, place) = reason.split_once("your text is kept in ").unwrap();
     assert_eq!(fs::read_to_string(place).unwrap(), "mine\n");
     fs::remove_dir_all(Path::new(place).parent().unwrap()).unwrap();
+}
+
+#[test]
+fn no_text_is_said_to_be_kept_that_is_not_there() {
+    for now in [Ok(()), Err(Stale::Replaced), Err(Stale::NotPending)] {
+        for script in [r#"rm "$1""#, r#"rm "$1"; exit 1"#, r#"mv "$1" "$1.old""#] {
+            let (mut session, _) = session("/w/a.txt", "first\n");
+            let folder = session.draft.file.parent().unwrap().to_owned();
+            let (status, edit) = run(&session, script);
+            let edit = session.finish_for(status, edit, now);
+            let Edit::Lost(reason) = edit else {
+                panic!("{edit:?}");
+            };
+            assert!(!reason.contains("is kept"), "{reason}");
+            assert!(reason.contains("No such file"), "{reason}");
+            // An editor may have left another file there.
+            assert!(folder.is_dir());
+            fs::remove_dir_all(folder).unwrap();
+        }
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! What the reviewer decided about the hunks of a proposal, taken over to a newer one.
+//! What the reviewer decided about the hunks of a proposal, or wrote in it, taken over to a newer one.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use pillion_text::hunks::Mark;
+use pillion_text::{Text, merge, readable};
 
 use super::Hunk;
 use super::places::Places;
@@ -13,6 +14,49 @@ use super::texts::Texts;
 
 /// A hunk by what it does, and where.
 type Key<'a> = (usize, &'a [u8], &'a [u8]);
+
+/// A newer text with the reviewer's edits.
+pub struct Carried {
+    pub text: Text,
+    /// The lines that stand in place of what the reviewer wrote.
+    pub conflicts: Vec<Range<usize>>,
+    /// Whether all of it could be taken along.
+    pub is_whole: bool,
+}
+
+/// Takes along to `newer` what the reviewer made of `base`.
+pub fn edits(base: &Text, edited: &Text, newer: &Text) -> Carried {
+    // Of what cannot be shown, nobody could see what became of it.
+    let is_hidden = |text: &&Text| readable::unreadable(text).is_some();
+    if [base, edited, newer].iter().any(is_hidden) {
+        return Carried {
+            text: Text::new(newer.bytes()),
+            conflicts: Vec::new(),
+            is_whole: false,
+        };
+    }
+    let carried = merge::carry(base, edited, newer);
+    Carried {
+        text: Text::new(carried.text),
+        is_whole: carried.conflicts.is_empty(),
+        conflicts: carried.conflicts,
+    }
+}
+
+/// Marks the hunks that stand in place of what the reviewer wrote.
+pub fn mark_conflicts(conflicts: &[Range<usize>], next: &mut State) {
+    if conflicts.is_empty() {
+        return;
+    }
+    let touches = |hunk: &Hunk, place: &Range<usize>| {
+        place.start <= hunk.after.end && hunk.after.start <= place.end
+    };
+    for hunk in Arc::make_mut(&mut next.hunks) {
+        if conflicts.iter().any(|place| touches(hunk, place)) {
+            hunk.mark = Some(Mark::Overwrites);
+        }
+    }
+}
 
 /// Hunks of `next` that its forerunners had are in or out as they were there; what differs from the
 /// last one is marked. `forerunners` begin with the last.
@@ -61,10 +105,9 @@ fn key<'a>(texts: &'a Texts, hunk: &Hunk, start: usize) -> Key<'a> {
     (start, before, texts.after.slice(hunk.after.clone()))
 }
 
-/// Marks what the last proposal did not have, all of it where need be: the reviewer saw another text.
+/// Marks what the last proposal did not have.
 fn mark(last: &State, places: &Places, found: &mut [Hunk], is_known: &[bool]) {
-    let is_judged = |hunk: &&Hunk| hunk.out || last.edited;
-    let judged = last.hunks.iter().filter(is_judged);
+    let judged = last.hunks.iter().filter(|hunk| hunk.out);
     let judged: Vec<_> = judged.map(|hunk| places.around(&hunk.before)).collect();
     for (hunk, _) in found.iter_mut().zip(is_known).filter(|(_, known)| !**known) {
         let touches =

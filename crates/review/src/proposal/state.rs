@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pillion_text::hunks;
+use pillion_text::{Text, hunks};
 
 use super::places::Origin;
 use super::texts::Texts;
@@ -17,6 +17,8 @@ pub struct State {
     pub change: Change,
     /// Whether the proposed text is the reviewer's own.
     pub edited: bool,
+    /// What the agent proposed last, before the reviewer changed anything.
+    pub agents: Arc<Text>,
     /// Where the texts came from, unless they were the first.
     pub origin: Option<Arc<Origin>>,
 }
@@ -34,6 +36,7 @@ impl State {
     /// Compared already.
     pub fn with_hunks(texts: Texts, hunks: Vec<Hunk>, change: Change) -> Self {
         Self {
+            agents: Arc::clone(&texts.proposed),
             texts: Arc::new(texts),
             hunks: Arc::new(hunks),
             change,

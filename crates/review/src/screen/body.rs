@@ -178,7 +178,7 @@ impl Painter<'_> {
     fn second_mark(&self, buffer: &mut Buffer, area: Rect, hunk: usize, sub: usize) {
         let symbol = match self.view.proposal.hunks()[hunk].mark {
             Some(Mark::New | Mark::Changed) if sub == 0 => "*",
-            Some(Mark::Reverts | Mark::Conflict) if sub == 0 => "!",
+            Some(Mark::Reverts | Mark::Conflict | Mark::Overwrites) if sub == 0 => "!",
             _ if sub == 0 && !self.view.has_seen(hunk) => "·",
             _ => return,
         };

@@ -10,6 +10,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Padding, Paragraph, Widget, Wra
 use crate::app::App;
 use crate::help::{self, HelpRow};
 use crate::screen::theme::Theme;
+use crate::view::View;
 
 /// A terminal in which no diff can be read.
 pub fn too_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
@@ -118,6 +119,13 @@ pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         1 => "1 diff is pending. Quitting rejects it.".to_owned(),
         count => format!("{count} diffs are pending. Quitting rejects them."),
     };
+    let edited = app.views.iter().filter_map(View::edited_text).count();
+    let kept = match edited {
+        0 => "",
+        1 => " The text that you edited is kept in a file.",
+        _ => " The texts that you edited are kept in files.",
+    };
+    let pending = format!("{pending}{kept}");
     let width = area.width.min(51);
     let rows = wrap::rows(&pending, usize::from(width.saturating_sub(help::FRAME)));
     let rows = rows.into_iter().map(|row| Line::raw(&pending[row]));

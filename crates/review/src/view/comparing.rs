@@ -9,7 +9,7 @@ use pillion_companion::{DiffId, Reply};
 use pillion_text::Text;
 
 use super::View;
-use crate::proposal::Proposal;
+use crate::proposal::{Edits, Proposal};
 
 /// What becomes of a proposal.
 #[derive(Debug)]
@@ -27,6 +27,13 @@ pub enum Step {
     Rebase(Option<Vec<u8>>),
     /// The reviewer wrote this text.
     Edit(Arc<String>),
+    /// The reviewer wrote a text while another proposal took the place of the one that it was made of.
+    EditLate {
+        /// What the reviewer's editor got.
+        base: String,
+        /// What it became.
+        text: Arc<String>,
+    },
 }
 
 /// What a step came to.
@@ -36,6 +43,8 @@ pub enum Done {
     Proposed {
         /// Whether another one was there before.
         is_newer: bool,
+        /// What became of what the reviewer had written.
+        edits: Edits,
         /// Answered when it can be seen.
         shown: Reply<()>,
     },
@@ -43,6 +52,8 @@ pub enum Done {
     Rebased(bool),
     /// The reviewer's text is the proposal now, unless it was already.
     Edited(bool),
+    /// What became of what the reviewer wrote for a former proposal.
+    EditedLate(Edits),
 }
 
 /// A step that is to be taken, with all that it needs.
@@ -75,15 +86,21 @@ impl Job {
                 shown,
             } => {
                 let original = original.map(Text::new);
-                if is_newer {
-                    proposal.replace(original, &proposed);
+                let edits = if is_newer {
+                    proposal.replace(original, &proposed)
                 } else {
                     proposal = Proposal::new(original, &proposed);
+                    Edits::None
+                };
+                Done::Proposed {
+                    is_newer,
+                    edits,
+                    shown,
                 }
-                Done::Proposed { is_newer, shown }
             }
             Step::Rebase(original) => Done::Rebased(proposal.rebase(original.map(Text::new))),
             Step::Edit(text) => Done::Edited(proposal.edit(&text)),
+            Step::EditLate { base, text } => Done::EditedLate(proposal.edit_late(&base, &text)),
         };
         Compared {
             id: self.id,
@@ -141,6 +158,7 @@ impl View {
                 comparing.standing = Some(Arc::clone(text));
                 comparing.edited = Some(Arc::clone(text));
             }
+            Step::EditLate { text, .. } => comparing.edited = Some(Arc::clone(text)),
             Step::Rebase(_) => {}
         }
         comparing.waiting.push_back(step);

@@ -124,12 +124,15 @@ fn an_edited_text_that_cannot_be_kept_holds_up_no_agent_and_no_key() {
     review.pane.wait_for("proposes", SOON);
     review.decide("e");
     review.pane.wait_for("the proposal is now your text", SOON);
+    // What stands there now is in no file.
+    review.decide("Space");
+    review.pane.wait_for("taken out", SOON);
     let Some(hung) = HungDisk::mount(&review.sandbox.home.tmp()) else {
         return;
     };
     one.disconnect();
     two.propose("/tmp/two.txt", "new\n");
-    review.pane.wait_for("your edited text is lost", SOON);
+    review.pane.wait_for("the last changes are lost", SOON);
     review.pane.send_keys(["?"]);
     review.pane.wait_for("next pending diff", SOON);
     drop(hung);

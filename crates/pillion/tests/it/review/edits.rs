@@ -1,0 +1,97 @@
+//! What the reviewer wrote is in a file from the moment that the editor closes, whatever ends the review.
+
+use std::fs;
+use std::path::PathBuf;
+
+use pillion_agent::Update;
+use pillion_testkit::{Env, SOON, TestAgent};
+
+use super::Review;
+
+const BEFORE: &str = "1\n2\n3\n4\n5\n6\n7\n";
+const PROPOSED: &str = "one\n2\n3\n4\n5\n6\n7\n";
+const MINE: &str = "one\n2\n3\nmine\n5\n6\n7\n";
+
+/// A review in which somebody has edited a proposal.
+fn edited() -> (Review, TestAgent, String) {
+    let editor = "sed -i s/^4$/mine/";
+    let review = Review::usual_with(&Env::default().with("EDITOR", editor));
+    let file = review.sandbox.home.file("a.txt", BEFORE);
+    let path = file.to_str().unwrap().to_owned();
+    let agent = review.connect();
+    agent.propose(&path, PROPOSED);
+    review.pane.wait_for("proposes", SOON);
+    review.decide("e");
+    review.pane.wait_for("the proposal is now your text", SOON);
+    (review, agent, path)
+}
+
+/// What is kept.
+fn kept(review: &Review) -> Vec<String> {
+    let tmp = fs::read_dir(review.sandbox.home.tmp()).unwrap();
+    let folders = tmp.map(|entry| entry.unwrap().path());
+    let kept = folders.filter(|path| path.to_str().unwrap().contains("pillion-kept-"));
+    let text = |folder: PathBuf| fs::read_to_string(folder.join("a.txt")).unwrap();
+    kept.map(text).collect()
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn an_edit_survives_whatever_ends_the_review() {
+    use rustix::process::Signal;
+    for signal in [Signal::TERM, Signal::HUP, Signal::KILL] {
+        let (review, _agent, _) = edited();
+        assert_eq!(kept(&review), [MINE]);
+        review.signal(signal);
+        review.pane.wait_for("exit code", SOON);
+        assert_eq!(kept(&review), [MINE], "{signal:?}");
+        let screen = review.pane.screen();
+        let is_said = screen.contains("your text is kept in");
+        assert_eq!(is_said, signal != Signal::KILL, "{signal:?}: {screen}");
+    }
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn quitting_says_that_an_edit_is_kept_and_where() {
+    let (review, _agent, _) = edited();
+    review.pane.send_keys(["q"]);
+    review
+        .pane
+        .wait_for("text that you edited is kept in a file", SOON);
+    review.pane.send_keys(["y"]);
+    let screen = review.expect_end();
+    assert!(
+        screen.contains("your edits of a.txt: your text is kept in"),
+        "{screen}"
+    );
+    assert_eq!(kept(&review), [MINE]);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_newer_proposal_takes_an_edit_along_and_nothing_is_left_over() {
+    let (review, mut agent, path) = edited();
+    agent.propose(&path, "one\n2\n3\n4\n5\n6\nseven\n");
+    review.pane.wait_for("with your edits", SOON);
+    review.decide("a");
+    let content = "one\n2\n3\nmine\n5\n6\nseven\n".to_owned();
+    assert_eq!(agent.outcome(), Update::accepted(path, content));
+    let is_gone = |_: &str| kept(&review).is_empty();
+    review.pane.wait_until("the copy goes", SOON, is_gone);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn an_edit_that_a_newer_proposal_overwrites_is_kept() {
+    let (review, mut agent, path) = edited();
+    let newer = "one\n2\n3\nfour\n5\n6\n7\n";
+    agent.propose(&path, newer);
+    review.pane.wait_for("your text is kept in", SOON);
+    review.decide("a");
+    review.pane.wait_for("again", SOON);
+    review.decide("a");
+    assert_eq!(agent.outcome(), Update::accepted(path, newer.to_owned()));
+    review.pane.wait_for("Nothing to review", SOON);
+    assert_eq!(kept(&review), [MINE]);
+}
