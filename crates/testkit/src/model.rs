@@ -24,6 +24,9 @@ use tokio::sync::oneshot;
 /// What the model says when nothing is scripted.
 const NOT_SCRIPTED: &str = "(nothing is scripted)";
 
+/// What a subagent is asked, by which its conversation is known.
+const SUBAGENT: &str = "Do what a subagent does.";
+
 /// One thing that the model does: what it answers to one request of the main conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
@@ -93,6 +96,15 @@ impl Turn {
         Turn::ReadFile { path: path.into() }
     }
 
+    /// Has Claude Code start a subagent, whose model does what [`Model::script_subagent`] says.
+    pub fn subagent() -> Turn {
+        let input = serde_json::json!({
+            "description": "a test", "prompt": SUBAGENT, "subagent_type": "general-purpose",
+        });
+        let name = "Agent";
+        Turn::CallTool { name, input }
+    }
+
     /// [`Turn::AtOnce`].
     pub fn at_once(turns: impl IntoIterator<Item = Turn>) -> Turn {
         Turn::AtOnce(turns.into_iter().collect())
@@ -156,6 +168,7 @@ struct Script {
 #[derive(Debug, Default)]
 struct Progress {
     turns: VecDeque<Turn>,
+    subagents_turns: VecDeque<Turn>,
     requests: Vec<ModelRequest>,
 }
 
@@ -204,6 +217,11 @@ impl Model {
     /// Scripts what the model does next, after what is scripted already.
     pub fn script(&self, turns: impl IntoIterator<Item = Turn>) {
         self.script.lock().turns.extend(turns);
+    }
+
+    /// The same for subagents.
+    pub fn script_subagent(&self, turns: impl IntoIterator<Item = Turn>) {
+        self.script.lock().subagents_turns.extend(turns);
     }
 
     /// Forgets the turns that were not taken. After a refusal no agent asks the model on, so what
@@ -280,7 +298,12 @@ impl Script {
     fn take(&self, request: ModelRequest) -> Option<Turn> {
         let mut progress = self.lock();
         let turn = request.is_main.then(|| {
-            let next = progress.turns.pop_front();
+            let is_subagents = mentions(&request.body["messages"][0], SUBAGENT);
+            let next = if is_subagents {
+                progress.subagents_turns.pop_front()
+            } else {
+                progress.turns.pop_front()
+            };
             next.unwrap_or_else(|| Turn::say(NOT_SCRIPTED))
         });
         progress.requests.push(request);

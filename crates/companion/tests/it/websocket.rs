@@ -1,5 +1,6 @@
 //! Claude Code's protocol over real sockets: what is answered, and when.
 
+mod asking;
 mod client;
 mod frames;
 

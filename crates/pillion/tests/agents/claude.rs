@@ -6,6 +6,7 @@ mod context;
 mod decisions;
 mod lost;
 mod modes;
+mod run;
 mod unwritten;
 
 use std::fs;

@@ -1,0 +1,212 @@
+//! Claude Code as `pillion run` starts it: it asks before each change, in every permission mode.
+
+use std::fs;
+
+use pillion_testkit::{
+    Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Size, Tmux, Turn, set_up_claude,
+};
+
+use super::{Scene, ide, read, wait_connected};
+use crate::companion::{PILLION, SOON};
+use crate::review::Review;
+
+/// What the review says of a change that it did not show.
+const UNSHOWN: &str = "without showing";
+
+/// One that `pillion run` starts, with these options and these of its own, and with these settings.
+fn run(release: ClaudeRelease, options: &[&str], own: &[&str], settings: &str) -> Scene {
+    let home = Home::new();
+    let (tmux, model) = (Tmux::start(), Model::start());
+    let folder = home.workspace();
+    set_up_claude(&home, &folder);
+    fs::write(home.home().join(".claude/settings.json"), settings).expect("the home is ours");
+    let review = Review::start_with(&tmux, &home, "review", &Env::default());
+    // Root may not use one of the modes otherwise.
+    let env = release.env(home.env(), &model).with("IS_SANDBOX", "1");
+    let start = [PILLION, "run"].iter().chain(options);
+    let command: Vec<&str> = start.chain(&["claude"]).chain(own).copied().collect();
+    let pane = tmux.spawn("claude", Size::new(110, 45), &env, &folder, &command);
+    let claude = Claude::attach(release, pane);
+    wait_connected(&review);
+    Scene {
+        claude,
+        review,
+        model,
+        tmux,
+        home,
+    }
+}
+
+/// Whatever is the default of its release.
+const NO_MODE: &str = "";
+
+/// Settings of a person, beside which the hooks have to stand.
+const SETTINGS: &str = r#"{"skipDangerousModePermissionPrompt":true,"hooks":{"PreToolUse":[{"matcher":"Edit","hooks":[{"type":"command","command":"true"}]}]}}"#;
+
+fn run_in(mode: &str) -> Scene {
+    let own = [
+        "--settings",
+        "{\"verbose\":false}",
+        "--permission-mode",
+        mode,
+    ];
+    let own = if mode == NO_MODE { &own[..2] } else { &own };
+    run(ClaudeRelease::Native, &[], own, SETTINGS)
+}
+
+/// An `Edit` and a `Write` that are accepted, and both again, rejected.
+fn is_asked_in(mode: &str) {
+    let scene = run_in(mode);
+    let path = scene.home.file("old.txt", "one\ntwo\n");
+    let edit = Turn::replace(&path, "two", "zwei");
+    scene.propose([Turn::read_file(&path), edit], "old.txt is done", "old.txt");
+    scene.review.accept("old.txt");
+    scene.claude.wait_for("old.txt is done");
+    assert_eq!(read(&path), "one\nzwei\n");
+    scene.review.wait_idle();
+    let shown_mode = if mode == NO_MODE { "auto" } else { mode };
+    let said = format!("Claude Code is in mode {shown_mode}: every change is shown");
+    scene.review.pane().wait_for(&said, SOON);
+    let path = scene.propose_new("new.txt", "one\n");
+    scene.review.accept("new.txt");
+    scene.claude.wait_for("new.txt is done");
+    assert_eq!(read(&path), "one\n");
+    let screen = scene.review.wait_idle();
+    assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+    let path = scene.propose_new("rejected.txt", "one\n");
+    scene.review.reject("rejected.txt");
+    scene.claude.wait_answered();
+    scene.claude.wait_ready();
+    assert!(!path.exists());
+    scene.model.clear();
+    let path = scene.home.file("kept.txt", "one\ntwo\n");
+    let edit = Turn::replace(&path, "two", "zwei");
+    scene.propose(
+        [Turn::read_file(&path), edit],
+        "kept.txt is done",
+        "kept.txt",
+    );
+    scene.review.reject("kept.txt");
+    scene.claude.wait_answered();
+    scene.claude.wait_ready();
+    assert_eq!(read(&path), "one\ntwo\n");
+    let screen = scene.review.wait_idle();
+    assert!(!screen.contains(UNSHOWN), "nothing was written: {screen}");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_in_its_own_default_mode() {
+    is_asked_in(NO_MODE);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_in_auto_mode() {
+    is_asked_in("auto");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_in_accept_edits_mode() {
+    is_asked_in("acceptEdits");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_in_bypass_mode() {
+    is_asked_in("bypassPermissions");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_in_default_mode() {
+    is_asked_in("default");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_in_plan_mode() {
+    is_asked_in("plan");
+}
+
+/// They go on when the main conversation has ended its turn.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_for_its_subagents() {
+    let scene = run_in("acceptEdits");
+    let path = scene.home.file("old.txt", "one\ntwo\n");
+    let new = scene.home.workspace().join("new.txt");
+    scene
+        .model
+        .script([Turn::subagent(), Turn::say("it is started")]);
+    scene.model.script_subagent([
+        Turn::read_file(&path),
+        Turn::replace(&path, "two", "zwei"),
+        Turn::write_file(&new, "one\n"),
+        Turn::say("the subagent is done"),
+    ]);
+    scene.claude.prompt("change it");
+    scene.wait_view("old.txt");
+    scene.review.accept("old.txt");
+    scene.wait_view("new.txt");
+    assert_eq!(read(&path), "one\nzwei\n");
+    scene.model.script([Turn::say("all is done")]);
+    scene.review.reject("new.txt");
+    scene.claude.wait_for("all is done");
+    assert!(!new.exists());
+    let screen = scene.review.wait_idle();
+    assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+}
+
+fn writes_unseen(scene: &Scene, how: &str) {
+    let path = scene.home.workspace().join("silent.txt");
+    scene
+        .model
+        .script([Turn::write_file(&path, "x\n"), Turn::say("it is done")]);
+    scene.claude.prompt("change it");
+    scene.claude.wait_for("it is done");
+    let pane = scene.review.pane();
+    pane.wait_for("files without showing them here first", SOON);
+    pane.wait_for(how, SOON);
+    assert_eq!(read(&path), "x\n");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_to_be_asked_follows_its_mode() {
+    let own = ["--permission-mode", "acceptEdits"];
+    let asked = ["--review", "asked"];
+    let scene = run(ClaudeRelease::Native, &asked, &own, SETTINGS);
+    writes_unseen(&scene, "is in mode acceptEdits: it changes files");
+}
+
+/// Nobody answers for hooks that are not run.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_without_hooks_is_seen_to_write() {
+    let own = ["--permission-mode", "acceptEdits"];
+    let settings = r#"{"disableAllHooks":true}"#;
+    let scene = run(ClaudeRelease::Native, &[], &own, settings);
+    writes_unseen(&scene, "may change files without asking");
+}
+
+/// It would refuse them.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_that_is_run_gets_no_hooks() {
+    let own = ["--permission-mode", "acceptEdits"];
+    let scene = run(ClaudeRelease::Node, &[], &own, "{}");
+    writes_unseen(&scene, "may change files without asking");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn what_claude_writes_without_asking_is_said() {
+    let how = ClaudeStart {
+        mode: "acceptEdits",
+        ..ide()
+    };
+    let by_itself = Scene::with(ClaudeRelease::Native, Home::new(), &Env::default(), &how);
+    writes_unseen(&by_itself, "may change files without asking");
+}
