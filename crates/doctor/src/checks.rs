@@ -6,6 +6,7 @@ mod companion;
 mod connection;
 mod files;
 mod folders;
+mod permissions;
 mod proxies;
 mod session;
 pub mod settings;

@@ -99,6 +99,12 @@ ids! {
     SystemIgnored = "system-settings-ignored" in Settings,
     /// It makes changes without asking.
     NoDiffs = "changes-without-asking" in Settings,
+    /// It refuses changes by itself.
+    ChangesDenied = "changes-denied" in Settings,
+    /// A hook may decide in the person's place.
+    HookDecides = "hook-decides" in Settings,
+    /// A permission rule that does nothing.
+    RuleWithoutEffect = "rule-without-effect" in Settings,
     /// It shows its changes in its own window.
     DiffsInTerminal = "diffs-in-terminal" in Settings,
     /// A companion is there, but not where this terminal's agents look.

@@ -7,7 +7,7 @@ use std::cell::LazyCell;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use pillion_agent::find::{Release, Situation, find};
+use pillion_agent::find::{Dial, Release, Situation, find};
 use pillion_agent::host::{container_host_resolves, is_in_container};
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_discovery::{Environment, depth_in, listens};
@@ -215,22 +215,25 @@ impl Wiring {
     ) -> Option<Change> {
         let agent = release.agent;
         let (name, value) = agent.variables()?.known_editor?;
-        let takes = |terminal: &Environment| {
-            let finding = find(&Situation {
-                release,
-                environment: &agents(release, terminal),
-                current_dir: terminal.current_dir(),
-                chain: &here.chain,
-                in_container: here.is_container,
-            });
-            let mut dials = finding.dials.iter();
-            // Whether a token is needed is the companion's to say.
-            let needs_token = companion.token(agent).is_some();
-            dials.any(|dial| dial.port == companion.port && (dial.token.is_some() || !needs_token))
-        };
         let wired = self.applied(here.environment);
+        let takes = |terminal: &Environment| {
+            let dials = dials(release, here, terminal);
+            dials.iter().any(|dial| opens(dial, companion, agent))
+        };
         let helps = !takes(&wired) && takes(&wired.with(name, Some(value)));
         helps.then(|| Change::set(name, value))
+    }
+
+    /// Whether the release dials this companion with it, before any other. Reads the discovery files, as the agent will.
+    pub fn leads_to(
+        &self,
+        companion: &Companion,
+        release: Release,
+        here: &Surroundings<'_>,
+    ) -> bool {
+        let dials = dials(release, here, &self.applied(here.environment));
+        let first = dials.first();
+        first.is_some_and(|dial| opens(dial, companion, release.agent))
     }
 
     /// The environment in which the agent is started.
@@ -245,6 +248,24 @@ impl Wiring {
     pub fn changes(&self) -> &[Change] {
         &self.0
     }
+}
+
+/// What the release dials in a terminal with these variables.
+fn dials(release: Release, here: &Surroundings<'_>, terminal: &Environment) -> Vec<Dial> {
+    let finding = find(&Situation {
+        release,
+        environment: &agents(release, terminal),
+        current_dir: terminal.current_dir(),
+        chain: &here.chain,
+        in_container: here.is_container,
+    });
+    finding.dials
+}
+
+/// Whether the dial would open this companion. Whether a token is needed is the companion's to say.
+fn opens(dial: &Dial, companion: &Companion, agent: Dialect) -> bool {
+    let needs_token = companion.token(agent).is_some();
+    dial.port == companion.port && (dial.token.is_some() || !needs_token)
 }
 
 impl Value {

@@ -7,27 +7,16 @@ use pillion_agent::find::{Refusal, Verdict, Version};
 use pillion_discovery::canonicalize;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
-use pillion_protocol::claude::AUTO_BY_DEFAULT;
 use serde_json::Value;
 
 use super::super::facts::Facts;
 use super::super::finding::{Finding, Id};
 use super::agent::run;
-use super::settings::merged;
-use super::{shell, variables};
+use super::{permissions, shell, variables};
 use crate::setup::settings::{Content, Scope, SettingsFile};
-
-/// The first release that makes changes without asking if no setting says otherwise.
-const AUTOMATIC: Version = Version::from_numbers(AUTO_BY_DEFAULT);
 
 /// The oldest release that was seen not to start with an administrator's file that is broken.
 const INSISTENT: Version = Version::new(2, 1, 330);
-
-/// The permission modes in which it makes changes without asking.
-const WITHOUT_ASKING: [&str; 4] = ["auto", "acceptEdits", "bypassPermissions", "dontAsk"];
-
-/// The tools that change files.
-const TOOLS: [&str; 2] = ["Edit", "Write"];
 
 /// Whether its settings let it connect, and show diffs.
 pub fn settings(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -37,7 +26,7 @@ pub fn settings(facts: &Facts, findings: &mut Vec<Finding>) {
     let files = facts.setup.settings.files.iter();
     findings.extend(files.filter_map(|file| broken(facts, file)));
     findings.extend(not_automatic(facts));
-    findings.extend(without_asking(facts));
+    permissions::check(facts, findings);
     findings.extend(in_terminal(facts));
 }
 
@@ -79,38 +68,6 @@ fn not_automatic(facts: &Facts) -> Option<Finding> {
     // Where it would reach no companion either way, how it is started comes second.
     let finding = Finding::blocking(facts.is_connected(), Id::IdeModeOff, what, why);
     Some(finding.fix("pillion run claude"))
-}
-
-/// The permission mode that shows no diff, if it is that.
-fn without_asking(facts: &Facts) -> Option<Finding> {
-    let set = merged(facts, &["permissions", "defaultMode"]).and_then(Value::as_str);
-    let is_default = set.is_none() && facts.release.version >= AUTOMATIC;
-    let mode = set.or_else(|| is_default.then_some("auto"))?;
-    let asks = TOOLS.iter().all(|tool| has_rule(facts, "ask", tool));
-    let allowed = TOOLS.iter().find(|tool| has_rule(facts, "allow", tool));
-    let how = match allowed {
-        _ if asks => return None,
-        _ if WITHOUT_ASKING.contains(&mode) && is_default => {
-            format!("its permission mode is {mode:?}, its own default")
-        }
-        _ if WITHOUT_ASKING.contains(&mode) => format!("its permission mode is {mode:?}"),
-        Some(tool) => format!("a rule allows {tool}"),
-        None => return None,
-    };
-    let what = format!("Claude Code makes changes without asking: {how}");
-    let why = "it then shows no diffs, not even in the editor; `\"permissions\": {\"ask\": [\"Edit\", \"Write\"]}` in its settings brings them back in every mode, and so does `pillion run claude`";
-    let user = of(facts, Scope::User)?;
-    let finding = Finding::note(Id::NoDiffs, what, why);
-    Some(finding.fix(shell::edit(&user.path)))
-}
-
-/// Whether a settings file has a rule of this kind for all that this tool does.
-fn has_rule(facts: &Facts, kind: &str, tool: &str) -> bool {
-    let names = ["permissions", kind];
-    let files = facts.setup.settings.files.iter();
-    let lists = files.filter_map(|file| file.content.get(&names));
-    let mut rules = lists.filter_map(Value::as_array).flatten();
-    rules.any(|rule| rule.as_str() == Some(tool))
 }
 
 fn in_terminal(facts: &Facts) -> Option<Finding> {

@@ -3,7 +3,6 @@
 use pillion_agent::find::{Change, Dial, Source};
 use pillion_agent::host::{Host, hosts};
 use pillion_discovery::survey::{Companion, FoundFile};
-use pillion_protocol::dialect::Protocol;
 
 use super::super::facts::Facts;
 use super::super::facts::dial::{Dialled, Outcome};
@@ -13,10 +12,7 @@ use super::agent::run;
 use super::{files, proxies, variables};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
-    // Claude Code dials its own machine past every proxy.
-    if facts.agent().protocol() == Protocol::Companion {
-        proxies::check(facts, findings);
-    }
+    proxies::check(facts, findings);
     if facts.is_connected() {
         return;
     }

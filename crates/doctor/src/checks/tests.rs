@@ -1,5 +1,8 @@
 //! Facts that this machine does not have, judged.
 
+mod permissions;
+mod proxies;
+
 use std::path::{Path, PathBuf};
 
 use pillion_agent::find::{

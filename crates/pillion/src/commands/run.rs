@@ -91,7 +91,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         ..start
     };
     let here = Surroundings::here(&environment);
-    let companion = match find(agent, &args.target, &environment) {
+    let found = Running::look(&environment).choose(Need::Agent(agent), &args.target);
+    let companion = match found {
         Ok(companion) => Some(companion),
         Err(error) if !args.require && is_without_companion(&error) => {
             let name = agent.name();
@@ -107,6 +108,17 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let release = program::release(agent, Path::new(start.command), &environment);
     let wiring = Wiring::of(companion.as_ref(), release, &here);
+    // It may have been named by its port or another folder. Claude Code takes one that is named by its port.
+    let refused = companion.as_ref().filter(|companion| {
+        companion.depth(environment.current_dir()).is_none()
+            && !wiring.leads_to(companion, release, &here)
+    });
+    if let Some(refused) = refused {
+        let (editor, port) = (refused.display_name(), refused.port);
+        stderr::warn(format_args!(
+            "{editor} (port {port}) does not have this folder in its workspace: {agent} will refuse it"
+        ));
+    }
     let overridden = wiring.overridden(release, &environment);
     for note in wiring.notes(agent).chain(overridden) {
         stderr::print(format_args!("note: {note}."));
@@ -215,18 +227,6 @@ impl<'a> Start<'a> {
         let hint = format!("Install it with `npm install -g {package}`.");
         Failure::new(Kind::Refused, message).hint(hint).into()
     }
-}
-
-fn find(agent: Dialect, target: &Target, environment: &Environment) -> anyhow::Result<Companion> {
-    let companion = Running::look(environment).choose(Need::Agent(agent), target)?;
-    // It may have been named by its port or another folder.
-    if companion.depth(environment.current_dir()).is_none() {
-        let (editor, port) = (companion.display_name(), companion.port);
-        stderr::warn(format_args!(
-            "{editor} (port {port}) does not have this folder in its workspace: {agent} will refuse it"
-        ));
-    }
-    Ok(companion)
 }
 
 fn is_without_companion(error: &anyhow::Error) -> bool {

@@ -234,3 +234,19 @@ fn in_a_terminal_of_vs_code_only_an_ancestors_companion_counts() {
     let fix = told.expect_first("other-process", "a terminal of VS Code");
     assert_eq!(fix, format!("pillion run --port {port} claude"));
 }
+
+#[test]
+fn a_proxy_without_a_scheme_keeps_it_from_starting() {
+    let here = world();
+    let _serve = here.serve();
+    for variable in ["http_proxy", "HTTPS_PROXY", "https_proxy"] {
+        let set = format!("export {variable}=proxy:3128");
+        let told = here.after(&set, CLAUDE);
+        let fix = told.expect_first("proxy-variable", variable);
+        assert_eq!(fix, format!("export {variable}=http://proxy:3128"));
+        let after = here.after(&format!("{set}\n{fix}"), CLAUDE);
+        after.expect_connects("proxy-variable");
+    }
+    let told = here.after("export ALL_PROXY=proxy:3128", CLAUDE);
+    told.expect_connects("proxy-variable");
+}

@@ -174,3 +174,35 @@ fn settings_that_disable_hooks_are_reported() {
         assert_eq!(said.stderr(), "", "{text}");
     }
 }
+
+/// By its port it takes one of any folder, and that is how it is named. opencode goes by the folder alone.
+#[test]
+fn only_who_refuses_a_companion_of_another_folder_is_said_to() {
+    let stage = Stage::new(TALKATIVE);
+    let elsewhere = stage.sandbox.home.other_workspace("elsewhere");
+    let there = stage.serve_in(&elsewhere);
+    let port = there.port().to_string();
+    let folder = elsewhere.to_str().unwrap();
+    let warning = |agent: &str| {
+        format!(
+            "warning: Pillion (port {port}) does not have this folder in its workspace: {agent} will refuse it\n"
+        )
+    };
+    for target in [["--port", port.as_str()], ["--workspace", folder]] {
+        let run = |agent| stage.said(stage.command(target.into_iter().chain([agent])));
+        let said = run("claude");
+        assert_eq!(said.stderr(), "");
+        assert_eq!(said.variable(PORT), Some(port.as_str()));
+        assert_eq!(run("opencode").stderr(), warning("opencode"));
+        assert_eq!(run("qwen").stderr(), warning("Qwen Code"));
+    }
+    // Another port in its settings wins, and that one's folder is not this one.
+    let settings = stage.sandbox.home.home().join(".claude/settings.json");
+    fs::write(&settings, format!(r#"{{"env":{{"{PORT}":"1"}}}}"#)).unwrap();
+    let said = stage.said(stage.command(["--port", port.as_str(), "claude"]));
+    assert!(
+        said.stderr().starts_with(&warning("Claude Code")),
+        "{}",
+        said.stderr()
+    );
+}
