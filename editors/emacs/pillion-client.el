@@ -31,7 +31,7 @@
 (defvar pillion-client-state nil
   "What is known about the running companion, as a property list.
 It has `:version', `:port', `:pid', `:agents', `:mentions',
-`:warnings', `:pending' and `:files'.")
+`:warnings', `:notes', `:pending' and `:files'.")
 
 (defvar pillion-client-last-end nil
   "How the companion ended last, for `pillion-doctor'.")
@@ -131,6 +131,7 @@ an error whose message the agent gets.")
        (pillion-client--update :agents (append (plist-get params :agents) nil)
                                :mentions (append (plist-get params :mentions) nil)
                                :warnings (append (plist-get params :warnings) nil)
+                               :notes (append (plist-get params :notes) nil)
                                :pending (or (plist-get params :pendingDiffs) 0)))
       ('window/showMessage
        (pillion-say "%s" (string-remove-prefix "Pillion: " (plist-get params :message))))

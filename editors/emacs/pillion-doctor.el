@@ -25,7 +25,11 @@
               (or (pillion-client-get :version) "?") (or (pillion-client-get :port) "?")
               (if agents (string-join agents ", ") "no agent")
               (or (pillion-client-get :pending) 0)
-              (if (pillion-roots-list) "" ", no workspace root. Hint: set `pillion-roots'")))))
+              (concat (if (pillion-roots-list) ""
+                        ", no workspace root. Hint: set `pillion-roots'")
+                      (string-remove-suffix
+                       "." (mapconcat (lambda (it) (concat ". " (pillion-plain it)))
+                                      (pillion-client-get :notes) "")))))))
 
 (defun pillion-doctor--facts ()
   "What the package knows about itself, one item per line."
@@ -38,7 +42,8 @@
             ,(concat "Workspace roots: "
                      (if roots (string-join (mapcar #'pillion-plain roots) ", ") "none"))
             ,@(mapcar (lambda (it) (concat "Warning: " (pillion-plain it)))
-                      (pillion-client-get :warnings))))))
+                      (pillion-client-get :warnings))
+            ,@(mapcar #'pillion-plain (pillion-client-get :notes))))))
 
 (defun pillion-doctor--insert (process text)
   "Add TEXT, which PROCESS printed, to its buffer."

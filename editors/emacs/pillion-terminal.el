@@ -81,6 +81,16 @@
   (unless pillion-environment--ours
     (pillion-say "%s is starting without Pillion: M-x pillion-doctor" agent)))
 
+(defun pillion-terminal--that-asks (agent command)
+  "COMMAND of AGENT such that it asks before each change.
+By itself Claude Code does not, in its default mode; `pillion run' makes it."
+  (let ((program (pillion-client-program))
+        (port (pillion-client-get :port)))
+    (if (and program port pillion-environment--ours (equal agent "claude")
+             (equal (file-name-base (car command)) "claude"))
+        `(,program ,@(cdr pillion-command) "run" "--port" ,(format "%s" port) ,@command)
+      command)))
+
 (defun pillion-terminal--environment (agent)
   "The environment for AGENT, whatever the buffer's own is."
   (if (equal agent "opencode")
@@ -178,7 +188,7 @@
       (pillion-terminal-show buffer)
       (with-current-buffer buffer
         (condition-case error
-            (pillion-terminal--exec agent command)
+            (pillion-terminal--exec agent (pillion-terminal--that-asks agent command))
           (error (pillion-terminal--hide buffer)
                  (kill-buffer buffer)
                  (user-error "Pillion: cannot start %s: %s" agent (error-message-string error))))

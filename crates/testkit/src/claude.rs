@@ -19,12 +19,14 @@ const PASTE_PAUSE: Duration = Duration::from_millis(500);
 const KEY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What stands below the empty input line: one of these for each permission mode.
-const READY: [&str; 5] = [
+const READY: [&str; 6] = [
     "? for shortcuts",
     "plan mode on",
     "accept edits on",
     "auto mode on",
     "bypass permissions on",
+    // All that Emacs's `term` draws of it in the wrong place.
+    "(shift+tab to cycle)",
 ];
 
 /// What it asks above the choices for a proposed change.

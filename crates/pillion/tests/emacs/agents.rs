@@ -22,7 +22,7 @@ fn start(version: EmacsVersion, home: &Home, tmux: &Tmux, path: &Path, env: &Env
     }
     let emacs = setup
         .pillion(PILLION)
-        .init("(setq pillion-agents '((\"gemini\" \"gemini\") (\"qwen\" \"qwen\" \"--approval-mode\" \"default\") (\"claude\" \"claude\" \"--permission-mode\" \"default\")))")
+        .init("(setq pillion-agents '((\"gemini\" \"gemini\") (\"qwen\" \"qwen\" \"--approval-mode\" \"default\") (\"claude\" \"claude\")))")
         .in_tmux(tmux);
     emacs.wait_until("Pillion running", "(pillion-client-get :port)");
     emacs.input_until(

@@ -86,7 +86,11 @@ fn check_claude(release: ClaudeRelease, version: VimVersion) {
     let vim = setup.pillion(PILLION).in_tmux(&tmux);
     vim.wait_until("Pillion running", "pillion#Status().port isnot '?'");
     vim.input_until("2Gvee", "mode() == 'v' && line('.') == 3");
-    vim.command("Pillion run claude --permission-mode default");
+    // It shows its changes in the mode that the newer one starts in.
+    vim.command(match release {
+        ClaudeRelease::Native => "Pillion run claude",
+        ClaudeRelease::Node => "Pillion run claude --permission-mode default",
+    });
     let claude = Claude::attach(release, vim.pane());
     claude.wait_for("⧉ 2 lines selected");
 

@@ -19,7 +19,7 @@ local restart_wanted = false
 M.last_end = nil
 
 local function fresh_state()
-  return { agents = {}, mentions = {}, warnings = {}, files = {}, pendingDiffs = 0, environment = {} }
+  return { agents = {}, mentions = {}, warnings = {}, notes = {}, files = {}, pendingDiffs = 0, environment = {} }
 end
 
 --- What is known about the running companion; for the status line, `:checkhealth` and the like.
@@ -76,6 +76,7 @@ local notifications = {
     M.state.agents = params.agents or {}
     M.state.mentions = params.mentions or {}
     M.state.warnings = params.warnings or {}
+    M.state.notes = params.notes or {}
     M.state.pendingDiffs = params.pendingDiffs or 0
     require("pillion.status").update(params)
   end,

@@ -149,6 +149,9 @@ local function check_companion()
   for _, warning in ipairs(state.warnings) do
     warn(shown(warning))
   end
+  for _, note in ipairs(state.notes) do
+    info(shown(note))
+  end
   check_agents(state.agents)
 end
 

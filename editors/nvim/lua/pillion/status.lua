@@ -39,12 +39,16 @@ function M.describe()
     return is_stopped and "not running. Hint: :Pillion start" or client().phase()
   end
   local names = agents()
-  return ("version %s, port %s, %s, %s%s"):format(
+  local notes = vim.tbl_map(function(note)
+    return ". " .. notify.visible(note)
+  end, state.notes)
+  return ("version %s, port %s, %s, %s%s%s"):format(
     state.version or "?",
     state.port or "?",
     #names == 0 and "no agent" or table.concat(names, ", "),
     diffs(state.pendingDiffs),
-    #require("pillion.roots").list() == 0 and ", no workspace root. Hint: :cd PROJECT" or ""
+    #require("pillion.roots").list() == 0 and ", no workspace root. Hint: :cd PROJECT" or "",
+    table.concat(notes):gsub("%.$", "")
   )
 end
 
@@ -55,6 +59,7 @@ function M.update(status)
     agents = status.agents,
     pendingDiffs = status.pendingDiffs,
     warnings = status.warnings,
+    notes = status.notes,
   })
   -- Nothing else would draw it before the next key; on the command line it would be in the way.
   if not vim.api.nvim_get_mode().mode:find("^[cr]") then

@@ -87,6 +87,20 @@ local function wait_for_pillion(agent)
   end
 end
 
+--- Started by `pillion run`, Claude Code asks before each change: by itself its default mode asks never.
+local function that_asks(agent, command)
+  local program = vim.fn.exepath(require("pillion.config").get().command[1])
+  local port = require("pillion.client").state.port
+  local is_known = agent == "claude" and vim.fn.fnamemodify(command[1], ":t") == "claude"
+  if not is_known or program == "" or not port or not require("pillion.environment").is_set() then
+    return command
+  end
+  local words = { program }
+  vim.list_extend(words, require("pillion.config").get().command, 2)
+  vim.list_extend(words, { "run", "--port", tostring(port) })
+  return vim.list_extend(words, command)
+end
+
 local function hide_everywhere(session)
   for _, win in ipairs(vim.fn.win_findbuf(session.buf)) do
     window.hide(win, session.back)
@@ -245,6 +259,7 @@ local function open(agent, number, arguments)
     return
   end
   wait_for_pillion(agent)
+  command = that_asks(agent, command)
   local cwd = require("pillion.roots").for_terminal()
   if type(provider) == "function" then
     local details = { agent = agent, number = number, cwd = cwd }

@@ -41,7 +41,7 @@ var retry_timer = 0
 var started_at = 0
 
 def FreshState(): dict<any>
-  return {agents: [], mentions: [], warnings: [], files: [], pendingDiffs: 0, version: '?', port: '?', pid: 0}
+  return {agents: [], mentions: [], warnings: [], notes: [], files: [], pendingDiffs: 0, version: '?', port: '?', pid: 0}
 enddef
 
 # What is known about the running companion.
@@ -103,7 +103,7 @@ def OnNotification(method: string, params: dict<any>)
     state.files = get(params, 'discoveryFiles', [])
     environment.Set(get(params, 'variables', {}))
   elseif method == 'pillion/didChangeStatus'
-    for name in ['agents', 'mentions', 'warnings']
+    for name in ['agents', 'mentions', 'warnings', 'notes']
       state[name] = get(params, name, [])
     endfor
     state.pendingDiffs = get(params, 'pendingDiffs', 0)

@@ -30,6 +30,7 @@ def Facts(): list<string>
   const all = roots.List()
   lines += ['Workspace roots: ' .. (empty(all) ? 'none' : join(all, ', '))]
   lines += mapnew(client.state.warnings, (_, warning) => 'Warning: ' .. warning)
+  lines += copy(client.state.notes)
   lines += mapnew(config.Problems(), (_, problem) => 'Option: ' .. problem)
   if &encoding != 'utf-8'
     lines += [$"Vim's 'encoding' is {&encoding}: proposals need utf-8. Hint: set encoding=utf-8"]

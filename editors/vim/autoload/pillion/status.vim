@@ -30,9 +30,10 @@ export def Describe(): string
     return client.Phase() == 'stopped' ? 'not running. Hint: :Pillion start' : client.Phase()
   endif
   const names = Agents()
-  return printf('version %s, port %s, %s, %s%s',
+  return printf('version %s, port %s, %s, %s%s%s',
     client.state.version, client.state.port, empty(names) ? 'no agent' : join(names, ', '),
-    Diffs(client.state.pendingDiffs), empty(roots.List()) ? ', no workspace root. Hint: :cd PROJECT' : '')
+    Diffs(client.state.pendingDiffs), empty(roots.List()) ? ', no workspace root. Hint: :cd PROJECT' : '',
+    mapnew(client.state.notes, (_, note) => $'. {note}')->join('')->substitute('\.$', '', ''))
 enddef
 
 # Called when something of this changed.
@@ -42,6 +43,7 @@ export def Update()
     agents: client.state.agents,
     pendingDiffs: client.state.pendingDiffs,
     warnings: client.state.warnings,
+    notes: client.state.notes,
   })
   # Nothing else would draw it before the next key; on the command line it would be in the way.
   if mode() !~ '^[cr!]'

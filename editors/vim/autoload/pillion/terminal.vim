@@ -148,13 +148,24 @@ def WithoutVariables(agent: string, command: list<string>): list<string>
   return ['env'] + keys(environment.Before())->sort()->mapnew((_, name) => ['-u', name])->flattennew() + command
 enddef
 
+# Started by `pillion run`, Claude Code asks before each change: by itself its default mode asks never.
+def ThatAsks(agent: string, command: list<string>): list<string>
+  const own: list<string> = config.Get('command')
+  const program = exepath(own[0])
+  const is_known = agent == 'claude' && fnamemodify(command[0], ':t') == 'claude'
+  if !is_known || program == '' || !environment.IsSet()
+    return command
+  endif
+  return [program] + own[1 :] + ['run', '--port', string(client.state.port)] + command
+enddef
+
 def Start(agent: string, number: number, arguments: list<string>)
   const command = Command(agent)
   WaitForPillion(agent)
   var session: dict<any> = {agent: agent, number: number, buf: 0, cwd: roots.ForTerminal(), back: WhereFrom(),
     size: 0, used: 0}
   Split(0)
-  session.buf = term_start(WithoutVariables(agent, command + arguments), {
+  session.buf = term_start(WithoutVariables(agent, ThatAsks(agent, command + arguments)), {
     curwin: true,
     cwd: session.cwd,
     term_name: number == 1 ? $'pillion-{agent}' : $'pillion-{agent}-{number}',

@@ -19,8 +19,13 @@ const BEFORE: &str = "one\r\ntwo\r\nthree\r\n";
 /// It writes this with CRLF alone: most lines end so.
 const MIXED: &str = "one\r\ntwo\nthree\r\n";
 
-/// The mode that shows diffs.
-const MODE: [&str; 2] = ["--permission-mode", "default"];
+/// What makes one show diffs that was started by `pillion run`: the newer one does in every mode.
+fn mode(release: ClaudeRelease) -> &'static [&'static str] {
+    match release {
+        ClaudeRelease::Native => &[],
+        ClaudeRelease::Node => &["--permission-mode", "default"],
+    }
+}
 
 /// One test for each release.
 macro_rules! each_release {
@@ -176,7 +181,7 @@ impl Scene {
     /// In a terminal of Neovim, opened by the plugin.
     fn inside(release: ClaudeRelease, version: NvimVersion, text: &str) -> Scene {
         Scene::start(release, version, text, |nvim, _, _, _| {
-            nvim.command(&format!("Pillion run claude {}", MODE.join(" ")));
+            nvim.command(&format!("Pillion run claude {}", mode(release).join(" ")));
             Claude::attach(release, nvim.pane())
         })
     }
@@ -185,7 +190,10 @@ impl Scene {
     fn beside(release: ClaudeRelease, version: NvimVersion) -> Scene {
         Scene::start(release, version, BEFORE, |_, tmux, home, model| {
             let command = [PILLION, "run", "--require", "claude"];
-            let command: Vec<_> = command.into_iter().chain(MODE).collect();
+            let command: Vec<_> = command
+                .into_iter()
+                .chain(mode(release).iter().copied())
+                .collect();
             let env = release.env(home.env(), model);
             let size = Size::new(110, 45);
             let pane = tmux.spawn("agent", size, &env, &home.workspace(), &command);
