@@ -1,6 +1,7 @@
 //! The plugin profile: `docs/editor-protocol.md` as a state machine.
 
 mod asked;
+mod comparing;
 mod context;
 mod diagnostics;
 mod diffs;
@@ -19,8 +20,8 @@ use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 use self::messages::{
     Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_RESOLVE_DIFF, DidChangeContext,
-    DidChangeStatus, DidResolveDiff, ENVIRONMENT, Environment, FindHunks, Found, HUNKS, MENTION,
-    Mention, Mentioned,
+    DidChangeStatus, DidResolveDiff, ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention,
+    Mentioned,
 };
 use crate::disk::Done;
 use crate::handshake::VERSION;
@@ -75,22 +76,6 @@ impl Plugin {
             Ok(params) => match self.diffs.decide(request, params) {
                 Ok(decide) => Action::Decide(decide),
                 Err(answer) => Action::Send(answer),
-            },
-            Err(why) => invalid(request, why),
-        }
-    }
-
-    /// The plugin asks where two texts differ.
-    fn find_hunks(request: RequestId, params: Value) -> Action {
-        match message::params(params) {
-            Ok(FindHunks { original, content }) => Action::FindHunks {
-                request,
-                original: original.unwrap_or_default(),
-                content,
-                answer: |hunks| {
-                    let hunks = hunks.iter().map(Into::into).collect();
-                    serde_json::to_value(Found { hunks }).unwrap_or_default()
-                },
             },
             Err(why) => invalid(request, why),
         }
@@ -172,7 +157,8 @@ impl ClientProfile for Plugin {
     fn request(&mut self, Request { id, method, params }: Request) -> Vec<Action> {
         vec![match method.as_str() {
             DECIDE => self.decide(id, params),
-            HUNKS => Self::find_hunks(id, params),
+            HUNKS => comparing::find_hunks(id, params),
+            MERGE => comparing::merge(id, params),
             MENTION => Self::mention(id, params),
             _ => Action::Send(message::answer(id, Err(message::unknown_method(&method)))),
         }]

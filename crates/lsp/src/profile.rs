@@ -1,5 +1,6 @@
 //! What the server asks of a profile, and what a profile wants done.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -9,7 +10,6 @@ use pillion_companion::gate::Decide;
 use pillion_companion::{EditorEvent, ProposalKey};
 use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Dialect, File, Outcome};
-use pillion_text::hunks::Hunk;
 use serde_json::Value;
 
 use crate::comparer::Comparison;
@@ -79,6 +79,15 @@ pub trait ClientProfile {
     }
 }
 
+/// What is worked out beside the loop.
+pub struct Work(pub Box<dyn FnOnce() -> Value + Send>);
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Work")
+    }
+}
+
 /// What a profile wants done.
 #[derive(Debug)]
 pub enum Action {
@@ -117,13 +126,8 @@ pub enum Action {
     Resolve { key: ProposalKey, outcome: Outcome },
     /// The person decided: the ruling comes back as [`Done::Ruled`].
     Decide(Decide),
-    /// Find the hunks between two texts, and answer the client's request with what `answer` makes of them.
-    FindHunks {
-        request: RequestId,
-        original: String,
-        content: String,
-        answer: fn(&[Hunk]) -> Value,
-    },
+    /// Answer the client's request with what this takes its time to work out.
+    WorkOut { request: RequestId, answer: Work },
 }
 
 /// How agents find the companion.

@@ -15,7 +15,6 @@ use pillion_companion::gate::Ruling;
 use pillion_companion::{Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply};
 use pillion_discovery::Environment;
 use pillion_system::{Worker, spawn};
-use pillion_text::{Text, hunks};
 use serde_json::Value;
 
 use self::service::{Plan, Service, State};
@@ -406,18 +405,12 @@ impl Session {
                         companion.decide(decide, ruling);
                     }
                 }
-                Action::FindHunks {
-                    request,
-                    original,
-                    content,
-                    answer,
-                } => {
+                Action::WorkOut { request, answer } => {
                     let (id, output) = (request.clone(), self.output.clone());
-                    let find = move || {
-                        let hunks = hunks::between(&Text::new(original), &Text::new(content));
-                        let _ = output.send(message::answer(request, Ok(answer(&hunks))));
+                    let work_out = move || {
+                        let _ = output.send(message::answer(request, Ok((answer.0)())));
                     };
-                    if let Err(error) = spawn("hunks", find) {
+                    if let Err(error) = spawn("compare", work_out) {
                         let text = format!("cannot start a thread: {error}");
                         let error = message::error(ErrorCode::InternalError, text);
                         let _ = self.output.send(message::answer(id, Err(error)));

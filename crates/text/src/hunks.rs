@@ -108,6 +108,19 @@ fn same_ends(before: &[Token], after: &[Token]) -> (usize, usize) {
     (start, end.take_while(same).count())
 }
 
+/// The text after, with the lines before in place of every hunk that is out.
+pub fn accepted(before: &Text, after: &Text, hunks: &[Hunk]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(after.bytes().len());
+    let mut next = 0;
+    for hunk in hunks.iter().filter(|hunk| hunk.out) {
+        bytes.extend_from_slice(after.slice(next..hunk.after.start));
+        bytes.extend_from_slice(before.slice(hunk.before.clone()));
+        next = hunk.after.end;
+    }
+    bytes.extend_from_slice(after.slice(next..after.len()));
+    bytes
+}
+
 /// Whether everything between the hunks is the same on both sides. What is accepted is put together
 /// from these pieces, so that this is made sure of rather than believed.
 pub fn is_sound(before: &Text, after: &Text, hunks: &[Hunk]) -> bool {

@@ -29,6 +29,29 @@ pub fn hunks(base: &Text, theirs: &Text, ours: &Text, changes: &[Hunk]) -> Vec<H
     vec![left_out(all, Mark::Conflict, ours)]
 }
 
+/// What [`texts`] answers.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// What both changed; where they conflict, the lines of `ours`.
+    pub text: Vec<u8>,
+    /// Which lines of `ours` became which of `text`.
+    pub hunks: Vec<Hunk>,
+    /// How many places both changed, each in another way: there the change of `theirs` is missing.
+    pub conflicts: usize,
+}
+
+/// Merges two texts that both come from `base`.
+pub fn texts(base: &Text, theirs: &Text, ours: &Text) -> Merged {
+    let found = hunks(base, theirs, ours, &hunks::between(base, theirs));
+    let text = Text::new(hunks::accepted(ours, theirs, &found));
+    let is_conflict = |hunk: &&Hunk| hunk.mark == Some(Mark::Conflict);
+    Merged {
+        conflicts: found.iter().filter(is_conflict).count(),
+        hunks: hunks::between(ours, &text),
+        text: text.into_bytes(),
+    }
+}
+
 /// Lines of the base that one side or both changed.
 struct Region<'a> {
     base: Range<usize>,
@@ -183,20 +206,8 @@ mod tests {
 
     use super::*;
 
-    /// What the hunks leave of two texts, without those that are out.
-    fn text(ours: &Text, theirs: &Text, hunks: &[Hunk]) -> String {
-        let mut bytes = Vec::new();
-        let mut next = 0;
-        for hunk in hunks {
-            bytes.extend_from_slice(ours.slice(next..hunk.before.start));
-            bytes.extend_from_slice(match hunk.out {
-                true => ours.slice(hunk.before.clone()),
-                false => theirs.slice(hunk.after.clone()),
-            });
-            next = hunk.before.end;
-        }
-        bytes.extend_from_slice(ours.slice(next..ours.len()));
-        String::from_utf8(bytes).unwrap()
+    fn utf8(text: Vec<u8>) -> String {
+        String::from_utf8(text).unwrap()
     }
 
     fn merged(base: &str, theirs: &str, ours: &str) -> (String, Vec<(Option<Mark>, bool)>) {
@@ -204,12 +215,36 @@ mod tests {
         let changes = hunks::between(&base, &theirs);
         let found = hunks(&base, &theirs, &ours, &changes);
         let marks = found.iter().map(|hunk| (hunk.mark, hunk.out)).collect();
-        (text(&ours, &theirs, &found), marks)
+        (utf8(hunks::accepted(&ours, &theirs, &found)), marks)
     }
 
     const NEWER: (Option<Mark>, bool) = (Some(Mark::Reverts), true);
     const CONFLICT: (Option<Mark>, bool) = (Some(Mark::Conflict), true);
     const PLAIN: (Option<Mark>, bool) = (None, false);
+
+    #[test]
+    fn two_texts_become_one_with_both_changes_and_conflicts_keep_ours() {
+        let text = |text: &str| Text::new(text.to_owned());
+        for (base, theirs, ours, expected, conflicts) in [
+            ("a\nb\nc\n", "a\nb\nC\n", "A\nb\nc\n", "A\nb\nC\n", 0),
+            (
+                "a\nb\nc\n",
+                "a\nB1\nc\nd\n",
+                "a\nB2\nc\n",
+                "a\nB2\nc\nd\n",
+                1,
+            ),
+            ("a\r\nb", "a\r\nb\r\nc\r\n", "A\r\nb", "A\r\nb\r\nc\r\n", 0),
+            ("a\n", "", "a\n", "", 0),
+        ] {
+            let merged = texts(&text(base), &text(theirs), &text(ours));
+            assert_eq!(merged.hunks, hunks::between(&text(ours), &text(expected)));
+            assert_eq!(
+                (utf8(merged.text), merged.conflicts),
+                (expected.to_owned(), conflicts)
+            );
+        }
+    }
 
     #[test]
     fn a_newer_change_stays_and_undoing_it_is_marked() {
@@ -379,8 +414,8 @@ mod tests {
             let mut found = hunks(&base, &theirs, &ours, &hunks::between(&base, &theirs));
             for (out, whole) in [(false, &theirs), (true, &ours)] {
                 found.iter_mut().for_each(|hunk| hunk.out = out);
-                let result = text(&ours, &theirs, &found);
-                prop_assert_eq!(result.as_bytes(), whole.bytes());
+                let result = hunks::accepted(&ours, &theirs, &found);
+                prop_assert_eq!(result.as_slice(), whole.bytes());
             }
         }
     }

@@ -8,6 +8,7 @@ use pillion_companion::CloseReason;
 use pillion_companion::gate::Ruling;
 use pillion_protocol::{Dialect, Position};
 use pillion_text::hunks::Hunk;
+use pillion_text::merge::Merged;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,6 +16,7 @@ pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
 pub const DID_RESOLVE_DIFF: &str = "pillion/didResolveDiff";
 pub const DECIDE: &str = "pillion/decide";
 pub const HUNKS: &str = "pillion/hunks";
+pub const MERGE: &str = "pillion/merge";
 pub const MENTION: &str = "pillion/mention";
 pub const DIAGNOSTICS: &str = "pillion/diagnostics";
 pub const OPEN_DIFF: &str = "pillion/openDiff";
@@ -121,6 +123,22 @@ pub struct FindHunks {
 #[derive(Debug, Serialize)]
 pub struct Found {
     pub hunks: Vec<HunkLines>,
+}
+
+/// Merge two texts that come from one.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct MergeTexts {
+    pub original: Option<String>,
+    pub proposed: String,
+    pub content: String,
+}
+
+/// The answer to [`MERGE`].
+#[derive(Debug, Serialize)]
+pub struct MergedTexts {
+    pub content: String,
+    pub hunks: Vec<HunkLines>,
+    pub conflicts: usize,
 }
 
 /// These lines before become those lines after.
@@ -274,6 +292,17 @@ impl OpenDiff<'_> {
         let mut value = serde_json::to_value(&self).unwrap_or_default();
         value["original"] = original.into();
         value
+    }
+}
+
+impl From<Merged> for MergedTexts {
+    fn from(merged: Merged) -> Self {
+        Self {
+            // All three texts are UTF-8, and what is merged is whole lines of them.
+            content: String::from_utf8_lossy(&merged.text).into_owned(),
+            hunks: merged.hunks.iter().map(Into::into).collect(),
+            conflicts: merged.conflicts,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use pillion_companion::CloseReason;
 use pillion_text::hunks::Hunk;
+use pillion_text::{Text, merge};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -231,6 +232,11 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 let hunks = vec![hunk()];
                 check_written(Found { hunks }, fields, &tables);
             }
+            "`pillion/merge` (request)" => check_read::<MergeTexts>(fields, &tables),
+            "`pillion/merge` (request): The answer" => {
+                let merged = merge::texts(&Text::new(""), &Text::new("a\n"), &Text::new(""));
+                check_written(MergedTexts::from(merged), fields, &tables);
+            }
             "`pillion/openDiff` (request): Hunk" => check_written(hunk(), fields, &tables),
             "`pillion/mention` (request)" => check_read::<Mention>(fields, &tables),
             "`pillion/mention` (request): The answer" => {
@@ -274,7 +280,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 26, "every table was found");
+    assert_eq!(tables.len(), 28, "every table was found");
 }
 
 fn open_diff() -> OpenDiff<'static> {

@@ -50,14 +50,7 @@ impl State {
         let Texts {
             before, proposed, ..
         } = &*self.texts;
-        let mut bytes = Vec::with_capacity(proposed.bytes().len());
-        let mut next = 0;
-        for hunk in self.hunks.iter().filter(|hunk| hunk.out) {
-            bytes.extend_from_slice(proposed.slice(next..hunk.after.start));
-            bytes.extend_from_slice(before.slice(hunk.before.clone()));
-            next = hunk.after.end;
-        }
-        bytes.extend_from_slice(proposed.slice(next..proposed.len()));
+        let bytes = hunks::accepted(before, proposed, &self.hunks);
         // Invariant: every piece is whole lines of UTF-8, which the code that takes a hunk out ensures.
         String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
