@@ -77,6 +77,7 @@ impl Acceptance {
             proposed: &self.proposed,
             accepted,
             unseen: seen.and_then(|seen| seen.unseen_hunks),
+            against: seen.map(|seen| seen.against).unwrap_or_default(),
             has_changed,
             base: self.decide.base.as_deref(),
             on_disk: bytes.as_deref(),

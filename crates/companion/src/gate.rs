@@ -23,6 +23,12 @@ pub const HELD: Duration = Duration::from_millis(120);
 /// The code of a refusal: it has not been on the screen.
 pub const NOT_SEEN: &str = "notSeen";
 
+/// It has not been there for long enough.
+const TOO_SOON: &str = "tooSoon";
+
+/// The key is held down.
+const HELD_DOWN: &str = "held";
+
 /// What the person decided about one revision of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decide {
@@ -58,6 +64,19 @@ pub struct Seen {
     pub is_typed: bool,
     /// How many of the changed hunks have never been on the screen as a whole; none if the view cannot know.
     pub unseen_hunks: Option<Unseen>,
+    /// Which of them go against what else was done.
+    pub against: Against,
+}
+
+/// Hunks that would be accepted although they go against what somebody did since: so many of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Against {
+    /// They undo newer changes of the file.
+    pub newer: usize,
+    /// They stand in place of what the person wrote.
+    pub written: usize,
+    /// The person took them out, and they are back as others.
+    pub taken_out: usize,
 }
 
 /// Hunks that nobody has seen.
@@ -91,7 +110,7 @@ pub struct Refusal {
 
 /// What the gate remembers.
 #[derive(Debug, Default)]
-pub(crate) struct Gate {
+pub struct Gate {
     /// The last decision that a person took, whether or not it counted.
     last: Option<Instant>,
     asked: Option<Asked>,
@@ -114,6 +133,7 @@ impl Seen {
             drawn_for: Some(drawn_for),
             is_typed: true,
             unseen_hunks: None,
+            against: Against::default(),
         }
     }
 }
@@ -147,6 +167,11 @@ impl Refusal {
             repeat: false,
         }
     }
+
+    /// Whether only its time was wrong: a question that is on the screen stays there.
+    pub fn is_about_time(&self) -> bool {
+        [NOT_SEEN, TOO_SOON, HELD_DOWN].contains(&self.code)
+    }
 }
 
 impl Gate {
@@ -154,7 +179,7 @@ impl Gate {
     ///
     /// # Errors
     /// Why not.
-    pub(crate) fn look(&mut self, decide: &Decide, now: Instant) -> Result<(), Refusal> {
+    pub fn look(&mut self, decide: &Decide, now: Instant) -> Result<(), Refusal> {
         let Some(seen) = &decide.seen else {
             return Ok(());
         };
@@ -169,14 +194,14 @@ impl Gate {
         };
         if former.is_some_and(|at| now.saturating_duration_since(at) < HELD) {
             let text = "a key that is held down decides nothing";
-            return Err(Refusal::new("held", text));
+            return Err(Refusal::new(HELD_DOWN, text));
         }
         if drawn_for < LOOK {
             let text = match decide.key.revision {
                 1 => "this has only just opened: look at it, then decide again",
                 _ => "a newer proposal has only just opened: look at it, then decide again",
             };
-            return Err(Refusal::new("tooSoon", text));
+            return Err(Refusal::new(TOO_SOON, text));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use pillion_companion::gate::{LOOK, Seen};
+use pillion_companion::gate::{Against, LOOK, Seen};
 use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
 
 use crate::form::Form;
@@ -115,6 +115,7 @@ impl View {
                 .map(|since| at.duration_since(since).unwrap_or_default()),
             is_typed: true,
             unseen_hunks: None,
+            against: Against::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The whole review as a state machine: events and time in, effects out. No I/O, no clock.
 
 mod comparing;
+mod deciding;
 mod keys;
 mod marks;
 mod naming;
@@ -10,8 +11,9 @@ mod review_delay;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Status};
-use pillion_protocol::{Dialect, Outcome};
+use pillion_companion::gate::{Decide, Ruling};
+use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Reply, Status};
+use pillion_protocol::Dialect;
 use pillion_text::visible;
 use pillion_text::visible::wrap;
 use ratatui::layout::{Rect, Size};
@@ -76,6 +78,8 @@ pub enum Event {
     Saved(DiffId, String),
     /// The reviewer's editor ended.
     Edited(DiffId, Edit),
+    /// The gate has ruled about a decision.
+    Ruled(ProposalKey, Ruling),
     /// A message.
     Notice(String),
     /// What keeps saved files from being noticed, until the next one of these.
@@ -115,8 +119,8 @@ pub enum Edit {
 /// What is to be done outside of the state machine.
 #[derive(Debug)]
 pub enum Effect {
-    /// Send the agent the outcome of this proposal.
-    Resolve(ProposalKey, Outcome),
+    /// Ask the gate whether this decision counts.
+    Decide(Box<Decide>),
     /// Compare texts, on a thread.
     Compare(Box<Job>),
     /// Answer once the screen is drawn.
@@ -214,6 +218,8 @@ pub struct App {
     pub size: Size,
     message: Option<Message>,
     armed: Option<Armed>,
+    /// Counts what was asked.
+    questions: u64,
     delay: ReviewDelay,
     /// Counts what was compared.
     jobs: u64,
@@ -251,13 +257,13 @@ impl App {
             Event::Disk(id, disk) => {
                 if let Some(view) = self.views.find_mut(id) {
                     view.disk = disk;
-                    view.is_overtaken |= disk != Disk::Same;
                 }
             }
             Event::Reread(id, original) => self.reread(id, original, now),
             Event::Compared(compared) => self.compared(compared, now),
             Event::Saved(id, text) => self.compare(id, Step::Edit(text.into()), now),
             Event::Edited(id, edit) => self.edited(id, edit, now),
+            Event::Ruled(key, ruling) => self.ruled(key, ruling, now),
             Event::Notice(text) => self.say(Tone::Warning, text, now),
             Event::Troubles(texts) => self.troubles = texts,
             Event::Kept(text) => self.say_for(LONG_MESSAGE, Tone::Warning, text, now),
@@ -310,7 +316,7 @@ impl App {
             id: view.id,
             revision: view.revision,
             changes: view.proposal.changes(),
-            is_asked: self.armed.is_some(),
+            asked: self.armed.map(|_| self.questions),
         })
     }
 
@@ -436,6 +442,17 @@ impl App {
         self.say_for(MESSAGE, tone, text, now);
     }
 
+    /// Asks for the same key again.
+    fn ask(&mut self, key: Armed, text: impl Into<String>, now: Instant) {
+        let text = text.into();
+        let is_there = |message: &Message| message.text == text;
+        if self.armed != Some(key) || !self.message.as_ref().is_some_and(is_there) {
+            self.questions += 1;
+        }
+        self.armed = Some(key);
+        self.say(Tone::Warning, text, now);
+    }
+
     fn say_for(&mut self, time: Duration, tone: Tone, text: impl Into<String>, now: Instant) {
         self.message = Some(Message {
             text: text.into(),
@@ -452,8 +469,10 @@ impl App {
             view.keep_edits(why)
         });
         self.effects.extend(kept);
-        let reject = |view: &View| Effect::Resolve(view.key(), Outcome::Rejected);
-        self.effects.extend(pending.iter().map(reject));
+        // What is being decided is carried out before the companion stops.
+        let undecided = pending.iter().filter(|view| view.deciding.is_none());
+        let reject = |view: &View| deciding::rejection(view, None);
+        self.effects.extend(undecided.map(reject));
         self.effects.push(Effect::Quit);
     }
 }

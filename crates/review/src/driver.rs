@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::Event as TerminalEvent;
 use crossterm::execute;
 use crossterm::style::Print;
+use pillion_companion::gate::Ruling;
 use pillion_companion::{Diff, DiffId, EditorEvent, Handle, Reply};
 use pillion_discovery::{Environment, kept_text};
 use pillion_system::Worker;
@@ -287,8 +288,13 @@ impl Driver {
 
     fn perform(&mut self, effect: Effect) -> io::Result<()> {
         match effect {
-            Effect::Resolve(proposal, outcome) => {
-                self.companion.resolve_diff(proposal, outcome);
+            Effect::Decide(decide) => {
+                let (key, sender) = (decide.key, self.sender.clone());
+                let ruled = Reply::new(move |ruling: Result<_, String>| {
+                    let ruling = ruling.unwrap_or_else(Ruling::failed);
+                    let _ = sender.send(Input::Event(Event::Ruled(key, ruling)));
+                });
+                self.companion.decide(*decide, ruled);
             }
             Effect::Compare(job) => {
                 self.compare.order(*job);

@@ -41,8 +41,8 @@ impl Side {
 /// A proposed change under review. Cheap to clone: the texts are shared.
 #[derive(Debug, Clone)]
 pub struct Proposal {
-    /// The agent's own text, without the reviewer's changes, has something in it.
-    is_filled: bool,
+    /// The file as it came with the proposal.
+    came: Option<Arc<Text>>,
     /// The file as it was read last.
     disk: Option<Arc<Text>>,
     now: State,
@@ -117,7 +117,7 @@ impl Proposal {
         let disk = original.map(Arc::new);
         let texts = Texts::new(disk.clone(), Arc::new(Text::new(proposed)));
         Self {
-            is_filled: !proposed.is_empty(),
+            came: disk.clone(),
             disk,
             now: State::new(texts, Change::Proposed),
             undo: Vec::new(),
@@ -172,10 +172,12 @@ impl Proposal {
 
     /// Whether it is compared with the file as it was read last. Not after going back over a merge.
     pub fn is_current(&self) -> bool {
-        match (&self.now.texts.original, &self.disk) {
-            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-            (one, other) => one.is_none() && other.is_none(),
-        }
+        is_same(self.now.texts.original.as_ref(), self.disk.as_ref())
+    }
+
+    /// Whether it is compared with the file as it came with the proposal.
+    pub fn is_as_it_came(&self) -> bool {
+        is_same(self.now.texts.original.as_ref(), self.came.as_ref())
     }
 
     /// Both texts, to be compared on another thread.
@@ -245,11 +247,6 @@ impl Proposal {
     /// Whether every change is taken out, so that accepting would change nothing.
     pub fn is_nothing(&self) -> bool {
         !self.hunks().is_empty() && self.hunks().iter().all(|hunk| hunk.out)
-    }
-
-    /// Whether the reviewer left nothing of a text that the agent proposed.
-    pub fn is_emptied(&self) -> bool {
-        self.is_filled && self.text().is_empty()
     }
 
     /// Whether the file has CRLF and the proposal LF, so that line endings are not compared.
@@ -383,8 +380,8 @@ impl Proposal {
     /// The agent proposes another text for the same file. What the reviewer decided about hunks that
     /// are the same stands, and so does what the reviewer wrote, unless the agent changed that, too.
     pub fn replace(&mut self, original: Option<Text>, proposed: &str) -> Edits {
-        self.is_filled = !proposed.is_empty();
         self.read(original);
+        self.came.clone_from(&self.disk);
         let agents = Arc::new(Text::new(proposed));
         let now = &self.now;
         let carried = now.edited.then(|| {
@@ -487,6 +484,14 @@ impl Proposal {
         if self.disk.as_deref() != original.as_ref() {
             self.disk = original.map(Arc::new);
         }
+    }
+}
+
+/// Whether two texts of the file are one: it was read once for both.
+fn is_same(one: Option<&Arc<Text>>, other: Option<&Arc<Text>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (one, other) => one.is_none() && other.is_none(),
     }
 }
 

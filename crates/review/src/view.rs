@@ -18,7 +18,6 @@ pub use paint::{Changed, LineOf, Paint, content};
 pub use part::{Sight, Window};
 pub use scroll::{Top, Viewport};
 use seen::Seen;
-pub use seen::SeenHunks;
 use stay::Former;
 pub use stay::Stayed;
 
@@ -93,8 +92,8 @@ pub struct View {
     pub unfold: bool,
     /// What became of the file on disk.
     pub disk: Disk,
-    /// The file was written since the agent made this proposal, also if both were merged.
-    pub is_overtaken: bool,
+    /// What is said once the gate has let the decision through that is under way.
+    pub deciding: Option<String>,
     /// It is being read again.
     pub is_rereading: bool,
     /// Colours and line breaks that were worked out.
@@ -138,7 +137,7 @@ impl View {
             x: 0,
             unfold: false,
             disk: Disk::Same,
-            is_overtaken: false,
+            deciding: None,
             is_rereading: false,
             rows: Rows::default(),
             rows_for: (Layout::Unified, false),
@@ -146,11 +145,6 @@ impl View {
             height: 1,
             seen: Seen::default(),
         }
-    }
-
-    /// Whether the agent would write nothing if this was accepted.
-    pub fn is_refused(&self) -> bool {
-        self.is_overtaken && self.agent.refuses_changed_file()
     }
 
     /// Whether the agent would take it for a rejection if this was accepted.

@@ -8,7 +8,7 @@ use pillion_protocol::runs_code::Runner;
 use pillion_text::hunks::{self, Hunk};
 use pillion_text::{Text, fingerprint};
 
-use super::Unseen;
+use super::{Against, Unseen};
 
 /// A file of fewer lines is short enough to be seen whole.
 const LONG_FILE: usize = 20;
@@ -25,6 +25,12 @@ pub(crate) enum Doubt {
     OlderThanAccepted(Dialect),
     /// The disk does not answer.
     DiskSilent,
+    /// So many hunks undo newer changes of the file.
+    Undoes(usize),
+    /// So many stand in place of what the person wrote.
+    Overwrites(usize),
+    /// So many were taken out, and are back as others.
+    Back(usize),
     /// Hunks that were never on the screen.
     Unseen(Unseen),
     /// So many lines get U+FFFD in place of what was there.
@@ -54,6 +60,7 @@ pub(crate) struct Weighed<'a> {
     pub(crate) proposed: &'a str,
     pub(crate) accepted: &'a str,
     pub(crate) unseen: Option<Unseen>,
+    pub(crate) against: Against,
     /// Whether the file changed since the proposal came.
     pub(crate) has_changed: bool,
     /// What the person compared with last, if not with the text that came with the proposal.
@@ -82,9 +89,23 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
         Some(base) => fingerprint::of(weighed.on_disk) != base,
         None => weighed.has_changed,
     };
-    if has_changed {
+    // Such an agent has not read what the person has merged with.
+    if has_changed || (weighed.has_changed && agent.refuses_changed_file()) {
         doubts.push(Doubt::FileChanged(agent));
     }
+    let against = weighed.against;
+    let against = [
+        Doubt::Undoes(against.newer),
+        Doubt::Overwrites(against.written),
+        Doubt::Back(against.taken_out),
+    ];
+    let is_none = |doubt: &Doubt| {
+        matches!(
+            doubt,
+            Doubt::Undoes(0) | Doubt::Overwrites(0) | Doubt::Back(0)
+        )
+    };
+    doubts.extend(against.into_iter().filter(|doubt| !is_none(doubt)));
     doubts.extend(
         weighed
             .unseen
@@ -155,6 +176,9 @@ impl Doubt {
             Self::FileChanged(_) => "fileChanged",
             Self::OlderThanAccepted(_) => "olderThanAccepted",
             Self::DiskSilent => "diskSilent",
+            Self::Undoes(_) => "undoesNewer",
+            Self::Overwrites(_) => "overwritesEdits",
+            Self::Back(_) => "changedHunks",
             Self::Unseen(_) => "unseenHunks",
             Self::Unreadable(_) => "unreadable",
             Self::Deleted { .. } => "deleted",
@@ -197,6 +221,12 @@ impl fmt::Display for Doubt {
                 f,
                 "the disk does not answer, so what would be overwritten is unknown"
             ),
+            Self::Undoes(1) => write!(f, "one change undoes a newer one of the file"),
+            Self::Undoes(hunks) => write!(f, "{hunks} changes undo newer ones of the file"),
+            Self::Overwrites(1) => write!(f, "one change replaces what you wrote"),
+            Self::Overwrites(hunks) => write!(f, "{hunks} changes replace what you wrote"),
+            Self::Back(1) => write!(f, "what you took out is back as another change"),
+            Self::Back(hunks) => write!(f, "{hunks} changes that you took out are back as others"),
             Self::Unseen(Unseen { hunks: 1, of: 1 }) => {
                 write!(f, "the change has not been on the screen as a whole")
             }

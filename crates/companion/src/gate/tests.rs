@@ -199,6 +199,7 @@ fn plain<'a>(before: Option<&'a [u8]>, accepted: &'a str) -> Weighed<'a> {
         proposed: accepted,
         accepted,
         unseen: None,
+        against: Against::default(),
         has_changed: false,
         base: None,
         on_disk: before,
@@ -307,6 +308,40 @@ fn a_file_that_is_another_one_now_is_doubted() {
         [Doubt::FileChanged(Dialect::GeminiCli)]
     );
     assert_eq!(changed(false, None), []);
+    let agent = Dialect::ClaudeCode;
+    let doubts = weigh(Weighed {
+        agent,
+        has_changed: true,
+        base: Some(&seen),
+        ..plain(Some(b"new"), "x")
+    });
+    assert_eq!(doubts, [Doubt::FileChanged(agent)], "it has not read that");
+}
+
+#[test]
+fn what_goes_against_the_person_or_the_file_is_doubted() {
+    let against = |newer, written, taken_out| {
+        let against = Against {
+            newer,
+            written,
+            taken_out,
+        };
+        weigh(Weighed {
+            against,
+            ..plain(Some(b"a"), "b")
+        })
+    };
+    assert_eq!(against(0, 0, 0), []);
+    assert_eq!(against(2, 0, 0), [Doubt::Undoes(2)]);
+    assert_eq!(against(0, 1, 0), [Doubt::Overwrites(1)]);
+    let all = [Doubt::Undoes(1), Doubt::Overwrites(2), Doubt::Back(3)];
+    assert_eq!(against(1, 2, 3), all);
+    let message = question(&all).message;
+    assert!(message.contains("undoes a newer one"), "{message}");
+    assert!(
+        message.contains("2 changes replace what you wrote"),
+        "{message}"
+    );
 }
 
 fn fingerprint_of(text: &str) -> String {

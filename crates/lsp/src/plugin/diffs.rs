@@ -284,6 +284,7 @@ impl Seen {
             drawn_for: self.drawn_ms.map(Duration::from_millis),
             is_typed: self.typed,
             unseen_hunks,
+            against: gate::Against::default(),
         }
     }
 }

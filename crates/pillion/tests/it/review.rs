@@ -1,6 +1,7 @@
 //! The review in a real terminal, with an agent of the test's own.
 
 mod edits;
+mod gate;
 #[cfg(target_os = "linux")]
 mod hung_disk;
 mod merged;
@@ -20,7 +21,7 @@ use crate::sandbox::Sandbox;
 const REVIEWED: Duration = Duration::from_millis(750);
 
 /// What the review answers to a key that came too early all the same.
-const TOO_EARLY: &str = "have a look first";
+const TOO_EARLY: &str = "look at it";
 
 const WELCOME: &str = "Waiting for an agent.";
 
@@ -69,6 +70,12 @@ impl Review {
             .map(|entry| entry.unwrap().path());
         let is_gemini = |path: &PathBuf| path.to_str().unwrap().contains("gemini-ide-server");
         TestAgent::connect(&files.into_iter().find(is_gemini).unwrap())
+    }
+
+    /// A file of the workspace.
+    fn path(&self, name: &str) -> String {
+        let path = self.sandbox.home.workspace().join(name);
+        path.to_str().unwrap().to_owned()
     }
 
     /// Presses a key once the diff that is shown takes decisions.
@@ -162,7 +169,7 @@ fn no_color_means_no_colour() {
 fn quitting_asks_and_then_rejects() {
     let review = Review::usual();
     let mut agent = review.connect();
-    agent.propose("/tmp/new.txt", "new\n");
+    agent.propose(review.path("new.txt"), "new\n");
     review.pane.wait_for("proposes", SOON);
     review.decide("q");
     review.pane.wait_for("reject", SOON);
@@ -179,7 +186,7 @@ fn quitting_asks_and_then_rejects() {
 fn a_signal_gives_the_terminal_back_and_rejects() {
     let review = Review::usual();
     let mut agent = review.connect();
-    agent.propose("/tmp/new.txt", "new\n");
+    agent.propose(review.path("new.txt"), "new\n");
     review.pane.wait_for("proposes", SOON);
     let pid = review.sandbox.running_pid();
     let kill = std::process::Command::new("kill")
@@ -199,7 +206,7 @@ fn a_command_accepts_what_the_reviewer_edited() {
     let editor = "sh -c 'printf edited > \"$0\"'";
     let review = Review::usual_with(&Env::default().with("EDITOR", editor));
     let mut agent = review.connect();
-    let path = "/tmp/new.txt".to_owned();
+    let path = review.path("new.txt");
     agent.propose(&path, "new\n");
     review.pane.wait_for("proposes", SOON);
     review.decide("e");
@@ -220,7 +227,7 @@ fn a_proposal_that_comes_while_the_editor_runs_is_not_accepted_with_the_edit() {
     let editor = "sh -c 'until test -e go; do sleep 0.05; done; printf mine > \"$0\"'";
     let review = Review::usual_with(&Env::default().with("EDITOR", editor));
     let mut agent = review.connect();
-    let path = "/tmp/new.txt".to_owned();
+    let path = review.path("new.txt");
     agent.propose(&path, "first\n");
     review.pane.wait_for("proposes", SOON);
     review.decide("e");
@@ -242,7 +249,10 @@ fn a_proposal_that_comes_while_the_editor_runs_is_not_accepted_with_the_edit() {
 fn a_proposal_that_is_printed_to_a_terminal_does_not_control_it() {
     let review = Review::usual();
     let agent = review.connect();
-    agent.propose("/tmp/new.txt", "one\n\u{1b}[2J\u{9b}31mtwo\u{202e}\n");
+    agent.propose(
+        review.path("new.txt"),
+        "one\n\u{1b}[2J\u{9b}31mtwo\u{202e}\n",
+    );
     let script = format!("{} diffs 1; sleep 100", env!("CARGO_BIN_EXE_pillion"));
     let pane = review._tmux.spawn(
         "printed",
@@ -338,7 +348,7 @@ fn a_held_key_and_a_paste_decide_about_one_diff_at_most() {
     let review = Review::usual();
     let agent = review.connect();
     for name in 0..12 {
-        agent.propose(format!("/tmp/{name}.txt"), "new\n");
+        agent.propose(review.path(&format!("{name}.txt")), "new\n");
     }
     review.pane.wait_for("0.txt", SOON);
     std::thread::sleep(REVIEWED);
@@ -358,7 +368,8 @@ fn a_held_key_and_a_paste_decide_about_one_diff_at_most() {
             review.pane.wait_for("a held key decides once", SOON);
             return assert_eq!(pending(), before - 1);
         }
-        (pending()..12).for_each(|gone| agent.propose(format!("/tmp/again-{gone}.txt"), "new\n"));
+        (pending()..12)
+            .for_each(|gone| agent.propose(review.path(&format!("again-{gone}.txt")), "new\n"));
     }
     panic!("this machine is too busy to hold a key");
 }
@@ -403,7 +414,7 @@ fn a_key_typed_at_the_former_proposal_does_not_accept_the_one_that_comes() {
     }
     review.pane.wait_for("evil 5", SOON);
     review.decide("a");
-    review.pane.wait_for("a again accepts", SOON);
+    review.pane.wait_for("accept again", SOON);
     review.decide("a");
     let is_evil = |update: &Update| matches!(update, Update::DiffAccepted { content, .. } if content.starts_with("evil"));
     let content = evil;
@@ -419,7 +430,7 @@ fn an_edited_text_that_the_agent_did_not_take_is_kept_when_the_review_ends() {
     let editor = "sh -c 'printf mine > \"$0\"'";
     let review = Review::usual_with(&Env::default().with("EDITOR", editor));
     let agent = review.connect();
-    agent.propose("/tmp/new.txt", "new\n");
+    agent.propose(review.path("new.txt"), "new\n");
     review.pane.wait_for("proposes", SOON);
     review.decide("e");
     review.pane.wait_for("the proposal is now your text", SOON);

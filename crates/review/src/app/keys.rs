@@ -4,14 +4,12 @@ use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pillion_companion::Proposed;
-use pillion_protocol::Outcome;
-use pillion_text::fingerprint;
 
 use super::review_delay::{Press, TooEarly};
-use super::{App, Armed, Effect, Overlay, PASTED, Tone, marks};
+use super::{App, Armed, Effect, Overlay, PASTED, Tone};
 use crate::geometry::SIDE_BY_SIDE;
 use crate::help;
-use crate::view::{Disk, View, Viewport};
+use crate::view::{View, Viewport};
 
 /// How far "to the very right" is, in steps that stop at the end of the longest visible line.
 const FAR: isize = isize::MAX;
@@ -80,18 +78,27 @@ impl App {
             // As it was drawn: with the question, if there is one.
             self.armed = armed;
             let settles = matches!(code, KeyCode::Char('a' | 'r'));
-            if let Err(why) = self.delay.admit(press, self.sight(), settles) {
+            let admitted = match settles {
+                true => press.check(),
+                false => self.delay.admit(press, self.sight()),
+            };
+            if let Err(why) = admitted {
                 return self.say_too_early(why, now);
             }
-            self.armed = None;
-            if !settles && self.views[self.current].is_rereading {
+            let view = &self.views[self.current];
+            if view.deciding.is_some() {
+                return self.say(Tone::Info, "this is being decided", now);
+            }
+            if !settles && view.is_rereading {
                 // What would be changed now is about to be merged.
                 return self.say(Tone::Warning, "still reading the file on disk", now);
             }
+            if settles {
+                return self.decide(press, now);
+            }
+            self.armed = None;
         }
         match code {
-            KeyCode::Char('a') => self.accept(armed, now),
-            KeyCode::Char('r') => self.reject(armed, now),
             KeyCode::Char(' ') => self.toggle_hunk(&viewport, now),
             KeyCode::Char('e') => self.edit(),
             KeyCode::Char('z') => self.undo(true, now),
@@ -129,11 +136,11 @@ impl App {
         }
         let text = match why {
             TooEarly::Unseen if self.view().is_some_and(View::is_comparing) => {
-                "still comparing: have a look first"
+                "still comparing: look at it first"
             }
-            TooEarly::Unseen => "another diff just opened here: have a look first",
-            TooEarly::OnItsWay => "the terminal has not shown this yet: have a look first",
-            TooEarly::Held => "a held key decides once: have a look first",
+            TooEarly::Unseen => "another diff just opened here: look at it first",
+            TooEarly::OnItsWay => "the terminal has not shown this yet: look at it first",
+            TooEarly::Held => "a held key decides once: look at it first",
             TooEarly::Pasted => PASTED,
         };
         self.say(Tone::Warning, text, now);
@@ -212,72 +219,6 @@ impl App {
             }
         }
         true
-    }
-
-    fn accept(&mut self, armed: Option<Armed>, now: Instant) {
-        let view = &self.views[self.current];
-        let doubt = if view.is_rereading {
-            Some("still reading the file on disk: a again accepts without it")
-        } else if view.is_refused() {
-            Some("the file changed, so the agent will not write it: r rejects, a accepts anyway")
-        } else if view.disk != Disk::Same || !view.proposal.is_current() {
-            Some("the file changed on disk: o merges both, a again accepts anyway")
-        } else if view.takes_for_rejection() {
-            Some(match view.proposal.original() {
-                Some(_) => "the agent treats the unchanged file as a rejection: r rejects",
-                None => "the agent treats an empty new file as a rejection: r rejects",
-            })
-        } else if view.proposal.is_nothing() {
-            Some("nothing left of the proposal: r rejects, a again accepts the unchanged file")
-        } else if view.proposal.is_emptied() && view.agent.ignores_empty_text() {
-            Some("agents ignore an empty text and write their own: r rejects, a again accepts")
-        } else if view.proposal.hidden_before().is_some() || view.proposal.hidden_after().is_some()
-        {
-            Some("this cannot be shown: r rejects it, a again accepts it unseen")
-        } else {
-            marks::doubt(view.proposal.hunks())
-        };
-        let doubt = doubt.map(str::to_owned);
-        let doubt = doubt.or_else(|| marks::unseen(view.seen_hunks()));
-        if let Some(doubt) = doubt
-            && armed != Some(Armed::Accept)
-        {
-            self.say(Tone::Warning, doubt, now);
-            self.armed = Some(Armed::Accept);
-            return;
-        }
-        let view = self.remove(self.current);
-        let count = view.proposal.count();
-        let name = &view.target.shown;
-        let (tone, text) = if view.takes_for_rejection() {
-            let text = format!("{name}: the agent treats this as a rejection");
-            (Tone::Warning, text)
-        } else if count.out > 0 {
-            let kept = count.hunks - count.out;
-            let text = format!("accepted {name} with {kept} of {} hunks", count.hunks);
-            (Tone::Good, text)
-        } else {
-            (Tone::Good, format!("accepted {name}"))
-        };
-        self.say(tone, text, now);
-        let content = view.proposal.text();
-        let base = Some(fingerprint::of(view.proposal.original()));
-        let outcome = Outcome::Accepted { content, base };
-        self.effects.push(Effect::Resolve(view.key(), outcome));
-    }
-
-    fn reject(&mut self, armed: Option<Armed>, now: Instant) {
-        let view = &self.views[self.current];
-        if view.proposal.holds_edits() && armed != Some(Armed::Reject) {
-            let text = "this would drop your edits: r again rejects, a accepts them";
-            self.say(Tone::Warning, text, now);
-            self.armed = Some(Armed::Reject);
-            return;
-        }
-        let view = self.remove(self.current);
-        self.say(Tone::Good, format!("rejected {}", view.target.shown), now);
-        self.effects
-            .push(Effect::Resolve(view.key(), Outcome::Rejected));
     }
 
     fn toggle_hunk(&mut self, viewport: &Viewport, now: Instant) {

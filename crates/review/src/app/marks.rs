@@ -1,8 +1,7 @@
 //! What the marks of hunks mean, in words.
 
+use pillion_companion::gate::Against;
 use pillion_text::hunks::{Hunk, Mark};
-
-use crate::view::SeenHunks;
 
 /// What is said of one hunk with a mark, and of several: what matters most comes first.
 const PHRASES: [(Mark, &str, &str); 5] = [
@@ -58,34 +57,18 @@ pub fn note(hunks: &[Hunk]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// What is said of hunks that were not on the screen, if there are any.
-pub fn unseen(hunks: SeenHunks) -> Option<String> {
-    let SeenHunks { of, unseen, .. } = hunks;
-    let what = match (unseen, of) {
-        (0, _) => return None,
-        (1, 1) => "not all of it has".to_owned(),
-        (1, _) => format!("1 of {of} hunks has not"),
-        _ => format!("{unseen} of {of} hunks have not"),
+/// What would be accepted although it goes against something else.
+pub fn against(hunks: &[Hunk]) -> Against {
+    let count = |wanted: &[Mark]| {
+        let found = hunks.iter().filter(|hunk| !hunk.out);
+        found
+            .filter(|hunk| hunk.mark.is_some_and(|mark| wanted.contains(&mark)))
+            .count()
     };
-    Some(format!(
-        "{what} been on the screen: n goes on, a again accepts"
-    ))
-}
-
-/// Why accepting needs a second thought.
-pub fn doubt(hunks: &[Hunk]) -> Option<&'static str> {
-    let undoes = |hunk: &Hunk| matches!(hunk.mark, Some(Mark::Reverts | Mark::Conflict));
-    let overwrites = |hunk: &Hunk| hunk.mark == Some(Mark::Overwrites);
-    let is_changed = |hunk: &Hunk| hunk.mark == Some(Mark::Changed);
-    let has = |what: &dyn Fn(&Hunk) -> bool| hunks.iter().any(|hunk| !hunk.out && what(hunk));
-    if has(&undoes) {
-        Some("an included hunk undoes newer changes to the file: a again accepts it")
-    } else if has(&overwrites) {
-        Some("a hunk replaces what you wrote: n goes to it, z restores yours, a again accepts it")
-    } else if has(&is_changed) {
-        Some("a hunk changed that you had taken out: n goes to it, a again accepts it")
-    } else {
-        None
+    Against {
+        newer: count(&[Mark::Reverts, Mark::Conflict]),
+        written: count(&[Mark::Overwrites]),
+        taken_out: count(&[Mark::Changed]),
     }
 }
 
@@ -114,7 +97,19 @@ mod tests {
         let all = "2 hunks would undo newer changes · 1 conflicts with a newer change · \
                    2 changed since you took them out · 1 new since you looked";
         assert_eq!(note(&marks(2, 1, 2, 1)).as_deref(), Some(all));
-        assert_eq!(doubt(&marks(2, 1, 2, 1)), None);
+        assert_eq!(
+            against(&marks(2, 1, 2, 1)),
+            Against::default(),
+            "all are out"
+        );
+        let mut accepted = marks(2, 1, 2, 1);
+        accepted.iter_mut().for_each(|hunk| hunk.out = false);
+        let expected = Against {
+            newer: 3,
+            written: 0,
+            taken_out: 2,
+        };
+        assert_eq!(against(&accepted), expected);
     }
 
     #[test]

@@ -81,7 +81,6 @@ impl App {
         if is_newer {
             if let Some(view) = self.views.find_mut(id) {
                 view.disk = Disk::Same;
-                view.is_overtaken = false;
             }
             self.say_newer(id, edits, now);
         } else if self.shows(id) {

@@ -1,5 +1,5 @@
-//! When a key may decide: not before what it decides about was on the screen for long enough, not while a key is held
-//! down, and not as part of a paste. No clock of its own.
+//! What was on the screen when a key was pressed, and for how long: the gate rules whether it decides. A key that is held
+//! down, or part of a paste, never does. No clock of its own.
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,19 @@ pub struct Press {
 impl Press {
     /// Whether it decides nothing, whatever is on the screen: it is held down, or pasted.
     pub fn is_no_decision(&self) -> bool {
-        self.is_in_burst || self.is_held
+        self.check().is_err()
+    }
+
+    /// Whether a person can have meant it.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(&self) -> Result<(), TooEarly> {
+        match (self.is_in_burst, self.is_held) {
+            (true, _) => Err(TooEarly::Pasted),
+            (false, true) => Err(TooEarly::Held),
+            (false, false) => Ok(()),
+        }
     }
 }
 
@@ -79,8 +91,8 @@ pub struct Sight {
     pub revision: u32,
     /// How often the reviewer changed it.
     pub changes: u64,
-    /// Whether a question about it waits for the same key again.
-    pub is_asked: bool,
+    /// Which question about it waits for the same key again.
+    pub asked: Option<u64>,
 }
 
 /// Why a key decides nothing.
@@ -168,43 +180,37 @@ impl ReviewDelay {
         self.drawn = None;
     }
 
-    /// Whether `press` may change `sight` or, if it `settles`, decide about it.
+    /// Whether `press` may change `sight`.
     ///
     /// # Errors
     /// Why not.
-    pub fn admit(
-        &self,
-        press: &Press,
-        sight: Option<Sight>,
-        settles: bool,
-    ) -> Result<(), TooEarly> {
-        if press.is_in_burst {
-            return Err(TooEarly::Pasted);
-        }
-        if press.is_held {
-            return Err(TooEarly::Held);
-        }
+    pub fn admit(&self, press: &Press, sight: Option<Sight>) -> Result<(), TooEarly> {
+        press.check()?;
         let (Some(drawn), Some(sight)) = (self.drawn, sight) else {
             return Err(TooEarly::Unseen);
         };
-        let (shown, came) = self.shown(&drawn, press.at);
-        let looks_at = match settles {
-            true if drawn.sight != sight => return Err(TooEarly::Unseen),
-            // A question is read before it is answered.
-            true if sight.is_asked => shown,
-            // What the reviewer changed is known to them: it only has to be there.
-            true => shown.and(came),
-            false if drawn.sight.is_same_proposal(&sight) => came,
-            false => return Err(TooEarly::Unseen),
-        };
-        match looks_at {
+        if !drawn.sight.is_same_proposal(&sight) {
+            return Err(TooEarly::Unseen);
+        }
+        match self.shown(&drawn, press.at).1 {
             None => Err(TooEarly::OnItsWay),
-            Some(since) if press.at < since + LOOK => Err(TooEarly::Unseen),
-            Some(_) if settles && shown.is_some_and(|shown| press.at < shown) => {
-                Err(TooEarly::Unseen)
-            }
+            Some(came) if press.at < came + LOOK => Err(TooEarly::Unseen),
             Some(_) => Ok(()),
         }
+    }
+
+    /// How long exactly `sight`, which `press` decides about, has been on the screen then.
+    pub fn looked_at(&self, press: &Press, sight: Option<Sight>) -> Option<Duration> {
+        let (drawn, sight) = (self.drawn?, sight?);
+        if drawn.sight != sight {
+            return None;
+        }
+        let (shown, came) = self.shown(&drawn, press.at);
+        let shown = shown.filter(|shown| *shown <= press.at)?;
+        // A question is read before it is answered. What the reviewer changed is known to them: it only has to be
+        // there.
+        let since = if sight.asked.is_some() { shown } else { came? };
+        Some(press.at.saturating_duration_since(since))
     }
 
     /// When the terminal showed what was drawn, and when the proposal in it, as far as that is known at a time.

@@ -225,15 +225,6 @@ fn a_file_with_crlf_is_compared_with_a_proposal_with_lf_line_by_line() {
     assert!(!proposal.ignores_endings());
 }
 
-#[test]
-fn a_proposal_is_emptied_by_the_reviewer_only() {
-    let mut proposal = Proposal::new(None, "a\n");
-    assert!(!proposal.is_emptied());
-    proposal.edit("");
-    assert!(proposal.is_emptied());
-    assert!(!Proposal::new(Some(Text::new("a\n")), "").is_emptied());
-}
-
 proptest! {
     #[test]
     fn all_in_is_the_proposal_and_all_out_the_original((before, after) in texts()) {

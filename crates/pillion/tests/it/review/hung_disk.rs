@@ -55,16 +55,16 @@ fn a_mount_that_hangs_stops_no_key_and_hides_no_other_change() {
 fn a_copy_that_cannot_be_written_holds_up_no_agent_and_no_key() {
     let review = Review::usual();
     let (one, two) = (review.connect(), review.connect());
-    one.propose("/tmp/one.txt", "new\n");
+    one.propose(review.path("one.txt"), "new\n");
     review.pane.wait_for("proposes", SOON);
     let Some(hung) = HungDisk::mount(&review.sandbox.home.tmp()) else {
         return;
     };
     edit(&review, &hung);
-    two.propose("/tmp/two.txt", "new\n");
+    two.propose(review.path("two.txt"), "new\n");
     review.pane.wait_for(SILENT, SOON);
     review.pane.send_keys(["Tab"]);
-    review.pane.wait_for("proposes /tmp/two.txt", SOON);
+    review.pane.wait_for("proposes two.txt", SOON);
     drop(hung);
 }
 
@@ -74,7 +74,7 @@ fn what_is_typed_while_a_copy_waits_for_its_disk_decides_nothing() {
     let editor = "sh -c 'printf mine > \"$0\"'";
     let review = Review::usual_with(&Env::default().with("EDITOR", editor));
     let mut agent = review.connect();
-    let path = "/tmp/new.txt".to_owned();
+    let path = review.path("new.txt");
     agent.propose(&path, "older\n");
     review.pane.wait_for("proposes", SOON);
     let Some(hung) = HungDisk::mount(&review.sandbox.home.tmp()) else {
@@ -100,7 +100,7 @@ fn an_editor_behind_a_folder_of_path_that_hangs_does_not_get_the_terminal() {
     let path = format!("{}:/usr/bin:/bin", folder.path().display());
     let review = Review::usual_with(&Env::default().with("EDITOR", "true").with("PATH", path));
     let agent = review.connect();
-    agent.propose("/tmp/new.txt", "new\n");
+    agent.propose(review.path("new.txt"), "new\n");
     review.pane.wait_for("proposes", SOON);
     let Some(hung) = HungDisk::mount(folder.path()) else {
         return;
@@ -120,7 +120,7 @@ fn an_edited_text_that_cannot_be_kept_holds_up_no_agent_and_no_key() {
     let editor = "sh -c 'printf mine > \"$0\"'";
     let review = Review::usual_with(&Env::default().with("EDITOR", editor));
     let (one, two) = (review.connect(), review.connect());
-    one.propose("/tmp/one.txt", "new\n");
+    one.propose(review.path("one.txt"), "new\n");
     review.pane.wait_for("proposes", SOON);
     review.decide("e");
     review.pane.wait_for("the proposal is now your text", SOON);
@@ -131,7 +131,7 @@ fn an_edited_text_that_cannot_be_kept_holds_up_no_agent_and_no_key() {
         return;
     };
     one.disconnect();
-    two.propose("/tmp/two.txt", "new\n");
+    two.propose(review.path("two.txt"), "new\n");
     review.pane.wait_for("the last changes are lost", SOON);
     review.pane.send_keys(["?"]);
     review.pane.wait_for("next pending diff", SOON);

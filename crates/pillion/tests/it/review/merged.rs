@@ -51,7 +51,7 @@ fn a_script_writes_over_no_text_that_came_after_the_one_that_was_taken_up() {
     fs::write(&file, "unseen\none\n").unwrap();
     review.pane.wait_for("changed on disk", SOON);
     review.decide("a");
-    review.pane.wait_for("a again accepts", SOON);
+    review.pane.wait_for("accept again", SOON);
     review.decide("a");
     let screen = asking.wait_for("code 1", SOON);
     assert!(screen.contains("changed in the meantime"), "{screen}");

@@ -32,7 +32,7 @@ impl Scene {
                 id: DiffId(1),
                 revision: 1,
                 changes: 0,
-                is_asked: false,
+                asked: None,
             },
             now: Instant::now(),
             asked: None,
@@ -72,7 +72,11 @@ impl Scene {
             is_in_burst,
             is_held,
         };
-        self.delay.admit(&press, Some(self.sight), true)
+        press.check()?;
+        match self.delay.looked_at(&press, Some(self.sight)) {
+            Some(time) if time >= LOOK => Ok(()),
+            _ => Err(TooEarly::Unseen),
+        }
     }
 
     /// The diff is decided, and the next one is drawn a frame later.
@@ -142,7 +146,7 @@ fn what_the_reviewer_changed_is_decided_about_once_it_is_drawn() {
 fn a_question_is_read_before_it_is_answered() {
     let mut scene = Scene::new();
     scene.wait(1_000);
-    scene.sight.is_asked = true;
+    scene.sight.asked = Some(1);
     scene.draw();
     scene.wait(699);
     assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
@@ -183,7 +187,7 @@ fn on_a_slow_line_the_delay_begins_when_the_terminal_shows_the_text() {
         assert_eq!(scene.press('r'), Ok(()));
         scene.next();
         scene.wait(late);
-        assert_eq!(scene.press('a'), Err(TooEarly::OnItsWay), "{late}");
+        assert_eq!(scene.press('a'), Err(TooEarly::Unseen), "{late}");
         scene.answer(scene.asked);
         scene.wait(699);
         assert_eq!(scene.press('a'), Err(TooEarly::Unseen), "{late}");
@@ -203,7 +207,7 @@ fn an_answer_that_comes_late_or_twice_is_none_to_another_question() {
     for mark in [first, second, second] {
         scene.answer(mark);
         scene.wait(1_000);
-        assert_eq!(scene.press('a'), Err(TooEarly::OnItsWay));
+        assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
     }
     scene.answer(scene.asked);
     scene.wait(500);

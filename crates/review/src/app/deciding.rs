@@ -1,0 +1,135 @@
+//! Accepting and rejecting: what the reviewer has seen goes to the gate, and the view stays until the gate has ruled.
+
+use std::time::Instant;
+
+use crossterm::event::KeyCode;
+use pillion_companion::gate::{Decide, Decision, Ruling, Seen, Unseen};
+use pillion_companion::{ProposalKey, Proposed};
+use pillion_text::fingerprint;
+
+use super::review_delay::Press;
+use super::{App, Armed, Effect, Tone, marks};
+use crate::view::View;
+
+impl App {
+    /// Decides about the diff that is shown, as its key says.
+    pub(super) fn decide(&mut self, press: &Press, now: Instant) {
+        let drawn_for = self.delay.looked_at(press, self.sight());
+        let view = &mut self.views[self.current];
+        let accepts = press.key.code == KeyCode::Char('a');
+        if !accepts && view.proposal.holds_edits() && self.armed != Some(Armed::Reject) {
+            let text = "this would drop your edits: r again rejects, a accepts them";
+            return self.ask(Armed::Reject, text, now);
+        }
+        let hunks = view.unseen();
+        let seen = Seen {
+            drawn_for,
+            is_typed: true,
+            unseen_hunks: Some(hunks),
+            against: marks::against(view.proposal.hunks()),
+        };
+        let (effect, text) = match accepts {
+            true => (acceptance(view, seen), accepted(view)),
+            false => {
+                let text = format!("rejected {}", view.target.shown);
+                (rejection(view, Some(seen)), text)
+            }
+        };
+        view.deciding = Some(text);
+        self.effects.push(effect);
+    }
+
+    /// The gate has ruled about a decision.
+    pub(super) fn ruled(&mut self, key: ProposalKey, ruling: Ruling, now: Instant) {
+        let Ok(at) = self.views.position(key.id) else {
+            return;
+        };
+        let said = self.views[at].deciding.take();
+        let is_current = self.views[at].key() == key;
+        match ruling {
+            Ruling::Settled if is_current => {
+                let is_rejection = self.views[at].takes_for_rejection();
+                let tone = if is_rejection {
+                    Tone::Warning
+                } else {
+                    Tone::Good
+                };
+                self.remove(at);
+                self.say(tone, said.unwrap_or_default(), now);
+            }
+            // A newer proposal is there, and was announced.
+            _ if !is_current => {}
+            Ruling::Settled => {}
+            Ruling::Refused(refusal) => {
+                let is_shown = at == self.current;
+                if is_shown && self.armed.is_some() && refusal.is_about_time() {
+                    // The question stays on the screen as long as it waits for its answer.
+                    return;
+                }
+                if !is_shown {
+                    let name = &self.views[at].target.shown;
+                    let text = format!("{name}: {}", refusal.message);
+                    self.say(Tone::Warning, text, now);
+                } else if refusal.repeat {
+                    self.ask(Armed::Accept, refusal.message, now);
+                } else {
+                    self.armed = None;
+                    self.say(Tone::Warning, refusal.message, now);
+                }
+            }
+        }
+    }
+}
+
+impl View {
+    /// The hunks that would be accepted unseen, for the gate.
+    fn unseen(&self) -> Unseen {
+        let is_hidden =
+            self.proposal.hidden_before().is_some() || self.proposal.hidden_after().is_some();
+        if is_hidden {
+            return Unseen { hunks: 1, of: 1 };
+        }
+        let seen = self.seen_hunks();
+        Unseen {
+            hunks: seen.unseen,
+            of: seen.of,
+        }
+    }
+}
+
+fn acceptance(view: &View, seen: Seen) -> Effect {
+    let proposal = &view.proposal;
+    let base = (!proposal.is_as_it_came()).then(|| fingerprint::of(proposal.original()));
+    Effect::Decide(Box::new(Decide {
+        key: view.key(),
+        decision: Decision::Accept {
+            content: Some(proposal.text()),
+        },
+        seen: Some(seen),
+        base,
+    }))
+}
+
+/// What is said once the agent gets it.
+fn accepted(view: &View) -> String {
+    let count = view.proposal.count();
+    let name = &view.target.shown;
+    if view.takes_for_rejection() {
+        format!("{name}: the agent treats this as a rejection")
+    } else if count.out > 0 {
+        let kept = count.hunks - count.out;
+        format!("accepted {name} with {kept} of {} hunks", count.hunks)
+    } else {
+        format!("accepted {name}")
+    }
+}
+
+/// Without anything `seen`, it counts in any case: the view is about to go.
+pub fn rejection(view: &View, seen: Option<Seen>) -> Effect {
+    Effect::Decide(Box::new(Decide {
+        key: view.key(),
+        decision: Decision::Reject,
+        seen,
+        base: None,
+    }))
+}

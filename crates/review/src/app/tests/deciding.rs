@@ -1,0 +1,84 @@
+//! A decision counts when the gate lets it through, and until then the view stays.
+
+use pillion_companion::{Proposed, Stale};
+
+use super::*;
+
+#[test]
+fn the_gates_question_is_shown_and_the_view_stays_until_it_lets_the_decision_through() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    for question in ["the file has changed", "it runs code; and more"] {
+        person.ruling = Some(doubted(question));
+        assert_eq!(outcomes(person.press("a")), []);
+        assert_eq!(person.message(), question);
+        // Too early for an answer: the question stays.
+        person.wait(100);
+        assert_eq!(outcomes(person.press("a")), []);
+        assert_eq!(person.message(), question);
+        person.wait(700);
+    }
+    assert_eq!(outcomes(person.press("a")), accepted(1, "b\n"));
+    assert_eq!(person.message(), "accepted a.txt");
+    assert!(person.app.views.is_empty());
+}
+
+#[test]
+fn while_the_gate_looks_nothing_else_is_decided_and_quitting_rejects_nothing() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    person.open("b.txt", Some("a\n"), "b\n");
+    let press = person.press_of(KeyCode::Char('a'));
+    let effects = person.app.update(Event::Key(press), person.now);
+    assert_eq!(outcomes(effects), accepted(1, "b\n"));
+    for key in ["a", "r", " ", "e", "z", "o"] {
+        assert!(person.press(key).is_empty(), "{key}");
+        assert_eq!(person.message(), "this is being decided");
+    }
+    // Another one can be looked at; the answer is not taken for one about that.
+    person.key(KeyCode::Tab);
+    let key = person.app.views[0].key();
+    person.happens(Event::Ruled(key, doubted("it runs code")));
+    assert_eq!(person.message(), "a.txt: it runs code");
+    person.key(KeyCode::Tab);
+    assert_eq!(person.shown(), id);
+    person.wait(700);
+    let press = person.press_of(KeyCode::Char('a'));
+    person.app.update(Event::Key(press), person.now);
+    let effects = person.happens(Event::Stop);
+    assert_eq!(outcomes(effects), rejected(2));
+}
+
+#[test]
+fn a_decision_about_a_proposal_that_was_replaced_meanwhile_is_over() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    let press = person.press_of(KeyCode::Char('a'));
+    person.app.update(Event::Key(press), person.now);
+    let key = person.app.views[0].key();
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
+    person.happens(Event::Ruled(key, Ruling::stale(Stale::Replaced)));
+    assert!(person.message().contains("newer proposal"));
+    person.wait(700);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "c\n"));
+}
+
+#[test]
+fn what_an_agent_takes_for_a_rejection_is_said_when_it_was_accepted() {
+    for (original, proposed, edit) in [
+        (Some("a\n"), "b\n", "a\n"),
+        (Some("a\r\n"), "b\r\n", "a\n"),
+        (None, "b\n", ""),
+    ] {
+        let mut person = Person::new(80, 24);
+        let id = DiffId(1);
+        person.propose(id, Dialect::ClaudeCode, "a.txt", original, proposed);
+        person.happens(Event::Edited(id, Edit::Text(edit.into())));
+        person.wait(1_000);
+        assert_eq!(outcomes(person.press("a")), accepted(1, edit));
+        assert_eq!(
+            person.message(),
+            "a.txt: the agent treats this as a rejection"
+        );
+    }
+}
