@@ -415,7 +415,7 @@ impl Bridge {
     }
 
     fn put_status(&self, status: &Status) {
-        let text = status::text(self.port, &status.agents, self.views.len(), &self.roots);
+        let text = status::text(self.port, status, self.views.len(), &self.roots);
         self.worker.order(Job::Status(text));
     }
 

@@ -69,6 +69,8 @@ pub struct Plain {
     relay: Relay,
     /// What was reported already.
     warnings: Vec<String>,
+    /// What agents were said to have changed without asking.
+    unasked: Vec<String>,
 }
 
 impl Plain {
@@ -88,6 +90,7 @@ impl Plain {
             files: Files::new(encoding, quirks.has_block_cursor),
             proposals: Proposals::new(setup),
             warnings: Vec::new(),
+            unasked: Vec::new(),
         }
     }
 
@@ -264,9 +267,13 @@ impl ClientProfile for Plain {
             EditorEvent::Open(diff, shown) => self.proposals.open(diff, shown, now),
             EditorEvent::Close(id, reason, closed) => self.proposals.close(id, reason, closed, now),
             EditorEvent::Text(key, told) => self.proposals.tell(key, told, now),
-            EditorEvent::Status(mut status) => {
-                status.warnings.append(&mut status.unasked);
-                self.warn(status.warnings)
+            EditorEvent::Status(status) => {
+                let mut actions = self.warn(status.warnings);
+                let known = std::mem::replace(&mut self.unasked, status.unasked);
+                let news = self.unasked.iter().filter(|it| !known.contains(it));
+                actions
+                    .extend(news.map(|it| Action::Send(message::show(MessageType::Warning, it))));
+                actions
             }
             // Dropping a request for diagnostics answers that there are none.
             EditorEvent::Diagnostics(..) | EditorEvent::Lost(_) | EditorEvent::Stopped => {

@@ -181,3 +181,16 @@ each_emacs! {
         assert!(pillion_testkit::discovery_files(&world.home, pillion_protocol::Dialect::GeminiCli).is_empty());
     }
 }
+
+each_emacs! {
+    /// Its hooks say nothing, and it is about to write what it has not proposed.
+    fn how_claude_code_asks_is_said(version) {
+        let terminal = Terminal::new(version);
+        let emacs = &terminal.world.emacs;
+        let claude = TestClaude::find(&terminal.world.home);
+        claude.close_all();
+        emacs.wait_until("a note", "(string-search \"may change files without asking\" (pillion-doctor-status))");
+        claude.diagnostics(Some("file:///a.txt"));
+        emacs.wait_said("without showing them here first");
+    }
+}

@@ -196,6 +196,13 @@ each_kakoune! {
             let _gemini = world.gemini();
             kakoune.input(":pillion-status<ret>");
             kakoune.pane().wait_for(&format!("port {port}"), SOON);
+            // Its hooks say nothing, and it is about to write what it has not proposed.
+            let claude = TestClaude::find(&world.home);
+            claude.close_all();
+            claude.diagnostics(Some("file:///a.txt"));
+            kakoune.pane().wait_for("without showing them here", SOON);
+            kakoune.input(":pillion-status<ret>");
+            kakoune.pane().wait_for("may change files without asking", SOON);
             assert_not_pwned(&world);
             kakoune.assert_no_errors();
         }

@@ -176,3 +176,30 @@ fn a_plain_client_sends_the_selection_and_gets_notes() {
     claude.selection(|it| it.text == "\u{e9}" && it.range == wanted);
     assert_eq!(claude.diagnostics(None), []);
 }
+
+/// Its hooks say nothing, and it is about to write what it has not proposed.
+#[test]
+fn how_the_agent_asks_is_said() {
+    let sandbox = Sandbox::new();
+    let (mut editor, claude) = at_work(&sandbox);
+    claude.close_all();
+    let status = editor.status(|status| status["notes"] != json!([]));
+    let note = status["params"]["notes"][0]
+        .as_str()
+        .unwrap_or_else(|| panic!("{status}"));
+    assert!(note.contains("`pillion run claude`"), "{note}");
+    let _call = claude.asking_diagnostics(Some("file:///a b.rs"));
+    let said = editor.params("window/showMessage");
+    let said = said["message"].as_str().unwrap();
+    assert!(said.contains("such as \"/a b.rs\""), "{said}");
+    editor.status(|status| status["warnings"] == json!([said.trim_start_matches("Pillion: ")]));
+}
+
+#[test]
+fn a_plain_client_hears_of_what_was_not_shown() {
+    let mut world = plain::world::World::counting("utf-8");
+    let claude = connect(&world.sandbox);
+    claude.diagnostics(Some("file:///a.rs"));
+    let said = world.editor.params("window/showMessage").to_string();
+    assert!(said.contains("without showing them here first"), "{said}");
+}

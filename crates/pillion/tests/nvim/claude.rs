@@ -239,3 +239,18 @@ each_neovim! {
         world.nvim.assert_no_errors();
     }
 }
+
+each_neovim! {
+    /// Its hooks say nothing, and it is about to write what it has not proposed.
+    fn how_it_asks_is_said(version) {
+        let (world, claude, path) = with_file(version, "a.txt", "one\n");
+        claude.close_all();
+        let state = "table.concat(require('pillion.client').state.notes)";
+        world.nvim.wait_until("a note", &format!("{state}:find('may change files without asking', 1, true) ~= nil"));
+        world.nvim.command("Pillion status");
+        is_told(&world, "`pillion run claude`");
+        claude.diagnostics(Some(&format!("file://{}", path.display())));
+        is_told(&world, "without showing them here first");
+        world.nvim.assert_no_errors();
+    }
+}

@@ -143,3 +143,18 @@ each_vim! {
         vim.wait_said("mentioned in the prompt of Claude Code");
     }
 }
+
+each_vim! {
+    /// Its hooks say nothing, and it is about to write what it has not proposed.
+    fn how_claude_code_asks_is_said(version) {
+        let terminal = Terminal::new(version);
+        let vim = &terminal.world.vim;
+        let claude = TestClaude::find(&terminal.world.home);
+        claude.close_all();
+        vim.wait_until("a note", "join(pillion#Status().notes) =~ 'may change files without asking'");
+        vim.input(":Pillion status<CR>");
+        vim.wait_said("`pillion run claude`");
+        claude.diagnostics(Some("file:///a.txt"));
+        vim.wait_said("without showing them here first");
+    }
+}
