@@ -9,7 +9,7 @@ use pillion_protocol::dialect::Protocol;
 use pillion_text::fingerprint;
 
 use crate::control::on_disk::OnDisk;
-use crate::gate::{Decide, Decision, Doubt, Weighed, weigh};
+use crate::gate::{Decide, Decision, Doubt, Weighed, weigh, weigh_blind};
 use crate::line_endings;
 use crate::original::{Original, Stamp};
 
@@ -45,12 +45,7 @@ pub(crate) struct Finding {
 impl Acceptance {
     /// Waits for the disk.
     pub(crate) fn weigh(self) -> Finding {
-        let accepted = match &self.decide.decision {
-            Decision::Accept {
-                content: Some(content),
-            } => content,
-            Decision::Accept { content: None } | Decision::Reject => &*self.proposed,
-        };
+        let accepted = accepted(&self.decide, &self.proposed);
         let seen = self.decide.seen.as_ref();
         let on_disk = OnDisk::check(Path::new(&self.file_path));
         let bytes = Original::read(&on_disk.leads_to)
@@ -84,25 +79,65 @@ impl Acceptance {
             original,
             unwritten: unwritten.map(|(_, agent)| *agent),
         });
-        let fingerprint = match doubts.is_empty() {
-            true => String::new(),
-            false => fingerprint::hash(accepted.as_bytes()),
-        };
-        Finding {
-            doubts,
-            on_disk: Some(on_disk),
-            fingerprint,
+        Finding::new(doubts, accepted, Some(on_disk))
+    }
+
+    /// What can be said of it if the disk does not answer.
+    pub(crate) fn blind(&self) -> Blind {
+        Blind {
+            decide: Arc::clone(&self.decide),
+            agent: self.agent,
+            file_path: PathBuf::from(&self.file_path),
+            proposed: Arc::clone(&self.proposed),
         }
     }
 }
 
+/// An acceptance beside a file that nobody can look at.
+pub(crate) struct Blind {
+    decide: Arc<Decide>,
+    agent: Dialect,
+    file_path: PathBuf,
+    proposed: Arc<String>,
+}
+
+impl Blind {
+    /// What is doubted without a look at the file.
+    pub(crate) fn weigh(self) -> Finding {
+        let accepted = accepted(&self.decide, &self.proposed);
+        let seen = self.decide.seen.as_ref();
+        let unseen = seen.and_then(|seen| seen.unseen_hunks);
+        let doubts = weigh_blind(
+            self.agent,
+            &self.file_path,
+            accepted,
+            &self.proposed,
+            unseen,
+        );
+        Finding::new(doubts, accepted, None)
+    }
+}
+
+/// The text that is accepted.
+fn accepted<'a>(decide: &'a Decide, proposed: &'a str) -> &'a str {
+    match &decide.decision {
+        Decision::Accept {
+            content: Some(content),
+        } => content,
+        Decision::Accept { content: None } | Decision::Reject => proposed,
+    }
+}
+
 impl Finding {
-    /// The disk did not answer in time.
-    pub(crate) fn silent() -> Self {
+    fn new(doubts: Vec<Doubt>, accepted: &str, on_disk: Option<OnDisk>) -> Self {
+        let fingerprint = match doubts.is_empty() {
+            true => String::new(),
+            false => fingerprint::hash(accepted.as_bytes()),
+        };
         Self {
-            doubts: vec![Doubt::DiskSilent],
-            on_disk: None,
-            fingerprint: String::new(),
+            doubts,
+            on_disk,
+            fingerprint,
         }
     }
 }

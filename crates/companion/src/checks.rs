@@ -9,7 +9,7 @@ use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
 use tokio::time::timeout;
 
-use crate::acceptance::{Acceptance, Finding};
+use crate::acceptance::Acceptance;
 use crate::diffs::TargetCheck;
 use crate::disk::{CHECK_TIMEOUT, Lane};
 use crate::editor::{Compares, Reply};
@@ -101,9 +101,10 @@ impl FileChecks {
         let (lane, events) = (self.decisions.clone(), self.events.clone());
         tokio::spawn(async move {
             let decide = Arc::clone(&acceptance.decide);
+            let blind = acceptance.blind();
             let weighing = lane.run(move || acceptance.weigh());
             let found = timeout(CHECK_TIMEOUT, weighing).await.ok().flatten();
-            let finding = found.unwrap_or_else(Finding::silent);
+            let finding = found.unwrap_or_else(|| blind.weigh());
             let _ = events.send(Event::Weighed {
                 decide,
                 finding,

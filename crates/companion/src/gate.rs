@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::pending::{ProposalKey, Stale};
-pub(crate) use doubts::{Doubt, Weighed, weigh};
+pub(crate) use doubts::{Doubt, Weighed, weigh, weigh_blind};
 
 /// How long a proposal must have been on the screen before a decision about it counts. Also how long a question
 /// must have been there before its answer counts.

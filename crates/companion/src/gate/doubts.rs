@@ -106,12 +106,7 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
         )
     };
     doubts.extend(against.into_iter().filter(|doubt| !is_none(doubt)));
-    doubts.extend(
-        weighed
-            .unseen
-            .filter(|unseen| unseen.hunks > 0)
-            .map(Doubt::Unseen),
-    );
+    doubts.extend(never_seen(weighed.unseen));
     let is_rejection = agent.takes_for_rejection(weighed.original.as_deref(), accepted);
     let is_new = weighed.original.is_none();
     let original = Text::new(weighed.original.unwrap_or_default());
@@ -124,7 +119,7 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     if unreadable > 0 {
         doubts.push(Doubt::Unreadable(unreadable));
     }
-    let is_emptied = accepted.is_empty() && !proposed.is_empty() && agent.ignores_empty_text();
+    let is_emptied = is_emptied(agent, accepted, proposed);
     let is_unchanged = hunks.is_empty() && (!is_new || accepted.is_empty()) && accepted != proposed;
     if is_rejection {
         doubts.push(Doubt::TakenForRejection(agent));
@@ -138,14 +133,37 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
         let of = original.len();
         doubts.push(Doubt::Deleted { lines: deleted, of });
     }
-    if let Some(runner) = Runner::of(weighed.path) {
-        doubts.push(Doubt::Runs(runner));
-    }
+    doubts.extend(Runner::of(weighed.path).map(Doubt::Runs));
     let is_below = |root: &PathBuf| weighed.path.starts_with(root);
     if !weighed.roots.is_empty() && !weighed.roots.iter().any(is_below) {
         doubts.push(Doubt::Outside);
     }
     doubts
+}
+
+/// What is doubted if the disk does not answer: that, and what needs no look at the file.
+pub(crate) fn weigh_blind(
+    agent: Dialect,
+    path: &Path,
+    accepted: &str,
+    proposed: &str,
+    unseen: Option<Unseen>,
+) -> Vec<Doubt> {
+    let mut doubts = vec![Doubt::DiskSilent];
+    doubts.extend(never_seen(unseen));
+    if is_emptied(agent, accepted, proposed) {
+        doubts.push(Doubt::IgnoresEmpty(agent));
+    }
+    doubts.extend(Runner::of(path).map(Doubt::Runs));
+    doubts
+}
+
+fn never_seen(unseen: Option<Unseen>) -> Option<Doubt> {
+    unseen.filter(|unseen| unseen.hunks > 0).map(Doubt::Unseen)
+}
+
+fn is_emptied(agent: Dialect, accepted: &str, proposed: &str) -> bool {
+    accepted.is_empty() && !proposed.is_empty() && agent.ignores_empty_text()
 }
 
 /// How many lines of a hunk say U+FFFD that did not say it before.

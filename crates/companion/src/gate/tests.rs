@@ -391,3 +391,25 @@ fn a_question_names_every_doubt_and_what_to_do() {
     );
     assert!(refusal.message.ends_with("accept again to go ahead"));
 }
+
+#[test]
+fn a_silent_disk_hides_no_other_doubt() {
+    let (agent, unseen) = (Dialect::GeminiCli, Unseen { hunks: 1, of: 2 });
+    let codes = |path: &str, accepted: &str, unseen: Option<Unseen>| {
+        let doubts = weigh_blind(agent, Path::new(path), accepted, "proposed\n", unseen);
+        doubts.iter().map(Doubt::code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes("/w/a.rs", "a\n", None), ["diskSilent"]);
+    assert_eq!(
+        codes("/w/a.rs", "a\n", Some(unseen)),
+        ["diskSilent", "unseenHunks"]
+    );
+    assert_eq!(
+        codes("/w/a.rs", "", None),
+        ["diskSilent", "ignoresEmptyText"]
+    );
+    assert_eq!(
+        codes("/w/.git/hooks/pre-commit", "a\n", None),
+        ["diskSilent", "runsCode"]
+    );
+}
