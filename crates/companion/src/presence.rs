@@ -161,6 +161,7 @@ impl Files {
             ide: announcement.ide.clone(),
             started_at_ms: now_ms(),
             tmpdir: CompanionState::tmpdir_in(&environment),
+            namespaces: pillion_discovery::namespaces::here(),
         };
         let port = announcement.port;
         let lineage = Lineage::of(announcement.editor_pid, &announcement.roots);

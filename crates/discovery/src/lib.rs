@@ -9,6 +9,7 @@
 //! - [`real_path`](fn@real_path): where a path leads that may not be there yet.
 //! - [`handover`]: what a companion leaves to its successor.
 //! - [`kept_text`]: private files for texts that would be lost.
+//! - [`namespaces`]: what is seen from here of another container.
 //! - [`private_file`]: files that only this user can read, never written through a link.
 //! - [`process_dir`]: private folders that go with their process.
 //! - [`regular_file`]: files that are read whole, and never waited for.
@@ -23,6 +24,7 @@ pub mod environment;
 pub mod handover;
 pub mod kept_text;
 mod liveness;
+pub mod namespaces;
 pub mod private_file;
 pub mod process_dir;
 pub mod publication;

@@ -10,6 +10,7 @@ use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo};
 
 use crate::environment::Environment;
 use crate::liveness;
+use crate::namespaces;
 use crate::private_file::{FileError, Folder};
 use crate::real_path::real_path;
 use crate::tokens::Tokens;
@@ -247,6 +248,7 @@ impl Announcement {
     fn publisher(&self) -> Publisher {
         Publisher {
             pid: self.companion_pid,
+            namespaces: namespaces::here(),
         }
     }
 

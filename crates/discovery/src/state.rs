@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::dialect::Base;
+use pillion_protocol::discovery::Namespaces;
 use pillion_protocol::{IdeInfo, Token};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,9 @@ pub struct CompanionState {
     /// started with another one than who looks for it. None if JSON cannot hold the path.
     #[serde(default)]
     pub tmpdir: Option<PathBuf>,
+    /// Where its process id and port mean something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespaces: Option<Namespaces>,
 }
 
 impl CompanionState {

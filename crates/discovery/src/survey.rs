@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::environment::Environment;
 use crate::liveness;
+use crate::namespaces::Sight;
 use crate::private_file::{FileError, Folder};
 use crate::publication::{MAX_FILE, parse};
 use crate::real_path::{depth_in, is_same};
@@ -59,6 +60,8 @@ pub enum Liveness {
     ProcessGone,
     /// Nothing listens on its port.
     NobodyListens,
+    /// It belongs to another container, or another machine, whose ports are not reached from here: it may live.
+    OutOfReach,
 }
 
 /// What was found, and what could not be looked at.
@@ -86,7 +89,9 @@ impl Companion {
             },
             |pid| vec![pid],
         );
-        let is_gone = !processes.is_empty() && !processes.iter().any(|pid| process::is_alive(*pid));
+        let sees_processes = files[0].sight().processes;
+        let lives = |pid: &u32| process::is_alive(*pid);
+        let is_gone = sees_processes && !processes.is_empty() && !processes.iter().any(lives);
         let mut ides = files
             .iter()
             .filter_map(|file| file.content.ide_info.as_ref());
@@ -110,6 +115,23 @@ impl Companion {
     /// Whether it is there.
     pub fn is_alive(&self) -> bool {
         self.liveness == Liveness::Alive
+    }
+
+    /// What is seen from here of where it runs, as far as its files say where that is.
+    pub fn sight(&self) -> Sight {
+        let first = self.files.first();
+        first.map_or_else(|| Sight::of(None, Path::new("")), FoundFile::sight)
+    }
+
+    /// Whether its files say where that is.
+    pub fn says_where(&self) -> bool {
+        let publishers = self
+            .files
+            .iter()
+            .filter_map(|file| file.content.pillion.as_ref());
+        publishers
+            .into_iter()
+            .any(|publisher| publisher.namespaces.is_some())
     }
 
     /// Whether it is Pillion's own.
@@ -196,6 +218,10 @@ pub fn survey(environment: &Environment) -> Survey {
     for ((port, owner), companion) in &mut companions {
         if companion.is_alive() && refusing.contains(port) {
             companion.liveness = Liveness::NobodyListens;
+        }
+        // Who listens on that port here is somebody else.
+        if companion.liveness != Liveness::ProcessGone && !companion.sight().ports {
+            companion.liveness = Liveness::OutOfReach;
         }
         let is_its = |it: &&CompanionState| it.port == *port && *owner == Owner::Pillion(it.pid);
         companion.state = states.iter().find(is_its).cloned();
@@ -320,6 +346,13 @@ impl FoundFile {
         let names = self.dialect.places().iter().map(|place| place.name);
         let mut pids = names.filter_map(|pattern| pattern.pid_in(name)?.try_into().ok());
         pids.find(|pid| *pid != u32::from(self.content.port))
+    }
+
+    /// What is seen from here of where it was written.
+    fn sight(&self) -> Sight {
+        let publisher = self.content.pillion.as_ref();
+        let written = publisher.and_then(|publisher| publisher.namespaces.as_ref());
+        Sight::of(written, &self.path)
     }
 
     /// The process of Pillion's that wrote the file, if it is one of Pillion's.

@@ -6,8 +6,10 @@ use std::rc::Rc;
 
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::FileName;
+use pillion_protocol::discovery::Namespaces;
 
 use crate::environment::Environment;
+use crate::namespaces::Sight;
 use crate::private_file::{Folder, unfinished_writer};
 use crate::publication::{MAX_FILE, parse};
 use crate::{liveness, state};
@@ -16,7 +18,8 @@ use pillion_system::process;
 /// Removes the files of dead Pillion companions from every place of every dialect, and their state
 /// files. Returns what it removed.
 ///
-/// A companion is dead when its process is gone or nothing listens on its port. Files of others, of
+/// A companion is dead when its process is gone or nothing listens on its port. What is not seen from here, as of
+/// one in another container, says nothing. Files of others, of
 /// other users, without Pillion's mark, longer than 64 KiB, behind a link, or with a name that no
 /// agent looks for stay. What cannot be read or removed is passed over: the next sweep tries again.
 pub fn sweep(environment: &Environment) -> Vec<PathBuf> {
@@ -25,14 +28,15 @@ pub fn sweep(environment: &Environment) -> Vec<PathBuf> {
         swept.look(&base, parts, |name, content| {
             let mut fitting = patterns.iter().filter(|(_, pattern)| pattern.fits(name));
             let file = fitting.find_map(|(dialect, _)| parse(*dialect, name, content))?;
-            Some((file.pillion?.pid, file.port))
+            let publisher = file.pillion?;
+            Some((publisher.pid, file.port, publisher.namespaces))
         });
     }
     for directory in environment.state_dirs() {
         if let Some((base, part)) = state::split(&directory) {
             swept.look(base, &[part], |name, content| {
                 let state = state::parse(name, content)?;
-                Some((state.pid, state.port))
+                Some((state.pid, state.port, state.namespaces))
             });
         }
     }
@@ -62,12 +66,13 @@ struct Swept {
 
 impl Swept {
     /// Removes what is surely left over, and what a dead companion did not finish. `owner` is the
-    /// process and the port of the companion whose file it is, if it is one of Pillion's.
+    /// process and the port of the companion whose file it is, and where they mean something, if it is one of
+    /// Pillion's.
     fn look(
         &mut self,
         base: &Path,
         parts: &[&str],
-        owner: impl Fn(&str, &[u8]) -> Option<(u32, u16)>,
+        owner: impl Fn(&str, &[u8]) -> Option<(u32, u16, Option<Namespaces>)>,
     ) {
         let Ok(Some(folder)) = Folder::open(base, parts) else {
             return;
@@ -86,11 +91,18 @@ impl Swept {
             else {
                 continue;
             };
-            match owner(&name, &content) {
-                _ if writer.is_some() => self.remove(&folder, &name),
-                Some((pid, _)) if !process::is_alive(pid) => self.remove(&folder, &name),
-                Some((_, port)) => self.in_doubt.push((Rc::clone(&folder), name, port)),
-                None => {}
+            if writer.is_some() {
+                self.remove(&folder, &name);
+                continue;
+            }
+            let Some((pid, port, written)) = owner(&name, &content) else {
+                continue;
+            };
+            let sight = Sight::of(written.as_ref(), &folder.path().join(&name));
+            if sight.processes && !process::is_alive(pid) {
+                self.remove(&folder, &name);
+            } else if sight.ports {
+                self.in_doubt.push((Rc::clone(&folder), name, port));
             }
         }
     }

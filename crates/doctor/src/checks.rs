@@ -4,6 +4,7 @@ mod agent;
 mod claude;
 mod companion;
 mod connection;
+mod containers;
 mod files;
 mod folders;
 mod permissions;
@@ -35,6 +36,7 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     }
     folders::check(facts, &mut findings);
     files::check(facts, &mut findings);
+    containers::check(facts, &mut findings);
     companion::check(facts, &mut findings);
     connection::check(facts, &mut findings);
     session::check(facts, &mut findings);
@@ -49,6 +51,11 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
 
 pub fn is_problem(finding: &Finding) -> bool {
     finding.level == Level::Problem
+}
+
+/// Whether it says why a companion that runs is not found: it is in another place.
+fn explains_absence(finding: &Finding) -> bool {
+    is_problem(finding) && matches!(finding.id, Id::TmpdirDiffers | Id::OtherContainer)
 }
 
 /// Leaves out what goes away with a problem, by the same command.

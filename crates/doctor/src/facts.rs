@@ -4,6 +4,7 @@ pub mod dial;
 pub mod disk;
 pub mod neighbours;
 pub mod network;
+pub mod whereabouts;
 
 use std::path::PathBuf;
 
@@ -41,6 +42,8 @@ pub struct Facts {
     pub connected: Vec<String>,
     /// What came of dialling as the agent would.
     pub dialled: Vec<Dialled>,
+    /// The ports of companions that look dead, and may live in another container.
+    pub doubtful: Vec<u16>,
 }
 
 impl Facts {
@@ -72,6 +75,7 @@ impl Facts {
         };
         let attempts = dial::dial(&search.dials, network, pillions)?;
         Ok(Self {
+            doubtful: whereabouts::doubtful(&survey.companions, &attempts.dialled),
             connected: attempts.connected,
             dialled: attempts.dialled,
             elsewhere: neighbours::look(environment, terminal),

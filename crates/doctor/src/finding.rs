@@ -117,6 +117,8 @@ ids! {
     WrongFolder = "wrong-folder" in Companion,
     /// A workspace root that Claude Code cannot compare with its folder.
     RootIsLink = "root-is-a-link" in Companion,
+    /// A companion whose processes, or ports, are not seen from here.
+    OtherContainer = "other-container" in Companion,
     /// A file whose companion is gone (C6.2).
     DeadCompanion = "dead-companion" in Companion,
     /// A discovery file or its folder that belongs to another user.

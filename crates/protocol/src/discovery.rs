@@ -42,6 +42,30 @@ pub struct DiscoveryFile {
 pub struct Publisher {
     /// The companion's own process id, which is not always the one in the file's name.
     pub pid: u32,
+    /// Where that id, and the port, mean something; none where the system does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespaces: Option<Namespaces>,
+}
+
+/// The part of a machine that a process sees: in another container the same numbers mean others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Namespaces {
+    /// Which start of which machine.
+    pub boot: String,
+    /// Which processes.
+    pub pid: u64,
+    /// Which network, and with it loopback.
+    pub net: u64,
+}
+
+impl From<u32> for Publisher {
+    /// One of which nothing but its process is known.
+    fn from(pid: u32) -> Self {
+        Self {
+            pid,
+            namespaces: None,
+        }
+    }
 }
 
 /// The editor's identity (C2.4).
@@ -138,7 +162,7 @@ mod tests {
             ide_info: Some(IdeInfo::new("neovim", "Neovim")),
             ppid: Some(7),
             ide_name: Some("Neovim".into()),
-            pillion: Some(Publisher { pid: 9 }),
+            pillion: Some(Publisher::from(9)),
         };
         assert_eq!(
             serde_json::to_value(&file).unwrap(),

@@ -4,6 +4,7 @@
 //! - [`child`]: programs that are run for no longer than a while.
 //! - [`input`]: how much fits into a pipe.
 //! - [`memory`]: how much the allocator keeps.
+//! - [`namespaces`]: which part of the machine a process sees.
 //! - [`output`]: whether output is read.
 //! - [`peer`]: who is at the other end of a connection.
 //! - [`process`]: whose child a process is, and whether it lives.
@@ -16,6 +17,7 @@
 pub mod child;
 pub mod input;
 pub mod memory;
+pub mod namespaces;
 pub mod output;
 pub mod peer;
 pub mod process;

@@ -8,11 +8,12 @@ mod lock;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::canonicalize;
+use pillion_discovery::namespaces::Sight;
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Base;
 use pillion_system::process::{Answer, ask};
 
-use self::lock::{Lock, Process};
+use self::lock::{Content, Lock, Process};
 use super::content::leading_number;
 use super::read::names;
 use super::verdict::{Candidate, Preference, Stale, Verdict};
@@ -137,7 +138,7 @@ impl<'a> Search<'a> {
         let Some(port) = lock.port else {
             return Verdict::Malformed;
         };
-        if is_gone(&content.process, lock) {
+        if is_gone(&content.process, lock) && !comes_back(content, lock) {
             return Verdict::Stale(Stale::ProcessGone);
         }
         if self.is_named(lock) {
@@ -258,6 +259,14 @@ fn is_gone(process: &Process, lock: &Lock) -> bool {
         }
         Process::Any => false,
     }
+}
+
+/// Whether its companion puts a file back that the agent deleted at its start, while the agent still looks for
+/// one: it lives, in a container whose processes are not seen here. (Then the agent asks for no process.)
+fn comes_back(content: &Content, lock: &Lock) -> bool {
+    let sight = Sight::of(content.namespaces.as_ref(), &lock.path);
+    let port = lock.dialled_port();
+    !sight.processes && sight.ports && port.is_some_and(pillion_discovery::listens)
 }
 
 impl Judged {

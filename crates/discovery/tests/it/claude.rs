@@ -44,6 +44,7 @@ fn a_lock_file_has_what_the_agent_reads() {
     let content: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let token = publication.announcement().tokens.get(Dialect::ClaudeCode);
     let own = std::process::id();
+    let namespaces = pillion_discovery::namespaces::here();
     assert_eq!(
         content,
         json!({
@@ -53,7 +54,7 @@ fn a_lock_file_has_what_the_agent_reads() {
             "ideName": "Neovim",
             "transport": "ws",
             "authToken": token.expose(),
-            "pillion": {"pid": own},
+            "pillion": {"pid": own, "namespaces": namespaces},
         })
     );
 }

@@ -92,6 +92,7 @@ fn publishes_on_a_full_disk() {
         ide: IdeInfo::new("x", "X"),
         started_at_ms: 0,
         tmpdir: None,
+        namespaces: None,
     };
     let error = StateFile::publish(&environment, state).unwrap_err();
     assert!(error.hint().is_some_and(|hint| hint.contains("space")));

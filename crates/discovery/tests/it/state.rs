@@ -22,6 +22,7 @@ pub fn state(pid: u32, port: u16) -> CompanionState {
         ide: IdeInfo::new("x", "X"),
         started_at_ms: 7,
         tmpdir: None,
+        namespaces: None,
     }
 }
 

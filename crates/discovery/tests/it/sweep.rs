@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pillion_discovery::{CompanionState, StateFile, sweep};
 use pillion_protocol::claude::LockFile;
-use pillion_protocol::discovery::Publisher;
+use pillion_protocol::discovery::{Namespaces, Publisher};
 use pillion_protocol::{DiscoveryFile, IdeInfo, Token};
 
 use crate::world::{Deaf, Listener, World, dead_pid, dead_port, is_root, publish};
@@ -22,7 +22,7 @@ fn file(port: u16, publisher: Option<u32>) -> String {
         ide_info: None,
         ppid: None,
         ide_name: None,
-        pillion: publisher.map(|pid| Publisher { pid }),
+        pillion: publisher.map(Publisher::from),
     };
     serde_json::to_string(&file).unwrap()
 }
@@ -31,7 +31,7 @@ fn file(port: u16, publisher: Option<u32>) -> String {
 fn lock(publisher: Option<u32>) -> String {
     let token = Token::from("t".to_owned());
     let mut file = LockFile::new(std::process::id(), vec!["/w".into()], "X", token);
-    file.pillion = publisher.map(|pid| Publisher { pid });
+    file.pillion = publisher.map(Publisher::from);
     serde_json::to_string(&file).unwrap()
 }
 
@@ -204,6 +204,7 @@ fn dead_state_files_go() {
         ide: IdeInfo::new("x", "X"),
         started_at_ms: 0,
         tmpdir: None,
+        namespaces: None,
     };
     let publish = |state| StateFile::publish(&world.environment(), state).unwrap();
     let living = publish(state(std::process::id(), listener.port()));
@@ -228,4 +229,45 @@ fn a_companion_with_many_files_is_dialled_once() {
     assert_eq!(sweep(&world.environment()), [""; 0].map(PathBuf::from));
     assert_eq!(listener.dials(), 1);
     assert_eq!(world.files().len(), planted, "who does not answer may live");
+}
+
+/// In another container the same numbers mean other processes, and other ports.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_not_seen_from_here_stays() {
+    let (world, listener) = (World::new(), Listener::new());
+    let own = pillion_discovery::namespaces::here().unwrap();
+    let with = |pid, net| Namespaces {
+        pid,
+        net,
+        ..own.clone()
+    };
+    let other_boot = Namespaces {
+        boot: "x".to_owned(),
+        ..own.clone()
+    };
+    let living = listener.port();
+    let cases = [
+        (own.clone(), living, false),
+        (with(1, own.net), living, true),
+        (with(1, own.net), dead_port(), false),
+        (with(own.pid, 1), dead_port(), false),
+        (with(1, 1), dead_port(), true),
+        (other_boot, dead_port(), true),
+    ];
+    let planted = cases.into_iter().enumerate().map(|(number, case)| {
+        let (written, port, stays) = case;
+        let mut file: DiscoveryFile = serde_json::from_str(&file(port, Some(dead_pid()))).unwrap();
+        file.pillion.as_mut().unwrap().namespaces = Some(written);
+        let below = format!("{FOLDER}/gemini-ide-server-{number}-4242.json");
+        (
+            plant(&world, &below, &serde_json::to_string(&file).unwrap()),
+            stays,
+        )
+    });
+    let planted: Vec<_> = planted.collect();
+    sweep(&world.environment());
+    for (path, stays) in planted {
+        assert_eq!(path.exists(), stays, "{}", path.display());
+    }
 }

@@ -10,13 +10,13 @@ use pillion_protocol::Dialect;
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
 use super::agent::{install_newest, run};
-use super::{claude, folders, shell, variables};
+use super::{claude, explains_absence, folders, shell, variables};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     // A companion that is running but does not respond is reported by the next step.
     let mut dialled = facts.search.dials.iter();
     if !facts.is_connected() && !dialled.any(|dial| facts.listens(dial)) {
-        let explained = folders::explains(findings);
+        let explained = findings.iter().any(explains_absence);
         findings.extend(nothing_found(facts, explained));
     }
     several(facts, findings);

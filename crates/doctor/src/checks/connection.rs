@@ -82,6 +82,10 @@ fn silent(facts: &Facts, dial: &Dial, what: String) -> Finding {
         finding(
             "a companion responds within milliseconds; its editor may be busy or hanging: wait, or restart it",
         )
+    } else if facts.doubtful.contains(&dial.port) {
+        finding(
+            "the companion that had this port is gone, or runs in another container: do not remove its file unless it is gone",
+        )
     } else {
         finding("the companion that had this port is gone but left its file behind")
             .fix(forget(facts, dial))

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pillion_agent::find::{Candidate, Refusal, Stale, Verdict};
 use pillion_discovery::FileError;
+use pillion_discovery::survey::{Companion, Liveness};
 use pillion_protocol::dialect::Protocol;
 
 use super::super::facts::Facts;
@@ -34,7 +35,7 @@ fn dead(facts: &Facts, findings: &mut Vec<Finding>) {
         .survey
         .companions
         .iter()
-        .filter(|companion| !companion.is_alive());
+        .filter(|companion| is_surely_dead(facts, companion));
     let dead: Vec<_> = dead.collect();
     let files = dead.iter().flat_map(|companion| &companion.files);
     let looked_at = looked_at(facts);
@@ -64,6 +65,12 @@ fn dead(facts: &Facts, findings: &mut Vec<Finding>) {
     let ports = dead.iter().map(|companion| companion.port);
     let fix = remove_all(&files, ports.filter(|port| facts.at(*port).is_none()));
     findings.push(Finding::blocking(blocks, Id::DeadCompanion, what, why).fix(fix));
+}
+
+/// Whether it cannot live in a container of its own either.
+fn is_surely_dead(facts: &Facts, companion: &Companion) -> bool {
+    let is_out_of_reach = companion.liveness == Liveness::OutOfReach;
+    !companion.is_alive() && !is_out_of_reach && !facts.doubtful.contains(&companion.port)
 }
 
 /// The files that this release looks at.
@@ -223,8 +230,9 @@ fn doomed(facts: &Facts, findings: &mut Vec<Finding>) {
         let Verdict::Stale(stale) = candidate.verdict else {
             continue;
         };
-        if candidate.port.and_then(|port| facts.at(port)).is_none() {
-            // One of a dead companion may go.
+        let companion = candidate.port.and_then(|port| facts.at(port));
+        if companion.is_none_or(|companion| !companion.sight().processes) {
+            // One of a dead companion may go; of another container's, `containers` speaks.
             continue;
         }
         let reason = match stale {
@@ -248,7 +256,7 @@ fn doomed(facts: &Facts, findings: &mut Vec<Finding>) {
 }
 
 /// A list for a sentence: the first, and how many more.
-fn list(files: &[PathBuf]) -> String {
+pub fn list(files: &[PathBuf]) -> String {
     match files {
         [] => String::new(),
         [one] => one.display().to_string(),

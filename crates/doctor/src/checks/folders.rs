@@ -94,13 +94,6 @@ fn deciding(facts: &Facts, variable: &'static str) -> &'static str {
     set.next().copied().unwrap_or(variable)
 }
 
-/// Whether a companion in another place explains why none is found here.
-pub fn explains(findings: &[Finding]) -> bool {
-    findings
-        .iter()
-        .any(|finding| finding.id == Id::TmpdirDiffers && super::is_problem(finding))
-}
-
 /// How many of the first components two paths share.
 pub fn shared(one: &Path, other: &Path) -> usize {
     let pairs = one.components().zip(other.components());

@@ -1,5 +1,6 @@
 //! Facts that this machine does not have, judged.
 
+mod containers;
 mod permissions;
 mod proxies;
 
@@ -66,6 +67,7 @@ fn alone(agent: Dialect, version: Version) -> Facts {
         },
         connected: Vec::new(),
         dialled: Vec::new(),
+        doubtful: Vec::new(),
     }
 }
 

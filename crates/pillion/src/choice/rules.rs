@@ -98,7 +98,7 @@ mod tests {
             ide_info: None,
             ppid,
             ide_name: None,
-            pillion: publisher.map(|pid| Publisher { pid }),
+            pillion: publisher.map(Publisher::from),
         };
         Companion {
             port,
@@ -199,6 +199,7 @@ mod tests {
                 ide: IdeInfo::new("x", "X"),
                 started_at_ms,
                 tmpdir: None,
+                namespaces: None,
             }),
             ..companion(port, &[], None, None)
         };

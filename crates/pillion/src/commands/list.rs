@@ -31,7 +31,7 @@ pub struct Args {
     all: bool,
 
     /// Print a JSON array of `{port, pid, editor, workspace, pillion, state, current, agents,
-    /// pendingDiffs, lastFocusedMs, files}`; `state` is `alive`, `processGone` or `nobodyListens`
+    /// pendingDiffs, lastFocusedMs, files}`; `state` is `alive`, `processGone`, `nobodyListens` or `outOfReach`
     #[arg(long)]
     json: bool,
 }

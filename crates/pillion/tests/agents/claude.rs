@@ -6,6 +6,7 @@ mod context;
 mod decisions;
 mod lost;
 mod modes;
+mod rules;
 mod run;
 mod unwritten;
 

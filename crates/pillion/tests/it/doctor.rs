@@ -4,6 +4,7 @@ mod agent;
 mod claude;
 mod companion;
 mod connection;
+mod containers;
 mod dotenv;
 mod real;
 pub mod world;

@@ -92,7 +92,7 @@ mod tests {
     fn a_file_of_ours_has_the_shape_that_the_agent_reads() {
         let token = Token::from("s".to_owned());
         let mut file = LockFile::new(7, vec!["/a".into(), "/b:c".into()], "Neovim", token);
-        file.pillion = Some(Publisher { pid: 9 });
+        file.pillion = Some(Publisher::from(9));
         assert_eq!(
             serde_json::to_value(&file).unwrap(),
             json!({

@@ -4,6 +4,8 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use pillion_protocol::Token;
+use pillion_protocol::discovery::Namespaces;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::find::content::{is_truthy, leading_number, text_of};
@@ -25,6 +27,8 @@ pub(super) struct Content {
     pub(super) folders: Option<Vec<PathBuf>>,
     pub(super) is_websocket: bool,
     pub(super) token: Option<Token>,
+    /// Where it was written, if it is one of Pillion's.
+    pub(super) namespaces: Option<Namespaces>,
 }
 
 /// Whose companion it is.
@@ -76,6 +80,7 @@ impl Content {
             folders: folders(value.get("workspaceFolders")),
             is_websocket: transport == Some("ws"),
             token: token.map(|token| Token::from(text_of(token))),
+            namespaces: Namespaces::deserialize(&value["pillion"]["namespaces"]).ok(),
         }
     }
 
@@ -87,6 +92,7 @@ impl Content {
             folders: Some(lines.map(PathBuf::from).collect()),
             is_websocket: false,
             token: None,
+            namespaces: None,
         }
     }
 }

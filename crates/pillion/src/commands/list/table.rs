@@ -100,6 +100,7 @@ fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
             Liveness::Alive => "alive",
             Liveness::ProcessGone => "its process is gone",
             Liveness::NobodyListens => "nobody listens",
+            Liveness::OutOfReach => "out of reach from here",
         };
         cells.push(state.to_owned());
     }
