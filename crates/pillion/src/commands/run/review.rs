@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 
 const OPTION: &str = "--settings";
 
+/// Linux starts no program with a longer argument.
+const MAX_ARGUMENT: usize = 128 << 10;
+
 /// With this setting it runs no hooks.
 pub const NO_HOOKS: &str = "disableAllHooks";
 
@@ -62,6 +65,12 @@ pub fn arguments(
         Some(given) => read(&given, folder),
     };
     let settings = settings.and_then(|settings| hooks::settings(settings, review.into()));
+    let settings = settings.and_then(|settings| {
+        let is_short = settings.to_string().len() < MAX_ARGUMENT;
+        is_short
+            .then_some(settings)
+            .ok_or("they are too long".to_owned())
+    });
     match settings {
         Ok(settings) => {
             let disables = settings.get(NO_HOOKS).and_then(Value::as_bool);
@@ -184,7 +193,15 @@ mod tests {
             assert_eq!(settings["model"], "x");
             assert!(settings["hooks"]["PreToolUse"].is_array());
         }
-        for own in [&["--settings", "no-such.json"][..], &["--settings", "{"]] {
+        let long = format!(r#"{{"x": "{}"}}"#, "x".repeat(MAX_ARGUMENT));
+        fs::write(folder.path().join("long.json"), long).unwrap();
+        for own in [
+            &["--settings", "no-such.json"][..],
+            &["--settings", "{"],
+            &["--settings", "[]"],
+            &["--settings", r#"{"hooks": {"PreToolUse": 1}}"#],
+            &["--settings", "long.json"],
+        ] {
             let (all, note) = with(newest, own, folder.path());
             assert_eq!(all, own);
             assert!(note.unwrap().contains("passed on as they are"));
