@@ -58,4 +58,5 @@ mod shared_conformance;
 mod terminal;
 mod texts;
 mod traces;
+mod waiting;
 mod world;

@@ -22,9 +22,7 @@ import autoload './diff/text.vim'
 import autoload './diff/typed.vim'
 import autoload './diff/unified.vim'
 import autoload './diff/view.vim'
-
-# How long a command may take that is not a reason to keep a proposal out of sight. Milliseconds.
-const MOMENT = 50
+import autoload './diff/waiting.vim'
 
 def Send(diff: dict<any>, outcome: string, content: dict<any>): bool
   var params: dict<any> = {id: diff.id, revision: diff.revision, outcome: outcome}
@@ -228,18 +226,6 @@ def Replace(diff: dict<any>, params: dict<any>, nul: string)
   endif
 enddef
 
-# The person is in the middle of something. If it was over in a moment, as a `:w` is that accepted the file before, the
-# proposal is shown; else they hear of it.
-def ShowSoon(diff: dict<any>)
-  place.Refresh()
-  timer_start(mode(1) == 'n' ? MOMENT : 0, (_) => {
-    if pending.IsPending(diff) && !view.IsShown(diff)
-        && (!empty(pending.Focused()) || !view.Show(diff, false))
-      label.Announce(diff)
-    endif
-  })
-enddef
-
 # Shows a proposed change (`pillion/openDiff`). `nul` stands in for NUL in its texts. Throws why it cannot be shown.
 export def Open(params: dict<any>, nul: string)
   if &encoding != 'utf-8'
@@ -257,10 +243,9 @@ export def Open(params: dict<any>, nul: string)
   var diff: dict<any> = {
     id: params.id, right: 0, left: 0, windows: {}, place: {}, seen_revision: 0, seen_since: 0.0, outcome: '',
     is_quit: false, is_marked: false, is_orphan: false, keeps_edits: false, was_inside: false, is_leaving: false,
-    is_write_explained: false, has_colours: false, is_unified: false, remarks: [], is_buffers: false,
+    is_write_explained: false, has_colours: false, is_unified: false, waits: false, remarks: [], is_buffers: false,
   }
   Read(diff, params, nul)
-  const in_view = !empty(pending.Focused())
   try
     proposal.Create(diff)
     proposal.CreateOriginal(diff)
@@ -268,11 +253,6 @@ export def Open(params: dict<any>, nul: string)
       Attach()
     endif
     pending.Add(diff)
-    if in_view
-      label.Announce(diff)
-    elseif !view.Show(diff, false)
-      ShowSoon(diff)
-    endif
   catch
     const problem = v:exception
     pending.Remove(diff)
@@ -282,6 +262,7 @@ export def Open(params: dict<any>, nul: string)
     endif
     throw substitute(problem, '^Vim', 'Pillion: Vim', '')
   endtry
+  waiting.Offer(diff)
   label.SayNotes(diff)
   events.Emit('PillionDiffOpened', {id: diff.id, path: diff.path, agent: diff.agent})
 enddef
@@ -356,9 +337,7 @@ def GoTo(diff: dict<any>): bool
   endif
   const here = pending.Focused()
   const origin = empty(here) ? place.Capture() : here.place
-  if !view.GoTo(diff)
-    return false
-  endif
+  view.GoTo(diff)
   if here isnot diff && !empty(origin)
     diff.place = origin
   endif

@@ -1,55 +1,67 @@
 vim9script
 
-# What the plugin says to people: one line each, never a question. Texts may hold what came from outside; Vim
-# shows control characters as ^X.
+# What the plugin says to people, never a question. Texts may hold what came from outside; Vim shows control
+# characters as ^X.
+
+import autoload './busy.vim'
 
 const PREFIX = 'Pillion: '
 
-# How many messages are kept for `:Pillion messages`, and how often to look whether one can be shown.
+# How many messages are kept for `:Pillion messages`.
 const KEPT = 50
-const RETRY_INTERVAL = 100
+
+# How long one is shown where the command line is taken or too short. Milliseconds.
+const SHOWN_FOR = 8000
+
+# The last one that is shown so.
+var above = 0
 
 const HIGHLIGHTS = {error: 'ErrorMsg', warn: 'WarningMsg', info: 'None'}
 
 var kept: list<string> = []
 var waiting: list<list<string>> = []
 var said_once: dict<bool> = {}
-var timer = 0
 
-# As much of a text as fits on the command line.
-def Shortened(text: string): string
-  const room = max([v:echospace, 20])
-  if strdisplaywidth(text) <= room
-    return text
-  endif
-  const ending = ' … :Pillion messages'
-  var length = min([strchars(text), room])
-  while length > 0 && strdisplaywidth(strcharpart(text, 0, length) .. ending) > room
-    length -= 1
-  endwhile
-  return strcharpart(text, 0, length) .. ending
+# Above the command line, and above what is written there in Insert or Visual mode.
+def ShowAbove(level: string, text: string)
+  const last = popup_getpos(above)
+  const line = empty(last) ? &lines - &cmdheight : last.line - 1
+  above = popup_create(text, {
+    line: line < 2 ? &lines - &cmdheight : line, col: 1, pos: 'botleft', tabpage: -1, minwidth: &columns, zindex: 300, time: SHOWN_FOR,
+    highlight: HIGHLIGHTS[level] == 'None' ? 'Pmenu' : HIGHLIGHTS[level],
+  })
 enddef
 
-def Show(level: string, text: string)
+# For |:messages|.
+def Remember(text: string)
+  silent echomsg text
+enddef
+
+def Show(level: string, line: string)
+  const text = PREFIX .. line
+  const is_aside = state('c') != '' && busy.With() != ''
+  if is_aside || strdisplaywidth(text) > max([v:echospace, 20])
+    Remember(text)
+    ShowAbove(level, text)
+    return
+  endif
   # Two messages in a row would ask for Enter.
   redraw
   execute 'echohl' HIGHLIGHTS[level]
-  echomsg Shortened(PREFIX .. text)
+  echomsg text
   echohl None
 enddef
 
-# On the command line, or in a question, a message would be in the way. In the middle of a command (`S`) one of a
-# callback would ask for Enter.
-def IsBusy(): bool
-  return mode() =~ '^[cr!]' || mode() == 'n' && state('c') != '' && state('S') != ''
+# Vim draws nothing while it waits for Enter or asks something.
+def IsCovered(): bool
+  return mode() =~ '^[r!]'
 enddef
 
-def Flush(_: number)
-  if IsBusy()
+def Flush()
+  if IsCovered()
     return
   endif
-  timer_stop(timer)
-  timer = 0
+  autocmd! PillionNotify
   for [level, text] in remove(waiting, 0, -1)
     Show(level, text)
   endfor
@@ -57,19 +69,23 @@ enddef
 
 def Later(level: string, text: string)
   add(waiting, [level, text])
-  if timer == 0
-    timer = timer_start(RETRY_INTERVAL, Flush, {repeat: -1})
-  endif
+  augroup PillionNotify
+    autocmd!
+    autocmd SafeState,ModeChanged * timer_start(0, (_) => Flush())
+  augroup END
 enddef
 
-# An unsolicited message: it waits until the person is done with the command line.
-def Say(level: string, text: string)
-  const line = substitute(text, '[\n\r]\+', ' ', 'g')
+def Keep(line: string)
   add(kept, strftime('%H:%M:%S ') .. line)
   if len(kept) > KEPT
     remove(kept, 0)
   endif
-  if IsBusy() || !empty(waiting)
+enddef
+
+def Say(level: string, text: string)
+  const line = substitute(text, '[\n\r]\+', ' ', 'g')
+  Keep(line)
+  if IsCovered() || !empty(waiting)
     Later(level, line)
   else
     Show(level, line)
@@ -86,6 +102,12 @@ enddef
 
 export def Error(text: string)
   Say('error', text)
+enddef
+
+# Of what is on the screen already.
+export def Note(text: string)
+  Keep(text)
+  Remember(PREFIX .. text)
 enddef
 
 # After the command that is carried out: also `:silent w` shows why it did nothing.

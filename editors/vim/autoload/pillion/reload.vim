@@ -3,10 +3,10 @@ vim9script
 # What agents write reaches the buffers: an unmodified one is read again, a modified one is left alone with a message.
 # There are no prompts, and nothing is lost. Vim itself compares and reads (|:checktime|).
 
+import autoload './busy.vim'
 import autoload './client.vim'
 import autoload './files.vim'
 import autoload './notify.vim'
-import autoload './diff/place.vim'
 
 # How often to look, in milliseconds: soon after something is expected, ever more seldom until `REST`.
 const SOON = 50
@@ -24,11 +24,6 @@ var conflicts: dict<bool> = {}
 
 def IsAgentHere(): bool
   return !empty(client.state.agents)
-enddef
-
-# Reading a file in the middle of a command would disturb.
-def IsBusy(): bool
-  return mode(1) !~ '^\%(n\|t\|nt\|i\)$' || getcmdwintype() != '' || state('moS') != '' && mode() == 'n'
 enddef
 
 # Answers Vim's question about a file that changed.
@@ -108,8 +103,9 @@ def Tick(_: number)
   endif
   delay = min([delay * 3 / 2, REST])
   timer = timer_start(delay, Tick)
-  if IsBusy()
-    place.Refresh()
+  # Reading a file in the middle of a command would disturb.
+  if index(['asked', 'command'], busy.With()) >= 0
+    busy.Refresh()
   else
     LookAt(Watched())
   endif

@@ -121,9 +121,29 @@ export def SayKeys(diff: dict<any>)
   endif
 enddef
 
-# Says that there is a diff where the person does not look.
-export def Announce(diff: dict<any>)
-  const key = mode() == 't' ? 'CTRL-W :PillionDiffs' : ':PillionDiffs'
-  const room = v:echospace - strdisplaywidth($'Pillion: {diff.agent} proposes . {key} shows it') - 2
-  notify.Info($'{diff.agent} proposes {EndOf(Path(diff), max([room, MIN_ROOM]))}. {key} shows it')
+# What ends that a proposal waits.
+def WhenShown(): string
+  if !empty(pending.Focused())
+    return ':PillionDiffs shows it'
+  endif
+  return mode() == 't' ? 'CTRL-W N shows it' : 'opens when you are done'
+enddef
+
+# The line about proposals that wait: the first one, and how many there are.
+export def Notice(diff: dict<any>, count: number): string
+  const more = count > 1 ? $' (1 of {count})' : ''
+  const [head, tail] = [$' {diff.agent} proposes ', $'{more}: {WhenShown()} ']
+  const room = &columns - strdisplaywidth(head .. tail)
+  return room < MIN_ROOM ? EndOf(Path(diff) .. tail, &columns) : head .. EndOf(Path(diff), room) .. tail
+enddef
+
+# Notes for later that a proposal waits: the line about it is on the screen.
+export def NoteWaiting(diff: dict<any>)
+  notify.Note($'{diff.agent} proposes {Path(diff)}: {WhenShown()}')
+enddef
+
+# Says that a proposal which waited is on the screen now.
+export def SayOpened(diff: dict<any>)
+  const room = v:echospace - strdisplaywidth($'Pillion: {diff.agent} proposed  meanwhile')
+  notify.Soon('info', $'{diff.agent} proposed {EndOf(Path(diff), max([room, MIN_ROOM]))} meanwhile')
 enddef

@@ -1,25 +1,6 @@
 vim9script
 
-# Where the person is, what they are doing, and how their windows look: kept before a view opens, restored after.
-
-# `busy`: in the middle of something that a change of windows would spoil. Else `normal` or `terminal`.
-export def Activity(): string
-  if reg_recording() != '' || reg_executing() != '' || getcmdwintype() != ''
-    return 'busy'
-  elseif mode() == 't'
-    return 'terminal'
-  endif
-  # `S`: in the middle of a command of several keys.
-  return mode(1) == 'n' && state('moS') == '' || mode(1) == 'nt' ? 'normal' : 'busy'
-enddef
-
-# A `:normal` in an autocommand that a timer or a channel caused leaves `S` behind until a key comes. This one does
-# nothing, also in the middle of a command, and Vim finds out whether it still is in one.
-export def Refresh()
-  if mode(1) == 'n' && state('moS') == 'S' && getcmdwintype() == '' && reg_recording() == ''
-    feedkeys("\<Ignore>", 'n')
-  endif
-enddef
+# Where the person is, and how their windows look: kept before a view opens, restored after.
 
 def WindowsOfTab(): list<number>
   return range(1, winnr('$'))->mapnew((_, number) => win_getid(number))

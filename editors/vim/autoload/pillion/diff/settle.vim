@@ -3,13 +3,14 @@ vim9script
 # How a settled diff goes: its view once the command that decided is done, and what the person wrote is kept.
 
 import autoload '../diff.vim' as diffs
+import autoload '../busy.vim'
 import autoload '../events.vim'
 import autoload '../notify.vim'
 import autoload './pending.vim'
-import autoload './place.vim'
 import autoload './proposal.vim'
 import autoload './quit.vim'
 import autoload './view.vim'
+import autoload './waiting.vim'
 
 # How often to look whether a person in a view that shall go is done with typing. Milliseconds.
 const POLL_INTERVAL = 50
@@ -37,7 +38,7 @@ enddef
 # go to a buffer of theirs. From the command-line window no window can be closed.
 def IsInTheMiddle(diff: dict<any>): bool
   return getcmdwintype() != ''
-    || diff.outcome == 'closed' && pending.IsInside(diff) && place.Activity() == 'busy'
+    || diff.outcome == 'closed' && pending.IsInside(diff) && index(['', 'terminal'], busy.With()) < 0
 enddef
 
 # Takes the view of a settled diff away.
@@ -58,7 +59,9 @@ def TakeAway(diff: dict<any>)
     notify.Warn($'cannot close the view of {diff.path}: {v:exception}')
   endtry
   events.Emit('PillionDiffClosed', {id: diff.id, path: diff.path, agent: diff.agent, outcome: diff.outcome})
-  const left = len(pending.Sorted())
+  waiting.Update()
+  # Those that wait open by themselves.
+  const left = len(pending.Sorted()->filter((_, other) => !other.waits))
   if left > 0 && diff.outcome != 'closed'
     notify.Info(left == 1 ? '1 more diff is pending: :PillionDiffs' : $'{left} more diffs are pending: :PillionDiffs')
   endif

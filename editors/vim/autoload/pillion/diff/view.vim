@@ -5,6 +5,7 @@ vim9script
 # A diff has `windows` ({right, left, terminal}, those that there are) while it is shown, and `place`: where the person
 # was before.
 
+import autoload '../busy.vim'
 import autoload '../config.vim'
 import autoload './hunks.vim'
 import autoload './label.vim'
@@ -91,22 +92,29 @@ def Build(diff: dict<any>, terminal: dict<any>)
   label.Keep()
 enddef
 
-# Shows a proposal. `is_wanted`: the person asked for it; else they keep the focus if they are in a terminal.
-# False if it cannot be shown now without disturbing them.
-export def Show(diff: dict<any>, is_wanted: bool): bool
-  const activity = place.Activity()
-  const in_terminal = &buftype == 'terminal'
-  var terminal: dict<any> = {}
-  if !is_wanted
-    if activity == 'busy'
-      return false
-    elseif in_terminal && config.Get('diff_keep_terminal_focus')
-      terminal = {buf: bufnr(), side: SideOf(win_getid())}
-      if empty(terminal.side)
-        return false
-      endif
-    endif
+# The terminal that the person is in, if it keeps the focus: its buffer and its side; empty if there is none.
+def Kept(): dict<any>
+  if &buftype != 'terminal' || !config.Get('diff_keep_terminal_focus')
+    return {}
   endif
+  const side = SideOf(win_getid())
+  return empty(side) ? {} : {buf: bufnr(), side: side}
+enddef
+
+# Whether a proposal can be shown now without disturbing the person.
+export def CanShow(): bool
+  const what = busy.With()
+  if what == 'terminal'
+    # What they type must go on to the program.
+    return !config.Get('diff_keep_terminal_focus') || !empty(Kept())
+  endif
+  return what == ''
+enddef
+
+# Shows a proposal. `is_wanted`: the person asked for it; else they keep the focus if they are in a terminal.
+export def Show(diff: dict<any>, is_wanted: bool)
+  const terminal = is_wanted ? {} : Kept()
+  diff.waits = false
   diff.place = place.Capture()
   proposal.ShowOriginal(diff)
   try
@@ -132,7 +140,7 @@ export def Show(diff: dict<any>, is_wanted: bool): bool
   endif
   label.SayKeys(diff)
   seen.Draw()
-  return true
+  busy.Nudge()
 enddef
 
 # Shows another proposal in the view that is there.
@@ -214,16 +222,17 @@ export def Finish(diff: dict<any>, is_inside: bool)
     quiet.Run(() => place.GoBack(was))
   endif
   quiet.Run(() => place.Restore(was))
+  busy.Nudge()
 enddef
 
-# Brings the person to the proposal. False if it cannot be shown.
-export def GoTo(diff: dict<any>): bool
+# Brings the person to the proposal.
+export def GoTo(diff: dict<any>)
   if IsShown(diff)
     const windows = win_findbuf(diff.right)
     const win = get(diff.windows, 'right', 0)
     win_gotoid(index(windows, win) >= 0 ? win : windows[0])
-    return true
+    return
   endif
   CloseWindows(diff)
-  return Show(diff, true)
+  Show(diff, true)
 enddef
