@@ -9,7 +9,7 @@ use pillion_protocol::dialect::Protocol;
 use pillion_text::fingerprint;
 
 use crate::control::on_disk::OnDisk;
-use crate::gate::{Decide, Decision, Doubt, Weighed, weigh, weigh_blind};
+use crate::gate::{Decide, Decision, Doubt, Weighed, goes_against, weigh, weigh_blind};
 use crate::line_endings;
 use crate::original::{Original, Stamp};
 
@@ -107,13 +107,16 @@ impl Blind {
         let accepted = accepted(&self.decide, &self.proposed);
         let seen = self.decide.seen.as_ref();
         let unseen = seen.and_then(|seen| seen.unseen_hunks);
-        let doubts = weigh_blind(
+        let mut doubts = weigh_blind(
             self.agent,
             &self.file_path,
             accepted,
             &self.proposed,
             unseen,
         );
+        doubts.extend(goes_against(
+            seen.map(|seen| seen.against).unwrap_or_default(),
+        ));
         Finding::new(doubts, accepted, None)
     }
 }

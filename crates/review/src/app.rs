@@ -5,6 +5,7 @@ mod deciding;
 mod keys;
 mod marks;
 mod naming;
+mod notes;
 mod outside;
 mod review_delay;
 
@@ -171,6 +172,8 @@ pub enum Overlay {
 enum Armed {
     Accept,
     Reject,
+    /// `o`, of a file that is gone.
+    Create,
 }
 
 /// How a message looks.
@@ -192,6 +195,8 @@ pub struct Message {
     /// How it looks.
     pub tone: Tone,
     until: Instant,
+    /// It names a place to remember.
+    is_lasting: bool,
 }
 
 /// The review.
@@ -221,6 +226,8 @@ pub struct App {
     /// Counts what was asked.
     questions: u64,
     delay: ReviewDelay,
+    /// The number that digits make so far, and until when another may follow.
+    typed: Option<(u64, Instant)>,
     /// Counts what was compared.
     jobs: u64,
     /// What is to be done when [`App::update`] returns.
@@ -348,44 +355,6 @@ impl App {
         self.message.as_ref()
     }
 
-    /// What to note in the current view, as one line: what is most important of the view, and
-    /// all that is to be known of the agent.
-    pub fn note(&self) -> Option<String> {
-        let notes = self.view().map_or(&[][..], |view| &view.notes);
-        let notes = notes.iter().map(|note| visible::one_line(note));
-        let parts: Vec<String> = self.note_of_view().into_iter().chain(notes).collect();
-        (!parts.is_empty()).then(|| parts.join(" · "))
-    }
-
-    fn note_of_view(&self) -> Option<String> {
-        let view = self.view()?;
-        let disk = match view.disk {
-            Disk::Same => None,
-            Disk::Changed => Some("changed on disk since this diff opened"),
-            Disk::Gone => Some("deleted on disk since this diff opened"),
-            Disk::Appeared => Some("appeared on disk since this diff opened"),
-        };
-        let older = "compared with an older version of the file";
-        let disk = disk.or_else(|| (!view.proposal.is_current()).then_some(older));
-        if let Some(what) = disk {
-            return Some(format!("{what} · o merges both"));
-        }
-        if let Some(marks) = marks::note(view.proposal.hunks()) {
-            return Some(marks);
-        }
-        if view.target.is_outside && !self.roots.is_empty() {
-            return Some("this file is outside the workspace".to_owned());
-        }
-        if let Some((why, bytes)) = view.proposal.hidden_before() {
-            return Some(format!("the file is not shown: {why}, {bytes} bytes"));
-        }
-        if !view.proposal.before().is_utf8() {
-            return Some("the file is not UTF-8: invalid bytes are shown as �".to_owned());
-        }
-        let note = "the file has CRLF, the proposal LF: line endings are not compared";
-        view.proposal.ignores_endings().then(|| note.to_owned())
-    }
-
     /// How `view` is arranged.
     pub fn layout_of(&self, view: &View) -> Layout {
         if self.unified || self.size.width < SIDE_BY_SIDE || view.is_one_sided() {
@@ -458,6 +427,7 @@ impl App {
             text: text.into(),
             tone,
             until: now + time,
+            is_lasting: time == LONG_MESSAGE,
         });
     }
 

@@ -13,7 +13,7 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// What each key does.
-const KEYS: [(&str, &str); 22] = [
+const KEYS: [(&str, &str); 23] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("space", "take the hunk out, or back in"),
@@ -21,7 +21,7 @@ const KEYS: [(&str, &str); 22] = [
     ("z  Z", "undo the last change; redo it"),
     ("", ""),
     ("n  p", "what was not seen yet; previous hunk"),
-    ("Tab  1-9", "next pending diff; that one"),
+    ("Tab  1-9", "next pending diff; that number"),
     ("↑↓  j k", "scroll by a line"),
     ("PgUp PgDn", "scroll by a page"),
     ("Home End", "top, end (also g G)"),
@@ -30,6 +30,7 @@ const KEYS: [(&str, &str); 22] = [
     ("u", "unified, or side by side"),
     ("c  Enter", "unfold or fold unchanged lines"),
     ("w", "wrap long lines, or cut them"),
+    ("i", "ignore hunks of whitespace only, or not"),
     ("o", "merge with the file on disk"),
     ("", ""),
     ("?", "this help"),

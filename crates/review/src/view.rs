@@ -6,10 +6,11 @@ mod part;
 mod scroll;
 mod seen;
 mod stay;
+pub mod white;
 
 use std::path::PathBuf;
 
-use pillion_companion::{Diff, DiffId, ProposalKey, Proposed};
+use pillion_companion::{Diff, DiffId, ProposalKey, Proposed, gate};
 use pillion_protocol::Dialect;
 
 use comparing::Comparing;
@@ -96,6 +97,14 @@ pub struct View {
     pub deciding: Option<String>,
     /// It is being read again.
     pub is_rereading: bool,
+    /// It was said that there is no file to merge with any more.
+    pub is_gone: bool,
+    /// Whether each hunk changes whitespace only.
+    pub white: Vec<bool>,
+    /// Whether the reviewer ignores such hunks.
+    pub ignores_white: bool,
+    /// The lines after that get U+FFFD in place of their characters.
+    pub unreadable: Vec<usize>,
     /// Colours and line breaks that were worked out.
     pub paint: Paint,
     /// Counts the pairs of texts that were shown.
@@ -139,6 +148,10 @@ impl View {
             disk: Disk::Same,
             deciding: None,
             is_rereading: false,
+            is_gone: false,
+            white: Vec::new(),
+            ignores_white: false,
+            unreadable: Vec::new(),
             rows: Rows::default(),
             rows_for: (Layout::Unified, false),
             version,
@@ -171,6 +184,7 @@ impl View {
             self.paint = Paint::default();
             self.paint.refill();
             self.paints += 1;
+            (self.white, self.unreadable) = self.peculiarities();
         } else if rows_for == self.rows_for {
             return None;
         }
@@ -190,6 +204,39 @@ impl View {
         self.version = self.proposal.version();
         (self.rows, self.rows_for) = (rows, rows_for);
         Some(stand.stayed)
+    }
+
+    /// Which hunks change whitespace only, and which lines become unreadable.
+    fn peculiarities(&self) -> (Vec<bool>, Vec<usize>) {
+        let (before, after) = (self.proposal.before(), self.proposal.after());
+        let hunks = self.proposal.hunks().iter();
+        let white = hunks.clone().map(|hunk| {
+            let old = before.slice(hunk.before.clone());
+            white::is_same(old, after.slice(hunk.after.clone()))
+        });
+        let unreadable = hunks
+            .clone()
+            .flat_map(|hunk| gate::unreadable(hunk, before, after));
+        (white.collect(), unreadable.collect())
+    }
+
+    /// The next hunk in one direction that is not ignored.
+    pub fn next_hunk(&self, from: usize, down: bool) -> Option<usize> {
+        let is_shown = |hunk: &usize| !self.is_ignored(*hunk);
+        match down {
+            true => (from + 1..self.proposal.hunks().len()).find(is_shown),
+            false => (0..from).rev().find(is_shown),
+        }
+    }
+
+    /// Whether the reviewer does not want to see a hunk.
+    pub fn is_ignored(&self, hunk: usize) -> bool {
+        self.ignores_white && self.white.get(hunk) == Some(&true)
+    }
+
+    /// Whether a hunk is still to be seen.
+    pub fn is_wanted(&self, hunk: usize) -> bool {
+        !self.has_seen(hunk) && !self.is_ignored(hunk)
     }
 
     /// Which texts are shown.

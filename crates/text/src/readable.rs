@@ -7,7 +7,7 @@ use crate::Text;
 /// Where a zero byte means that a file is not text, as version control has it.
 const START: usize = 8_000;
 
-/// Nobody reads a longer line, and laying one out takes seconds.
+/// No text of a few bytes that are not UTF-8 has a longer line.
 const MAX_LINE: usize = 1 << 20;
 
 /// Why a text is not shown.
@@ -15,15 +15,12 @@ const MAX_LINE: usize = 1 << 20;
 pub enum Unreadable {
     /// It is not text.
     Binary,
-    /// A line has more bytes than anybody can read.
-    LongLine,
 }
 
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Binary => "binary",
-            Self::LongLine => "a line of more than 1 MiB",
         })
     }
 }
@@ -38,11 +35,7 @@ pub fn unreadable(text: &Text) -> Option<Unreadable> {
     } else {
         has_long_line || has_zero(&bytes[..bytes.len().min(START)])
     };
-    if is_binary {
-        Some(Unreadable::Binary)
-    } else {
-        has_long_line.then_some(Unreadable::LongLine)
-    }
+    is_binary.then_some(Unreadable::Binary)
 }
 
 #[cfg(test)]
@@ -55,7 +48,7 @@ mod tests {
         assert_eq!(why(b"\x89PNG\r\n\x1a\n\0\0"), Some(Unreadable::Binary));
         assert_eq!(why(&vec![0; MAX_LINE + 1]), Some(Unreadable::Binary));
         assert_eq!(why(&vec![0xff; MAX_LINE + 1]), Some(Unreadable::Binary));
-        assert_eq!(why(&vec![b'x'; MAX_LINE + 1]), Some(Unreadable::LongLine));
+        assert_eq!(why(&vec![b'x'; MAX_LINE + 1]), None);
         assert_eq!(why(&vec![b'x'; MAX_LINE]), None);
         assert_eq!(why(&b"x\n".repeat(MAX_LINE)), None);
         assert_eq!(why(b"caf\xe9\n"), None);

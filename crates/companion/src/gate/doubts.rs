@@ -93,19 +93,7 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     if has_changed || (weighed.has_changed && agent.refuses_changed_file()) {
         doubts.push(Doubt::FileChanged(agent));
     }
-    let against = weighed.against;
-    let against = [
-        Doubt::Undoes(against.newer),
-        Doubt::Overwrites(against.written),
-        Doubt::Back(against.taken_out),
-    ];
-    let is_none = |doubt: &Doubt| {
-        matches!(
-            doubt,
-            Doubt::Undoes(0) | Doubt::Overwrites(0) | Doubt::Back(0)
-        )
-    };
-    doubts.extend(against.into_iter().filter(|doubt| !is_none(doubt)));
+    doubts.extend(goes_against(weighed.against));
     doubts.extend(never_seen(weighed.unseen));
     let is_rejection = agent.takes_for_rejection(weighed.original.as_deref(), accepted);
     let is_new = weighed.original.is_none();
@@ -114,7 +102,7 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     let hunks = hunks::between(&original, &after);
     let unreadable = hunks
         .iter()
-        .map(|hunk| unreadable(hunk, &original, &after))
+        .map(|hunk| unreadable(hunk, &original, &after).len())
         .sum();
     if unreadable > 0 {
         doubts.push(Doubt::Unreadable(unreadable));
@@ -129,7 +117,7 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
         doubts.push(Doubt::Nothing);
     }
     let deleted = original.len().saturating_sub(after.len());
-    if original.len() >= LONG_FILE && deleted > original.len() / 2 {
+    if deletes_most(original.len(), after.len()) {
         let of = original.len();
         doubts.push(Doubt::Deleted { lines: deleted, of });
     }
@@ -158,6 +146,22 @@ pub(crate) fn weigh_blind(
     doubts
 }
 
+/// What goes against the file or the person.
+pub(crate) fn goes_against(against: Against) -> impl Iterator<Item = Doubt> {
+    let Against {
+        newer,
+        written,
+        taken_out,
+    } = against;
+    let kinds = [
+        (newer, Doubt::Undoes(newer)),
+        (written, Doubt::Overwrites(written)),
+        (taken_out, Doubt::Back(taken_out)),
+    ];
+    let found = kinds.into_iter().filter(|(hunks, _)| *hunks > 0);
+    found.map(|(_, doubt)| doubt)
+}
+
 fn never_seen(unseen: Option<Unseen>) -> Option<Doubt> {
     unseen.filter(|unseen| unseen.hunks > 0).map(Doubt::Unseen)
 }
@@ -166,8 +170,13 @@ fn is_emptied(agent: Dialect, accepted: &str, proposed: &str) -> bool {
     accepted.is_empty() && !proposed.is_empty() && agent.ignores_empty_text()
 }
 
-/// How many lines of a hunk say U+FFFD that did not say it before.
-fn unreadable(hunk: &Hunk, before: &Text, after: &Text) -> usize {
+/// Whether so few of so many lines are left that a person would want to know.
+pub fn deletes_most(of: usize, left: usize) -> bool {
+    of >= LONG_FILE && of.saturating_sub(left) > of / 2
+}
+
+/// The lines after, of a hunk, that say U+FFFD and did not say it before.
+pub fn unreadable(hunk: &Hunk, before: &Text, after: &Text) -> Vec<usize> {
     let count = |line: &[u8]| String::from_utf8_lossy(line).matches(UNREADABLE).count();
     // What is not UTF-8 is shown so, but does not say it.
     let said =
@@ -177,12 +186,13 @@ fn unreadable(hunk: &Hunk, before: &Text, after: &Text) -> usize {
         .clone()
         .map(|line| said(before.line(line)))
         .sum();
-    let mut lines = 0;
+    let mut lines = Vec::new();
     for line in hunk.after.clone() {
         let found = count(after.line(line));
-        let new = found.saturating_sub(known);
+        if found > known {
+            lines.push(line);
+        }
         known = known.saturating_sub(found);
-        lines += usize::from(new > 0);
     }
     lines
 }

@@ -1,15 +1,18 @@
 //! What each key does.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use pillion_companion::Proposed;
+use pillion_companion::{DiffId, Proposed};
 
-use super::review_delay::{Press, TooEarly};
+use super::review_delay::{LOOK, Press, TooEarly};
 use super::{App, Armed, Effect, Overlay, PASTED, Tone};
 use crate::geometry::SIDE_BY_SIDE;
 use crate::help;
 use crate::view::{View, Viewport};
+
+/// Digits that follow each other within this time make one number.
+const DIGITS: Duration = Duration::from_secs(2);
 
 /// How far "to the very right" is, in steps that stop at the end of the longest visible line.
 const FAR: isize = isize::MAX;
@@ -86,6 +89,11 @@ impl App {
                 return self.say_too_early(why, now);
             }
             let view = &self.views[self.current];
+            let looked_at = || self.delay.looked_at(press, self.sight());
+            if code == KeyCode::Char('o') && view.is_gone && looked_at().is_none_or(|it| it < LOOK)
+            {
+                return self.say_too_early(TooEarly::Unseen, now);
+            }
             if view.deciding.is_some() {
                 return self.say(Tone::Info, "this is being decided", now);
             }
@@ -125,6 +133,10 @@ impl App {
                 let view = &mut self.views[self.current];
                 view.unfold = !view.unfold;
             }
+            KeyCode::Char('i') => self.ignore_whitespace(now),
+            KeyCode::Char(_) | KeyCode::F(_) => {
+                self.say(Tone::Info, "this key does nothing · ? shows all keys", now);
+            }
             _ => {}
         }
     }
@@ -159,7 +171,10 @@ impl App {
         let page = isize::try_from(viewport.height.saturating_sub(2).max(1)).unwrap_or(isize::MAX);
         match (code, control) {
             (KeyCode::Char('n'), false) => return self.go_on(viewport, now),
-            (KeyCode::Char('p' | 'N'), false) => previous_hunk(view, viewport),
+            (KeyCode::Char('p' | 'N'), false) => {
+                let hunk = view.next_hunk(view.hunk, false).unwrap_or(view.hunk);
+                view.go_to_hunk(hunk, viewport);
+            }
             (KeyCode::Down | KeyCode::Char('j'), false) => view.scroll(1, viewport),
             (KeyCode::Up | KeyCode::Char('k'), false) => view.scroll(-1, viewport),
             (KeyCode::PageDown, _) | (KeyCode::Char('f'), true) => view.scroll(page, viewport),
@@ -170,20 +185,46 @@ impl App {
             (KeyCode::End | KeyCode::Char('G'), _) => view.go_to_end(viewport),
             (KeyCode::Right | KeyCode::Char('l'), false) => view.scroll_sideways(1, viewport),
             (KeyCode::Left | KeyCode::Char('h'), false) => view.scroll_sideways(-1, viewport),
-            (KeyCode::Char('0'), false) => view.x = 0,
             (KeyCode::Char('$'), false) => view.scroll_sideways(FAR, viewport),
             (KeyCode::Tab, _) => self.current = (self.current + 1) % count,
             (KeyCode::BackTab, _) => self.current = (self.current + count - 1) % count,
-            (KeyCode::Char(digit @ '1'..='9'), false) => {
-                let wanted = usize::from(digit as u8 - b'1');
-                self.current = if wanted < count { wanted } else { self.current };
-            }
+            (KeyCode::Char(digit @ '0'..='9'), false) => self.on_digit(digit, now),
             _ => return false,
         }
         if self.current != shown {
+            // Such as that another one was proposed, which is shown now.
+            self.message.take_if(|message| !message.is_lasting);
             self.show_first_hunk();
         }
         true
+    }
+
+    /// Goes to the diff of a number, as tabs and commands show it: several digits make one.
+    fn on_digit(&mut self, digit: char, now: Instant) {
+        let views = &self.views;
+        let is_pending = |number: &u64| {
+            let number = number.to_string();
+            let mut ids = views.iter().map(|view| view.id.to_string());
+            ids.any(|id| id.starts_with(&number))
+        };
+        let value = u64::from(digit.to_digit(10).unwrap_or(0));
+        let begun = self.typed.take().filter(|(_, until)| now < *until);
+        let longer = begun.map(|(number, _)| number.saturating_mul(10) + value);
+        let number = match longer.filter(is_pending) {
+            Some(number) => number,
+            None if digit == '0' => {
+                self.views[self.current].x = 0;
+                return;
+            }
+            None => value,
+        };
+        if !is_pending(&number) {
+            return self.say(Tone::Info, format!("no diff {number} is pending"), now);
+        }
+        self.typed = Some((number, now + DIGITS));
+        if let Ok(at) = self.views.position(DiffId(number)) {
+            self.current = at;
+        }
     }
 
     /// Goes to what was not on the screen yet: of the current hunk, then to the next hunk, then to another diff.
@@ -192,17 +233,17 @@ impl App {
         let (hunk, count) = (view.hunk, view.proposal.hunks().len());
         if count > 0 && !view.sees_hunk(viewport) {
             view.go_to_hunk(hunk, viewport);
-        } else if let Some(place) = view.first_unseen(hunk) {
+        } else if let Some(place) = view.first_unseen(hunk).filter(|_| view.is_wanted(hunk)) {
             view.go_to_unseen(hunk, &place, viewport);
-        } else if hunk + 1 < count {
-            view.go_to_hunk(hunk + 1, viewport);
-        } else if let Some(hunk) = (0..count).find(|hunk| !view.has_seen(*hunk)) {
+        } else if let Some(next) = view.next_hunk(hunk, true) {
+            view.go_to_hunk(next, viewport);
+        } else if let Some(hunk) = (0..count).find(|hunk| view.is_wanted(*hunk)) {
             view.go_to_hunk(hunk, viewport);
         } else {
             let others = (1..self.views.len()).map(|by| (self.current + by) % self.views.len());
             let has_unseen = |at: &usize| {
-                let seen = self.views[*at].seen_hunks();
-                seen.seen < seen.of
+                let view = &self.views[*at];
+                (0..view.proposal.hunks().len()).any(|hunk| view.is_wanted(hunk))
             };
             match { others }.find(has_unseen) {
                 Some(other) => {
@@ -268,6 +309,22 @@ impl App {
         self.say(Tone::Info, text, now);
     }
 
+    fn ignore_whitespace(&mut self, now: Instant) {
+        let view = &mut self.views[self.current];
+        view.ignores_white = !view.ignores_white;
+        let hunks = view.white.iter().filter(|white| **white).count();
+        let text = match (hunks, view.ignores_white) {
+            (0, _) => {
+                view.ignores_white = false;
+                "no hunk changes whitespace only".to_owned()
+            }
+            (1, true) => "1 hunk changes whitespace only: it is ignored".to_owned(),
+            (hunks, true) => format!("{hunks} hunks change whitespace only: they are ignored"),
+            (_, false) => "no hunk is ignored".to_owned(),
+        };
+        self.say(Tone::Info, text, now);
+    }
+
     fn change_layout(&mut self, now: Instant) {
         if self.views[self.current].is_one_sided() {
             self.say(Tone::Info, "this file has only one side to show", now);
@@ -278,9 +335,4 @@ impl App {
             self.unified = !self.unified;
         }
     }
-}
-
-fn previous_hunk(view: &mut View, viewport: &Viewport) {
-    let hunk = view.hunk.saturating_sub(1);
-    view.go_to_hunk(hunk, viewport);
 }

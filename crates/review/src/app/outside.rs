@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pillion_companion::{CloseReason, Diff, DiffId, Reply};
 
-use super::{App, Edit, Effect, LONG_MESSAGE, Overlay, Tone};
+use super::{App, Armed, Edit, Effect, LONG_MESSAGE, Overlay, Tone};
 use crate::proposal::Edits;
 use crate::view::{Disk, Done, Step, Target, View};
 
@@ -28,7 +28,7 @@ impl App {
             view.revision = diff.revision;
             view.notes.clone_from(&diff.notes);
             // What is being read was the file of the former proposal.
-            view.is_rereading = false;
+            (view.is_rereading, view.is_gone) = (false, false);
         } else {
             self.views.put(View::new(diff, target));
         }
@@ -54,7 +54,10 @@ impl App {
             }
             Done::EditedLate(edits) => self.say_newer(id, edits, now),
             Done::Rebased(is_changed) => {
-                let text = if is_changed {
+                let is_new = |view: &View| view.proposal.is_new_file();
+                let text = if is_changed && self.views.find(id).is_some_and(is_new) {
+                    "this is a new file now: a creates it"
+                } else if is_changed {
                     "merged with the file on disk"
                 } else {
                     "the file is unchanged"
@@ -205,8 +208,17 @@ impl App {
         view.is_rereading = false;
         match original {
             Err(reason) => self.say(Tone::Warning, reason, now),
+            Ok(None) if !view.proposal.is_new_file() && !view.is_gone => {
+                (view.disk, view.is_gone) = (Disk::Gone, true);
+                let name = &view.target.shown;
+                let text = format!("{name} was deleted: o again makes this a new file, r rejects");
+                match self.shows(id) {
+                    true => self.ask(Armed::Create, text, now),
+                    false => self.say(Tone::Warning, text, now),
+                }
+            }
             Ok(original) => {
-                view.disk = Disk::Same;
+                (view.disk, view.is_gone) = (Disk::Same, false);
                 self.compare(id, Step::Rebase(original), now);
             }
         }

@@ -5,6 +5,8 @@ mod delay;
 mod edits;
 mod merging;
 mod naming;
+mod noticing;
+mod numbers;
 mod staying;
 mod unseen;
 
@@ -357,11 +359,6 @@ fn what_cannot_be_shown_is_accepted_on_second_thought_only() {
     assert_eq!(outcomes(person.press("a")), []);
     person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, "text\n"));
-    let long = "x".repeat(2 << 20);
-    person.open("b.txt", None, &long);
-    assert_eq!(outcomes(person.press("a")), []);
-    person.wait(700);
-    assert_eq!(outcomes(person.press("a")), accepted(2, &long));
 }
 
 #[test]

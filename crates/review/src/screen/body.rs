@@ -16,7 +16,10 @@ use crate::rows::{Layout, Row};
 use crate::screen::line::TextLine;
 use crate::screen::theme::{Change, Theme};
 use crate::screen::{Rest, indented, narrow, write};
-use crate::view::{Changed, LineOf, Sight, View, Viewport};
+use crate::view::{Changed, LineOf, Sight, View, Viewport, white};
+
+/// Longer lines are not compared again for each frame.
+const MAX_WHITE: usize = 16 << 10;
 
 /// Draws the current view. Answers what it lacks.
 pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Rest {
@@ -116,6 +119,10 @@ struct Cell {
     change: Option<Change>,
     changed: Option<Changed>,
     is_out: bool,
+    /// It differs from the other side in whitespace only.
+    is_white: bool,
+    /// It gets U+FFFD in place of its characters.
+    is_unreadable: bool,
 }
 
 impl Cell {
@@ -127,7 +134,7 @@ impl Cell {
 
 impl Painter<'_> {
     fn row(&mut self, buffer: &mut Buffer, area: Rect, row: Row, sub: usize) {
-        let (mut is_out, mut changed) = (false, None);
+        let (mut is_out, mut changed, mut is_white) = (false, None, false);
         match row {
             Row::Fold(lines) => return self.fold(buffer, area, lines),
             Row::Same { .. } => {}
@@ -136,10 +143,12 @@ impl Painter<'_> {
                 self.mark(buffer, area, hunk, is_out, sub);
                 self.second_mark(buffer, area, hunk, sub);
                 changed = if is_out { None } else { self.words(pair) };
+                is_white = pair.is_some_and(|pair| self.is_white(pair));
             }
         }
         let theme = self.theme;
         let is_changed = matches!(row, Row::Changed { .. });
+        let unreadable = &self.view.unreadable;
         let cell = |side: Side, line: Option<usize>| {
             Some(Cell {
                 side,
@@ -147,6 +156,8 @@ impl Painter<'_> {
                 change: is_changed.then(|| side.of((theme.removed, theme.added))),
                 changed: changed.clone(),
                 is_out,
+                is_white,
+                is_unreadable: side == Side::Right && unreadable.contains(&line?),
             })
         };
         let lines = row.lines();
@@ -190,6 +201,16 @@ impl Painter<'_> {
         let changed = view.paint.words_in_budget(&view.proposal, pair?);
         self.is_unfinished |= changed.is_none();
         changed
+    }
+
+    /// Whether two lines differ in whitespace only.
+    fn is_white(&self, pair: (usize, usize)) -> bool {
+        let proposal = &self.view.proposal;
+        let (left, right) = (
+            proposal.before().line(pair.0),
+            proposal.after().line(pair.1),
+        );
+        left.len().max(right.len()) <= MAX_WHITE && white::is_same(left, right)
     }
 
     fn fold(&self, buffer: &mut Buffer, area: Rect, lines: usize) {
@@ -253,6 +274,7 @@ impl Painter<'_> {
 
     fn number_style(&self, cell: &Cell) -> Style {
         match cell.change {
+            Some(_) if cell.is_unreadable => self.theme.removed.sign,
             Some(change) if !cell.is_out => change.sign,
             _ => self.theme.muted,
         }
@@ -310,8 +332,10 @@ impl Painter<'_> {
             word: cell.change.map_or_else(Style::new, |change| change.word),
             spaces: cell
                 .change
-                .filter(|_| cell.side == Side::Right && is_live)
+                .filter(|_| (cell.side == Side::Right || cell.is_white) && is_live)
                 .map(|change| change.spaces),
+            shows_spaces: cell.is_white,
+            unreadable: cell.is_unreadable.then_some(self.theme.removed.sign),
             shows_crlf: self.shows_crlf,
             shows_no_newline: cell.change.is_some(),
         };

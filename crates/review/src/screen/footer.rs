@@ -72,12 +72,17 @@ fn position(app: &App) -> String {
     let rows = view.rows().len();
     let height = usize::from(app.geometry().body.height);
     let mut parts = Vec::new();
+    if app.views.len() > 1 {
+        parts.push(format!("diff {}", view.id));
+    }
     if view.x > 0 {
         parts.push(format!("column {}", view.x + 1));
     }
     if hunks > 0 {
         let mark = view.current_hunk().and_then(|hunk| hunk.mark);
-        let mark = mark.map_or_else(String::new, |mark| format!(" ({})", mark_name(mark)));
+        let white = view.white.get(view.hunk) == Some(&true);
+        let mark = mark.map(mark_name).or(white.then_some("whitespace only"));
+        let mark = mark.map_or_else(String::new, |mark| format!(" ({mark})"));
         parts.push(format!("hunk {}/{hunks}{mark}", view.hunk + 1));
     }
     let seen = view.seen_hunks();

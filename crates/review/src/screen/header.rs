@@ -1,9 +1,10 @@
 //! Draws what is above the diff: workspace and agents, the pending diffs, what is proposed.
 
+use pillion_companion::gate;
 use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use crate::app::App;
@@ -153,8 +154,19 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
         (hunks, 0) => format!("{hunks} hunks"),
         (hunks, out) => format!("{hunks} hunks, {out} taken out"),
     };
+    let is_white = |at: usize| view.white.get(at) == Some(&true);
+    if count.hunks > 0 && (0..count.hunks).all(is_white) {
+        facts.push(("whitespace only".to_owned(), theme.current));
+    }
     facts.push((hunks, if count.out > 0 { theme.current } else { plain }));
-    facts.push((format!("+{} −{}", count.added, count.removed), plain));
+    let of = proposal.before().len();
+    let left = (of + count.added).saturating_sub(count.removed);
+    if gate::deletes_most(of, left) {
+        let text = format!("+{} −{} of {of} lines", count.added, count.removed);
+        facts.push((text, theme.removed.sign.add_modifier(Modifier::BOLD)));
+    } else {
+        facts.push((format!("+{} −{}", count.added, count.removed), plain));
+    }
     facts
 }
 

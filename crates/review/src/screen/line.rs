@@ -30,6 +30,10 @@ pub struct TextLine<'a> {
     pub word: Style,
     /// The style of spaces at the end, if they are to be seen.
     pub spaces: Option<Style>,
+    /// Whether all spaces are to be seen, not only those at the end.
+    pub shows_spaces: bool,
+    /// The style of U+FFFD, where it takes the place of what was there.
+    pub unreadable: Option<Style>,
     /// Whether `\r\n` at the end is to be seen.
     pub shows_crlf: bool,
     /// Whether it matters that the text ends without a newline here.
@@ -71,13 +75,24 @@ impl TextLine<'_> {
                 style = style.add_modifier(Modifier::REVERSED);
             } else if piece.replaced {
                 style = style.patch(theme.stand_in);
-            } else if let Some(spaces) = self.spaces.filter(|_| byte >= trailing) {
+            } else if let Some(spaces) = self
+                .spaces
+                .filter(|_| byte >= trailing || self.is_shown_space(content, byte))
+            {
                 style = style.patch(spaces);
-                text = shown_spaces(&text).into();
+                let is_tab = content.as_bytes().get(byte) == Some(&b'\t');
+                text = shown_spaces(&text, is_tab).into();
+            } else if let Some(unreadable) = self.unreadable.filter(|_| text == "\u{fffd}") {
+                style = style.patch(unreadable).add_modifier(Modifier::REVERSED);
             }
             write(buffer, indented(area, x), &text, style);
         }
         self.draw_end(buffer, area, end, content, theme);
+    }
+
+    /// Whether a space within the line is to be seen.
+    fn is_shown_space(&self, content: &str, byte: usize) -> bool {
+        self.shows_spaces && matches!(content.as_bytes().get(byte), Some(b' ' | b'\t'))
     }
 
     /// The sign that a line goes on, in the last column. A wide character that ends there gives way.
@@ -112,10 +127,10 @@ impl TextLine<'_> {
     }
 }
 
-fn shown_spaces(text: &str) -> String {
-    // A tab was expanded before: an arrow, and the rest of its columns.
-    if text.len() == 1 {
+fn shown_spaces(text: &str, is_tab: bool) -> String {
+    if !is_tab {
         return "·".to_owned();
     }
+    // It was expanded before: an arrow, and the rest of its columns.
     format!("→{}", " ".repeat(text.len().saturating_sub(1)))
 }

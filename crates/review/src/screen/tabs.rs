@@ -72,7 +72,7 @@ fn tab(app: &App, at: usize, with_agent: bool) -> String {
     } else {
         String::new()
     };
-    format!(" {} {name}{agent} ", at + 1)
+    format!(" {} {name}{agent} ", view.id)
 }
 
 /// The shortest end of the path that no other path ends in.

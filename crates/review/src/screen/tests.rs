@@ -1,6 +1,7 @@
 //! What the reviewer sees, at the sizes and in the situations that matter.
 
 mod legibility;
+mod noticing;
 mod pace;
 
 use std::time::Duration;
@@ -235,7 +236,7 @@ fn two_agents_of_one_kind_have_numbers() {
     assert!(screen.contains(" Gemini CLI 1 proposes a.txt"), "{screen}");
     assert!(screen.contains(" 1 a.txt (gemini 1) "), "{screen}");
     assert!(screen.contains(" 2 b.txt (gemini 2) "), "{screen}");
-    assert!(screen.contains(" 3 c.txt (qwen 2)"), "{screen}");
+    assert!(screen.contains(" 9 c.txt (qwen 2)"), "{screen}");
     person.key(KeyCode::Tab);
     let screen = see(&mut person);
     assert!(screen.contains(" Gemini CLI 2 proposes b.txt"), "{screen}");

@@ -264,7 +264,7 @@ impl View {
     /// How many hunks were.
     pub fn seen_hunks(&self) -> SeenHunks {
         let hunks = self.proposal.hunks();
-        let would_be = |(at, hunk): &(usize, &Hunk)| !hunk.out && !self.has_seen(*at);
+        let would_be = |(at, hunk): &(usize, &Hunk)| !hunk.out && self.is_wanted(*at);
         SeenHunks {
             seen: if self.is_followed() {
                 self.seen.count

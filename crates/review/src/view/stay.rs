@@ -77,9 +77,8 @@ pub fn stay(former: &Former<'_>, rows: &Rows, hunks: &[Hunk], moves: &Moves<'_>)
         },
     };
     // A view at the very top shows what comes there, if that moves nothing out of sight.
-    let stays_at_top = former.top == Top::default()
-        && !moves.are_none()
-        && of_hunk.is_none_or(|(_, row)| row < former.height);
+    let stays_at_top =
+        former.top == Top::default() && of_hunk.is_none_or(|(_, row)| row < former.height);
     let top = if stays_at_top { Top::default() } else { top };
     let hunk = lines(former.rows, current.start)
         .map_or(former.hunk, |lines| nearest_hunk(lines, hunks, moves));
@@ -112,7 +111,11 @@ fn same(lines: Lines, rows: &Rows, moves: &Moves<'_>) -> Option<usize> {
         let place = moves.of(side, side.of(lines)?);
         rows.of(side, place.line).filter(|_| place.is_same)
     };
-    find(Side::Right).or_else(|| find(Side::Left))
+    match (find(Side::Left), find(Side::Right)) {
+        // Of the same texts in another layout: what is removed is above what is added.
+        (Some(left), Some(right)) if moves.are_none() => Some(left.min(right)),
+        (left, right) => right.or(left),
+    }
 }
 
 /// The row that is nearest to where a line was.

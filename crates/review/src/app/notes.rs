@@ -1,0 +1,63 @@
+//! What the reviewer should know about the diff that is shown, in a line above it.
+
+use pillion_protocol::runs_code::Runner;
+use pillion_text::visible;
+
+use super::{App, marks};
+use crate::view::{Disk, View};
+
+impl App {
+    /// What to note in the current view, as one line: what is most important of the view, and
+    /// all that is to be known of the agent.
+    pub fn note(&self) -> Option<String> {
+        let notes = self.view().map_or(&[][..], |view| &view.notes);
+        let notes = notes.iter().map(|note| visible::one_line(note));
+        let warnings = self.view().into_iter().flat_map(warnings);
+        let parts: Vec<String> = warnings.chain(self.note_of_view()).chain(notes).collect();
+        (!parts.is_empty()).then(|| parts.join(" · "))
+    }
+
+    fn note_of_view(&self) -> Option<String> {
+        let view = self.view()?;
+        let disk = match view.disk {
+            Disk::Same => None,
+            Disk::Changed => Some("changed on disk since this diff opened"),
+            Disk::Gone => Some("deleted on disk since this diff opened"),
+            Disk::Appeared => Some("appeared on disk since this diff opened"),
+        };
+        let older = "compared with an older version of the file";
+        let disk = disk.or_else(|| (!view.proposal.is_current()).then_some(older));
+        if let Some(what) = disk {
+            let merges = match view.disk {
+                Disk::Gone => "o makes it a new file",
+                _ => "o merges both",
+            };
+            return Some(format!("{what} · {merges}"));
+        }
+        if let Some(marks) = marks::note(view.proposal.hunks()) {
+            return Some(marks);
+        }
+        if view.target.is_outside && !self.roots.is_empty() {
+            return Some("this file is outside the workspace".to_owned());
+        }
+        if let Some((why, bytes)) = view.proposal.hidden_before() {
+            return Some(format!("the file is not shown: {why}, {bytes} bytes"));
+        }
+        if !view.proposal.before().is_utf8() {
+            return Some("the file is not UTF-8: invalid bytes are shown as �".to_owned());
+        }
+        let note = "the file has CRLF, the proposal LF: line endings are not compared";
+        view.proposal.ignores_endings().then(|| note.to_owned())
+    }
+}
+
+/// What is easily overlooked, and is asked about.
+fn warnings(view: &View) -> Vec<String> {
+    let runner = Runner::of(&view.target.path).map(|runner| runner.sentence().to_owned());
+    let unreadable = match view.unreadable.len() {
+        0 => None,
+        1 => Some("1 line gets � in place of its characters".to_owned()),
+        lines => Some(format!("{lines} lines get � in place of their characters")),
+    };
+    runner.into_iter().chain(unreadable).collect()
+}

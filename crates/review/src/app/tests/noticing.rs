@@ -1,0 +1,145 @@
+//! What is easily overlooked is said: where code runs, what becomes unreadable, whitespace, a file that is gone.
+
+use super::*;
+
+fn note(name: &str, before: &[u8], after: &str) -> String {
+    let mut person = Person::new(100, 30);
+    let id = person.open(name, Some(""), "x\n");
+    person.happens(Event::Reread(id, Ok(Some(before.to_vec()))));
+    person.happens(Event::Edited(id, Edit::Text(after.to_owned())));
+    person.app.note().unwrap_or_default()
+}
+
+#[test]
+fn a_file_that_something_runs_or_obeys_is_named_as_such() {
+    for (name, said) in [
+        (".git/hooks/pre-commit", "git runs or obeys this file"),
+        (".envrc", "your shell runs this file"),
+        (
+            ".github/workflows/ci.yml",
+            "the project's CI runs this file",
+        ),
+        (
+            ".claude/settings.json",
+            "agents take their settings from this file",
+        ),
+    ] {
+        let note = note(name, b"a\n", "b\n");
+        assert!(note.starts_with(said), "{name}: {note}");
+    }
+    assert!(!note("src/main.rs", b"a\n", "b\n").contains("runs"));
+}
+
+#[test]
+fn lines_that_become_unreadable_are_counted() {
+    for (before, after, lines) in [
+        (&b"caf\xe9\nok\n"[..], "caf\u{fffd}!\nok\n", 1),
+        (b"caf\xc3\xa9\n\xc3\xbc\n", "caf\u{fffd}\n\u{fffd}\n", 2),
+        (b"", "\u{fffd}\n", 1),
+        (b"caf\xef\xbf\xbd\n", "Caf\u{fffd}\n", 0),
+    ] {
+        let note = note("a.txt", before, after);
+        let expected = match lines {
+            0 => String::new(),
+            1 => "1 line gets \u{fffd}".to_owned(),
+            lines => format!("{lines} lines get \u{fffd}"),
+        };
+        assert!(note.contains(&expected), "{note}");
+        assert_eq!(note.contains("in place of"), lines > 0, "{note}");
+    }
+}
+
+#[test]
+fn hunks_of_whitespace_only_can_be_ignored() {
+    let mut person = Person::new(100, 12);
+    let before = format!("\ta\n{}b\n{}c\n", "-\n".repeat(60), "-\n".repeat(60));
+    let after = before
+        .replace("\ta", "    a")
+        .replace("b\n", "B\n")
+        .replace("c\n", "c \n");
+    person.open("a.txt", Some(&before), &after);
+    let hunk = |person: &Person| person.app.view().unwrap().hunk;
+    let unseen = |person: &Person| person.app.view().unwrap().seen_hunks().unseen;
+    assert_eq!(unseen(&person), 2);
+    person.press("i");
+    let text = "2 hunks change whitespace only: they are ignored";
+    assert_eq!(person.message(), text);
+    assert_eq!(unseen(&person), 1);
+    person.press("n");
+    assert_eq!(hunk(&person), 1);
+    person.press("n");
+    assert_eq!(hunk(&person), 1, "the last one is ignored");
+    person.press("in");
+    assert_eq!(hunk(&person), 2);
+    let mut person = Person::new(100, 30);
+    person.open("a.txt", Some("a\n"), "b\n");
+    person.press("i");
+    assert_eq!(person.message(), "no hunk changes whitespace only");
+}
+
+#[test]
+fn a_deleted_file_is_not_made_anew_unasked() {
+    let open = || {
+        let mut person = Person::new(80, 24);
+        let id = person.open("a.txt", Some("a\nb\n"), "a\nB\n");
+        person.press("o");
+        person.happens(Event::Reread(id, Ok(None)));
+        (person, id)
+    };
+    let question = "a.txt was deleted: o again makes this a new file, r rejects";
+    let (mut person, _) = open();
+    assert_eq!(person.message(), question);
+    let view = person.app.view().unwrap();
+    assert!(!view.proposal.is_new_file());
+    let note = person.app.note().unwrap();
+    assert!(note.contains("o makes it a new file"), "{note}");
+    // Too early for an answer.
+    assert!(person.press("o").is_empty());
+    assert_eq!(person.message(), question);
+    // Asked, and answered.
+    let (mut person, id) = open();
+    person.wait(700);
+    assert!(matches!(&person.press("o")[..], [Effect::Reread(..)]));
+    person.happens(Event::Reread(id, Ok(None)));
+    assert_eq!(person.message(), "this is a new file now: a creates it");
+    assert!(person.app.view().unwrap().proposal.is_new_file());
+    // It came back meanwhile.
+    let (mut person, id) = open();
+    person.wait(700);
+    person.press("o");
+    person.happens(Event::Reread(id, Ok(Some("c\nb\n".into()))));
+    assert_eq!(person.message(), "merged with the file on disk");
+    assert_eq!(person.app.view().unwrap().proposal.text(), "c\nB\n");
+}
+
+#[test]
+fn a_key_that_does_nothing_says_so() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    for key in ["x", "A", "ü"] {
+        assert!(person.press(key).is_empty());
+        assert_eq!(person.message(), "this key does nothing · ? shows all keys");
+        person.wait(10_000);
+    }
+}
+
+#[test]
+fn the_first_screen_stays_the_first_one_in_another_layout() {
+    for (before, after) in [
+        ("a\nb\nc\nd\n", "A\nB\nC\nD\n"),
+        ("1\n2\n3\na\nb\n", "1\n2\n3\nA\n"),
+        ("a\nb\n", "new\na\nB\n"),
+    ] {
+        let mut person = Person::new(120, 12);
+        let rest = "-\n".repeat(50);
+        person.open(
+            "a.txt",
+            Some(&format!("{before}{rest}")),
+            &format!("{after}{rest}"),
+        );
+        for _ in 0..3 {
+            person.press("u");
+            assert_eq!(person.app.view().unwrap().top, Default::default());
+        }
+    }
+}
