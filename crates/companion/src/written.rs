@@ -85,10 +85,11 @@ struct Followed {
 
 impl Written {
     /// The agent gets this acceptance. It takes the place of an earlier one of the same file; of that the person
-    /// must hear, if something else was written.
+    /// must hear, if something else was written, or nothing for so long that nothing will be: old releases write
+    /// only one of several changes of a turn, and say so to their model alone.
     pub(crate) fn follow(&mut self, accepted: Accepted, now: Instant) -> Option<Lost> {
         let former = self.forget(&accepted.session, &accepted.file_path);
-        let former = former.filter(|former| former.found == Found::Other);
+        let former = former.filter(|former| former.is_over(&accepted, now));
         if self.followed.len() >= MAX_FOLLOWED {
             self.followed.remove(0);
         }
@@ -166,6 +167,18 @@ impl Written {
 }
 
 impl Followed {
+    /// Whether what was found is the end, now that the next change of the file is accepted.
+    fn is_over(&self, next: &Accepted, now: Instant) -> bool {
+        match self.found {
+            Found::Accepted | Found::Unknown => false,
+            Found::Other => true,
+            // The next one starts from the same file as this did.
+            Found::Unchanged => {
+                now >= self.since + IS_WRITTEN && next.before == self.accepted.before
+            }
+        }
+    }
+
     /// What the person must hear of, if the file is left like this.
     fn failed(self) -> Option<Lost> {
         let how = match self.found {
@@ -303,6 +316,36 @@ mod tests {
             );
             written.withdraw(&"s".into(), "/w/a");
             assert_eq!(written.due(), None);
+        }
+    }
+
+    /// Three edits in one turn: each is accepted, and an old release writes the last.
+    #[test]
+    fn what_is_still_unwritten_at_the_next_acceptance_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        fs::write(&file, "before").unwrap();
+        let other = folder.path().join("b");
+        fs::write(&other, "in between").unwrap();
+        for (found, after, next, expected) in [
+            (Found::Unchanged, IS_WRITTEN, &file, Some(Loss::Unwritten)),
+            (Found::Unchanged, LOOKS[0], &file, None),
+            (Found::Unchanged, IS_WRITTEN, &other, None),
+            (Found::Unknown, IS_WRITTEN, &file, None),
+            (Found::Other, LOOKS[0], &file, Some(Loss::Different)),
+        ] {
+            let (mut written, start) = (Written::default(), Instant::now());
+            written.follow(accepted(&file, "x"), start);
+            let now = written.due().unwrap();
+            for (number, _) in written.elapse(now) {
+                assert!(written.looked(number, found, |_| true, now).is_none());
+            }
+            let next = Accepted {
+                before: Stamp::of(next),
+                ..accepted(&file, "y")
+            };
+            let former = written.follow(next, start + after);
+            assert_eq!(former.map(|lost| lost.how), expected, "{found:?} {after:?}");
         }
     }
 

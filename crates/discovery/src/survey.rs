@@ -273,7 +273,11 @@ fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
                 Ok(Some(folder)) => folder,
                 Ok(None) => continue,
                 Err(error) => {
-                    survey.unread.push(error);
+                    // Several places are below one folder.
+                    let mut known = survey.unread.iter();
+                    if !known.any(|known| known.path() == error.path()) {
+                        survey.unread.push(error);
+                    }
                     continue;
                 }
             };

@@ -53,9 +53,14 @@ pub fn is_problem(finding: &Finding) -> bool {
     finding.level == Level::Problem
 }
 
-/// Whether it says why a companion that runs is not found: it is in another place.
-fn explains_absence(finding: &Finding) -> bool {
-    is_problem(finding) && matches!(finding.id, Id::TmpdirDiffers | Id::OtherContainer)
+/// Whether it says why no companion is found: one that runs is in another place, or the only one is gone.
+fn explains_absence(facts: &Facts, finding: &Finding) -> bool {
+    let is_in_place = match finding.id {
+        Id::TmpdirDiffers | Id::OtherContainer => false,
+        Id::DeadCompanion => facts.living().next().is_some(),
+        _ => true,
+    };
+    is_problem(finding) && !is_in_place
 }
 
 /// Leaves out what goes away with a problem, by the same command.
@@ -80,5 +85,5 @@ fn unexplained(facts: &Facts) -> Finding {
             facts.release
         ),
     )
-    .fix("pillion")
+    .fix(agent::start(facts))
 }

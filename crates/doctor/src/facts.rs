@@ -1,5 +1,6 @@
 //! What the doctor looks at, gathered with all its I/O, and judged nowhere here.
 
+pub mod checkouts;
 pub mod dial;
 pub mod disk;
 pub mod neighbours;
@@ -42,6 +43,8 @@ pub struct Facts {
     pub connected: Vec<String>,
     /// What came of dialling as the agent would.
     pub dialled: Vec<Dialled>,
+    /// Roots of companions that are other checkouts of the folder's repository.
+    pub checkouts: Vec<PathBuf>,
     /// The ports of companions that look dead, and may live in another container.
     pub doubtful: Vec<u16>,
 }
@@ -74,7 +77,9 @@ impl Facts {
             companions.find(|own| own.port == port && own.is_pillion() && own.is_alive())
         };
         let attempts = dial::dial(&search.dials, network, pillions)?;
+        let roots = survey.companions.iter().flat_map(|it| &it.roots);
         Ok(Self {
+            checkouts: checkouts::others(&folder, roots),
             doubtful: whereabouts::doubtful(&survey.companions, &attempts.dialled),
             connected: attempts.connected,
             dialled: attempts.dialled,

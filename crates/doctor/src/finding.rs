@@ -113,6 +113,8 @@ ids! {
     FolderOpen = "folder-open-to-others" in Folders,
     /// Nothing is there for it.
     NoCompanion = "no-companion" in Companion,
+    /// One serves the folder, and has no file for this agent.
+    NoFile = "no-discovery-file" in Companion,
     /// Companions are there, for other folders (C2.5).
     WrongFolder = "wrong-folder" in Companion,
     /// A workspace root that Claude Code cannot compare with its folder.

@@ -193,7 +193,10 @@ impl Folder {
     fn base(path: &Path) -> Result<Self, FileError> {
         let fd = sys::open(path, FOLDER, Mode::empty()).map_err(|errno| match errno {
             Errno::NOTDIR => FileError::NotAFolder(path.to_owned()),
-            errno => FileError::io("open", path, errno),
+            errno => match sys::stat(path) {
+                Ok(stat) if !is_ours(&stat) && stat.st_uid != 0 => foreign(&stat, path),
+                _ => FileError::io("open", path, errno),
+            },
         })?;
         let stat = fstat(&fd).map_err(|errno| FileError::io("look at", path, errno))?;
         let is_shared = mode(&stat).contains(Mode::SVTX);
@@ -212,11 +215,14 @@ impl Folder {
         let fd = match openat(&self.fd, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
             Ok(fd) => fd,
             Err(errno) => {
-                let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
-                return Err(match stat.map(|stat| file_type(&stat)) {
-                    Ok(FileType::Symlink) => FileError::Link(path),
-                    Ok(kind) if kind != FileType::Directory => FileError::NotAFolder(path),
-                    _ => FileError::io("open", &path, errno),
+                let Ok(stat) = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) else {
+                    return Err(FileError::io("open", &path, errno));
+                };
+                return Err(match file_type(&stat) {
+                    FileType::Symlink => FileError::Link(path),
+                    FileType::Directory if !is_ours(&stat) => foreign(&stat, &path),
+                    FileType::Directory => FileError::io("open", &path, errno),
+                    _ => FileError::NotAFolder(path),
                 });
             }
         };

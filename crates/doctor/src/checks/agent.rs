@@ -1,16 +1,20 @@
 //! The agent's program.
 
+use std::path::Path;
+
 use pillion_agent::find::Change;
 use pillion_protocol::Dialect;
+use pillion_protocol::discovery::join_roots;
 
 use super::super::facts::Facts;
 use super::super::finding::{Finding, Id};
+use super::shell;
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     let program = &facts.program;
     let agent = facts.agent();
     let name = agent.display_name();
-    let install = install_newest(agent);
+    let install = install_newest(facts);
     if program.path.is_none() {
         let what = format!(
             "{name} is not installed: the command `{}` is not on PATH",
@@ -42,11 +46,16 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
 pub fn too_old(facts: &Facts) -> Finding {
     let what = format!("{} is more than a year old", facts.release);
     let why = "Pillion serves it, but does not know where a release that old looks for companions";
-    Finding::problem(Id::TooOld, what, why).fix(install_newest(facts.agent()))
+    Finding::problem(Id::TooOld, what, why).fix(install_newest(facts))
 }
 
-/// The command that installs the agent's newest release.
-pub fn install_newest(agent: Dialect) -> String {
+/// The command that installs the agent's newest release, in the way in which the one that is there was.
+pub fn install_newest(facts: &Facts) -> String {
+    let agent = facts.agent();
+    let program = &facts.program;
+    if let (Dialect::ClaudeCode, Some(path), false) = (agent, &program.path, program.is_packaged) {
+        return format!("{} update", shell::path(path));
+    }
     let package = agent.package().unwrap_or(agent.name());
     format!("npm install -g {package}@latest")
 }
@@ -63,6 +72,17 @@ fn with_package(finding: Finding, facts: &Facts, package: &str) -> Finding {
         Some("brew install") if package == "nodejs" => finding.fix("brew install node"),
         Some(installer) => finding.fix(format!("{installer} {package}")),
         None => finding,
+    }
+}
+
+/// Starts a companion that serves the folder. Some folders cannot be named to agents: one above them can.
+pub fn start(facts: &Facts) -> String {
+    let can_be_root = |folder: &&Path| join_roots(&[folder.to_path_buf()]).is_ok();
+    match facts.folder.ancestors().find(can_be_root) {
+        Some(above) if above != facts.folder => {
+            format!("pillion --workspace {}", shell::path(above))
+        }
+        _ => "pillion".to_owned(),
     }
 }
 

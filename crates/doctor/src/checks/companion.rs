@@ -7,16 +7,17 @@ use pillion_discovery::FileError;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
 
+use super::super::facts::disk::Closed;
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
-use super::agent::{install_newest, run};
+use super::agent::{install_newest, run, start};
 use super::{claude, explains_absence, folders, shell, variables};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     // A companion that is running but does not respond is reported by the next step.
     let mut dialled = facts.search.dials.iter();
     if !facts.is_connected() && !dialled.any(|dial| facts.listens(dial)) {
-        let explained = findings.iter().any(explains_absence);
+        let explained = findings.iter().any(|it| explains_absence(facts, it));
         findings.extend(nothing_found(facts, explained));
     }
     several(facts, findings);
@@ -39,12 +40,53 @@ fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
         // `files` has reported it.
     } else if let Some(companion) = fitting.first() {
         found.extend((!explained).then(|| not_taken(facts, companion)));
+    } else if let Some(companion) = without_file(facts).filter(|_| !explained) {
+        found.push(no_file(facts, companion));
     } else if facts.living().next().is_some() {
         found.push(wrong_folder(facts, explained));
     } else if !explained {
         found.push(no_companion(facts));
     }
     found
+}
+
+/// A companion that serves this folder, and that the agent cannot find anywhere.
+fn without_file(facts: &Facts) -> Option<&Companion> {
+    let mut companions = facts.survey.companions.iter();
+    companions.find(|companion| {
+        let serves = companion.is_alive() && companion.depth(&facts.folder).is_some();
+        serves && !is_for(companion, facts.agent())
+    })
+}
+
+fn no_file(facts: &Facts, companion: &Companion) -> Finding {
+    let name = facts.agent().display_name();
+    let what = format!(
+        "{} on port {} serves this folder, but left no discovery file for {name}",
+        companion.display_name(),
+        companion.port
+    );
+    let finding = |why: String| Finding::problem(Id::NoFile, &what, why);
+    if !companion.is_pillion() {
+        let why = format!("that companion does not serve {name}: start one of Pillion's");
+        return finding(why).fix(start(facts));
+    }
+    let Some((folder, closed)) = facts.disk.closed.first() else {
+        let why = "it was started with another HOME, or could not write the file then; it tries again every ten seconds: start the editor from this terminal, or a review here";
+        return finding(why.to_owned()).fix(start(facts));
+    };
+    let moved = match facts.environment().variable_of(folder) {
+        Some(variable) => format!(", or set {variable} to another folder for editor and agent"),
+        None => String::new(),
+    };
+    let remedy = match closed {
+        Closed::Full => "free some space there",
+        Closed::ReadOnly | Closed::Forbidden => "make it writable",
+    };
+    finding(format!(
+        "{} {closed}: {remedy}{moved}; the companion tries again every ten seconds",
+        folder.display()
+    ))
 }
 
 /// A companion serves this folder, and the agent does not take it.
@@ -98,7 +140,7 @@ fn editor_unknown(facts: &Facts, port: u16) -> Finding {
 fn wire(facts: &Facts, port: u16) -> String {
     let agent = facts.agent();
     if agent == Dialect::GeminiCli && !facts.release.has(Change::TokenVariable) {
-        install_newest(agent)
+        install_newest(facts)
     } else {
         run(facts, port)
     }
@@ -107,16 +149,29 @@ fn wire(facts: &Facts, port: u16) -> String {
 fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
     let shown = facts.folder.display();
     let roots = facts.living().flat_map(|companion| {
-        let name = companion.display_name();
-        companion.roots.iter().map(move |root| (name, root))
+        let (name, port) = (companion.display_name(), companion.port);
+        companion.roots.iter().map(move |root| (name, port, root))
     });
-    let nearest = roots.max_by_key(|(_, root)| folders::shared(root, &facts.folder));
+    let nearest = roots.max_by_key(|(_, _, root)| folders::shared(root, &facts.folder));
     let why = format!(
         "{} connects only in or below a folder that the editor has open (C2.5); to serve this folder, run `pillion` here",
         facts.agent().display_name()
     );
     match nearest {
-        Some((name, root)) => {
+        Some((name, port, root)) if facts.checkouts.contains(root) => {
+            let what = format!(
+                "no companion serves {shown}; {name} serves {}, another checkout of the same repository",
+                root.display()
+            );
+            let why = "the files of that folder are those of another branch";
+            let fix = match facts.agent() {
+                // It takes a companion that is named by its port, whatever its folders are.
+                Dialect::ClaudeCode => run(facts, port),
+                _ => start(facts),
+            };
+            Finding::blocking(!explained, Id::WrongFolder, what, why).fix(fix)
+        }
+        Some((name, _, root)) => {
             let what = format!(
                 "no companion serves {shown}; {name} serves {}",
                 root.display()
@@ -126,7 +181,7 @@ fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
         }
         None => {
             let what = format!("no companion serves {shown}: the editor has no folder open");
-            Finding::blocking(!explained, Id::WrongFolder, what, why).fix("pillion")
+            Finding::blocking(!explained, Id::WrongFolder, what, why).fix(start(facts))
         }
     }
 }
@@ -137,7 +192,7 @@ fn no_companion(facts: &Facts) -> Finding {
         facts.agent().display_name()
     );
     let why = "there is no editor to connect to: start one with its plugin, or start Pillion's own review in another terminal";
-    Finding::problem(Id::NoCompanion, what, why).fix("pillion")
+    Finding::problem(Id::NoCompanion, what, why).fix(start(facts))
 }
 
 /// Whether a file or folder of another user's stands where a companion's would; `files` says so.

@@ -122,7 +122,7 @@ fn stay_inside(facts: &Facts, port: u16, is_pillion: bool, finding: Finding) -> 
         format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts")
     } else {
         // Others' companions may refuse that name even where it leads to them.
-        install_newest(facts.agent())
+        install_newest(facts)
     };
     Some(finding.fix(command))
 }

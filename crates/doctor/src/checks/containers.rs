@@ -9,6 +9,7 @@ use pillion_protocol::Dialect;
 
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
+use super::agent::start;
 use super::files::list;
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -40,7 +41,7 @@ fn out_of_reach(facts: &Facts, companion: &Companion) -> Finding {
         list(&files(companion)),
     );
     let why = "agents reach a companion over loopback only: run both in one container, or let the container share the network (`--network host`); or start a review here; do not remove the files of a companion that may be running";
-    Finding::blocking(!facts.is_connected(), Id::OtherContainer, what, why).fix("pillion")
+    Finding::blocking(!facts.is_connected(), Id::OtherContainer, what, why).fix(start(facts))
 }
 
 /// One whose files do not say where it runs.
@@ -56,7 +57,7 @@ fn in_doubt(facts: &Facts, companion: &Companion) -> Finding {
         list(&files(companion)),
     );
     let why = "if it runs, do not remove that file: share processes and network with its container (`--pid host --network host`), or run both in one; or start a review here";
-    Finding::blocking(!facts.is_connected(), Id::OtherContainer, what, why).fix("pillion")
+    Finding::blocking(!facts.is_connected(), Id::OtherContainer, what, why).fix(start(facts))
 }
 
 /// What the agent makes of one that it reaches, and whose process it does not see.
@@ -76,7 +77,7 @@ fn unseen(facts: &Facts, port: u16, what: String) -> Option<Finding> {
                 facts.release
             );
             let finding = Finding::blocking(!facts.is_connected(), Id::OtherContainer, what, why);
-            Some(finding.fix("pillion"))
+            Some(finding.fix(start(facts)))
         }
         _ => None,
     }

@@ -6,13 +6,17 @@ use std::path::{Path, PathBuf};
 use pillion_agent::find::{Candidate, Refusal, Stale, Verdict};
 use pillion_discovery::FileError;
 use pillion_discovery::survey::{Companion, Liveness};
-use pillion_protocol::dialect::Protocol;
+use pillion_protocol::dialect::{Base, Protocol};
 
 use super::super::facts::Facts;
 use super::super::facts::dial::Outcome;
 use super::super::finding::{Finding, Id};
+use super::agent::start;
 use super::companion::{is_agents, is_other_users};
 use super::shell;
+
+/// The user id of the administrator, as whom people start an editor by mistake.
+const ROOT: u32 = 0;
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     dead(facts, findings);
@@ -63,7 +67,13 @@ fn dead(facts: &Facts, findings: &mut Vec<Finding>) {
     let why = "its editor was killed and could not clean up; an agent that picks such a file connects to nothing";
     // A port that a living companion has by now is in the names of that one's files, too.
     let ports = dead.iter().map(|companion| companion.port);
-    let fix = remove_all(&files, ports.filter(|port| facts.at(*port).is_none()));
+    let remove = remove_all(&files, ports.filter(|port| facts.at(*port).is_none()));
+    let fix = match facts.living().next() {
+        Some(_) => remove,
+        // One that starts removes the files of Pillion's dead ones.
+        None if dead.iter().all(|companion| companion.is_pillion()) => start(facts),
+        None => format!("{remove} && {}", start(facts)),
+    };
     findings.push(Finding::blocking(blocks, Id::DeadCompanion, what, why).fix(fix));
 }
 
@@ -121,9 +131,9 @@ fn foreign(facts: &Facts, findings: &mut Vec<Finding>) {
     };
     let paths: Vec<_> = owned.iter().map(|(path, _)| path.clone()).collect();
     let what = format!("{} belongs to another user (id {uid})", list(&paths));
-    let why = "agents connect only to companions of their own user: run editor and agent as the same user, or start a companion of your own";
+    let why = "agents connect only to companions of their own user: run editor and agent as the same user, or start a companion of your own, with a folder of its own for such files";
     let finding = Finding::blocking(is_other_users(facts), Id::OtherUser, what, why);
-    findings.push(finding.fix(other_users(facts, first)));
+    findings.push(finding.fix(other_users(facts, first, *uid)));
 }
 
 /// What the agent, or Pillion, cannot read.
@@ -169,12 +179,16 @@ fn is_folder(facts: &Facts, path: &Path) -> bool {
     places.any(|place| facts.environment().directory(place).starts_with(path))
 }
 
-/// A folder of another user's keeps our companions' files out; a file does not.
-fn other_users(facts: &Facts, path: &Path) -> String {
-    if is_folder(facts, path) {
-        format!("sudo rm -r -- {}", shell::path(path))
+/// A folder of another user's keeps our companions' files out; a file does not. That user may need it.
+fn other_users(facts: &Facts, path: &Path, uid: u32) -> String {
+    if !is_folder(facts, path) {
+        return start(facts);
+    }
+    let is_temporary = path.starts_with(facts.environment().base(Base::TmpDir));
+    if is_temporary && uid != ROOT {
+        "mkdir -p ~/.cache/tmp && export TMPDIR=~/.cache/tmp".to_owned()
     } else {
-        "pillion".to_owned()
+        format!("sudo chown -R \"$(id -u)\" -- {}", shell::path(path))
     }
 }
 
@@ -251,7 +265,8 @@ fn doomed(facts: &Facts, findings: &mut Vec<Finding>) {
         );
         let why = "the companion is running, but the agent then does not find it; the editor's plugin has to write a correct file";
         let blocks = !facts.is_connected();
-        findings.push(Finding::blocking(blocks, Id::DoomedLock, what, why).fix("pillion"));
+        let finding = Finding::blocking(blocks, Id::DoomedLock, what, why);
+        findings.push(finding.fix(start(facts)));
     }
 }
 

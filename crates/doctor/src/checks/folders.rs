@@ -4,11 +4,14 @@ use std::path::Path;
 
 use pillion_agent::find::{Change, Verdict};
 use pillion_discovery::Environment;
-use pillion_protocol::dialect::Base;
+use pillion_protocol::dialect::{Base, Protocol};
 
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
 use super::{shell, variables};
+
+/// Names the home directory, in which most of an agent's own directories are.
+const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     tmpdir(facts, findings);
@@ -32,7 +35,7 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
             continue;
         };
         let usual = Environment::variable(elsewhere.base).unwrap_or_default();
-        let variable = deciding(facts, usual);
+        let variable = deciding(facts, usual, &elsewhere.value);
         let is_set = facts.environment().filled(variable).is_some();
         let shown = variables::shown(facts, variable);
         let by = if is_set {
@@ -49,8 +52,15 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
         let why = format!(
             "{name} gets that directory from {variable}, which has another value in the editor"
         );
+        let is_default = elsewhere.value == facts.environment().base(Base::ClaudeHome);
         let fix = match facts.setup.variables.origin(variable) {
             Some(_) => variables::unset(facts, variable),
+            // With that value, Claude Code would keep what its menus set in another place.
+            None if is_default => variables::unset(facts, variable),
+            None if variable == HOME => {
+                let home = elsewhere.value.parent().unwrap_or(&elsewhere.value);
+                shell::export(variable, &home.to_string_lossy())
+            }
             None => shell::export(usual, &elsewhere.value.to_string_lossy()),
         };
         let blocks = !facts.is_connected();
@@ -74,7 +84,9 @@ fn is_seen(facts: &Facts, port: u16) -> bool {
 /// The directory in which this release finds its files.
 fn decisive(facts: &Facts) -> Base {
     // All lock files, which lie in the agent's own directory.
-    if facts.release.has(Change::LockScan) {
+    if facts.agent().protocol() == Protocol::Claude {
+        Base::ClaudeConfig
+    } else if facts.release.has(Change::LockScan) {
         Base::QwenHome
     } else {
         Base::TmpDir
@@ -82,8 +94,12 @@ fn decisive(facts: &Facts) -> Base {
 }
 
 /// The variable that a folder is really taken from.
-fn deciding(facts: &Facts, variable: &'static str) -> &'static str {
+fn deciding(facts: &Facts, variable: &'static str, there: &Path) -> &'static str {
     let names: &[&str] = match variable {
+        "CLAUDE_CONFIG_DIR" if facts.environment().filled(variable).is_none() => {
+            let is_a_homes = there.file_name() == Some(".claude".as_ref());
+            return if is_a_homes { HOME } else { variable };
+        }
         "TMPDIR" if cfg!(windows) => &["TEMP", "TMP"],
         "TMPDIR" => &["TMPDIR", "TMP", "TEMP"],
         _ => return variable,

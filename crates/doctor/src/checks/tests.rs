@@ -1,6 +1,7 @@
 //! Facts that this machine does not have, judged.
 
 mod containers;
+mod fixes;
 mod permissions;
 mod proxies;
 
@@ -39,6 +40,7 @@ fn alone(agent: Dialect, version: Version) -> Facts {
             has_node: true,
             has_ps: true,
             installer: None,
+            is_packaged: true,
         },
         setup: Setup {
             settings: Settings {
@@ -68,6 +70,7 @@ fn alone(agent: Dialect, version: Version) -> Facts {
         connected: Vec::new(),
         dialled: Vec::new(),
         doubtful: Vec::new(),
+        checkouts: Vec::new(),
     }
 }
 

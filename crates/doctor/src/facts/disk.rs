@@ -13,6 +13,19 @@ pub struct Disk {
     pub readable: Vec<PathBuf>,
     /// Folders where other users can put files of their own.
     pub writable: Vec<PathBuf>,
+    /// Folders where this user cannot put the agent's discovery files, and why not.
+    pub closed: Vec<(PathBuf, Closed)>,
+}
+
+/// Why no file can be put into a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
+pub enum Closed {
+    #[display("is on a read-only file system")]
+    ReadOnly,
+    #[display("is not writable for you")]
+    Forbidden,
+    #[display("is on a file system that is full")]
+    Full,
 }
 
 #[cfg(unix)]
@@ -36,6 +49,11 @@ pub fn look(agent: Dialect, environment: &Environment) -> Disk {
                 disk.writable.push(step.to_owned());
             }
         }
+        if let Some(closed) = closed(&folder)
+            && !disk.closed.contains(&closed)
+        {
+            disk.closed.push(closed);
+        }
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let fits = name.to_str().is_some_and(|name| place.name.fits(name));
@@ -49,6 +67,26 @@ pub fn look(agent: Dialect, environment: &Environment) -> Disk {
     }
     disk.readable.sort();
     disk
+}
+
+/// The folder, or what of the way to it is there, if no file can be put there.
+#[cfg(unix)]
+fn closed(folder: &std::path::Path) -> Option<(PathBuf, Closed)> {
+    use rustix::fs::{Access, access, statvfs};
+    use rustix::io::Errno;
+
+    let there = folder.ancestors().find(|it| it.is_dir())?;
+    let why = match access(there, Access::WRITE_OK) {
+        Err(Errno::ROFS) => Closed::ReadOnly,
+        Err(_) => Closed::Forbidden,
+        Ok(()) => {
+            let system = statvfs(there).ok()?;
+            let is_full = system.f_blocks > 0 && system.f_bavail == 0;
+            let has_no_names = system.f_files > 0 && system.f_favail == 0;
+            (is_full || has_no_names).then_some(Closed::Full)?
+        }
+    };
+    Some((there.to_owned(), why))
 }
 
 #[cfg(not(unix))]

@@ -1,5 +1,5 @@
-//! Where other programs of this user keep their temporary files: an editor that was started with
-//! another TMPDIR than this terminal leaves its discovery files where no agent here looks.
+//! Where other programs of this user keep their temporary files and settings: an editor that was started with
+//! another TMPDIR, HOME or CLAUDE_CONFIG_DIR than this terminal leaves its discovery files where no agent here looks.
 
 use std::path::PathBuf;
 
@@ -27,6 +27,7 @@ pub fn look(environment: &Environment, terminal: &Environment) -> Vec<Elsewhere>
         ("HOME", environment.home().unwrap_or_default()),
         ("TMPDIR", environment.tmpdir()),
         ("QWEN_HOME", environment.qwen_home()),
+        ("CLAUDE_CONFIG_DIR", environment.base(Base::ClaudeConfig)),
     ]);
     let look = |(base, value): (Base, PathBuf)| {
         let variable = Environment::variable(base).unwrap_or_default();
@@ -53,12 +54,17 @@ pub fn look(environment: &Environment, terminal: &Environment) -> Vec<Elsewhere>
 /// The places that other programs name, each once, those of `environment` left out.
 fn places(environment: &Environment, terminal: &Environment) -> Vec<(Base, PathBuf)> {
     let mut found = Vec::new();
-    let own = [environment.tmpdir(), environment.qwen_home()];
+    let own = [
+        environment.tmpdir(),
+        environment.qwen_home(),
+        environment.base(Base::ClaudeConfig),
+    ];
     let others = system::environments();
     for other in std::iter::once(terminal).chain(&others) {
         let theirs = [
             (Base::TmpDir, other.tmpdir()),
             (Base::QwenHome, other.qwen_home()),
+            (Base::ClaudeConfig, other.base(Base::ClaudeConfig)),
         ];
         for place in theirs {
             let is_own = own.iter().any(|own| is_same(own, &place.1));

@@ -33,6 +33,8 @@ pub struct Program {
     pub has_node: bool,
     /// Whether `ps` is there, by which agents see their process tree on Unix.
     pub has_ps: bool,
+    /// Whether it is the package that the agent's maker publishes.
+    pub is_packaged: bool,
     /// The system's package manager, with the words that install a package.
     pub installer: Option<&'static str>,
 }
@@ -105,6 +107,7 @@ pub fn look(agent: Dialect, environment: &Environment) -> Program {
         has_node: !needs_node || has("node"),
         has_ps: cfg!(windows) || has("ps"),
         installer: installer.map(|(_, words)| words),
+        is_packaged: path.as_deref().is_some_and(|path| is_packaged(path, agent)),
         path,
         version,
     }
