@@ -159,6 +159,37 @@ fn claude_that_is_run_asks_for_its_subagents() {
     assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
 }
 
+/// When one ends, the main conversation goes on: a new turn, while the other waits for a decision.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_keeps_the_view_of_a_subagent() {
+    let scene = run_in("acceptEdits");
+    let path = scene.home.workspace().join("new.txt");
+    let both = Turn::at_once([Turn::subagent(), Turn::subagent()]);
+    scene.model.script([
+        both,
+        Turn::say("both are started"),
+        Turn::say("one is done"),
+        Turn::say("all is done"),
+    ]);
+    scene.model.script_subagent([
+        Turn::write_file(&path, "one\n"),
+        Turn::say("the first has ended"),
+        Turn::say("the second has ended"),
+    ]);
+    scene.claude.prompt("change it");
+    scene.wait_view("new.txt");
+    scene.wait_asked("the first has ended");
+    scene.claude.wait_question();
+    let screen = scene.review.pane().wait_for("proposes new.txt", SOON);
+    assert!(!screen.contains("closed its diff"), "{screen}");
+    scene.review.accept("new.txt");
+    scene.claude.wait_for("all is done");
+    assert_eq!(read(&path), "one\n");
+    let screen = scene.review.wait_idle();
+    assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+}
+
 fn writes_unseen(scene: &Scene, how: &str) {
     let path = scene.home.workspace().join("silent.txt");
     scene
