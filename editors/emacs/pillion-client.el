@@ -19,6 +19,9 @@
 (defconst pillion-client--end-timeout 2
   "How many seconds it may take to exit when asked to.")
 
+(defconst pillion-client--answer-timeout 2
+  "How many seconds a command waits for an answer.")
+
 (defconst pillion-client--max-retries 5
   "How often a companion that exits early is restarted.")
 
@@ -80,11 +83,20 @@ an error whose message the agent gets.")
   "Send the request METHOD with PARAMS, then call ANSWER with the result or nil."
   (and (pillion-client-running-p)
        (progn
+         ;; It answers, or ends, which is an error.
          (jsonrpc-async-request pillion-client--connection method params
                                 :success-fn answer
                                 :error-fn (lambda (_) (funcall answer nil))
-                                :timeout-fn (lambda () (funcall answer nil)))
+                                :timeout nil)
          t)))
+
+(defun pillion-client-ask-now (method params)
+  "Send the request METHOD with PARAMS; the result, for which to wait.
+If there is none, signal an error for the person."
+  (condition-case nil
+      (jsonrpc-request pillion-client--connection method params
+                       :timeout pillion-client--answer-timeout)
+    (error (user-error "Pillion: the program does not answer"))))
 
 ;;; What Pillion says
 

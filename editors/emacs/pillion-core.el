@@ -102,6 +102,12 @@ The terminal then stays beside it."
   "Show the message of FORMAT and ARGUMENTS, without prompting."
   (message "Pillion: %s" (pillion-plain (apply #'format-message format arguments))))
 
+(defun pillion-say-all (format &rest arguments)
+  "Show the message of FORMAT and ARGUMENTS, however long it is."
+  (let ((resize-mini-windows t)
+        (max-mini-window-height 0.9))
+    (apply #'pillion-say format arguments)))
+
 (defun pillion-say-once (format &rest arguments)
   "Show the message of FORMAT and ARGUMENTS, unless it was shown before."
   (let ((text (apply #'format-message format arguments)))

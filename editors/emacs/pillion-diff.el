@@ -5,9 +5,8 @@
 ;;; Commentary:
 
 ;; Opened and closed for agents, decided by the person.  What nobody may fear is
-;; that something is accepted which they never saw: a decision names the revision
-;; that was on the screen when they began to type it, and nothing but a command
-;; that they gave accepts.
+;; that something is accepted which they never saw: a decision says what they saw,
+;; the program rules whether it counts, and until then the view stays.
 
 ;;; Code:
 
@@ -17,14 +16,13 @@
 (require 'pillion-navigation)
 (require 'pillion-offer)
 (require 'pillion-reload)
+(require 'pillion-seen)
 (require 'pillion-text)
 (require 'pillion-view)
 (require 'pillion-wait)
 
-(defconst pillion-diff--review-delay 1.0
-  "A decision that comes sooner is about what was there before.
-So is one that comes as soon after a refused one, as from a key that is
-held down.  Seconds.")
+(defconst pillion-diff--ruling-timeout 2
+  "How many seconds Emacs waits before it ends while something is decided.")
 
 (defvar pillion-diff-opened-functions nil
   "Called with each diff that is pending from now on.
@@ -40,44 +38,20 @@ That is `accepted', `rejected' or `closed'.")
        (not (equal (pillion-text-of-buffer (pillion-diff-buffer diff))
                    (pillion-diff-proposed diff)))))
 
-;;; What was seen
-
-(defun pillion-diff--note-drawn (window)
-  "WINDOW is about to be drawn: the proposal in it counts from here on."
-  (let ((diff (buffer-local-value 'pillion-diff--mine (window-buffer window))))
-    (when (and (pillion-diff--pending-p diff)
-               (eq (window-buffer window) (pillion-diff-buffer diff))
-               (/= (pillion-diff-seen-revision diff) (pillion-diff-revision diff))
-               (pillion-frame-drawn-p (window-frame window)))
-      (setf (pillion-diff-seen-revision diff) (pillion-diff-revision diff)
-            (pillion-diff-seen-since diff) (float-time)
-            (pillion-diff-begun-before diff) (pillion-mid-input-p))
-      (when (pillion-diff-came-at diff)
-        (setf (pillion-diff-came-at diff) (float-time))))))
-(put 'pillion-diff--note-drawn 'permanent-local-hook t)
-
-(defun pillion-diff--note-focus (window)
-  "WINDOW was selected, or no longer is: earlier keys were meant for another."
-  (let ((diff (buffer-local-value 'pillion-diff--mine (window-buffer window))))
-    (when (and diff (eq window (selected-window))
-               ;; That one may be gone.
-               (not (and (window-live-p (old-selected-window))
-                         (window-minibuffer-p (old-selected-window)))))
-      (setf (pillion-diff-seen-since diff) (float-time)))))
-(put 'pillion-diff--note-focus 'permanent-local-hook t)
+;;; What the person does
 
 (defun pillion-diff--pre-command ()
   "A command begins that the person invoked."
   (setq pillion--in-command t)
+  (pillion-seen-before-command)
   (pillion-astray-check))
 
 (defun pillion-diff--post-command ()
-  "A command has ended; from now on, keys refer to what is on the screen."
+  "A command has ended."
   (when (zerop (minibuffer-depth))
     (setq pillion--in-command nil)
-    (dolist (diff pillion-diff--pending)
-      (setf (pillion-diff-begun-before diff) nil)
-      (pillion-diff--note-hidden diff))))
+    (pillion-seen-after-command)
+    (mapc #'pillion-diff--note-hidden pillion-diff--pending)))
 
 (defun pillion-diff--note-hidden (diff)
   "Say once where DIFF is if the person closed its window."
@@ -92,24 +66,6 @@ That is `accepted', `rejected' or `closed'.")
   ;; A view is being made, or is going.
   (unless pillion--in-command
     (mapc #'pillion-diff--note-hidden pillion-diff--pending)))
-
-(defun pillion-diff--problem (diff)
-  "Why a decision about DIFF does not count now, or nil."
-  (cond
-   ((/= (pillion-diff-seen-revision diff) (pillion-diff-revision diff))
-    (if (> (pillion-diff-revision diff) 1) "a newer proposal just opened" "not seen yet"))
-   ((pillion-diff-begun-before diff) "a newer proposal opened meanwhile")
-   ((< (- (float-time) (max (pillion-diff-seen-since diff) (pillion-diff-refused-at diff)))
-       pillion-diff--review-delay)
-    (if (> (pillion-diff-revision diff) 1) "a newer proposal just opened" "just opened"))))
-
-(defun pillion-diff-ready-p ()
-  "Whether the proposal in focus, or the only one, would be accepted now."
-  (let ((diff (or (pillion-view-focused)
-                  (and (null (cdr pillion-diff--pending)) (car pillion-diff--pending)))))
-    (and (pillion-diff--pending-p diff)
-         (not (pillion-astray-p diff))
-         (not (pillion-diff--problem diff)))))
 
 ;;; How a settled diff goes
 
@@ -145,19 +101,20 @@ That is `accepted', `rejected' or `closed'.")
 
 (defun pillion-diff--settle (diff outcome &optional when)
   "DIFF is no longer pending, by OUTCOME.
-Its view is taken away at once if WHEN is `now', in a moment if it is
-`soon', else when the person is not in the middle of something."
+Its view is taken away in a moment if WHEN is `soon', as soon as no key
+sequence or prompt is begun if it is `decided', else when the person is
+not in the middle of something."
   (setq pillion-diff--pending (delq diff pillion-diff--pending))
   (push diff pillion-diff--leaving)
   (when (and (null pillion-diff--pending))
     (pillion-diff--detach))
-  (pcase when
-    ('now (pillion-diff--take-away diff outcome))
-    ('soon (run-at-time 0 nil #'pillion-diff--take-away diff outcome))
-    (_ (pillion-wait (lambda ()
-                       (cond ((not (memq diff pillion-diff--leaving)) 'never)
-                             (t (not (pillion-diff--mid-typing-p diff)))))
-                     (lambda () (pillion-diff--take-away diff outcome)))))
+  (if (eq when 'soon)
+      (run-at-time 0 nil #'pillion-diff--take-away diff outcome)
+    (pillion-wait (lambda ()
+                    (cond ((not (memq diff pillion-diff--leaving)) 'never)
+                          ((eq when 'decided) (not (pillion-mid-input-p)))
+                          (t (not (pillion-diff--mid-typing-p diff)))))
+                  (lambda () (pillion-diff--take-away diff outcome))))
   (when (and pillion-diff--pending (not (eq outcome 'closed)))
     (pillion-say "%d more %s pending: M-x pillion-diffs" (length pillion-diff--pending)
                  (if (cdr pillion-diff--pending) "diffs are" "diff is"))))
@@ -172,58 +129,79 @@ The one with ID is, in any case."
 
 ;;; Decisions
 
-(defun pillion-diff--send (diff outcome &optional content)
-  "Tell the agent of DIFF the OUTCOME, and the CONTENT that was accepted."
-  (pillion-client-notify :pillion/didResolveDiff
-                         `( :id ,(pillion-diff-id diff)
-                            :revision ,(pillion-diff-revision diff)
-                            :outcome ,outcome
-                            ,@(and content (list :content content)))))
+(defun pillion-diff--ask (diff decision fields answer)
+  "Ask the program to rule about the DECISION about DIFF, with more FIELDS.
+ANSWER is called with what it rules.  Non-nil if it was asked."
+  (pillion-client-ask :pillion/decide
+                      `( :id ,(pillion-diff-id diff)
+                         :revision ,(pillion-diff-revision diff)
+                         :decision ,decision
+                         ,@fields)
+                      answer))
 
-(defun pillion-diff--doubt (diff text)
-  "What the agent of DIFF would make of TEXT, if the person may not expect it."
+(defun pillion-diff--decide (diff decision is-typed)
+  "Have the program rule about a DECISION about DIFF; the view stays until then.
+IS-TYPED is non-nil if the person typed it.  DECISION is a name of the
+protocol's."
+  (when (pillion-diff-is-deciding diff)
+    (user-error "Pillion: this diff is being decided"))
+  (let* ((buffer (pillion-diff-buffer diff))
+         (text (and (equal decision "accept") (pillion-diff--text-to-accept buffer)))
+         (was-read-only (buffer-local-value 'buffer-read-only buffer))
+         (rule (lambda (ruling)
+                 (setf (pillion-diff-is-deciding diff) nil)
+                 (when (and (pillion-diff--pending-p diff) (buffer-live-p buffer))
+                   (with-current-buffer buffer
+                     (setq buffer-read-only was-read-only))
+                   (pillion-diff--on-ruling diff decision ruling)))))
+    (when text
+      ;; Before the agent hears of it.
+      (pillion-reload-expect (pillion-diff-path diff) text))
+    (setf (pillion-diff-is-deciding diff) t)
+    ;; What is typed meanwhile would be lost with the view.
+    (with-current-buffer buffer
+      (setq buffer-read-only t))
+    (unless (pillion-diff--ask diff decision
+                               `(,@(unless (or (null text) (equal text (pillion-diff-proposed diff)))
+                                     (list :content text))
+                                 :seen ,(pillion-seen diff is-typed))
+                               rule)
+      (funcall rule nil))))
+
+(defun pillion-diff--text-to-accept (buffer)
+  "The text of BUFFER, if an agent can get it."
+  (let ((invalid (pillion-text-invalid-line buffer)))
+    (when invalid
+      (user-error "Pillion: line %d is not valid UTF-8, so the text cannot be sent" invalid)))
+  (pillion-text-of-buffer buffer))
+
+(defun pillion-diff--on-ruling (diff decision ruling)
+  "The program's RULING about a DECISION about DIFF has come, nil if it cannot."
   (cond
-   ((and (pillion-diff-unchanged-rejects diff)
-         (if (pillion-diff-is-new diff)
-             (equal text "")
-           (and (not (pillion-diff-is-lossy diff))
-                (equal (pillion-text-lines text)
-                       (pillion-text-lines (pillion-diff-original diff))))))
-    (if (pillion-diff-is-new diff)
-        "an empty new file counts as rejected: C-c C-k, or C-c C-c again"
-      "unchanged, so the agent rejects it: C-c C-k, or C-c C-c again"))
-   ((and (pillion-diff-ignores-empty diff) (equal text "")
-         (not (equal (pillion-diff-proposed diff) "")))
-    "agents ignore an empty text: C-c C-k rejects, C-c C-c again accepts")))
+   ((eq t (plist-get ruling :settled))
+    (if (equal decision "accept")
+        (pillion-diff--settle diff 'accepted 'decided)
+      (pillion-diff--settle-rejected diff 'decided)))
+   (t
+    (when (equal decision "accept")
+      (pillion-reload-forget (pillion-diff-path diff)))
+    (pillion-say-all
+     "%s" (or (plist-get ruling :message)
+              "the program does not answer, so nothing is decided: M-x write-file keeps a copy")))))
 
-(defun pillion-diff--accept (diff)
-  "Accept DIFF as it stands in its view, if the person has seen it."
-  (let ((problem (pillion-diff--problem diff))
-        (buffer (pillion-diff-buffer diff)))
-    (when problem
-      (setf (pillion-diff-refused-at diff) (float-time))
-      (user-error "Pillion: %s: look first, then C-c C-c again" problem))
-    (let ((invalid (pillion-text-invalid-line buffer)))
-      (when invalid
-        (user-error "Pillion: line %d is not valid UTF-8, so the text cannot be sent" invalid)))
-    (let* ((text (pillion-text-of-buffer buffer))
-           (doubt (pillion-diff--doubt diff text)))
-      (when (and doubt (not (equal doubt (pillion-diff-warning diff))))
-        (setf (pillion-diff-warning diff) doubt)
-        (user-error "Pillion: %s" doubt))
-      (unless (pillion-diff--send diff "accepted" text)
-        (user-error "Pillion is not running, so the agent cannot get this: M-x write-file keeps a copy"))
-      (pillion-reload-expect (pillion-diff-path diff) text)
-      (pillion-diff--settle diff 'accepted 'now))))
-
-(defun pillion-diff--reject (diff &optional when)
-  "Reject DIFF, whose view is closed at WHEN.  The person's edits are kept."
+(defun pillion-diff--settle-rejected (diff when)
+  "DIFF is rejected; its view is closed at WHEN.  The person's edits are kept."
   (let ((kept (and (pillion-diff--edited-p diff) (pillion-diff--keep diff))))
-    (pillion-diff--send diff "rejected")
     (pillion-diff--settle diff 'rejected when)
     (when kept
       (pillion-say "rejected %s; your edits are in the buffer %s"
                    (pillion-proposal-name diff) kept))))
+
+(defun pillion-diff--await-rulings ()
+  "Wait a moment for rulings that are under way: Emacs is about to end."
+  (with-timeout (pillion-diff--ruling-timeout)
+    (while (seq-some #'pillion-diff-is-deciding pillion-diff--pending)
+      (accept-process-output nil 0.05))))
 
 (defun pillion-diff--choose-of (diffs prompt)
   "One of DIFFS, which the person chooses after PROMPT."
@@ -250,6 +228,10 @@ The one with ID is, in any case."
      ((null (cdr pillion-diff--pending)) (car pillion-diff--pending))
      (t (pillion-diff--choose-of pillion-diff--pending prompt)))))
 
+(defun pillion-diff--typed-p (is-interactive)
+  "Whether the person typed this command, if it IS-INTERACTIVE."
+  (and is-interactive pillion--in-command (not executing-kbd-macro)))
+
 ;;;###autoload
 (defun pillion-accept (&optional id)
   "Accept a proposal as it stands in its view, with your edits.
@@ -257,26 +239,24 @@ It is the one in focus, the only one, or one that you choose; with a
 prefix argument, the one with this ID.
 
 Only a command that you give accepts.  Keyboard macros, timers and code
-do not, nor does what you type before you have seen the proposal for a
-second."
+do not, nor does what you type before you have seen the proposal.  If
+there is something that you may not expect, a message says so, and the
+same command again accepts."
   (interactive "P")
-  (let ((is-typed (and (called-interactively-p 'interactive) pillion--in-command)))
+  (let ((is-typed (pillion-diff--typed-p (called-interactively-p 'interactive))))
     (cond
      ((null pillion-diff--pending)
       (user-error "Pillion: no diff is pending"))
      (executing-kbd-macro
       (user-error "Pillion: a keyboard macro cannot accept"))
      ((not is-typed)
-      (user-error "Pillion: only a command that you give accepts"))
-     (t
-      (let ((diff (pillion-diff--choose id "Accept which diff? ")))
-        (if (and (= (pillion-diff-seen-revision diff) 0)
-                 (not (eq diff (pillion-view-focused)))
-                 (not (pillion-view-shown-p diff)))
-            (progn
-              (pillion-diff--go-to diff)
-              (user-error "Pillion: not seen yet: look first, then try again"))
-          (pillion-diff--accept diff)))))))
+      (user-error "Pillion: only a command that you give accepts")))
+    (let ((diff (pillion-diff--choose id "Accept which diff? ")))
+      (unless (or (eql (pillion-diff-seen-revision diff) (pillion-diff-revision diff))
+                  (eq diff (pillion-view-focused))
+                  (pillion-view-shown-p diff))
+        (pillion-diff--go-to diff))
+      (pillion-diff--decide diff "accept" is-typed))))
 
 ;;;###autoload
 (defun pillion-reject (&optional id)
@@ -284,7 +264,8 @@ second."
 It is the one in focus, the only one, or one that you choose; with a
 prefix argument, the one with this ID."
   (interactive "P")
-  (pillion-diff--reject (pillion-diff--choose id "Reject which diff? ") 'now))
+  (let ((is-typed (pillion-diff--typed-p (called-interactively-p 'interactive))))
+    (pillion-diff--decide (pillion-diff--choose id "Reject which diff? ") "reject" is-typed)))
 
 (defun pillion-diff--go-to (diff)
   "Bring the person to DIFF."
@@ -292,8 +273,7 @@ prefix argument, the one with this ID."
                      (get-buffer-window (pillion-diff-buffer diff) 'visible)))
         (here (pillion-view-focused)))
     (if window
-        (progn (setf (pillion-diff-seen-since diff) (float-time))
-               (select-frame-set-input-focus (window-frame window))
+        (progn (select-frame-set-input-focus (window-frame window))
                (select-window window))
       (dolist (other (cons diff pillion-diff--pending))
         (when (and (pillion-diff-config other)
@@ -343,11 +323,19 @@ With a prefix argument, it is the one with this ID."
   (let ((diff pillion-diff--mine))
     (when (and (pillion-diff--pending-p diff)
                (eq (current-buffer) (pillion-diff-buffer diff)))
-      (pillion-diff--reject diff 'soon))))
+      (pillion-diff--ask diff "reject" nil #'ignore)
+      (pillion-diff--settle-rejected diff 'soon))))
 (put 'pillion-diff--on-kill 'permanent-local-hook t)
+
+(defun pillion-diff--may-kill ()
+  "Not while the program rules: its answer comes within two seconds."
+  (or (not (pillion-diff-is-deciding pillion-diff--mine))
+      (progn (pillion-say "this diff is being decided") nil)))
+(put 'pillion-diff--may-kill 'permanent-local-hook t)
 
 (defun pillion-diff--confirm-exit ()
   "Ask before Emacs ends while proposals wait."
+  (pillion-diff--await-rulings)
   (or (null pillion-diff--pending)
       noninteractive
       (y-or-n-p (format "%d %s for a decision; reject and exit? "
@@ -376,6 +364,7 @@ With a prefix argument, it is the one with this ID."
 (defun pillion-diff--detach ()
   "Nothing is pending any longer."
   (setq pillion--in-command nil)
+  (pillion-seen-after-command)
   (remove-hook 'pre-command-hook #'pillion-diff--pre-command)
   (remove-hook 'post-command-hook #'pillion-diff--post-command)
   (remove-hook 'window-buffer-change-functions #'pillion-diff--note-all-hidden)
@@ -387,8 +376,7 @@ With a prefix argument, it is the one with this ID."
 (defun pillion-diff--read (diff params)
   "Put PARAMS of `pillion/openDiff' into DIFF."
   (let* ((agent (plist-get params :agent))
-         (original (plist-get params :original))
-         (flag (lambda (key) (eq t (plist-get params key)))))
+         (original (plist-get params :original)))
     (setf (pillion-diff-revision diff) (or (plist-get params :revision) 1)
           (pillion-diff-path diff) (plist-get params :path)
           (pillion-diff-agent diff) (or (plist-get agent :displayName) "?")
@@ -396,20 +384,17 @@ With a prefix argument, it is the one with this ID."
           (pillion-diff-is-new diff) (not (stringp original))
           (pillion-diff-original diff) (if (stringp original) original "")
           (pillion-diff-proposed diff) (plist-get params :proposed)
-          (pillion-diff-is-lossy diff) (funcall flag :originalIsLossy)
-          ;; An older program does not say.
-          (pillion-diff-ignores-empty diff)
-          (if (plist-member params :ignoresEmptyText)
-              (funcall flag :ignoresEmptyText)
-            (not (equal (plist-get agent :name) "script")))
-          (pillion-diff-unchanged-rejects diff) (funcall flag :unchangedIsRejection)
-          (pillion-diff-warning diff) nil
-          (pillion-diff-refused-at diff) 0.0)))
+          (pillion-diff-is-lossy diff) (eq t (plist-get params :originalIsLossy)))))
 
 (defun pillion-diff--say-notes (diff)
   "Show the notes of DIFF, for which a narrow window has no room."
   (when (pillion-diff-notes diff)
     (pillion-say "%s" (string-join (pillion-diff-notes diff) " "))))
+
+(defun pillion-diff--begin (diff params)
+  "What is in the buffer of DIFF is the proposal in PARAMS."
+  (pillion-proposal-begin diff (plist-get params :hunks))
+  (pillion-seen-begin diff))
 
 (defun pillion-diff--replace (diff params)
   "Show the newer proposal in PARAMS in the view of DIFF."
@@ -420,8 +405,10 @@ With a prefix argument, it is the one with this ID."
         (pillion-text-fill original (pillion-diff-original diff))
         (with-current-buffer original
           (setq buffer-undo-list t))))
+    (pillion-seen-forget diff)
     (pillion-text-replace (pillion-diff-buffer diff) (pillion-diff-proposed diff))
-    (run-at-time 0 nil #'pillion-proposal-compare diff)
+    (pillion-diff--begin diff params)
+    (run-at-time 0 nil #'pillion-proposal-draw diff)
     (when (or was-edited (eq diff (pillion-view-focused)))
       (pillion-say "%s revised %s%s" (pillion-diff-agent diff) (pillion-proposal-name diff)
                    (if was-edited "; undo restores your edits" "")))
@@ -439,13 +426,10 @@ With a prefix argument, it is the one with this ID."
       (let ((diff (pillion-diff--make :id (plist-get params :id))))
         (pillion-diff--read diff params)
         (pillion-proposal-make-buffers diff)
+        (pillion-diff--begin diff params)
         (with-current-buffer (pillion-diff-buffer diff)
-          (add-hook 'pre-redisplay-functions #'pillion-diff--note-drawn nil t)
-          (add-hook 'window-selection-change-functions #'pillion-diff--note-focus nil t)
-          (when (buffer-live-p (pillion-diff-original-buffer diff))
-            (with-current-buffer (pillion-diff-original-buffer diff)
-              (add-hook 'window-selection-change-functions #'pillion-diff--note-focus nil t)))
           (add-hook 'write-contents-functions #'pillion-diff--on-write nil t)
+          (add-hook 'kill-buffer-query-functions #'pillion-diff--may-kill nil t)
           (add-hook 'kill-buffer-hook #'pillion-diff--on-kill nil t))
         (unless pillion-diff--pending
           (pillion-diff--attach))

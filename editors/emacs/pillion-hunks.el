@@ -4,90 +4,49 @@
 
 ;;; Commentary:
 
-;; Compares lines by Myers' algorithm.  A hunk is a list (OLD OLD-COUNT NEW
-;; NEW-COUNT): so many lines from the line OLD on, counted from 0, became so
-;; many from the line NEW on.
+;; The program compares texts; here, its hunks become lines of buffers.  A hunk
+;; is a list (OLD OLD-COUNT NEW NEW-COUNT): so many lines from the line OLD on,
+;; counted from 0, became so many from the line NEW on.
 
 ;;; Code:
 
-(defconst pillion-hunks--max-edits 400
-  "Where more lines than this differ, all that is left is one hunk.")
+(require 'pillion-core)
+(require 'pillion-client)
+(require 'pillion-text)
 
-(defun pillion-hunks--steps (old new from end-old end-new)
-  "How far each number of edits leads from FROM in OLD and NEW.
-They end before END-OLD and END-NEW.  A list of hash tables by
-diagonal, the last one first; nil where too much differs."
-  (let ((reach (make-hash-table)) (trace nil) (edits 0) (found nil)
-        (width (- end-old from)) (height (- end-new from)))
-    (puthash 1 0 reach)
-    (while (and (not found) (<= edits pillion-hunks--max-edits))
-      (push (copy-hash-table reach) trace)
-      (let ((k (- edits)))
-        (while (and (not found) (<= k edits))
-          (let* ((down (or (= k (- edits))
-                           (and (/= k edits)
-                                (< (gethash (1- k) reach -1) (gethash (1+ k) reach -1)))))
-                 (x (if down (gethash (1+ k) reach) (1+ (gethash (1- k) reach))))
-                 (y (- x k)))
-            (while (and (< x width) (< y height)
-                        (string= (aref old (+ from x)) (aref new (+ from y))))
-              (setq x (1+ x) y (1+ y)))
-            (puthash k x reach)
-            (when (and (>= x width) (>= y height))
-              (setq found t)))
-          (setq k (+ k 2))))
-      (setq edits (1+ edits)))
-    (and found trace)))
+(defun pillion-hunks--lines (range text)
+  "The first line of RANGE of TEXT in a buffer, and how many they are."
+  (let ((start (plist-get range :start)) (end (plist-get range :end)))
+    ;; To the program, a text in which CR alone ends lines is one line.
+    (if (and (< start end) (eq (pillion-text-ending text) 'mac))
+        (list start (1+ (pillion-text-count "\r" text)))
+      (list start (- end start)))))
 
-(defun pillion-hunks--path (trace x y)
-  "The edits of TRACE that lead to X and Y: lists (X Y IS-ADDED)."
-  (let ((edits nil) (count (1- (length trace))))
-    (dolist (reach trace)
-      (let* ((k (- x y))
-             (down (or (= k (- count))
-                       (and (/= k count)
-                            (< (gethash (1- k) reach -1) (gethash (1+ k) reach -1)))))
-             (before (if down (1+ k) (1- k)))
-             (from-x (gethash before reach))
-             (from-y (- from-x before)))
-        (when (> count 0)
-          (push (list from-x from-y down) edits))
-        (setq x from-x y from-y count (1- count))))
-    edits))
+(defun pillion-hunks-read (hunks original text)
+  "HUNKS of the program's, from ORIGINAL to TEXT."
+  (mapcar (lambda (it)
+            (append (pillion-hunks--lines (plist-get it :before) original)
+                    (pillion-hunks--lines (plist-get it :after) text)))
+          hunks))
 
-(defun pillion-hunks--join (edits from)
-  "The hunks that EDITS make, counted from the line FROM."
-  (let ((hunks nil))
-    (pcase-dolist (`(,x ,y ,is-added) edits)
-      (let* ((old (+ from x)) (new (+ from y)) (last (car hunks)))
-        (unless (and last
-                     (= old (+ (nth 0 last) (nth 1 last)))
-                     (= new (+ (nth 2 last) (nth 3 last))))
-          (push (list old 0 new 0) hunks))
-        (let ((place (nthcdr (if is-added 3 1) (car hunks))))
-          (setcar place (1+ (car place))))))
-    (nreverse hunks)))
+(defun pillion-hunks--request (original text)
+  "What the program is asked, to compare ORIGINAL with TEXT."
+  (list :original original :content (pillion-valid text)))
 
-(defun pillion-hunks-between (old new)
-  "What differs between the lists of lines OLD and NEW."
-  (let* ((old (vconcat old)) (new (vconcat new))
-         (end-old (length old)) (end-new (length new))
-         (from 0))
-    (while (and (< from end-old) (< from end-new) (string= (aref old from) (aref new from)))
-      (setq from (1+ from)))
-    (while (and (> end-old from) (> end-new from)
-                (string= (aref old (1- end-old)) (aref new (1- end-new))))
-      (setq end-old (1- end-old) end-new (1- end-new)))
-    (cond
-     ((and (= from end-old) (= from end-new)) nil)
-     ((or (= from end-old) (= from end-new))
-      (list (list from (- end-old from) from (- end-new from))))
-     (t
-      (let ((trace (pillion-hunks--steps old new from end-old end-new)))
-        (if trace
-            (pillion-hunks--join
-             (pillion-hunks--path trace (- end-old from) (- end-new from)) from)
-          (list (list from (- end-old from) from (- end-new from)))))))))
+(defun pillion-hunks-ask (original text answer)
+  "Compare ORIGINAL with TEXT, then call ANSWER with the hunks."
+  (pillion-client-ask :pillion/hunks (pillion-hunks--request original text)
+                      (lambda (result)
+                        (when result
+                          (funcall answer (pillion-hunks-read (plist-get result :hunks)
+                                                              original text))))))
+
+(defun pillion-hunks-now (original text)
+  "Compare ORIGINAL with TEXT, and wait for the hunks."
+  (pillion-hunks-read
+   (plist-get (pillion-client-ask-now :pillion/hunks (pillion-hunks--request original text))
+              :hunks)
+   original text))
 
 (provide 'pillion-hunks)
 ;;; pillion-hunks.el ends here

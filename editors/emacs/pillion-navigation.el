@@ -58,12 +58,16 @@
       (user-error "Pillion: there is no hunk at point"))
     (pcase-let* ((`(,old ,old-count ,new ,new-count) hunk)
                  (original (pillion-diff-original-buffer diff))
-                 (from (pillion-proposal-line-position original old))
-                 (to (pillion-proposal-line-position original (+ old old-count)))
-                 (text (with-current-buffer original
-                         (buffer-substring-no-properties from to)))
-                 (start (pillion-proposal-line-position (current-buffer) new))
-                 (end (pillion-proposal-line-position (current-buffer) (+ new new-count)))
+                 (text (if (buffer-live-p original)
+                           (pcase-let ((`((,from . ,to))
+                                        (pillion-proposal-places original `((,old ,old-count)))))
+                             (with-current-buffer original
+                               (save-restriction
+                                 (widen)
+                                 (buffer-substring-no-properties from to))))
+                         ""))
+                 (`((,start . ,end))
+                  (pillion-proposal-places (current-buffer) `((,new ,new-count))))
                  (is-last (= end (point-max))))
       ;; A last line without an end takes the line break before it along.
       (when (and is-last (> new-count 0) (= old-count 0) (> start (point-min))
@@ -75,8 +79,7 @@
       (save-excursion
         (goto-char start)
         (delete-region start end)
-        (insert text))
-      (pillion-proposal-compare diff))))
+        (insert text)))))
 
 (provide 'pillion-navigation)
 ;;; pillion-navigation.el ends here

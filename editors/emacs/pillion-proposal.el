@@ -16,12 +16,13 @@
 
 (cl-defstruct (pillion-diff (:constructor pillion-diff--make) (:copier nil))
   "A proposal that waits for a decision."
-  id revision path agent notes original proposed is-new is-lossy
-  ignores-empty unchanged-rejects remarks
-  ;; Its buffers, and what differs between them.
-  buffer original-buffer hunks refresh-timer
-  ;; Which revision was drawn, and since when; whether a key sequence was begun before.
-  (seen-revision 0) (seen-since 0.0) (refused-at 0.0) begun-before warning
+  id revision path agent notes original proposed is-new is-lossy remarks
+  ;; Its buffers, what differs between them, and of which state of the text that is true.
+  buffer original-buffer hunks compared refresh-timer
+  ;; Which revision was drawn, and since when; the overlays of the hunks with which it came.
+  (seen-revision 0) (seen-since 0.0) parts
+  ;; Whether the program is ruling about a decision.
+  is-deciding
   ;; Since when it has a focus for which the person did not ask; the last key that was meant for another.
   came-at (astray-at 0.0)
   ;; Where it is shown: the frame, its windows, and its configuration before.
@@ -53,7 +54,8 @@
   :group 'pillion)
 
 (defconst pillion-proposal--max-coloured 1000000
-  "Texts of more characters are shown without colours.")
+  "Texts of more characters have no colours of a mode.
+They are compared only when a command needs it.")
 
 (defvar pillion-diff-mode-map
   (let ((map (make-sparse-keymap)))
@@ -68,6 +70,7 @@
     map)
   "Keys in the buffers of a proposal.")
 
+(defvar org-inhibit-startup)
 (declare-function pillion-accept "pillion-diff" (&optional id))
 (declare-function pillion-reject "pillion-diff" (&optional id))
 (declare-function pillion-explain-keys "pillion-diff" ())
@@ -168,6 +171,7 @@
                     #'fundamental-mode
                   mode))
           (enable-local-variables nil)
+          (org-inhibit-startup t)
           (inhibit-message t)
           (is-modified (buffer-modified-p)))
       (delay-mode-hooks
@@ -203,7 +207,10 @@
       (setq buffer-undo-list nil
             pillion-diff--mine diff)
       (setq-local require-final-newline nil
-                  mode-require-final-newline nil)
+                  mode-require-final-newline nil
+                  ;; What is cut off is not seen.
+                  truncate-lines (default-value 'truncate-lines)
+                  truncate-partial-width-windows nil)
       (pillion-diff-mode 1))
     buffer))
 
@@ -226,13 +233,6 @@
 
 ;;; What differs
 
-(defun pillion-proposal--lines (buffer)
-  "The lines of BUFFER."
-  (with-current-buffer buffer
-    (save-restriction
-      (widen)
-      (split-string (buffer-substring-no-properties (point-min) (point-max)) "\n"))))
-
 (defun pillion-proposal-line-position (buffer line)
   "Where LINE of BUFFER begins, counted from 0."
   (with-current-buffer buffer
@@ -242,30 +242,47 @@
         (goto-char (point-min))
         (if (and (> (forward-line line) 0)) (point-max) (point))))))
 
-(defun pillion-proposal--paint (buffer line count face)
-  "Draw COUNT lines of BUFFER from LINE on with FACE."
-  (let* ((from (pillion-proposal-line-position buffer line))
-         (to (pillion-proposal-line-position buffer (+ line count)))
-         (overlay (make-overlay from (max to from) buffer)))
+;; Lines of a buffer are lists of the first one, from 0, and how many they are.
+
+(defun pillion-proposal-places (buffer lines)
+  "Where LINES of BUFFER are, which are in its order: pairs of positions."
+  (with-current-buffer buffer
+    (save-excursion
+      (save-restriction
+        (widen)
+        (goto-char (point-min))
+        (let ((at 0))
+          (mapcar (pcase-lambda (`(,line ,count))
+                    (forward-line (- line at))
+                    (let ((from (point)))
+                      (forward-line count)
+                      (setq at (+ line count))
+                      (cons from (point))))
+                  lines))))))
+
+(defun pillion-proposal--overlay (from to face)
+  "Draw what is between FROM and TO of the current buffer with FACE."
+  (let ((overlay (make-overlay from to)))
     (overlay-put overlay 'pillion t)
-    (overlay-put overlay 'face face)))
+    (overlay-put overlay 'face face)
+    overlay))
 
-(defun pillion-proposal--rest (original buffer)
-  "One hunk from where BUFFER begins to differ from ORIGINAL, of long texts."
-  (let* ((case-fold-search nil)
-         (first (compare-buffer-substrings original nil nil buffer nil nil))
-         (line (with-current-buffer buffer
-                 (1- (line-number-at-pos (min (abs first) (point-max)) t))))
-         (count (lambda (it)
-                  (with-current-buffer it
-                    (max 0 (- (line-number-at-pos (point-max) t) line))))))
-    (unless (zerop first)
-      (list (list line (funcall count original) line (funcall count buffer))))))
+(defun pillion-proposal--paint (buffer lines face)
+  "Draw LINES of BUFFER with FACE, and in them what is no text."
+  (let ((places (pillion-proposal-places buffer lines)))
+    (with-current-buffer buffer
+      (save-excursion
+        (pcase-dolist (`(,from . ,to) places)
+          (pillion-proposal--overlay from to face)
+          (goto-char from)
+          (while (search-forward "\ufffd" to t)
+            (overlay-put (pillion-proposal--overlay (1- (point)) (point) 'error) 'priority 1)))))))
 
-(defun pillion-proposal-compare (diff)
-  "Note and draw what differs in DIFF."
+(defun pillion-proposal-draw (diff)
+  "Draw what differs in DIFF."
   (let ((buffer (pillion-diff-buffer diff))
-        (original (pillion-diff-original-buffer diff)))
+        (original (pillion-diff-original-buffer diff))
+        (hunks (pillion-diff-hunks diff)))
     (when (buffer-live-p buffer)
       (dolist (it (list buffer original))
         (when (buffer-live-p it)
@@ -274,24 +291,58 @@
               (widen)
               (remove-overlays (point-min) (point-max) 'pillion t)))))
       (pillion-proposal--look-for-remarks diff)
-      (setf (pillion-diff-hunks diff)
-            (and (buffer-live-p original)
-                 (if (> (max (buffer-size buffer) (buffer-size original))
-                        pillion-proposal--max-coloured)
-                     (pillion-proposal--rest original buffer)
-                   (pillion-hunks-between (pillion-proposal--lines original)
-                                          (pillion-proposal--lines buffer)))))
-      (pcase-dolist (`(,old ,old-count ,new ,new-count) (pillion-diff-hunks diff))
-        (pillion-proposal--paint original old old-count 'pillion-removed)
-        (pillion-proposal--paint buffer new new-count 'pillion-added))
+      (when (buffer-live-p original)
+        (pillion-proposal--paint original (mapcar (lambda (it) (take 2 it)) hunks) 'pillion-removed)
+        (pillion-proposal--paint buffer (mapcar #'cddr hunks) 'pillion-added))
       (pillion-proposal--show-remarks diff))))
+
+(defun pillion-proposal--tick (diff)
+  "How often the text of DIFF was changed."
+  (buffer-chars-modified-tick (pillion-diff-buffer diff)))
+
+(defun pillion-proposal--compared (diff hunks)
+  "The text of DIFF differs from the original in HUNKS."
+  (setf (pillion-diff-hunks diff) hunks
+        (pillion-diff-compared diff) (pillion-proposal--tick diff))
+  (pillion-proposal-draw diff))
+
+(defun pillion-proposal-begin (diff hunks)
+  "The proposal of DIFF came with HUNKS, as the program has them."
+  (setf (pillion-diff-hunks diff)
+        (pillion-hunks-read hunks (pillion-diff-original diff) (pillion-diff-proposed diff))
+        (pillion-diff-compared diff) (pillion-proposal--tick diff)))
+
+(defun pillion-proposal--compare-soon (diff)
+  "Have DIFF compared as it is now, unless it was or is gone."
+  (when (and (buffer-live-p (pillion-diff-buffer diff))
+             (not (eql (pillion-diff-compared diff) (pillion-proposal--tick diff)))
+             (< (buffer-size (pillion-diff-buffer diff)) pillion-proposal--max-coloured))
+    (let ((tick (pillion-proposal--tick diff)))
+      (pillion-hunks-ask (pillion-diff-original diff)
+                         (pillion-text-of-buffer (pillion-diff-buffer diff))
+                         (lambda (hunks)
+                           (when (and (buffer-live-p (pillion-diff-buffer diff))
+                                      (eql tick (pillion-proposal--tick diff)))
+                             (pillion-proposal--compared diff hunks)))))))
+
+(defun pillion-proposal-compare (diff)
+  "Have DIFF compared as it is now, unless it was, and wait for that."
+  (unless (eql (pillion-diff-compared diff) (pillion-proposal--tick diff))
+    (let ((tick (pillion-proposal--tick diff))
+          (hunks (pillion-hunks-now (pillion-diff-original diff)
+                                    (pillion-text-of-buffer (pillion-diff-buffer diff)))))
+      ;; While it waited, a newer proposal may have come, or this one gone.
+      (unless (and (buffer-live-p (pillion-diff-buffer diff))
+                   (eql tick (pillion-proposal--tick diff)))
+        (user-error "Pillion: the proposal has changed meanwhile"))
+      (pillion-proposal--compared diff hunks))))
 
 (defun pillion-proposal--changed (&rest _)
   "Compare again once nothing is typed for a moment."
   (let ((diff pillion-diff--mine))
     (when (and diff (not (memq (pillion-diff-refresh-timer diff) timer-list)))
       (setf (pillion-diff-refresh-timer diff)
-            (run-at-time 0.2 nil #'pillion-proposal-compare diff)))))
+            (run-at-time 0.2 nil #'pillion-proposal--compare-soon diff)))))
 
 (defun pillion-proposal--original-line (diff line)
   "The line of the original that stands for LINE of the proposal of DIFF."

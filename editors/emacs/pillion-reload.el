@@ -307,6 +307,11 @@ MERGED is the text of the person's buffer if all of it is in TEXT."
   (run-at-time pillion-reload--expected-for nil #'pillion-reload--look-soon)
   (pillion-reload-check))
 
+(defun pillion-reload-forget (path)
+  "Nobody is about to write the file PATH after all."
+  (setq pillion-reload--expected
+        (remq (pillion-reload--expectation path) pillion-reload--expected)))
+
 (defun pillion-reload-detach ()
   "Stop checking."
   (setq pillion-reload--is-on nil)

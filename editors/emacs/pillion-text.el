@@ -16,7 +16,7 @@
 (defconst pillion-text-bom "\ufeff"
   "The byte order mark.")
 
-(defun pillion-text--count (needle text)
+(defun pillion-text-count (needle text)
   "How often NEEDLE occurs in TEXT."
   (let ((at 0) (count 0))
     (while (setq at (string-search needle text at))
@@ -24,21 +24,21 @@
             at (+ at (length needle))))
     count))
 
-(defun pillion-text--ending (text)
+(defun pillion-text-ending (text)
   "How all lines of TEXT end: `dos', `mac', or `unix' where they differ, too."
   (if (not (string-search "\r" text))
       'unix
-    (let ((cr (pillion-text--count "\r" text))
-          (lf (pillion-text--count "\n" text)))
+    (let ((cr (pillion-text-count "\r" text))
+          (lf (pillion-text-count "\n" text)))
       (cond ((= lf 0) 'mac)
-            ((and (= cr lf) (= cr (pillion-text--count "\r\n" text))) 'dos)
+            ((and (= cr lf) (= cr (pillion-text-count "\r\n" text))) 'dos)
             (t 'unix)))))
 
 (defun pillion-text-decode (text)
   "TEXT as it is in a buffer, and its coding system, as a pair."
   (let* ((has-bom (string-prefix-p pillion-text-bom text))
          (text (if has-bom (substring text 1) text))
-         (ending (pillion-text--ending text)))
+         (ending (pillion-text-ending text)))
     (cons (pcase ending
             ('dos (string-replace "\r\n" "\n" text))
             ('mac (string-replace "\r" "\n" text))
@@ -115,10 +115,6 @@
               (setq buffer-file-coding-system (cdr decoded))
               (set-buffer-modified-p nil))))
       (kill-buffer source))))
-
-(defun pillion-text-lines (text)
-  "The lines of TEXT, whatever they end with, for comparing."
-  (string-replace "\r" "\n" (string-replace "\r\n" "\n" text)))
 
 (defun pillion-text-remarks (original proposed)
   "What changed from ORIGINAL to PROPOSED and is not visible in the lines."

@@ -159,7 +159,7 @@ Nil if it cannot be shown now without disturbing them."
              (pillion-diff-two-windows (pillion-diff-original-buffer diff)
                                        (pillion-diff-buffer diff))))
           ;; Not earlier: an agent waits for the answer, and this takes time for long texts.
-          (pillion-proposal-compare diff)
+          (pillion-proposal-draw diff)
           (pillion-view--go-to-first-hunk diff)
           (setf (pillion-diff-arrangement diff) (window-list nil 'no-mini)
                 (pillion-diff-windows diff)

@@ -44,10 +44,11 @@
 ;; are as they were.  What you wrote into a proposal that is rejected, or whose
 ;; agent is gone, stays in a buffer named *Kept: …*.
 ;;
-;; You accept only what you have seen.  Nothing is accepted within a second after
-;; a proposal was drawn, nor what you began to type before the agent sent a newer
-;; one.  Saving accepts nothing, so no autosave does; nor do keyboard macros,
-;; timers or code.
+;; You accept only what you have seen.  Nothing is accepted before a proposal was
+;; on the screen for 0.7 s, nor what you began to type before the agent sent a
+;; newer one.  Saving accepts nothing, so no autosave does; nor do keyboard macros,
+;; timers or code.  If a hunk has not been on the screen, or there is something
+;; else that you may not expect, a message says so, and the same key again accepts.
 ;;
 ;; Emacs writes nothing: the agent writes the file once you accept, and the
 ;; buffer that visits it is read again, unless it has unsaved changes.  Points,
@@ -129,6 +130,7 @@
 (defun pillion--leave ()
   "Emacs exits: do not wait for an answer."
   (when (memq pillion-client-phase '(starting running))
+    (pillion-diff--await-rulings)
     (pillion-client-stop)
     (accept-process-output nil 0.05)))
 

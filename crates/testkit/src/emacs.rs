@@ -23,6 +23,11 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 const DESCRIBE: &str = "(format \"%s in %s; %S\\n%s\" major-mode (buffer-name) (mapcar #'buffer-name (buffer-list)) \
     (with-current-buffer \"*Messages*\" (buffer-string)))";
 
+/// That the proposal in focus, or the only one, has been on the screen so long that it may be decided.
+const LOOKED_AT: &str = "(let ((diff (or (pillion-view-focused) (and (null (cdr pillion-diff--pending)) (car pillion-diff--pending))))) \
+    (and (pillion-diff--pending-p diff) (not (pillion-astray-p diff)) (not (pillion-diff-is-deciding diff)) \
+    (eql (pillion-diff-seen-revision diff) (pillion-diff-revision diff)) (> (- (float-time) (pillion-diff-seen-since diff)) 0.8)))";
+
 /// A running Emacs. It and all that it started are killed on drop.
 #[derive(Debug)]
 pub struct Emacs {
@@ -122,6 +127,18 @@ impl Emacs {
             "(with-current-buffer \"*Messages*\" (save-excursion (goto-char (point-min)) (search-forward {text:?} nil t)))"
         );
         self.wait_until("a message", &condition);
+    }
+
+    /// Whether the proposal in focus, or the only one, has been on the screen so long that it may be decided.
+    #[track_caller]
+    pub fn has_looked(&self) -> bool {
+        self.get(&format!("(if {LOOKED_AT} t :json-false)"))
+    }
+
+    /// Waits until that is so.
+    #[track_caller]
+    pub fn wait_looked(&self) {
+        self.wait_until("a proposal that was looked at", LOOKED_AT);
     }
 
     /// Fails if an error was reported since it started.

@@ -15,6 +15,9 @@ pub const ORIGINAL: &str = "one\ntwo\nthree\nfour\nfive\n";
 /// What Gemini CLI proposes for it.
 pub const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\n";
 
+/// By then a question is on the screen, and has been there for so long that its answer counts.
+const QUESTION: Duration = Duration::from_secs(3);
+
 /// How long it is watched that nothing is decided.
 const QUIET: Duration = Duration::from_millis(300);
 
@@ -117,6 +120,20 @@ impl Person {
         self.wait("a proposal that may be accepted", |editor| {
             editor.may_accept()
         });
+    }
+
+    /// Accepts, and reads what is asked, such as that not all of it was on the screen, and accepts all the same.
+    #[track_caller]
+    pub fn accept_whatever_is_asked(&self) {
+        let started = Instant::now();
+        while self.editor.has_views() {
+            assert!(started.elapsed() < SOON, "{}", self.editor.describe());
+            self.editor.accept();
+            let asked = Instant::now();
+            while self.editor.has_views() && asked.elapsed() < QUESTION {
+                pause(asked);
+            }
+        }
     }
 
     /// Waits until this is so in the editor.

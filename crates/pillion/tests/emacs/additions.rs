@@ -153,6 +153,7 @@ each_emacs! {
             assert!(world.emacs.get::<bool>("(eq evil-state 'visual)"), "{keys}");
             world.emacs.input("<ESC>");
             world.wait_view();
+            world.look();
             world.emacs.input("<C-c><C-k>");
             world.is_rejected(&mut gemini);
             world.emacs.eval("(with-current-buffer \"*Messages*\" (let ((inhibit-read-only t)) (erase-buffer)))");

@@ -41,9 +41,10 @@ fn accept_with(emacs: &Emacs, keys: &str) {
     );
     emacs.input("<C-c><M-x>pillion-diffs<RET>");
     emacs.wait_until(
-        "a proposal that was looked at",
-        "(and (equal (buffer-name) \"*Proposal: poem.txt*\") (pillion-diff-ready-p))",
+        "the proposal",
+        "(equal (buffer-name) \"*Proposal: poem.txt*\")",
     );
+    emacs.wait_looked();
     emacs.input(&format!("<M-gt>{keys}<RET><C-c><C-c>"));
 }
 

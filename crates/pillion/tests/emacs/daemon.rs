@@ -22,10 +22,10 @@ each_emacs! {
         client.wait_exit(SOON);
         gemini.propose(&path, PROPOSED);
         assert!(gemini.receives_no_outcome(std::time::Duration::from_secs(2)), "{}", emacs.describe());
-        assert!(!emacs.get::<Option<bool>>("(pillion-diff-ready-p)").unwrap_or(false), "nobody has seen it");
+        assert!(!emacs.has_looked(), "nobody has seen it");
         let client = daemon.client_in_tmux(&tmux, &path);
         client.wait_for("C-c C-c accepts", SOON);
-        emacs.wait_until("a proposal that was looked at", "(pillion-diff-ready-p)");
+        emacs.wait_looked();
         // The first key in a new frame goes to the buffer with which it opened.
         client.send_keys(["C-l", "C-c", "C-c"]);
         let expected = pillion_agent::Update::accepted(path.display().to_string(), PROPOSED);
@@ -52,7 +52,7 @@ each_emacs! {
         let [first, last] = clients;
         last.wait_for("C-c C-c accepts", SOON);
         // Sooner, keys do nothing.
-        emacs.wait_until("a proposal that was looked at", "(pillion-diff-ready-p)");
+        emacs.wait_looked();
         last.send_keys(["C-x", "5", "0"]);
         last.wait_exit(SOON);
         first.wait_for("C-c C-c accepts", SOON);

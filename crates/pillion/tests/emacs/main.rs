@@ -41,6 +41,7 @@ mod busy;
 mod conformance;
 mod daemon;
 mod diagnostics;
+mod gate;
 mod install;
 mod review;
 #[allow(dead_code, reason = "shared with the other tests of the command")]

@@ -16,7 +16,7 @@ each_emacs! {
         let screen = world.emacs.pane().screen();
         assert!(screen.contains("C-c C-c accepts, C-c C-k rejects") && screen.contains("a.txt (on disk)"), "{screen}");
         let colours = "(mapcar (lambda (it) (mapcar (lambda (o) (list (overlay-get o 'face) (overlay-start o) (overlay-end o))) \
-            (with-current-buffer (window-buffer it) (sort (overlays-in 1 100) (lambda (a b) (< (overlay-start a) (overlay-start b))))))) (window-list nil 'no-mini (frame-first-window)))";
+            (with-current-buffer (window-buffer it) (seq-filter (lambda (it) (overlay-get it 'face)) (sort (overlays-in 1 100) (lambda (a b) (< (overlay-start a) (overlay-start b)))))))) (window-list nil 'no-mini (frame-first-window)))";
         let drawn: String = world.emacs.get(&format!("(format \"%S\" {colours})"));
         assert_eq!(drawn, "(((pillion-removed 5 9) (pillion-removed 25 25)) ((pillion-added 5 7) (pillion-added 23 27)))");
         world.emacs.input("<C-c><C-c>");
@@ -69,7 +69,7 @@ each_emacs! {
             world.emacs.wait_until(
                 "the newer one, seen for a while",
                 "(let ((diff (car pillion-diff--pending))) (and (= (pillion-diff-seen-revision diff) (pillion-diff-revision diff)) \
-                 (> (- (float-time) (pillion-diff-seen-since diff)) 1.2) (pillion-diff-begun-before diff)))",
+                 (> (- (float-time) (pillion-diff-seen-since diff)) 1.2) pillion-seen--begun-at))",
             );
             world.emacs.input(if begun == "<C-c>" { "<C-c>" } else { "<RET>" });
             world.emacs.wait_said("a newer proposal");
@@ -98,6 +98,7 @@ each_emacs! {
             world.is_pending(&mut gemini, begin);
             world.emacs.input(end);
             world.wait_view();
+            world.look();
             world.emacs.input("<C-c><C-k>");
             world.is_rejected(&mut gemini);
             world.emacs.eval("(with-current-buffer \"*Messages*\" (let ((inhibit-read-only t)) (erase-buffer)))");

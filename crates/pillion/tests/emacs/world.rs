@@ -95,8 +95,7 @@ impl World {
 
     #[track_caller]
     pub fn look(&self) {
-        self.emacs
-            .wait_until("a proposal that was looked at", "(pillion-diff-ready-p)");
+        self.emacs.wait_looked();
     }
 
     #[track_caller]

@@ -162,7 +162,7 @@ impl Editor for Emacs {
     }
 
     fn may_accept(&self) -> bool {
-        self.is("(pillion-diff-ready-p)")
+        self.emacs.has_looked()
     }
 
     fn has_views(&self) -> bool {

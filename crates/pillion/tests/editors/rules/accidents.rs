@@ -115,7 +115,7 @@ each_editor! {
         fs::write(&person.path, PROPOSED).unwrap();
         // With the next proposal it was looked at, twice.
         for _ in 0..2 {
-            person.begin("newer\n");
+            person.propose("newer\n");
             person.editor.reject();
             person.is_rejected();
             assert_eq!(person.editor.file_text(&person.path), unsaved);

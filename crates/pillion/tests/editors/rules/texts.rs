@@ -16,7 +16,7 @@ each_editor! {
         for (number, (name, text)) in texts(LONGEST).iter().enumerate() {
             person.path = person.home.workspace().join(format!("{number}.txt"));
             person.propose(text);
-            person.editor.accept();
+            person.accept_whatever_is_asked();
             let Update::DiffAccepted { content, .. } = person.gemini.outcome() else {
                 panic!("{name}: not accepted\n{}", person.editor.describe())
             };

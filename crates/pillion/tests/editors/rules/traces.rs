@@ -16,7 +16,7 @@ each_editor! {
         person.editor.accept();
         person.is_accepted(PROPOSED);
         are_as_before(&person, &before, "accepting");
-        person.begin(PROPOSED);
+        person.propose(PROPOSED);
         person.editor.reject();
         person.is_rejected();
         are_as_before(&person, &before, "rejecting");
