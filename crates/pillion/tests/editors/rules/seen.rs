@@ -27,7 +27,7 @@ each_editor! {
         let begun = Instant::now();
         while begun.elapsed() < HELD {
             person.editor.accept();
-            sleep(Duration::from_millis(50));
+            sleep(Duration::from_millis(20));
         }
         person.is_pending("a held key");
         person.look();
