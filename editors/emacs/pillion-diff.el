@@ -143,9 +143,8 @@ ANSWER is called with what it rules.  Non-nil if it was asked."
   "Have the program rule about a DECISION about DIFF; the view stays until then.
 IS-TYPED is non-nil if the person typed it.  DECISION is a name of the
 protocol's."
-  (when (pillion-diff-is-deciding diff)
-    (user-error "Pillion: this diff is being decided"))
   (let* ((buffer (pillion-diff-buffer diff))
+         (seen (pillion-seen diff is-typed))
          (text (and (equal decision "accept") (pillion-diff--text-to-accept buffer)))
          (was-read-only (buffer-local-value 'buffer-read-only buffer))
          (rule (lambda (ruling)
@@ -154,6 +153,8 @@ protocol's."
                    (with-current-buffer buffer
                      (setq buffer-read-only was-read-only))
                    (pillion-diff--on-ruling diff decision ruling)))))
+    (when (pillion-diff-is-deciding diff)
+      (user-error "Pillion: this diff is being decided"))
     (when text
       ;; Before the agent hears of it.
       (pillion-reload-expect (pillion-diff-path diff) text))
@@ -164,7 +165,7 @@ protocol's."
     (unless (pillion-diff--ask diff decision
                                `(,@(unless (or (null text) (equal text (pillion-diff-proposed diff)))
                                      (list :content text))
-                                 :seen ,(pillion-seen diff is-typed))
+                                 :seen ,seen)
                                rule)
       (funcall rule nil))))
 

@@ -20,6 +20,13 @@
 (defvar pillion-seen--begun-at nil
   "When the person began the key sequence or the prompt in which they are.")
 
+(defconst pillion-seen--burst 0.3
+  "Commands that follow each other within so many seconds are one.
+A keyboard repeats ten times a second, and most commands are two keys.")
+
+(defvar pillion-seen--decided '(0 . 0)
+  "When the person decided last, and when they began to type that.")
+
 ;;; Which revision, and since when
 
 (defun pillion-seen--note-drawn (window)
@@ -61,16 +68,24 @@
   "A command has ended; from now on, keys refer to what is on the screen."
   (setq pillion-seen--begun-at nil))
 
-(defun pillion-seen--drawn-ms (diff)
-  "For how many milliseconds DIFF was drawn when the person began to type.
-Nil if it never was."
+(defun pillion-seen--note-decision ()
+  "The person decides: when they began to type that.
+A key that is held down gives the same command again and again."
+  (let* ((now (float-time))
+         (begun-at (if (< (- now (car pillion-seen--decided)) pillion-seen--burst)
+                       (cdr pillion-seen--decided)
+                     (or pillion-seen--begun-at now))))
+    (setq pillion-seen--decided (cons now begun-at))
+    begun-at))
+
+(defun pillion-seen--drawn-ms (diff begun-at)
+  "For how many milliseconds DIFF was drawn at BEGUN-AT; nil if it never was."
   (and (eql (pillion-diff-seen-revision diff) (pillion-diff-revision diff))
-       (max 0 (truncate (* 1000 (- (or pillion-seen--begun-at (float-time))
-                                   (pillion-diff-seen-since diff)))))))
+       (max 0 (truncate (* 1000 (- begun-at (pillion-diff-seen-since diff)))))))
 
 (defun pillion-seen (diff is-typed)
-  "What the person saw of DIFF, for the program; IS-TYPED if they typed it."
-  `( :drawnMs ,(pillion-seen--drawn-ms diff)
+  "What the person who decides saw of DIFF; IS-TYPED if they typed that."
+  `( :drawnMs ,(pillion-seen--drawn-ms diff (pillion-seen--note-decision))
      :typed ,(if is-typed t :json-false)
      :hunks ,(pillion-seen--hunks diff)))
 
