@@ -1,5 +1,6 @@
 //! The agent's program: where it is installed, which release it is, and what it needs to run.
 
+mod alias;
 mod reported;
 
 use std::ffi::OsStr;
@@ -49,13 +50,14 @@ fn find(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
     on_path(agent.name(), environment).or_else(|| behind_alias(agent, environment))
 }
 
-/// Where Claude Code's own installer puts it, for which it writes an alias.
+/// What an alias of the person's shell starts, and where Claude Code's own installer puts it, for which it writes
+/// an alias.
 pub fn behind_alias(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
-    let home = environment
-        .home()
-        .filter(|_| agent == Dialect::ClaudeCode)?;
-    let path = home.join(".claude/local").join(agent.name());
-    path.is_file().then_some(path)
+    let home = environment.home()?;
+    alias::program(agent.name(), &home).or_else(|| {
+        let path = home.join(".claude/local").join(agent.name());
+        (agent == Dialect::ClaudeCode && path.is_file()).then_some(path)
+    })
 }
 
 /// The release that this command starts, as far as its package shows: nothing is run. The newest

@@ -273,3 +273,34 @@ fn an_agent_that_does_not_ask_shows_no_diffs() {
         .doctor(GEMINI)
         .expect("changes-without-asking", "note", "auto_edit");
 }
+
+/// npm would put another one beside it.
+#[test]
+fn an_agent_behind_an_alias_is_installed() {
+    let world = World::new();
+    let program = "#!/bin/sh\necho '2.1.330 (Claude Code)'\n";
+    let home = world.home().home();
+    for (place, file, line) in [
+        (
+            "own/claude",
+            ".zshrc",
+            "alias claude=\"$HOME/own/claude --ide\"\n",
+        ),
+        ("tool/claude", ".bashrc", "alias claude='~/tool/claude'\n"),
+        (".claude/local/claude", ".profile", ""),
+    ] {
+        let path = home.join(place);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, program).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(home.join(file), line).unwrap();
+        let told = world.doctor("claude");
+        told.expect_gone("agent-not-installed");
+        assert_eq!(told.agent["version"], "2.1.330", "{}", told.text);
+        assert!(told.text.contains(place), "{}", told.text);
+        fs::remove_file(&path).unwrap();
+        fs::remove_file(home.join(file)).unwrap();
+    }
+    let told = world.doctor("claude");
+    told.expect("agent-not-installed", "problem", "not on PATH");
+}

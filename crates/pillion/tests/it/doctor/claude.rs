@@ -217,8 +217,10 @@ fn a_companion_that_is_gone_and_a_stale_variable_are_reported() {
     assert!(files.iter().any(is_claudes));
     let world = world.with("CLAUDE_CODE_SSE_PORT", port.to_string());
     let told = world.doctor(CLAUDE);
-    assert_eq!(told.code, 1, "{}", told.text);
-    told.expect("dead-companion", "warning", ".lock");
+    // The next companion removes the file of the dead one.
+    let fix = told.expect_first("no-companion", "no companion is running");
+    assert_eq!(fix, "pillion");
+    told.expect_gone("dead-companion");
     told.expect("stale-variable", "warning", "CLAUDE_CODE_SSE_PORT");
 }
 
