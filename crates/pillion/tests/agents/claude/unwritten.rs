@@ -44,7 +44,7 @@ fn takes_an_empty_new_file_for_a_rejection(release: ClaudeRelease) {
 
     let path = scene.propose_new("empty.txt", "");
     let review = &scene.review;
-    review.press("a", "the agent treats an empty new file as a rejection");
+    review.press("a", "it changes nothing");
     assert!(scene.claude.asks(), "nothing is decided yet");
     review.confirm("a", "empty.txt: the agent treats this as a rejection");
     scene.claude.wait_answered();
@@ -68,7 +68,7 @@ fn leaves_a_file_alone_that_changed(release: ClaudeRelease) {
     review
         .pane()
         .wait_for("changed on disk since this diff opened", SOON);
-    review.press("a", "the agent will not write it");
+    review.press("a", "may refuse to write");
     assert!(scene.claude.asks(), "nothing is decided yet");
     review.confirm("a", &format!("accepted {FILE}"));
     scene.claude.wait_for("the turn is over");
