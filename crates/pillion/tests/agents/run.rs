@@ -121,7 +121,8 @@ fn neovim_gets_the_proposal(kind: AgentKind, version: NvimVersion) {
         "a diff that may be decided",
         "(function()
            local diff = require('pillion.diff.pending').sorted()[1]
-           return require('pillion.diff.seen').problem(diff, diff.revision) == nil
+           local sight = require('pillion.diff.seen').sight(diff)
+           return sight ~= nil and sight.drawn_ms >= 700
          end)()",
     );
     nvim.lua::<()>("require('pillion').accept()", json!([]));

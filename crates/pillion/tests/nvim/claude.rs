@@ -1,9 +1,8 @@
 //! Claude Code's protocol, spoken by the project's own client: what it gets from a person in Neovim,
 //! and what that person sees of what it proposes.
 
-use std::time::Duration;
-
 use pillion_agent::claude::Answer;
+use pillion_companion::gate::LOOK;
 use pillion_protocol::{Position, Range, Severity};
 use pillion_testkit::{NvimVersion, TestClaude};
 use serde_json::json;
@@ -167,9 +166,8 @@ each_neovim! {
         let call = claude.proposing(&path, "one\n2\n", "tab 1");
         world::look(&world.nvim);
         world.nvim.input(":%d _ | call setline(1, ['one', 'two'])<CR>:w<CR>");
-        is_told(&world, "unchanged, so the agent rejects it: :q! or :w again");
-        assert!(call.is_pending(Duration::from_millis(300)));
-        world::look(&world.nvim);
+        is_told(&world, "Claude Code treats this as a rejection: it changes nothing");
+        assert!(call.is_pending(2 * LOOK));
         world.nvim.input(":w<CR>");
         assert!(matches!(call.end(), Ok(Answer::Saved(_))));
         world.nvim.wait_until("the view gone", "require('pillion.diff.pending').is_empty()");
@@ -177,7 +175,7 @@ each_neovim! {
         let call = claude.proposing(&new, "text\n", "tab 2");
         world::look(&world.nvim);
         world.nvim.input(":%d _<CR>:w<CR>");
-        is_told(&world, "an empty new file counts as rejected: :q! or :w again");
+        is_told(&world, "Claude Code treats this as a rejection: it changes nothing");
         world.nvim.input(":q!<CR>");
         assert_eq!(call.end(), Ok(Answer::Rejected));
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pillion_agent::Update;
+use pillion_companion::gate::LOOK;
 use pillion_testkit::Home;
 use serde_json::{Value, json};
 
@@ -42,12 +43,12 @@ each_neovim! {
     /// Both agents ignore an empty text, and write their own proposal.
     fn an_emptied_proposal_is_accepted_only_when_asked_twice(version) {
         let mut review = Review::new(version);
-        let warned = "vim.api.nvim_exec('messages', true):find('ignore an empty text', 1, true) ~= nil";
+        let warned = "vim.api.nvim_exec('messages', true):find('ignores an empty text', 1, true) ~= nil";
         for keys in [":w<CR>", ":x<CR>", ":wq<CR>", ":PillionAccept<CR>"] {
             review.propose(PROPOSED);
             review.world.nvim.command("messages clear");
             review.type_until(&format!("gg\"_dG{keys}"), warned);
-            assert!(review.gemini.receives_no_outcome(Duration::from_millis(200)), "after {keys}");
+            assert!(review.gemini.receives_no_outcome(2 * LOOK), "after {keys}");
             review.world.nvim.input(keys);
             review.is_accepted("");
         }

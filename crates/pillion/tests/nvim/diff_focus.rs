@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use crate::diff::{ORIGINAL, Review};
 
+const HOUR: u64 = 3_600_000;
+
 const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
 
 /// A terminal at the right, with the person typing in it; see [`open_terminal`].
@@ -160,8 +162,7 @@ fn layout_is_as_before(
         .nvim
         .command("botright 8new | wincmd p | set readonly | 3");
     // Here it is about windows: nobody looks.
-    let no_delay = "require('pillion.diff.seen').REVIEW_DELAY_MS = 0";
-    review.world.nvim.lua::<Value>(no_delay, json!([]));
+    review.world.looked_for(HOUR);
     let before = review.everything();
     review.propose(PROPOSED);
     review.world.nvim.input("Gomine<Esc>:w<CR>");

@@ -168,16 +168,15 @@ each_neovim! {
         let world = World { nvim, home };
         world.wait_running();
         let mut gemini = TestAgent::find(&world.home, pillion_protocol::Dialect::GeminiCli);
-        let delay = "require('pillion.diff.seen').REVIEW_DELAY_MS = ...";
-        world.nvim.lua::<Value>(delay, json!([3_600_000]));
+        world.looked_for(0);
         gemini.propose(&file, PROPOSED);
         world.nvim.pane().wait_for(":w accepts, :q rejects", SOON);
         world.nvim.input("ZZ");
-        world.nvim.pane().wait_for("just opened", SOON);
-        world.nvim.lua::<Value>(delay, json!([0]));
+        world.nvim.pane().wait_for("only just opened", SOON);
+        world.looked_for(3_600_000);
         world.nvim.input("ZZ");
         gemini.outcome();
-        world.nvim.pane().wait_until("no refusal", SOON, |screen| !screen.contains("just opened"));
+        world.nvim.pane().wait_until("no refusal", SOON, |screen| !screen.contains("only just opened"));
     }
 }
 

@@ -1,6 +1,9 @@
 //! A decision is about the revision that the person has seen on the screen when they began to make it.
 
+use std::thread;
 use std::time::Duration;
+
+use pillion_companion::gate::HELD;
 
 use serde_json::{Value, json};
 
@@ -21,19 +24,15 @@ const ACCEPTING: [&str; 8] = [
     " p",
 ];
 
-const INIT: &str = "vim.cmd [[
+/// What is refused is said in whole sentences, for which Neovim wants Enter in a narrow window.
+const INIT: &str = "vim.o.columns = 200
+    vim.cmd [[
       command! W w
       nnoremap <C-s> <Cmd>w<CR>
       nnoremap <Space>p <Cmd>PillionAccept<CR>
     ]]";
 
 impl Review {
-    /// How long a proposal must have been on the screen: for ever, or not at all.
-    fn delay(&self, milliseconds: u64) {
-        let code = "require('pillion.diff.seen').REVIEW_DELAY_MS = ...";
-        self.world.nvim.lua::<Value>(code, json!([milliseconds]));
-    }
-
     fn forget_messages(&self) {
         self.world.nvim.command("messages clear");
     }
@@ -41,6 +40,8 @@ impl Review {
     /// The keys accept nothing, for this reason; and reject nothing.
     #[track_caller]
     fn is_refused(&self, keys: &str, reason: &str) {
+        // Not as from a key that is held down.
+        thread::sleep(HELD);
         self.forget_messages();
         let condition =
             format!("vim.api.nvim_exec('messages', true):find('{reason}', 1, true) ~= nil");
@@ -63,56 +64,50 @@ const HOUR: u64 = 3_600_000;
 each_neovim! {
     fn a_view_that_has_just_taken_the_focus_accepts_nothing_and_stays(version) {
         let mut review = Review::with(version, INIT);
-        review.delay(HOUR);
+        review.world.looked_for(0);
         review.begin(PROPOSED);
         review.world.nvim.wait_until("the proposal drawn", "(function()
             local diff = require('pillion.diff.pending').get(1)
-            return not require('pillion.diff.seen').is_unseen(diff)
+            return require('pillion.diff.seen').sight(diff) ~= nil
         end)()");
         for keys in ACCEPTING {
-            review.is_refused(keys, "just opened: look first, then :w again");
+            review.is_refused(keys, "this has only just opened: look at it");
         }
         review.was_never_decided();
-        review.delay(0);
+        review.world.looked_for(HOUR);
         review.world.nvim.input(":w<CR>");
         review.is_accepted(PROPOSED);
     }
 }
 
 each_neovim! {
-    /// As those do that a key sends which is held down.
-    fn a_write_that_comes_too_early_puts_the_next_one_off(version) {
+    fn a_decision_that_comes_too_early_does_not_put_the_next_one_off(version) {
         let mut review = Review::with(version, INIT);
-        review.delay(HOUR);
-        review.begin(PROPOSED);
-        review.world.nvim.command("redraw!");
-        for _ in 0..10 {
-            review.is_refused("<C-s>", ": look first");
-            // It stands there long enough.
-            review.world.nvim.lua::<Value>(
-                "local seen = require('pillion.diff.pending').get(1).seen
-                 seen.since = seen.since - 2 * ...",
-                json!([HOUR]),
-            );
+        for keys in ["<C-s>", "ZZ", ":PillionReject<CR>"] {
+            review.world.looked_for(0);
+            review.begin(PROPOSED);
+            review.world.nvim.command("redraw!");
+            for _ in 0..5 {
+                review.is_refused(keys, "only just opened");
+            }
+            review.world.looked_for(HOUR);
+            thread::sleep(HELD);
+            review.world.nvim.input("<C-s>");
+            review.is_accepted(PROPOSED);
         }
-        review.was_never_decided();
-        review.delay(0);
-        review.world.nvim.input("<C-s>");
-        review.is_accepted(PROPOSED);
     }
 }
 
 each_neovim! {
     fn a_newer_proposal_is_not_accepted_by_what_was_begun_before_it_was_drawn(version) {
         let mut review = Review::with(version, INIT);
+        review.world.looked_for(HOUR);
         for typed in [":w", ":wq", ":x", ":W", ":silent! w", ":PillionAccept"] {
-            review.delay(1000);
             review.propose(PROPOSED);
             review.type_until(typed, "vim.api.nvim_get_mode().mode == 'c'");
-            // Not the delay: it is about what they saw when they began.
-            review.delay(0);
+            // It is about what they saw when they began.
             review.begin(SWAPPED);
-            review.is_refused("<CR>", ": look first, then :w again");
+            review.is_refused("<CR>", "look at it");
             review.was_never_decided();
             review.world.look();
             review.world.nvim.input(":w<CR>");
@@ -125,13 +120,13 @@ each_neovim! {
     fn a_newer_proposal_that_was_just_drawn_is_accepted_by_nothing(version) {
         let mut review = Review::with(version, INIT);
         review.propose(PROPOSED);
-        review.delay(HOUR);
+        review.world.looked_for(0);
         for (number, keys) in ACCEPTING.iter().enumerate() {
             review.begin(if number % 2 == 0 { SWAPPED } else { PROPOSED });
-            review.is_refused(keys, ": look first, then :w again");
+            review.is_refused(keys, "look at it");
         }
         review.was_never_decided();
-        review.delay(0);
+        review.world.looked_for(HOUR);
         review.world.nvim.input("ZZ");
         review.is_accepted(PROPOSED);
     }
@@ -158,7 +153,7 @@ each_neovim! {
             review.type_until("<Esc>", "vim.api.nvim_get_mode().mode == 'n'");
             review.forget_messages();
             review.type_until(keys, "vim.b.pillion_diff ~= nil");
-            review.world.nvim.wait_until("why", "vim.api.nvim_exec('messages', true):find('not seen yet', 1, true) ~= nil");
+            review.world.nvim.wait_until("why", "vim.api.nvim_exec('messages', true):find('has not been on the screen yet', 1, true) ~= nil");
             review.was_never_decided();
             review.world.look();
             review.world.nvim.input(":PillionAccept<CR>");

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use pillion_protocol::{Dialect, File};
 use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, TestAgent};
+use serde_json::json;
 
 /// The command under test.
 pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
@@ -73,6 +74,17 @@ impl World {
         look(&self.nvim);
     }
 
+    /// From now on Neovim tells that every proposal has been on the screen for so long.
+    pub fn looked_for(&self, milliseconds: u64) {
+        let code = "local seen, milliseconds = require('pillion.diff.seen'), ...
+            seen.real = seen.real or seen.sight
+            seen.sight = function(diff)
+              local sight = seen.real(diff)
+              return sight and { revision = sight.revision, drawn_ms = milliseconds }
+            end";
+        self.nvim.lua::<()>(code, json!([milliseconds]));
+    }
+
     /// Waits until agents are shown a context in which `wanted` holds for the active file.
     pub fn active(&self, agent: &mut TestAgent, wanted: impl Fn(&File) -> bool) -> File {
         let context = agent.context(|context| context.active_file().is_some_and(&wanted));
@@ -89,7 +101,8 @@ pub fn look(nvim: &Nvim) {
            local pending = require('pillion.diff.pending')
            local diffs = pending.sorted()
            local diff = pending.focused() or diffs[#diffs]
-           return diff and require('pillion.diff.seen').problem(diff, diff.revision) == nil
+           local sight = diff and require('pillion.diff.seen').sight(diff)
+           return sight ~= nil and sight.revision == diff.revision and sight.drawn_ms >= 700
          end)()",
     );
 }

@@ -120,7 +120,7 @@ end
 
 --- A proposal that was answered while Neovim waited for a key, and cannot be shown at all.
 local function on_late_problem(_, params, message)
-  M.notify("pillion/didResolveDiff", { id = params.id, revision = params.revision, outcome = "rejected" })
+  M.request("pillion/decide", { id = params.id, revision = params.revision, decision = "reject" }, function() end)
   notify.unasked("error", ("rejected a change to %s: %s"):format(params.path or "?", message))
 end
 
@@ -274,9 +274,12 @@ function M.restart()
   M.start()
 end
 
---- Neovim quits: does not wait for an answer.
+--- Neovim quits: waits for nothing but what was just decided.
 local function leave()
   if connection then
+    if package.loaded["pillion.diff"] then
+      require("pillion.diff.pending").finish()
+    end
     phase = "stopping"
     connection:request("shutdown", nil, function() end)
     connection:notify("exit")

@@ -1,7 +1,7 @@
 --- The pending diffs: opened and closed for agents, decided by the person.
 
 local buffers = require("pillion.buffers")
-local client = require("pillion.client")
+local decide = require("pillion.diff.decide")
 local label = require("pillion.diff.label")
 local list = require("pillion.diff.list")
 local navigation = require("pillion.diff.navigation")
@@ -16,6 +16,7 @@ local session = require("pillion.diff.session")
 local standing = require("pillion.diff.standing")
 local text = require("pillion.diff.text")
 local typed = require("pillion.diff.typed")
+local unseen = require("pillion.diff.unseen")
 local utf8 = require("pillion.utf8")
 local view = require("pillion.diff.view")
 local waiting = require("pillion.diff.waiting")
@@ -23,75 +24,31 @@ local write = require("pillion.diff.write")
 
 local M = {}
 
-local function send(diff, outcome, content)
-  return client.notify(
-    "pillion/didResolveDiff",
-    { id = diff.id, revision = diff.revision, outcome = outcome, content = content }
-  )
-end
+local NOBODY = "Pillion is not running, so the agent cannot get this. Hint: :Pillion start; :w NAME writes a copy"
 
---- Says why nothing was accepted: later, since `:silent w` is a decision, too.
-local function refuse(problem)
-  vim.schedule(function()
-    notify.error(problem)
-  end)
-  return nil, problem
-end
-
-local function without_returns(content)
-  return (content:gsub("\r\n", "\n"))
-end
-
---- Whether this is the file as it is, line endings aside, or nothing where there is none.
-local function changes_nothing(diff, content)
-  if diff.is_new then
-    return content == ""
-  end
-  return not diff.is_lossy and without_returns(content) == without_returns(diff.original_content)
-end
-
---- What the agent would make of this text, if it is not what the person expects.
-local function doubt(diff, content)
-  if diff.unchanged_is_rejection and changes_nothing(diff, content) then
-    local what = diff.is_new and "an empty new file counts as rejected" or "unchanged, so the agent rejects it"
-    return what .. ": :q! or :w again"
-  elseif diff.ignores_empty_text and content == "" and #diff.pristine.lines > 0 then
-    return "agents ignore an empty text: :q! rejects, :w again accepts"
-  end
-end
-
---- `begun`: the revision that was on the screen when the person began to type this.
-local function accept(diff, begun)
-  local refusal = seen.refusal(diff, begun)
-  if refusal then
-    return refuse(refusal)
-  end
+--- `sight`: what had been on the screen when the person began to type this.
+local function accept(diff, sight)
   local content = buffers.text(diff.right)
   local invalid = utf8.first_invalid(content)
   if invalid then
     local _, line = content:sub(1, invalid):gsub("\n", "")
-    return refuse(("line %d is not valid UTF-8, so the text cannot be sent"):format(line + 1))
+    return decide.refuse(("line %d is not valid UTF-8, so the text cannot be sent"):format(line + 1))
   end
-  local warning = doubt(diff, content)
-  if warning and warning ~= diff.warning then
-    diff.warning = warning
-    return refuse(warning)
-  end
-  if not send(diff, "accepted", content) then
-    return refuse("Pillion is not running, so the agent cannot get this. Hint: :Pillion start; :w NAME writes a copy")
+  if not decide.ask(diff, "accept", sight, content) then
+    return decide.refuse(NOBODY)
   end
   vim.bo[diff.right].modified = false
   require("pillion.reload").expect(diff.path)
   if diff.is_new then
     new_file.expect(diff.path)
   end
-  pending.settle(diff, "accepted")
   return true
 end
 
-local function reject(diff)
-  send(diff, "rejected")
-  pending.settle(diff, "rejected")
+local function reject(diff, sight)
+  if not decide.ask(diff, "reject", sight) then
+    decide.close(diff)
+  end
   return true
 end
 
@@ -103,7 +60,7 @@ local function check(diff, was_closed, is_wanted)
   local is_gone = not vim.api.nvim_buf_is_loaded(diff.right)
   if is_gone or (was_closed and not view.is_shown(diff)) then
     diff.keeps_edits = not is_gone and not is_wanted
-    reject(diff)
+    decide.close(diff)
   else
     diff.was_inside = nil
   end
@@ -111,6 +68,11 @@ end
 
 local function check_later(diff, was_closed)
   diff.was_inside = pending.is_inside(diff)
+  if diff.deciding and was_closed then
+    -- What they decided before they closed it is under way.
+    diff.deciding.was_closed = true
+    return
+  end
   local is_wanted = diff.is_quit
   vim.schedule(function()
     check(diff, was_closed, is_wanted)
@@ -140,18 +102,23 @@ local function attach()
     end
   end)
   seen.attach(pending.of_buffer)
-  typed.attach(group, pending.revisions, function(kind, buf, argument, is_forced)
+  typed.attach(group, pending.sights, function(kind, buf, argument, is_forced, is_plain)
+    local diff = pending.of_buffer(buf)
+    if diff and kind == "exit" and is_plain then
+      -- The view goes when it counts, and not before.
+      accept(diff, typed.sight(diff))
+      return true
+    end
     if quit.prepare(kind, buf, is_forced, pending) then
       return true
     end
-    local diff = pending.of_buffer(buf)
     if diff and kind == "write_all" then
       -- It passes an unedited proposal over without a word.
       write.pass_over(diff)
     end
     local refusal = diff and write.refusal(kind, argument)
     if refusal then
-      refuse(refusal)
+      decide.refuse(refusal)
     end
     return refusal ~= nil
   end)
@@ -159,21 +126,20 @@ local function attach()
   session.attach(group, pending.sorted)
   label.attach(group, pending.sorted)
   write.attach(group, pending.of_buffer, function(diff)
-    accept(diff, typed.revision(diff))
+    accept(diff, typed.sight(diff))
   end, function(diff)
     proposal.fill(diff.right, diff.pristine)
+    unseen.follow(diff)
+    seen.draw_again(diff)
   end)
 end
 
 local function read(diff, params)
   diff.revision = params.revision
-  diff.warning = nil
   diff.path = params.path
   diff.agent = params.agent.displayName
   diff.notes = vim.tbl_map(tostring, params.notes or {})
-  -- An older program does not tell.
-  diff.ignores_empty_text = vim.F.if_nil(params.ignoresEmptyText, params.agent.name ~= "script")
-  diff.unchanged_is_rejection = params.unchangedIsRejection == true
+  diff.hunks = params.hunks
   diff.is_new = params.original == nil or params.original == vim.NIL
   diff.is_lossy = params.originalIsLossy == true
   diff.original_content = diff.is_new and "" or params.original
@@ -187,6 +153,7 @@ local function replace(diff, params)
   read(diff, params)
   original.refresh(diff)
   local is_over_edits = view.replace(diff, was_edited)
+  unseen.follow(diff)
   seen.draw_again(diff)
   if is_over_edits or pending.is_inside(diff) then
     label.announce_anew(diff, is_over_edits)
@@ -215,6 +182,8 @@ function M.open(params)
     attach()
   end
   pending.add(diff)
+  unseen.follow(diff)
+  unseen.attach(diff)
   typed.repeat_maps(diff.right)
   waiting.show(diff, pending, {})
   pending.emit("PillionDiffOpened", diff)
@@ -232,15 +201,15 @@ function M.close(params)
   return content, why
 end
 
---- Calls `act(diff, begun)` with the diff that is meant: by id, the one in focus, the only one, or the
---- one that the person chooses; and with the revision of it that they had on the screen then.
+--- Calls `act(diff, sight)` with the diff that is meant: by id, the one in focus, the only one, or the
+--- one that the person chooses; and with what of it they had on the screen then.
 local function with_diff(id, prompt, act)
-  local revisions = {}
+  local sights = {}
   for _, diff in ipairs(pending.sorted()) do
-    revisions[diff.id] = typed.revision(diff)
+    sights[diff.id] = typed.sight(diff)
   end
   local function act_on(diff)
-    return act(diff, revisions[diff.id])
+    return act(diff, sights[diff.id])
   end
   local diff = id and pending.get(id) or not id and pending.focused()
   local diffs = pending.sorted()
@@ -271,21 +240,16 @@ local function go_to(diff)
   return done
 end
 
---- Accepts what the person has seen; what they have not is shown.
-local function accept_seen(diff, begun)
+--- Neither a macro accepts, which goes on typing whatever is on the screen.
+local function accept_typed(diff, sight)
   if vim.fn.reg_executing() ~= "" then
-    return refuse("a running macro cannot accept")
-  elseif seen.is_unseen(diff) and not pending.is_inside(diff) then
-    if go_to(diff) then
-      return refuse("not seen yet: look first, then try again")
-    end
-    return
+    return decide.refuse("a running macro cannot accept")
   end
-  return accept(diff, begun)
+  return accept(diff, sight)
 end
 
 function M.accept(id)
-  return with_diff(id, "Accept which diff?", accept_seen)
+  return with_diff(id, "Accept which diff?", accept_typed)
 end
 
 function M.reject(id)

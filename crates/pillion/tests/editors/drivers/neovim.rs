@@ -19,7 +19,8 @@ const MAY_ACCEPT: &str = "(function()
     local pending = require('pillion.diff.pending')
     local diffs = pending.sorted()
     local diff = pending.focused() or diffs[#diffs]
-    return diff ~= nil and require('pillion.diff.seen').problem(diff, diff.revision) == nil
+    local sight = diff and require('pillion.diff.seen').sight(diff)
+    return sight ~= nil and sight.revision == diff.revision and sight.drawn_ms >= 700
   end)()";
 
 const HAS_VIEWS: &str = "#vim.tbl_filter(function(buf)

@@ -88,14 +88,19 @@ local IS_WRITE = { write = true, update = true, exit = true }
 
 --- What the first command of a line does: "write", "update", "exit" (write and quit), "write_all",
 --- "exit_all", "quit_all", "rename" (the buffer), or "unheard" (a write without autocommands); nil for
---- everything else. The argument of the command, and whether it may have a `!`.
+--- everything else. The argument of the command, whether it may have a `!`, and whether it is one of Neovim's own
+--- with neither a range nor an argument.
 function M.kind(line, depth)
-  line = without_range(line)
+  local whole = line:gsub("^[%s:]+", "")
+  line = without_range(whole)
+  local has_range = line ~= whole
   local name = line:match("^%a+")
   local is_unheard, modifier = false, name and find(MODIFIERS, name)
   while modifier do
     is_unheard = is_unheard or modifier[2] == "noautocmd"
-    line = without_range((line:sub(#name + 1):gsub("^!", "")))
+    whole = vim.trim((line:sub(#name + 1):gsub("^!", "")))
+    line = without_range(whole)
+    has_range = has_range or line ~= whole
     name = line:match("^%a+")
     modifier = name and find(MODIFIERS, name)
   end
@@ -117,7 +122,7 @@ function M.kind(line, depth)
   elseif kind == "rename" and argument == "" then
     kind = nil
   end
-  return kind, argument, has_bang
+  return kind, argument, has_bang, argument == "" and not has_range
 end
 
 --- What a write names instead of the file of its buffer: "" for none, also for `++enc=…` and for what

@@ -20,6 +20,9 @@ local leaving = {}
 --- How often to look whether a person in a view that shall go is done with typing.
 local LOOK_MS = 50
 
+--- How long Neovim waits for an answer before it quits.
+local FINISH_MS = 2000
+
 function M.is_empty()
   return next(pending) == nil
 end
@@ -65,9 +68,9 @@ function M.focused()
   end
 end
 
---- The revisions that are on the screen, by the id of the diff.
-function M.revisions()
-  return vim.tbl_map(seen.revision, pending)
+--- What is on the screen, by the id of the diff; see `seen.sight`.
+function M.sights()
+  return vim.tbl_map(seen.sight, pending)
 end
 
 --- Keeps the original of the view in focus from being changed, and no other.
@@ -126,9 +129,18 @@ local function is_in_the_middle(diff)
   return diff.outcome == "closed" and M.is_inside(diff) and focus.activity() == "busy"
 end
 
+--- While Neovim is about to quit, no window is closed.
+local is_finishing = false
+
 local function take_away_later(diff)
   vim.schedule(function()
-    if leaving[diff.id] ~= diff then
+    if leaving[diff.id] ~= diff or vim.v.exiting ~= vim.NIL then
+      return
+    end
+    if is_finishing then
+      vim.defer_fn(function()
+        take_away_later(diff)
+      end, LOOK_MS)
       return
     end
     if vim.fn.getcmdwintype() ~= "" then
@@ -162,12 +174,23 @@ function M.settle(diff, outcome)
   end
   leaving[diff.id] = diff
   diff.outcome = outcome
-  if diff.refused_at then
+  if diff.is_refused then
     -- It says that nothing was decided.
     notify.clear()
   end
   diff.was_inside = diff.was_inside or M.is_inside(diff)
   take_away_later(diff)
+end
+
+--- Waits until what the person decided counts, or does not: Neovim is about to quit.
+function M.finish()
+  is_finishing = true
+  vim.wait(FINISH_MS, function()
+    return not vim.iter(M.sorted()):any(function(diff)
+      return diff.deciding ~= nil
+    end)
+  end, 5)
+  is_finishing = false
 end
 
 --- Takes away at once what is left of the view of a settled diff.

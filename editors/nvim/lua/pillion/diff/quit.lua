@@ -6,9 +6,14 @@ local notify = require("pillion.notify")
 
 local M = {}
 
+--- Whether a proposal is not as it came or was sent.
+local function is_modified(diff)
+  return vim.bo[diff.right].modified and not diff.is_marked
+end
+
 --- Whether the person edited a proposal.
 function M.is_edited(diff)
-  return vim.bo[diff.right].modified and not diff.is_marked
+  return is_modified(diff) or (diff.deciding or {}).was_modified == true
 end
 
 --- Makes Neovim take a proposal for edited while the command is carried out.
@@ -24,6 +29,10 @@ local function mark(diff)
     end
     diff.is_marked = nil
   end)
+end
+
+local function is_deciding(diff)
+  return diff.deciding ~= nil
 end
 
 local is_saying = false
@@ -63,6 +72,9 @@ end
 function M.prepare(kind, buf, is_forced, pending)
   local here = pending.of_buffer(buf)
   if (kind == "quit_all" or kind == "exit_all") and not pending.is_empty() then
+    if not is_forced and vim.iter(pending.sorted()):all(is_deciding) then
+      return
+    end
     say_what_waits(pending)
     if not is_forced then
       if kind == "exit_all" then
@@ -108,6 +120,7 @@ function M.attach(group, pending)
   vim.api.nvim_create_autocmd("ExitPre", {
     group = group,
     callback = function()
+      pending.finish()
       -- All is quit: by a map, by a script, by `:restart`. The proposal in front is not closed by that.
       if not is_last_window() then
         vim.tbl_map(mark, pending.sorted())
@@ -119,7 +132,7 @@ function M.attach(group, pending)
     group = group,
     callback = function(event)
       local here = pending.of_buffer(event.buf)
-      if here and M.is_edited(here) then
+      if here and is_modified(here) then
         here.is_quit = true
         vim.schedule(function()
           here.is_quit = nil

@@ -1,10 +1,9 @@
---- What a person has seen: which revision of a proposal was drawn, and since when it stands there.
+--- What a person has seen: which revision of a proposal was drawn, since when it stands there, and which of its
+--- hunks. Pillion rules what that means for a decision (`diff/decide.lua`).
 
-local M = {
-  --- A decision that comes sooner is about what was there before; so is one that comes as soon after a
-  --- refused one, as from a key that is held down.
-  REVIEW_DELAY_MS = 1000,
-}
+local unseen = require("pillion.diff.unseen")
+
+local M = {}
 
 local namespace = vim.api.nvim_create_namespace("pillion_seen")
 
@@ -15,10 +14,13 @@ end
 --- Keys that were typed before the screen was drawn come before what is scheduled then.
 local function note_later(drawn)
   vim.schedule(function()
-    for diff, revision in pairs(drawn) do
-      local seen = diff.seen
-      if diff.revision == revision and not (seen and seen.revision == revision) then
-        diff.seen = { revision = revision, since = now() }
+    for win, lines in pairs(drawn) do
+      local diff, seen = lines.diff, lines.diff.seen
+      if diff.revision == lines.revision then
+        if not (seen and seen.revision == diff.revision) then
+          diff.seen = { revision = diff.revision, since = now() }
+        end
+        unseen.drawn(diff, win, lines)
       end
     end
   end)
@@ -28,15 +30,20 @@ end
 function M.attach(find)
   local drawn = {}
   vim.api.nvim_set_decoration_provider(namespace, {
-    on_win = function(_, _, buf)
+    on_win = function(_, win, buf)
       local diff = find(buf)
       if diff then
-        drawn[diff] = diff.revision
+        drawn[win] = { diff = diff, revision = diff.revision }
       end
       return false
     end,
     on_end = function()
       if next(drawn) then
+        for win, lines in pairs(drawn) do
+          local info = vim.fn.getwininfo(win)[1]
+          lines.first, lines.last = info.topline - 1, info.botline - 1
+          lines.tick = vim.api.nvim_buf_get_changedtick(info.bufnr)
+        end
         note_later(drawn)
         drawn = {}
       end
@@ -58,35 +65,10 @@ function M.draw_again(diff)
   vim.api.nvim_buf_del_extmark(diff.right, namespace, mark)
 end
 
---- The revision that was drawn last.
-function M.revision(diff)
-  return diff.seen and diff.seen.revision
-end
-
---- Whether the proposal as it is now has never been on the screen.
-function M.is_unseen(diff)
-  return M.revision(diff) ~= diff.revision
-end
-
---- Why a decision does not count now, or nil. `begun`: the revision that was on the screen when the person
---- began to type it.
-function M.problem(diff, begun)
-  if M.is_unseen(diff) then
-    return diff.revision > 1 and "a newer proposal just opened" or "not seen yet"
-  elseif begun ~= diff.revision then
-    return "a newer proposal opened meanwhile"
-  elseif now() - math.max(diff.seen.since, diff.refused_at or 0) < M.REVIEW_DELAY_MS then
-    return diff.revision > 1 and "a newer proposal just opened" or "just opened"
-  end
-end
-
---- The same for a decision that was made, as a sentence.
-function M.refusal(diff, begun)
-  local problem = M.problem(diff, begun)
-  if problem then
-    diff.refused_at = now()
-    return problem .. ": look first, then :w again"
-  end
+--- What of a diff has been on the screen until now: { revision, drawn_ms }, or nil.
+function M.sight(diff)
+  local seen = diff.seen
+  return seen and { revision = seen.revision, drawn_ms = math.floor(now() - seen.since) }
 end
 
 return M

@@ -14,8 +14,7 @@ local WRITES = { write = true, update = true, exit = true }
 
 local QUITS = { quit_all = true, exit_all = true }
 
---- What is carried out: { buf, kind, argument, is_typed, revisions } with the revisions on the screen when it was
---- begun.
+--- What is carried out: { buf, kind, argument, is_typed, sights } with what was on the screen when it was begun.
 local running
 --- The same of the command line in which the person is.
 local entered
@@ -25,14 +24,14 @@ local snapshot = function()
   return {}
 end
 
-local function begin(line, buf, revisions, is_typed)
+local function begin(line, buf, sights, is_typed)
   -- A macro goes on typing whatever is on the screen.
-  local kind, argument, is_forced
+  local kind, argument, is_forced, is_plain
   if vim.fn.reg_executing() == "" then
-    kind, argument, is_forced = command_line.kind(line)
+    kind, argument, is_forced, is_plain = command_line.kind(line)
   end
-  running = { buf = buf, kind = kind, argument = argument, is_typed = is_typed, revisions = revisions }
-  return running, kind and on_command(kind, buf, argument, is_forced)
+  running = { buf = buf, kind = kind, argument = argument, is_typed = is_typed, sights = sights }
+  return running, kind and on_command(kind, buf, argument, is_forced, is_typed and is_plain)
 end
 
 local namespace = vim.api.nvim_create_namespace("pillion_typed")
@@ -50,7 +49,7 @@ end
 
 local function enter()
   if vim.v.event.cmdtype == ":" then
-    entered = { buf = vim.api.nvim_get_current_buf(), revisions = snapshot(), is_typed = is_key_typed }
+    entered = { buf = vim.api.nvim_get_current_buf(), sights = snapshot(), is_typed = is_key_typed }
   end
 end
 
@@ -58,14 +57,14 @@ local function leave()
   if vim.v.event.cmdtype ~= ":" then
     return
   end
-  local start = entered or { revisions = {} }
+  local start = entered or { sights = {} }
   entered = nil
   if vim.v.event.abort then
     return
   end
   local buf = vim.api.nvim_get_current_buf()
   -- Where it was begun in another buffer, it was not typed for this one.
-  local mine, is_refused = begin(vim.fn.getcmdline(), start.buf == buf and buf or -1, start.revisions, start.is_typed)
+  local mine, is_refused = begin(vim.fn.getcmdline(), start.buf == buf and buf or -1, start.sights, start.is_typed)
   if is_refused then
     vim.cmd("let v:event.abort = v:true")
   end
@@ -76,11 +75,11 @@ local function leave()
   end)
 end
 
---- Listens. `revisions()` gives those on the screen by the id of the diff; `prepare(kind, buf, argument, is_forced)` is
---- called before a command that writes or quits, see `command_line.kind`: if it returns true, the command
---- is not carried out.
-function M.attach(group, revisions, prepare)
-  snapshot, on_command = revisions, prepare
+--- Listens. `sights()` gives what is on the screen by the id of the diff; `prepare(kind, buf, argument, is_forced,
+--- is_plain)` is called before a command that writes or quits, see `command_line.kind`; `is_plain` only if it was typed.
+--- If it returns true, the command is not carried out.
+function M.attach(group, sights, prepare)
+  snapshot, on_command = sights, prepare
   vim.api.nvim_create_autocmd("CmdlineEnter", { group = group, callback = enter })
   vim.api.nvim_create_autocmd("CmdlineLeave", { group = group, callback = leave })
   vim.on_key(on_key, namespace)
@@ -102,9 +101,9 @@ function M.quits()
   return running ~= nil and QUITS[running.kind] == true
 end
 
---- The revision of a diff that was on the screen when the person began to type what is carried out.
-function M.revision(diff)
-  return (running and running.revisions or snapshot())[diff.id]
+--- What of a diff was on the screen when the person began to type what is carried out.
+function M.sight(diff)
+  return (running and running.sights or snapshot())[diff.id]
 end
 
 --- Whether a function or an autocommand is being carried out, in Vimscript.

@@ -1,0 +1,93 @@
+--- Asking Pillion whether a decision counts (`pillion/decide`). The view stays until the answer is there.
+
+local client = require("pillion.client")
+local label = require("pillion.diff.label")
+local notify = require("pillion.notify")
+local pending = require("pillion.diff.pending")
+local unseen = require("pillion.diff.unseen")
+local view = require("pillion.diff.view")
+
+local M = {}
+
+--- What `accept` and `reject` become once they count.
+local OUTCOMES = { accept = "accepted", reject = "rejected" }
+
+--- Says later why nothing was decided: `:silent w` is a decision, too. All of it, even if Neovim asks for Enter.
+function M.refuse(problem)
+  vim.schedule(function()
+    notify.error(problem)
+  end)
+  return nil, problem
+end
+
+--- The decision does not count: everything is as it was before, and they see it.
+local function stay(diff, asked, ruling)
+  if not vim.api.nvim_buf_is_loaded(diff.right) then
+    M.close(diff)
+    return
+  end
+  if asked.was_modified then
+    vim.bo[diff.right].modified = true
+  end
+  diff.is_refused, diff.was_inside = true, nil
+  local is_closed = asked.was_closed and not view.is_shown(diff)
+  local is_out_of_sight = is_closed or (ruling.code == "notSeen" and not pending.is_inside(diff))
+  if is_out_of_sight and vim.fn.getcmdwintype() == "" then
+    local done, problem = view.go_to(diff, pending.focused())
+    pending.guard()
+    if not done then
+      label.announce_problem(diff, problem)
+    end
+  end
+  vim.schedule(function()
+    notify.warn(ruling.message or "it does not count")
+  end)
+end
+
+local function on_answer(diff, asked, err, ruling)
+  diff.deciding = nil
+  if pending.get(diff.id) == diff then
+    ruling = err and { message = err.message } or ruling
+    if ruling.settled and diff.revision == asked.revision then
+      pending.settle(diff, OUTCOMES[asked.decision])
+    elseif not ruling.settled then
+      stay(diff, asked, ruling)
+    end
+  end
+end
+
+--- Asks. `sight`: what had been on the screen when the person began to type this. Nil and why not, if nobody can be
+--- asked.
+function M.ask(diff, decision, sight, content)
+  if diff.deciding then
+    return true
+  end
+  local asked = {
+    decision = decision,
+    revision = sight and sight.revision or diff.revision,
+    was_modified = vim.bo[diff.right].modified,
+  }
+  local is_sent = client.request("pillion/decide", {
+    id = diff.id,
+    revision = asked.revision,
+    decision = decision,
+    content = content,
+    seen = { drawnMs = sight and sight.drawn_ms, typed = true, hunks = unseen.seen_hunks(diff) },
+  }, function(err, ruling)
+    on_answer(diff, asked, err, ruling)
+  end)
+  if not is_sent then
+    return nil
+  end
+  diff.deciding = asked
+  return true
+end
+
+--- The view is gone, which rejects whatever was seen.
+function M.close(diff)
+  local params = { id = diff.id, revision = diff.revision, decision = "reject" }
+  client.request("pillion/decide", params, function() end)
+  pending.settle(diff, "rejected")
+end
+
+return M
