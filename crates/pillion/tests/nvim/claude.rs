@@ -163,6 +163,7 @@ each_neovim! {
 each_neovim! {
     fn what_counts_as_a_rejection_is_said_before(version) {
         let (world, claude, path) = with_file(version, "a.txt", "one\r\ntwo\r\n");
+        world.nvim.command("set columns=200");
         let call = claude.proposing(&path, "one\n2\n", "tab 1");
         world::look(&world.nvim);
         world.nvim.input(":%d _ | call setline(1, ['one', 'two'])<CR>:w<CR>");

@@ -43,6 +43,7 @@ each_neovim! {
     /// Both agents ignore an empty text, and write their own proposal.
     fn an_emptied_proposal_is_accepted_only_when_asked_twice(version) {
         let mut review = Review::new(version);
+        review.world.nvim.command("set columns=200");
         let warned = "vim.api.nvim_exec('messages', true):find('ignores an empty text', 1, true) ~= nil";
         for keys in [":w<CR>", ":x<CR>", ":wq<CR>", ":PillionAccept<CR>"] {
             review.propose(PROPOSED);
