@@ -170,8 +170,8 @@ each_neovim! {
         is_told(&world, "Claude Code treats this as a rejection: it changes nothing");
         assert!(call.is_pending(2 * LOOK));
         world.nvim.input(":w<CR>");
-        assert!(matches!(call.end(), Ok(Answer::Saved(_))));
         world.nvim.wait_until("the view gone", "require('pillion.diff.pending').is_empty()");
+        assert!(matches!(call.end(), Ok(Answer::Saved(_))));
         let new = path.with_file_name("new.txt");
         let call = claude.proposing(&new, "text\n", "tab 2");
         world::look(&world.nvim);

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use pillion_companion::gate::HELD;
 use pillion_testkit::{Home, Size, TestAgent, Tmux};
 use serde_json::{Value, json};
 
@@ -175,6 +176,7 @@ each_neovim! {
         world.nvim.input("ZZ");
         world.nvim.pane().wait_for("only just opened", SOON);
         world.looked_for(3_600_000);
+        std::thread::sleep(HELD);
         world.nvim.input("ZZ");
         gemini.outcome();
         world.nvim.pane().wait_until("no refusal", SOON, |screen| !screen.contains("only just opened"));
