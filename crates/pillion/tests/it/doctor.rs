@@ -6,5 +6,6 @@ mod companion;
 mod connection;
 mod containers;
 mod dotenv;
+mod places;
 mod real;
 pub mod world;
