@@ -13,6 +13,7 @@
 (require 'pillion-astray)
 (require 'pillion-core)
 (require 'pillion-client)
+(require 'pillion-merge)
 (require 'pillion-navigation)
 (require 'pillion-offer)
 (require 'pillion-reload)
@@ -157,7 +158,7 @@ protocol's."
       (user-error "Pillion: this diff is being decided"))
     (when text
       ;; Before the agent hears of it.
-      (pillion-reload-expect (pillion-diff-path diff) text))
+      (pillion-reload-expect (pillion-diff-path diff) text (pillion-proposal-merged diff text)))
     (setf (pillion-diff-is-deciding diff) t)
     ;; What is typed meanwhile would be lost with the view.
     (with-current-buffer buffer
@@ -383,6 +384,7 @@ With a prefix argument, it is the one with this ID."
           (pillion-diff-agent diff) (or (plist-get agent :displayName) "?")
           (pillion-diff-notes diff) (append (plist-get params :notes) nil)
           (pillion-diff-is-new diff) (not (stringp original))
+          (pillion-diff-merged diff) nil
           (pillion-diff-original diff) (if (stringp original) original "")
           (pillion-diff-proposed diff) (plist-get params :proposed)
           (pillion-diff-is-lossy diff) (eq t (plist-get params :originalIsLossy)))))

@@ -21,8 +21,9 @@
   buffer original-buffer hunks compared refresh-timer
   ;; Which revision was drawn, and since when; the overlays of the hunks with which it came.
   (seen-revision 0) (seen-since 0.0) parts
-  ;; Whether the program is ruling about a decision.
-  is-deciding
+  ;; Whether the program is ruling about a decision.  What the person had not saved when that was
+  ;; merged in, and what came of it.
+  is-deciding merged
   ;; Since when it has a focus for which the person did not ask; the last key that was meant for another.
   came-at (astray-at 0.0)
   ;; Where it is shown: the frame, its windows, and its configuration before.
@@ -64,6 +65,7 @@ They are compared only when a command needs it.")
     (define-key map (kbd "C-c C-n") #'pillion-next-hunk)
     (define-key map (kbd "C-c C-p") #'pillion-previous-hunk)
     (define-key map (kbd "C-c C-d") #'pillion-drop-hunk)
+    (define-key map (kbd "C-c C-m") #'pillion-merge)
     ;; Evil's `:w', `:wq', `:x' and ZZ among them.
     (dolist (command '(save-buffer evil-write evil-save-and-close evil-save-modified-and-close))
       (define-key map (vector 'remap command) #'pillion-explain-keys))
@@ -77,6 +79,7 @@ They are compared only when a command needs it.")
 (declare-function pillion-next-hunk "pillion-diff" ())
 (declare-function pillion-previous-hunk "pillion-diff" ())
 (declare-function pillion-drop-hunk "pillion-diff" ())
+(declare-function pillion-merge "pillion-merge" ())
 
 (define-minor-mode pillion-diff-mode
   "The keys that decide about a proposal.
@@ -98,11 +101,25 @@ They are compared only when a command needs it.")
          (file-name-nondirectory (pillion-diff-path diff))
        (pillion-diff-path diff)))))
 
-(defun pillion-proposal--unsaved (diff)
+(defun pillion-proposal-unsaved (diff)
   "The modified buffer of the file of DIFF, or nil."
-  (let ((open (and (not (pillion-diff-is-new diff))
-                   (pillion-file-buffer (pillion-diff-path diff)))))
+  (let ((open (pillion-file-buffer (pillion-diff-path diff))))
     (and open (buffer-modified-p open) open)))
+
+(defun pillion-proposal-merged (diff text)
+  "The person's text that TEXT, which stands in DIFF, was merged with, or nil.
+After other changes of TEXT, nobody knows whether all of it is there."
+  (and (equal text (cdr (pillion-diff-merged diff)))
+       (car (pillion-diff-merged diff))))
+
+(defun pillion-proposal--unsaved-remark (diff)
+  "What there is to say about what the person has not saved of DIFF, or nil."
+  (let ((open (pillion-proposal-unsaved diff)))
+    (cond ((null open) nil)
+          ((equal (pillion-proposal-merged diff (pillion-text-of-buffer (pillion-diff-buffer diff)))
+                  (pillion-text-of-buffer open))
+           "has your unsaved changes")
+          (t "your buffer has unsaved changes: C-c RET merges them"))))
 
 (defun pillion-proposal--look-for-remarks (diff)
   "Note what no line of DIFF can show, the shortest first."
@@ -112,8 +129,7 @@ They are compared only when a command needs it.")
                                         (pillion-diff-proposed diff)))
                 (when (pillion-diff-is-lossy diff)
                   (list "not UTF-8 on disk, will be UTF-8"))
-                (when (pillion-proposal--unsaved diff)
-                  (list "your buffer has unsaved changes"))
+                (ensure-list (pillion-proposal--unsaved-remark diff))
                 (mapcar #'pillion-plain (pillion-diff-notes diff)))))
 
 (defun pillion-proposal--show-remarks (diff)

@@ -177,10 +177,13 @@ Two markers, each with whether it is where a line begins or ends."
 
 (defvar-local pillion-reload--before-empty nil
   "Where windows were before the file was empty, and when that was.")
+(defvar-local pillion-reload--was-empty nil
+  "Whether the buffer was empty when it began to be read again.")
 
 (defun pillion-reload--before-revert ()
   "Note where windows are, before the buffer may become empty."
-  (unless (or (zerop (buffer-size)) pillion--in-command)
+  (setq pillion-reload--was-empty (zerop (buffer-size)))
+  (unless (or pillion-reload--was-empty pillion--in-command)
     (setq pillion-reload--before-empty (cons (float-time) (pillion-reload--places)))))
 
 (defun pillion-reload--after-revert ()
@@ -188,9 +191,7 @@ Two markers, each with whether it is where a line begins or ends."
   (pcase-let ((`(,time . ,places) pillion-reload--before-empty))
     (unless (zerop (buffer-size))
       (setq pillion-reload--before-empty nil)
-      (when (and time (seq-every-p (lambda (it) (and (window-live-p (car it))
-                                                     (eql (window-point (car it)) 1)))
-                                   places)
+      (when (and time pillion-reload--was-empty
                  (< (- (float-time) time) pillion-reload--expected-for))
         (pillion-reload--go-back places)))))
 
@@ -214,11 +215,26 @@ what is half written."
     ;; A clock may have been set back.
     (and (<= 0 age needed) (- needed age))))
 
+(defun pillion-reload--lines (text)
+  "The lines of TEXT, whatever they end with: an agent may have its own endings."
+  (string-replace "\r" "\n" (string-replace "\r\n" "\n" text)))
+
+(defun pillion-reload--has-all-p (path buffer)
+  "Whether the file PATH is what was accepted, with all that BUFFER has."
+  (pcase-let ((`(,_ ,_ ,text ,merged) (pillion-reload--expectation path)))
+    (and merged
+         (equal merged (pillion-text-of-buffer buffer))
+         (equal (pillion-reload--lines text)
+                (pillion-reload--lines
+                 (with-temp-buffer
+                   (let ((coding-system-for-read 'utf-8-unix))
+                     (insert-file-contents path))
+                   (buffer-string)))))))
+
 (defun pillion-reload--conflicts-p (buffer path)
   "Whether BUFFER would lose something if PATH was read."
   (and (buffer-modified-p buffer)
-       (not (equal (nth 3 (pillion-reload--expectation path))
-                   (pillion-text-of-buffer buffer)))))
+       (not (pillion-reload--has-all-p path buffer))))
 
 (defun pillion-reload--look-at (buffer)
   "Reload the file of BUFFER if it changed on disk.

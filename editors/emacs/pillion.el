@@ -38,6 +38,7 @@
 ;;     C-c C-n   the next hunk
 ;;     C-c C-p   the previous one
 ;;     C-c C-d   restore the original of the hunk; undo brings the hunk back
+;;     C-c RET   merge it with what you have not saved in the buffer of its file
 ;;
 ;; `M-x pillion-diffs' goes to a proposal that is out of sight, `pillion-accept'
 ;; and `pillion-reject' decide from elsewhere.  When it is decided, your windows

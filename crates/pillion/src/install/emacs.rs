@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::machine::Machine;
 use super::package::{Package, Plugin};
 
-/// Emacs 28 and later.
+/// Emacs 29 and later.
 pub const EMACS: Plugin = Plugin {
     names: &["emacs"],
     editor: "Emacs",

@@ -102,6 +102,8 @@ each_emacs! {
             for part in ["not been on the screen", "110 of the file's 200 lines are deleted", "\u{fffd}"] {
                 assert!(said.contains(part), "{said}");
             }
+            let red = "(seq-count (lambda (it) (eq (overlay-get it 'face) 'error)) (overlays-in 1 (point-max)))";
+            assert_eq!(world.emacs.get::<u32>(red), 22);
             let is_whole = |screen: &str| screen.replace("\\\n", "").contains(&said);
             world.emacs.pane().wait_until(&said, SOON, is_whole);
             world.is_pending(&mut gemini, "one acceptance");

@@ -43,12 +43,14 @@ mod daemon;
 mod diagnostics;
 mod gate;
 mod install;
+mod merge;
 mod review;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 mod sources;
 mod start;
+mod starters;
 mod terminal;
 mod world;
 mod written;
