@@ -436,6 +436,7 @@ fn the_vim_plugin_puts_no_command_together_from_text() {
         ":{max([wanted, 1])}split",
         "buffer' session.buf",
         "bwipeout!' session.buf",
+        "bwipeout!' info.bufnr",
         "checktime' buf",
         "PillionUnified{diff.id}",
         "<buffer={diff.right}>",

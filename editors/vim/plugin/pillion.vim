@@ -1,6 +1,6 @@
 " The commands, the <Plug> maps, and starting on the first real file.
 " Everything else is loaded when it is needed.
-if !has('vim9script') || v:version < 900 || !has('channel') || !has('job') || exists('g:loaded_pillion')
+if !has('vim9script') || v:version < 901 || !has('channel') || !has('job') || exists('g:loaded_pillion')
   finish
 endif
 vim9script
@@ -48,17 +48,18 @@ for [key, name] in [['accept', 'Accept'], ['reject', 'Reject'], ['diffs', 'Diffs
 endfor
 
 # Later: the options may be set, and the file be a real one, only after the event.
-def ConsiderSoon(may_be_new: bool)
-  timer_start(0, (_) => autostart.Consider(may_be_new))
+def ConsiderSoon(may_be_new: bool, everywhere = false)
+  timer_start(0, (_) => autostart.Consider(may_be_new, everywhere))
 enddef
 
 augroup PillionAutoStart
   autocmd!
   autocmd BufEnter,BufFilePost,BufWritePost * ConsiderSoon(false)
-  autocmd BufNewFile,VimEnter * ConsiderSoon(true)
+  autocmd BufNewFile * ConsiderSoon(true)
+  autocmd VimEnter,SessionLoadPost * ConsiderSoon(true, true)
 augroup END
 
 if v:vim_did_enter
   # A package manager loads the plugin late.
-  ConsiderSoon(true)
+  ConsiderSoon(true, true)
 endif

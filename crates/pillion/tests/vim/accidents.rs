@@ -65,3 +65,32 @@ each_vim! {
         review.propose(ORIGINAL);
     }
 }
+
+each_vim! {
+    /// An agent that writes UTF-8 changes what was Latin-1, and the other way round.
+    fn a_file_in_another_encoding_is_read_in_it(version) {
+        for vimrc in ["set noautoread", "set autoread"] {
+            for (before, encoding, after, text) in [
+                (&b"h\xe4\xdf\n"[..], "latin1", "häß und mehr\n".as_bytes(), "häß und mehr"),
+                ("häß\n".as_bytes(), "utf-8", &b"h\xe4\xdf und mehr\n"[..], "häß und mehr"),
+                (&b"\xff\xfeh\0\xe4\0\n\0"[..], "utf-16le", "hä!\n".as_bytes(), "hä!"),
+            ] {
+                let review = Review::with(version, &format!("{vimrc} fileencodings=ucs-bom,utf-8,latin1"));
+                fs::write(&review.path, before).unwrap();
+                review.vim().command("edit!");
+                review.vim().wait_until("the encoding", &format!("&fileencoding == '{encoding}'"));
+                review.gemini.propose(&review.path, &format!("{text}\n"));
+                review.vim().wait_until("a view", "bufname() =~ '^pillion://'");
+                if encoding != "utf-8" {
+                    review.vim().pane().wait_for(&format!("{encoding} → utf-8"), pillion_testkit::SOON);
+                }
+                review.look();
+                review.vim().input(":w<CR>");
+                review.wait_gone();
+                fs::write(&review.path, after).unwrap();
+                review.vim().wait_until(text, &format!("getline(1) ==# '{text}' && !&modified"));
+                assert_eq!(review.vim().get::<u8>("&g:autoread"), u8::from(vimrc == "set autoread"));
+            }
+        }
+    }
+}

@@ -7,6 +7,7 @@ use pillion_testkit::{
     set_up_claude,
 };
 
+use crate::review::looked_at;
 use crate::world::{PILLION, setup};
 
 const BEFORE: &str = "one\ntwo\nthree\n";
@@ -43,7 +44,7 @@ fn check(kind: AgentKind, version: VimVersion) {
     vim.input("<C-w>:PillionDiffs<CR>");
     vim.wait_until(
         "a proposal that was looked at",
-        "bufname() =~ '^pillion://' && pillion#diff#IsReady()",
+        &format!("bufname() =~ '^pillion://' && {}", looked_at()),
     );
     vim.input("Gccvier<Esc>:w<CR>");
     agent.wait_accepted("poem.txt");
@@ -105,7 +106,7 @@ fn check_claude(release: ClaudeRelease, version: VimVersion) {
     vim.input("<C-w>:PillionDiffs<CR>");
     vim.wait_until(
         "a proposal that was looked at",
-        "bufname() =~ '^pillion://' && pillion#diff#IsReady()",
+        &format!("bufname() =~ '^pillion://' && {}", looked_at()),
     );
     vim.input("Gccdrei<Esc>:w<CR>");
     claude.wait_for("that is done");

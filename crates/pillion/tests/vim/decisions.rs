@@ -22,6 +22,10 @@ each_vim! {
         let mut review = Review::new(version);
         for keys in [":q<CR>", "ZQ", ":tabclose<CR>", "<C-w>c", ":bdelete<CR>", ":bwipe<CR>", ":PillionReject<CR>", ":1tabnext | tabonly<CR>"] {
             review.begin(PROPOSED);
+            if keys.contains("Reject") {
+                // It is judged as an acceptance is.
+                review.look();
+            }
             review.vim().input(keys);
             review.is_rejected();
         }
@@ -104,8 +108,9 @@ each_vim! {
         let mut review = Review::new(version);
         review.propose(PROPOSED);
         review.vim().input("ggdG:w<CR>");
-        review.vim().wait_said("agents ignore an empty text");
+        review.vim().wait_said("Gemini CLI ignores an empty text and writes its own");
         review.is_pending("one :w");
+        std::thread::sleep(pillion_companion::gate::LOOK);
         review.vim().input(":w<CR>");
         review.is_accepted("");
     }

@@ -48,10 +48,12 @@ mod agents;
 mod conformance;
 mod context;
 mod decisions;
+mod gate;
 mod install;
 mod names;
 mod review;
 mod seen;
+mod session;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;

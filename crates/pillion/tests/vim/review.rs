@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pillion_agent::Update;
+use pillion_companion::gate::LOOK;
 use pillion_testkit::{Home, TestAgent, VimSetup, VimVersion};
 
 use crate::world::World;
@@ -13,6 +14,12 @@ pub const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\n";
 
 /// How long it is watched that nothing is decided.
 const QUIET: Duration = Duration::from_millis(300);
+
+/// That the proposal has been on the screen for so long that a decision counts, and takes keys.
+pub fn looked_at() -> String {
+    let long = LOOK.as_millis();
+    format!("pillion#diff#DrawnFor() >= {long} && (bufname() !~ '^pillion://' || &modifiable)")
+}
 
 pub struct Review {
     pub world: World,
@@ -58,7 +65,7 @@ impl Review {
     #[track_caller]
     pub fn look(&self) {
         self.vim()
-            .wait_until("a proposal that was looked at", "pillion#diff#IsReady()");
+            .wait_until("a proposal that was looked at", &looked_at());
     }
 
     pub fn vim(&self) -> &pillion_testkit::Vim {

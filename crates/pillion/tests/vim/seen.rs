@@ -42,7 +42,7 @@ each_vim! {
         review.vim().input("<Esc>u");
         review.vim().wait_until("normal mode", "mode() == 'n'");
         review.vim().input(":PillionAccept<CR>");
-        review.vim().wait_said("not seen yet");
+        review.vim().wait_said("has not been on the screen yet");
         review.is_pending("a look");
         review.look();
         review.vim().input(":PillionAccept<CR>");

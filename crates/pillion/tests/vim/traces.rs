@@ -67,7 +67,16 @@ each_vim! {
 each_vim! {
     fn where_two_windows_find_no_room_one_shows_the_proposal(version) {
         let mut review = Review::set_up(version, |setup| setup.size(Size::new(24, 5)).vimrc("let g:pillion_diff_layout = 'horizontal' | set shortmess+=F"));
+        review.propose("one\n2\nthree\nfour\nfive\n");
+        review.vim().input(":w<CR>");
+        review.is_accepted("one\n2\nthree\nfour\nfive\n");
+        // Of several changes, not all of them are in sight.
         review.propose(PROPOSED);
+        review.vim().input(":w<CR>");
+        review.vim().wait_said("1 of 2 changes has not been on the screen: accept again to go ahead");
+        review.is_pending("what was not seen");
+        review.vim().input("<CR>G");
+        std::thread::sleep(pillion_companion::gate::LOOK);
         review.vim().input(":w<CR>");
         review.is_accepted(PROPOSED);
     }

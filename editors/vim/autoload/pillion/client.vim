@@ -19,6 +19,10 @@ import autoload './version.vim'
 const START_TIMEOUT = 10000
 const END_TIMEOUT = 2000
 
+# How long the person waits for an answer, and how often it is looked for. Milliseconds.
+const ANSWER_TIMEOUT = 2000
+const POLL_INTERVAL = 1
+
 # After how long a companion that died is started again, doubled for each that dies young; after so many
 # nothing is tried any more. One that lived for this long was no failure.
 const FIRST_DELAY = 1000
@@ -71,11 +75,11 @@ def Send(message: dict<any>, nul = ''): bool
   return true
 enddef
 
-def Request(method: string, params: any, Callback: func): bool
+def Request(method: string, params: any, Callback: func, nul = ''): bool
   callbacks[next_id] = Callback
   const message = {id: next_id, method: method}
   next_id += 1
-  return Send(type(params) == v:t_dict ? extendnew(message, {params: params}) : message)
+  return Send(type(params) == v:t_dict ? extendnew(message, {params: params}) : message, nul)
 enddef
 
 # Sends a notification; false if the companion is not running. `nul` stands in for NUL in its texts.
@@ -83,9 +87,23 @@ export def Notify(method: string, params: dict<any>, nul = ''): bool
   return phase == 'running' && Send({method: method, params: params}, nul)
 enddef
 
-# Sends a request; `Callback(error, result)` runs when the answer is there.
-export def Ask(method: string, params: dict<any>, Callback: func): bool
-  return phase == 'running' && Request(method, params, Callback)
+# Sends a request; `Callback(error, result)` runs when the answer is there. `nul` stands in for NUL in its texts.
+export def Ask(method: string, params: dict<any>, Callback: func, nul = ''): bool
+  return phase == 'running' && Request(method, params, Callback, nul)
+enddef
+
+# The same for what the person waits for: its result, or v:null if there is none in time.
+export def AskNow(method: string, params: dict<any>, nul = ''): any
+  var answer: dict<any> = {}
+  if !Ask(method, params, (_, result) => extend(answer, {result: result}), nul)
+    return v:null
+  endif
+  var waited = 0
+  while empty(answer) && waited < ANSWER_TIMEOUT
+    execute $'sleep {POLL_INTERVAL}m'
+    waited += POLL_INTERVAL
+  endwhile
+  return get(answer, 'result', v:null)
 enddef
 
 def ShowMessage(params: dict<any>)
@@ -351,6 +369,7 @@ enddef
 # Vim quits: does not wait for an answer.
 def Leave()
   if type(job) == v:t_job
+    diff.Finish()
     phase = 'stopping'
     Request('shutdown', v:null, (_, _) => 0)
     Send({method: 'exit'})

@@ -2,13 +2,14 @@ vim9script
 
 # The pending diffs: opened and closed for agents, decided by the person.
 #
-# A diff is {id, revision, path, agent, notes, original, pristine, is_new, is_lossy, …}, `seen_revision`, `seen_since`
-# and `refused_at` of `diff/seen.vim`, its buffers `right` and `left`, and what `diff/view.vim` adds.
+# A diff is {id, revision, path, agent, notes, original, pristine, hunks, is_new, is_lossy, …}, `seen_revision`,
+# `seen_since`, `tick` and `is_all_seen` of `diff/seen.vim`, its buffers `right` and `left`, and what `diff/view.vim` adds.
 
 import autoload './client.vim'
 import autoload './events.vim'
 import autoload './notify.vim'
-import autoload './reload.vim'
+import autoload './diff/decide.vim'
+import autoload './diff/hunks.vim'
 import autoload './diff/label.vim'
 import autoload './diff/list.vim'
 import autoload './diff/navigation.vim'
@@ -17,72 +18,13 @@ import autoload './diff/place.vim'
 import autoload './diff/proposal.vim'
 import autoload './diff/quit.vim'
 import autoload './diff/seen.vim'
+import autoload './diff/session.vim'
 import autoload './diff/settle.vim'
 import autoload './diff/text.vim'
 import autoload './diff/typed.vim'
 import autoload './diff/unified.vim'
 import autoload './diff/view.vim'
 import autoload './diff/waiting.vim'
-
-def Send(diff: dict<any>, outcome: string, content: dict<any>): bool
-  var params: dict<any> = {id: diff.id, revision: diff.revision, outcome: outcome}
-  if !empty(content)
-    params.content = content.text
-  endif
-  return client.Notify('pillion/didResolveDiff', params, get(content, 'nul', ''))
-enddef
-
-# Says why nothing was accepted: later, since `:silent w` is a decision, too.
-def Refuse(problem: string): bool
-  notify.Soon('error', problem)
-  return false
-enddef
-
-# Whether this is the file as it is, line endings aside, or nothing where there is none.
-def ChangesNothing(diff: dict<any>, shape: dict<any>): bool
-  return diff.is_new ? empty(shape.lines) : !diff.is_lossy && shape.lines == diff.original.lines
-enddef
-
-# What the agent would make of this text, if it is not what the person expects.
-def Doubt(diff: dict<any>, shape: dict<any>): string
-  if diff.unchanged_is_rejection && ChangesNothing(diff, shape)
-    const what = diff.is_new ? 'an empty new file counts as rejected' : 'unchanged, so the agent rejects it'
-    return what .. ': :q! or :w again'
-  elseif diff.ignores_empty_text && empty(shape.lines) && !empty(diff.pristine.lines)
-    return 'agents ignore an empty text: :q! rejects, :w again accepts'
-  endif
-  return ''
-enddef
-
-# `begun`: the revision that was on the screen when the person began to type this.
-def Decide(diff: dict<any>, begun: number): bool
-  const refusal = seen.Refusal(diff, begun)
-  if refusal != ''
-    return Refuse(refusal)
-  endif
-  const shape = text.OfBuffer(diff.right)
-  const invalid = text.InvalidLine(shape.lines)
-  if invalid > 0
-    return Refuse($'line {invalid} is not valid UTF-8, so the text cannot be sent')
-  endif
-  const doubt = Doubt(diff, shape)
-  if doubt != '' && doubt != diff.warning
-    diff.warning = doubt
-    return Refuse(doubt)
-  endif
-  if !Send(diff, 'accepted', text.Encode(shape))
-    return Refuse('Pillion is not running, so the agent cannot get this. Hint: :Pillion start; :w NAME writes a copy')
-  endif
-  setbufvar(diff.right, '&modified', false)
-  reload.Expect(diff.path)
-  settle.Settle(diff, 'accepted')
-  return true
-enddef
-
-def Decline(diff: dict<any>)
-  Send(diff, 'rejected', {})
-  settle.Settle(diff, 'rejected')
-enddef
 
 # A window was closed, or a buffer went: rejects what is no longer shown. `is_wanted`: with all edits.
 def CheckLater(diff: dict<any>, was_closed: bool)
@@ -95,7 +37,12 @@ def CheckLater(diff: dict<any>, was_closed: bool)
     const is_gone = !bufloaded(diff.right)
     if is_gone || was_closed && !view.IsShown(diff)
       diff.keeps_edits = !is_gone && !is_wanted
-      Decline(diff)
+      if diff.is_deciding
+        # If that does not count, it is rejected then.
+        diff.is_closed = true
+      else
+        decide.Close(diff)
+      endif
     else
       diff.was_inside = false
     endif
@@ -137,7 +84,7 @@ def OnWrite(buf: number)
   elseif empty(diff)
     notify.Soon('error', 'this diff is settled. Hint: :w NAME writes a copy')
   elseif typed.Writes(buf)
-    Decide(diff, typed.Revision(diff))
+    decide.Accept(diff, typed.Drawn(diff))
   else
     PassOver(diff)
   endif
@@ -147,6 +94,9 @@ def OnRead(buf: number)
   const diff = pending.OfBuffer(buf)
   if !empty(diff)
     proposal.Fill(buf, diff.pristine)
+    seen.Begin(diff)
+    # `:edit` lists what it reads.
+    timer_start(0, (_) => setbufvar(buf, '&buflisted', false))
   endif
 enddef
 
@@ -169,7 +119,7 @@ def Attach()
   augroup PillionDiff
     autocmd!
     autocmd BufWriteCmd pillion://* OnWrite(str2nr(expand('<abuf>')))
-    autocmd FileWriteCmd,FileAppendCmd pillion://* Refuse('only the whole proposal can be accepted. Hint: :w without a range')
+    autocmd FileWriteCmd,FileAppendCmd pillion://* decide.Refuse('only the whole proposal can be accepted. Hint: :w without a range')
     autocmd BufReadCmd pillion://* OnRead(str2nr(expand('<abuf>')))
     autocmd BufFilePre pillion://* OnRename(str2nr(expand('<abuf>')))
     autocmd WinClosed * OnWinClosed(str2nr(expand('<amatch>')))
@@ -178,6 +128,7 @@ def Attach()
   augroup END
   seen.Attach()
   quit.Attach()
+  session.Attach()
   typed.Attach(quit.Prepare)
 enddef
 
@@ -190,6 +141,7 @@ export def Detach()
   augroup END
   seen.Detach()
   quit.Detach()
+  session.Detach()
   typed.Detach()
 enddef
 
@@ -201,15 +153,11 @@ def Read(diff: dict<any>, params: dict<any>, nul: string)
     path: params.path,
     agent: get(agent, 'displayName', '?'),
     notes: get(params, 'notes', [])->copy(),
-    # An older program does not say.
-    ignores_empty_text: !!get(params, 'ignoresEmptyText', get(agent, 'name', '') != 'script'),
-    unchanged_is_rejection: !!get(params, 'unchangedIsRejection', false),
     is_new: type(original) != v:t_string,
     is_lossy: !!get(params, 'originalIsLossy', false),
     original: text.Decode(type(original) == v:t_string ? original : '', nul),
     pristine: text.Decode(params.proposed, nul),
-    warning: '',
-    refused_at: 0.0,
+    hunks: hunks.Read(get(params, 'hunks', [])),
   })
 enddef
 
@@ -243,7 +191,8 @@ export def Open(params: dict<any>, nul: string)
   var diff: dict<any> = {
     id: params.id, right: 0, left: 0, windows: {}, place: {}, seen_revision: 0, seen_since: 0.0, outcome: '',
     is_quit: false, is_marked: false, is_orphan: false, keeps_edits: false, was_inside: false, is_leaving: false,
-    is_write_explained: false, has_colours: false, is_unified: false, waits: false, remarks: [], is_buffers: false,
+    is_write_explained: false, has_colours: false, is_unified: false, waits: false, is_deciding: false, is_closed: false,
+    is_all_seen: false, tick: -1, remarks: [], is_buffers: false,
   }
   Read(diff, params, nul)
   try
@@ -267,13 +216,19 @@ export def Open(params: dict<any>, nul: string)
   events.Emit('PillionDiffOpened', {id: diff.id, path: diff.path, agent: diff.agent})
 enddef
 
+# The text of a proposal. Of a buffer that no window shows, Vim does not say whether it is empty.
+def Shape(diff: dict<any>): dict<any>
+  const is_as_it_came = empty(win_findbuf(diff.right)) && !getbufvar(diff.right, '&modified')
+  return is_as_it_came ? diff.pristine : text.OfBuffer(diff.right)
+enddef
+
 # What stands in a view (`pillion/diffText`), see `text.Encode`.
 export def Text(params: dict<any>): dict<any>
   const diff = pending.Get(get(params, 'id', 0))
   if empty(diff) || diff.revision != get(params, 'revision', 0) || !bufloaded(diff.right)
     throw $'Pillion: diff {get(params, "id", "?")} has no view'
   endif
-  const shape = text.OfBuffer(diff.right)
+  const shape = Shape(diff)
   if text.InvalidLine(shape.lines) > 0
     throw 'Pillion: the text in the view is not valid UTF-8'
   endif
@@ -286,7 +241,7 @@ export def Close(params: dict<any>): dict<any>
   if empty(diff) || !bufloaded(diff.right)
     throw $'Pillion: diff {get(params, "id", "?")} has no view'
   endif
-  const shape = text.OfBuffer(diff.right)
+  const shape = Shape(diff)
   diff.is_orphan = get(params, 'reason', '') == 'agentGone'
   settle.Settle(diff, 'closed')
   if text.InvalidLine(shape.lines) > 0
@@ -303,17 +258,17 @@ export def CloseAll()
   endfor
 enddef
 
-# Calls `Act(diff, begun)` with the diff that is meant: by id, the one in focus, the only one, or the one that the
-# person chooses; and with the revision of it that they had on the screen then.
+# Calls `Act(diff, drawn)` with the diff that is meant: by id, the one in focus, the only one, or the one that the
+# person chooses; and with what of it they had on the screen then.
 def WithDiff(id: number, prompt: string, Act: func)
   const all = pending.Sorted()
-  var revisions: dict<number> = {}
+  var drawn: dict<dict<number>> = {}
   for one in all
-    revisions[one.id] = typed.Revision(one)
+    drawn[one.id] = typed.Drawn(one)
   endfor
   const ActOn = (one: dict<any>) => {
     if pending.IsPending(one)
-      Act(one, revisions[one.id])
+      Act(one, drawn[one.id])
     endif
   }
   const diff = id > 0 ? pending.Get(id) : pending.Focused()
@@ -330,10 +285,10 @@ def WithDiff(id: number, prompt: string, Act: func)
   endif
 enddef
 
-def GoTo(diff: dict<any>): bool
+def GoTo(diff: dict<any>)
   if getcmdwintype() != ''
     notify.Error('not available in the command-line window')
-    return false
+    return
   endif
   const here = pending.Focused()
   const origin = empty(here) ? place.Capture() : here.place
@@ -341,28 +296,16 @@ def GoTo(diff: dict<any>): bool
   if here isnot diff && !empty(origin)
     diff.place = origin
   endif
-  return true
-enddef
-
-# Accepts what the person has seen; what they have not is shown.
-def DecideSeen(diff: dict<any>, begun: number)
-  if reg_executing() != ''
-    Refuse('a running macro cannot accept')
-  elseif seen.IsUnseen(diff) && !pending.IsInside(diff)
-    if GoTo(diff)
-      Refuse('not seen yet: look first, then try again')
-    endif
-  else
-    Decide(diff, begun)
-  endif
 enddef
 
 export def Accept(id: number)
-  WithDiff(id, 'Accept which diff?', DecideSeen)
+  # A macro goes on whatever is on the screen.
+  const is_typed = reg_executing() == ''
+  WithDiff(id, 'Accept which diff?', (diff, drawn) => decide.Accept(diff, drawn, is_typed))
 enddef
 
 export def Reject(id: number)
-  WithDiff(id, 'Reject which diff?', (diff, _) => Decline(diff))
+  WithDiff(id, 'Reject which diff?', decide.Reject)
 enddef
 
 # Brings the person to the only diff, or to the one that they choose.
@@ -415,9 +358,14 @@ export def Redraw(id: number)
   endif
 enddef
 
-# Whether the proposal in focus, or the only one, would be accepted now.
-export def IsReady(): bool
+# For how many milliseconds the proposal in focus, or the only one, has been on the screen; -1 if it has not.
+export def DrawnFor(): number
   const all = pending.Sorted()
   const diff = empty(pending.Focused()) && len(all) == 1 ? all[0] : pending.Focused()
-  return !empty(diff) && seen.Problem(diff, diff.revision) == ''
+  return empty(diff) ? -1 : seen.DrawnFor(diff)
+enddef
+
+# Vim is about to quit: waits until what was decided has been answered.
+export def Finish()
+  decide.Finish()
 enddef

@@ -7,10 +7,13 @@ import autoload './busy.vim'
 import autoload './client.vim'
 import autoload './files.vim'
 import autoload './notify.vim'
+import autoload './utf8.vim'
 
-# How often to look, in milliseconds: soon after something is expected, ever more seldom until `REST`.
+# How often to look, in milliseconds: soon after something happened, ever more seldom until `REST`. Vim cannot be told
+# by the system that a file was written. While a file is expected, no less often than `EXPECTING`.
 const SOON = 50
-const REST = 1000
+const EXPECTING = 1000
+const REST = 10000
 
 # For how many seconds a file that an agent is about to write is watched.
 const EXPECTED_FOR = 10
@@ -19,11 +22,35 @@ var timer = 0
 var delay = REST
 # Until when each path is watched.
 var expected: dict<number> = {}
+# When each path was changed last, as far as it was looked at, and its size then.
+var stamps: dict<string> = {}
 # Paths whose conflict the person knows.
 var conflicts: dict<bool> = {}
 
 def IsAgentHere(): bool
   return !empty(client.state.agents)
+enddef
+
+# In a longer file the encoding is not looked at. Bytes.
+const MAX_LOOKED_AT = 8 * 1024 * 1024
+
+# Whether the file is in another encoding now: an agent that writes UTF-8 changes what was Latin-1. A plain reload
+# keeps what the buffer has.
+def HasOtherEncoding(buf: number): bool
+  const path = files.PathOf(buf)
+  if getfsize(path) > MAX_LOOKED_AT || !filereadable(path)
+    return false
+  endif
+  const encoding: string = getbufvar(buf, '&fileencoding')
+  # NUL is a line break within a line here.
+  const lines = readfile(path)
+  const is_utf8 = utf8.IsValid(join(lines, "\n"))
+  if encoding == '' || encoding == 'utf-8'
+    return !is_utf8
+  elseif encoding =~ '^ucs\|^utf-\d'
+    return is_utf8 && indexof(lines, (_, line) => stridx(line, "\n") >= 0) < 0
+  endif
+  return is_utf8 && match(lines, '[^\x01-\x7f]') >= 0
 enddef
 
 # Answers Vim's question about a file that changed.
@@ -32,7 +59,7 @@ def Answer(buf: number)
   const name = fnamemodify(path, ':~:.')
   v:fcs_choice = ''
   if v:fcs_reason == 'changed' || v:fcs_reason == 'time'
-    v:fcs_choice = 'reload'
+    v:fcs_choice = HasOtherEncoding(buf) ? 'edit' : 'reload'
   elseif v:fcs_reason == 'conflict' && !has_key(conflicts, path)
     conflicts[path] = true
     notify.Soon('warn', $'{name} changed on disk: :e! loads it, :w! keeps yours')
@@ -79,6 +106,21 @@ def ReadNew(buf: number)
   endif
 enddef
 
+# Has Vim compare a buffer with its file, where that is another one than before. With 'autoread' it would read it
+# without a question.
+def CheckTime(buf: number, path: string)
+  const stamp = $'{getftime(path)} {getfsize(path)}'
+  const is_changed = get(stamps, path, '') != stamp
+  stamps[path] = stamp
+  if is_changed && &g:autoread && !getbufvar(buf, '&modified') && HasOtherEncoding(buf)
+    &g:autoread = false
+    execute 'silent! checktime' buf
+    &g:autoread = true
+  else
+    execute 'silent! checktime' buf
+  endif
+enddef
+
 def LookAt(buffers: list<number>)
   for buf in buffers
     ReadNew(buf)
@@ -91,7 +133,7 @@ def LookAt(buffers: list<number>)
         win_execute(windows[0], 'silent! keepalt keepjumps edit')
       endif
     elseif getftype(path) != ''
-      execute 'silent! checktime' buf
+      CheckTime(buf, path)
     endif
   endfor
 enddef
@@ -101,7 +143,7 @@ def Tick(_: number)
     timer = 0
     return
   endif
-  delay = min([delay * 3 / 2, REST])
+  delay = min([delay * 3 / 2, empty(expected) ? REST : EXPECTING])
   timer = timer_start(delay, Tick)
   # Reading a file in the middle of a command would disturb.
   if index(['asked', 'command'], busy.With()) >= 0
@@ -117,10 +159,10 @@ def Begin(first: number)
   timer = timer_start(delay, Tick)
 enddef
 
-# Looks at what is visible from now on, while an agent is here.
+# Looks at what is visible soon, and from now on, while an agent is here.
 export def Check()
-  if IsAgentHere() && timer == 0
-    Begin(REST)
+  if IsAgentHere()
+    Begin(SOON)
   endif
 enddef
 
@@ -148,6 +190,7 @@ export def Attach()
   augroup PillionReload
     autocmd!
     autocmd BufNewFile * NoteNew()
+    autocmd BufWinEnter,TabEnter,FocusGained,CursorHold,CursorHoldI * Check()
     autocmd BufWritePost,BufReadPost * NoteWritten()
     if !is_taken
       autocmd FileChangedShell * OnChanged()

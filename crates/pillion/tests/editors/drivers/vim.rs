@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pillion_companion::gate::LOOK;
 use pillion_testkit::{VimSetup, VimVersion};
 use serde_json::Value;
 
@@ -132,7 +133,11 @@ impl Editor for Vim {
     }
 
     fn may_accept(&self) -> bool {
-        self.is("pillion#diff#IsReady()")
+        let long = LOOK.as_millis();
+        let looked_at = format!("pillion#diff#DrawnFor() >= {long}");
+        self.is(&format!(
+            "{looked_at} && (bufname() !~ '^pillion://' || &modifiable)"
+        ))
     }
 
     fn has_views(&self) -> bool {

@@ -1,6 +1,6 @@
 vim9script
 
-# The text that is selected in the current window. By hand, because getregion() came with Vim 9.1, and because no
+# The text that is selected in the current window. By hand, because getregion() reads all of it, and no
 # more is read than agents are shown.
 #
 # A place is {mode, from: [line, byte], to: [line, byte after it], to_end}, lines counted from 1 and bytes from 0; of

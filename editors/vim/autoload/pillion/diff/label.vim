@@ -5,6 +5,7 @@ vim9script
 import autoload './pending.vim'
 import autoload './proposal.vim'
 import autoload './text.vim'
+import autoload '../files.vim'
 import autoload '../notify.vim'
 
 # A constant, so that nothing of an agent is ever part of a status line's format.
@@ -19,6 +20,16 @@ export def Path(diff: dict<any>): string
   return fnamemodify(diff.path, ':.')->substitute("\n", '^J', 'g')
 enddef
 
+# How many lines it adds and removes.
+export def Counts(diff: dict<any>): string
+  var [added, removed] = [0, 0]
+  for hunk in diff.hunks
+    added += hunk.new_count
+    removed += hunk.old_count
+  endfor
+  return $'+{added} −{removed}'
+enddef
+
 # What no line shows: notes of the program, line endings, BOM, an unreadable original.
 export def Note(diff: dict<any>)
   diff.remarks = copy(diff.notes)
@@ -26,7 +37,15 @@ export def Note(diff: dict<any>)
     diff.remarks += text.UnseenChanges(proposal.OriginalShape(diff), diff.pristine)
   endif
   if diff.is_lossy
-    add(diff.remarks, 'the file on disk is not UTF-8: invalid bytes are shown as �')
+    const encoding = getbufvar(files.BufferOf(diff.path), '&fileencoding')
+    const is_known = encoding != '' && encoding != 'utf-8'
+    # Short, so that it is not cut.
+    insert(diff.remarks, is_known ? $'{encoding} → utf-8' : 'not UTF-8: bytes shown as �')
+  endif
+  const open = files.BufferOf(diff.path)
+  if open > 0 && getbufvar(open, '&modified')
+    # They look like lines that the agent removes.
+    add(diff.remarks, 'your unsaved changes are not in it')
   endif
 enddef
 
@@ -74,15 +93,23 @@ export def Right(): string
   const columns = winwidth(win)
   const forms = Keys(getbufvar(winbufnr(str2nr(g:actual_curwin)), '&buftype'))->filter((_, form) => strwidth(form) + 2 <= columns)
   const keys = get(forms, 0, ':w yes')
-  const room = columns - strwidth(keys) - 5
+  var room = columns - strwidth(keys) - 5
   if room < MIN_ROOM
     return ' ' .. keys
   endif
-  const head = strwidth(diff.agent) + 11 + MIN_ROOM < room ? $'{diff.agent} proposes: ' : ''
+  const remarks_wanted = empty(diff.remarks) ? 0 : strdisplaywidth(join(diff.remarks, '; ')) + 3
+  var counts = ' ' .. Counts(diff)
+  counts = room - strwidth(counts) >= remarks_wanted + 2 * MIN_ROOM ? counts : ''
+  room -= strwidth(counts)
+  const head = strwidth(diff.agent) + 11 + MIN_ROOM + remarks_wanted < room ? $'{diff.agent} proposes: ' : ''
   const path = EndOf(Path(diff), room - strwidth(head))
   const left = room - strwidth(head) - strdisplaywidth(path) - 3
   const remarks = empty(diff.remarks) || left < MIN_ROOM ? '' : $' [{StartOf(join(diff.remarks, "; "), left)}]'
-  return $' {head}{path}{remarks} — {keys}'
+  return $' {head}{path}{remarks}{counts} — {keys}'
+enddef
+
+def YourBuffer(diff: dict<any>): string
+  return getbufvar(files.BufferOf(diff.path), '&modified') ? 'your buffer, with unsaved changes' : 'your buffer'
 enddef
 
 # The status line of the original's window.
@@ -91,7 +118,7 @@ export def Left(): string
   if empty(diff)
     return ''
   endif
-  const kind = diff.is_new ? 'new file' : diff.is_buffers ? 'your buffer' : 'on disk'
+  const kind = diff.is_new ? 'new file' : diff.is_buffers ? YourBuffer(diff) : 'on disk'
   return EndOf($' {Path(diff)} ({kind})', winwidth(0) - 1)
 enddef
 

@@ -36,7 +36,7 @@ export def Drop(diff: dict<any>)
     return
   endif
   const old: list<string> = proposal.OriginalShape(diff).lines
-  const hunk = hunks.At(hunks.Between(old, text.Lines(diff.right)), line('.'))
+  const hunk = hunks.At(hunks.Shown(diff), line('.'))
   if empty(hunk)
     notify.Error('there is no hunk under the cursor. Hint: :PillionNextHunk')
     return
@@ -65,7 +65,7 @@ export def Go(diff: dict<any>, is_forward: bool)
   endif
   const here = line('.')
   var ahead: list<number> = []
-  for hunk in hunks.Between(proposal.OriginalShape(diff).lines, text.Lines(diff.right))
+  for hunk in hunks.Shown(diff)
     const start = max([1, min([hunk.new + 1, line('$')])])
     if is_forward ? start > here : start < here
       add(ahead, start)

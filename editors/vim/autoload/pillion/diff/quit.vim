@@ -4,6 +4,7 @@ vim9script
 # not written and with terminals that run. `!` throws them away.
 
 import autoload '../notify.vim'
+import autoload './decide.vim'
 import autoload './label.vim'
 import autoload './pending.vim'
 
@@ -50,6 +51,7 @@ enddef
 export def Prepare(kind: string, buf: number)
   const here = pending.OfBuffer(buf)
   if kind == 'quit_all' || kind == 'exit_all'
+    decide.Finish()
     for diff in pending.Sorted()
       Mark(diff)
     endfor

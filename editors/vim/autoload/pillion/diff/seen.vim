@@ -1,12 +1,13 @@
 vim9script
 
-# What a person has seen: which revision of a proposal was drawn, and since when it stands there.
+# What a person has seen: which revision of a proposal was drawn, since when it stands there, and which of its hunks
+# have been on the screen.
 
 import autoload './pending.vim'
 
-# A decision that comes sooner is about what was there before; so is one that comes as soon after a refused one, as
-# from a key that is held down. Seconds.
-const REVIEW_DELAY = 1.0
+# A line of a hunk that has not been on the screen has this property. It goes with the line when the person takes it
+# out; its number is that of the hunk.
+const UNSEEN = 'PillionUnseen'
 
 def Now(): float
   return reltime()->reltimefloat()
@@ -16,11 +17,65 @@ def IsVisible(diff: dict<any>): bool
   return index(tabpagebuflist(), diff.right) >= 0
 enddef
 
+# Where a closed fold ends in a window; -1 if there is none at the line.
+def FoldEnd(win: number, line: number): number
+  return win == win_getid() ? foldclosedend(line) : win_execute(win, $'echo foldclosedend({line})')->trim()->str2nr()
+enddef
+
+# What a window shows of a proposal is seen.
+def NoteLines(diff: dict<any>, win: number)
+  var at = line('w0', win)
+  const last = line('w$', win)
+  while at <= last
+    const fold_end = FoldEnd(win, at)
+    if fold_end < 0
+      prop_remove({type: UNSEEN, bufnr: diff.right, all: true}, at)
+    endif
+    at = max([fold_end, at]) + 1
+  endwhile
+enddef
+
+# The hunks of a proposal that have not been on the screen.
+def Unseen(diff: dict<any>): list<number>
+  if diff.tick < 0
+    # It was never shown.
+    return range(len(diff.hunks))
+  endif
+  return prop_list(1, {bufnr: diff.right, end_lnum: -1, types: [UNSEEN]})->mapnew((_, prop) => prop.id)->sort('n')->uniq()
+enddef
+
+# The proposal's text was put into its buffer: nobody has seen any of its hunks.
+export def Begin(diff: dict<any>)
+  if empty(prop_type_get(UNSEEN))
+    prop_type_add(UNSEEN, {})
+  endif
+  prop_remove({type: UNSEEN, bufnr: diff.right, all: true})
+  const count = getbufinfo(diff.right)[0].linecount
+  for at in range(len(diff.hunks))
+    const hunk: dict<number> = diff.hunks[at]
+    # Of one that only removes lines, where they were.
+    const first = min([hunk.new + 1, count])
+    const last = max([first, min([hunk.new + hunk.new_count, count])])
+    const length = strlen(getbufoneline(diff.right, last))
+    prop_add(first, 1, {type: UNSEEN, bufnr: diff.right, id: at, end_lnum: last, end_col: length + 1})
+  endfor
+  [diff.tick, diff.is_all_seen] = [getbufvar(diff.right, 'changedtick'), false]
+enddef
+
 # The screen was drawn just now: what is on it counts from here on.
 export def Note()
   for diff in pending.Sorted()
-    if diff.seen_revision != diff.revision && IsVisible(diff)
+    if !IsVisible(diff)
+      continue
+    endif
+    if diff.seen_revision != diff.revision
       [diff.seen_revision, diff.seen_since] = [diff.revision, Now()]
+    endif
+    if !diff.is_all_seen
+      for win in win_findbuf(diff.right)->filter((_, win) => win_id2win(win) > 0)
+        NoteLines(diff, win)
+      endfor
+      diff.is_all_seen = empty(Unseen(diff))
     endif
   endfor
 enddef
@@ -34,41 +89,28 @@ export def Draw()
   endif
 enddef
 
-# The revisions that were drawn last, by the id of the diff.
-export def Revisions(): dict<number>
-  var revisions: dict<number> = {}
+# For how many milliseconds the proposal as it is now has been on the screen; -1 if it never was.
+export def DrawnFor(diff: dict<any>): number
+  return diff.seen_revision == diff.revision ? float2nr((Now() - diff.seen_since) * 1000) : -1
+enddef
+
+# By the id of each diff: `revision`, the one that was drawn last, and for how long (`drawn`) it has been there now.
+export def Snapshot(): dict<dict<number>>
+  var snapshot: dict<dict<number>> = {}
   for diff in pending.Sorted()
-    revisions[diff.id] = diff.seen_revision
+    snapshot[diff.id] = {revision: diff.seen_revision, drawn: DrawnFor(diff)}
   endfor
-  return revisions
+  return snapshot
 enddef
 
-# Whether the proposal as it is now has never been on the screen.
-export def IsUnseen(diff: dict<any>): bool
-  return diff.seen_revision != diff.revision
-enddef
-
-# Why a decision does not count now, or ''. `begun`: the revision that was on the screen when the person began to
-# type it.
-export def Problem(diff: dict<any>, begun: number): string
-  if IsUnseen(diff)
-    return diff.revision > 1 ? 'a newer proposal just opened' : 'not seen yet'
-  elseif begun != diff.revision
-    return 'a newer proposal opened meanwhile'
-  elseif Now() - (diff.seen_since > diff.refused_at ? diff.seen_since : diff.refused_at) < REVIEW_DELAY
-    return diff.revision > 1 ? 'a newer proposal just opened' : 'just opened'
+# What Pillion is told: `drawn` is from the snapshot of when the person began to type.
+export def Told(diff: dict<any>, drawn: dict<number>, is_typed: bool): dict<any>
+  const unseen = Unseen(diff)
+  var told: dict<any> = {typed: is_typed, hunks: range(len(diff.hunks))->filter((_, at) => index(unseen, at) < 0)}
+  if drawn.drawn >= 0
+    told.drawnMs = drawn.drawn
   endif
-  return ''
-enddef
-
-# The same for a decision that was made, as a sentence.
-export def Refusal(diff: dict<any>, begun: number): string
-  const problem = Problem(diff, begun)
-  if problem == ''
-    return ''
-  endif
-  diff.refused_at = Now()
-  return $'{problem}: look first, then :w again'
+  return told
 enddef
 
 # Begins to note what is drawn: when Vim waits for a key, the screen is up to date.

@@ -30,7 +30,8 @@ def Rescue(diff: dict<any>)
   else
     # Vim would not quit over it.
     setbufvar(buf, '&modified', false)
-    notify.Warn($'rejected {name}; edits are in buffer {buf} (:w NAME saves)')
+    const what = diff.outcome == 'accepted' ? 'what you typed after you had accepted it is' : 'edits are'
+    notify.Warn($'{diff.outcome} {name}; {what} in buffer {buf} (:w NAME saves)')
   endif
 enddef
 

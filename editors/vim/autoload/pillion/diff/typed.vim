@@ -11,8 +11,8 @@ vim9script
 import autoload './command_line.vim'
 import autoload './seen.vim'
 
-# What is carried out: {buf, kind, argument, is_typed, revisions}, with the revisions on the screen when it was
-# begun; empty for nothing.
+# What is carried out: {buf, kind, argument, is_typed, drawn}, with what was on the screen when it was begun, see
+# `seen.Snapshot`; empty for nothing.
 var running: dict<any> = {}
 # The same of the command line in which the person is.
 var entered: dict<any> = {}
@@ -26,13 +26,13 @@ export def IsPlayed(event: string): bool
 enddef
 
 def Enter()
-  entered = {buf: bufnr(), revisions: seen.Revisions(), is_typed: !IsPlayed('CmdlineEnter Autocommands')}
+  entered = {buf: bufnr(), drawn: seen.Snapshot(), is_typed: !IsPlayed('CmdlineEnter Autocommands')}
 enddef
 
-def Begin(line: string, buf: number, revisions: dict<number>, is_typed: bool)
+def Begin(line: string, buf: number, drawn: dict<dict<number>>, is_typed: bool)
   const [kind, argument] = command_line.Kind(line)
   # A macro goes on typing whatever is on the screen.
-  running = {buf: buf, kind: kind, argument: argument, is_typed: is_typed && reg_executing() == '', revisions: revisions,
+  running = {buf: buf, kind: kind, argument: argument, is_typed: is_typed && reg_executing() == '', drawn: drawn,
     is_users: line =~# '^[ :]*\u'}
   if kind != ''
     OnCommand(kind, buf)
@@ -46,7 +46,7 @@ def Leave()
   const start = entered
   entered = {}
   # Where it was begun in another buffer, it was not typed for this one.
-  Begin(getcmdline(), start.buf == bufnr() ? start.buf : -1, start.revisions, start.is_typed)
+  Begin(getcmdline(), start.buf == bufnr() ? start.buf : -1, start.drawn, start.is_typed)
   const mine = running
   timer_start(0, (_) => Finish(mine))
 enddef
@@ -104,16 +104,16 @@ export def Quits(): bool
   return index(['quit_all', 'exit_all'], get(running, 'kind', '')) >= 0
 enddef
 
-# The revision of a diff that was on the screen when the person began to type what is carried out.
-export def Revision(diff: dict<any>): number
-  return get(get(running, 'revisions', seen.Revisions()), diff.id, 0)
+# What of a diff was on the screen when the person began to type what is carried out.
+export def Drawn(diff: dict<any>): dict<number>
+  return get(get(running, 'drawn', seen.Snapshot()), diff.id, {revision: 0, drawn: -1})
 enddef
 
 # Carries out a command of a map of the proposal's buffer. Code that plays the keys of the map stands before it on
 # the stack.
 export def Run(line: string)
   const outer = running
-  Begin(line, bufnr(), seen.Revisions(), !IsPlayed('function pillion#diff#typed#Run'))
+  Begin(line, bufnr(), seen.Snapshot(), !IsPlayed('function pillion#diff#typed#Run'))
   try
     execute line
   catch

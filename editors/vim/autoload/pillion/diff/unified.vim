@@ -56,12 +56,14 @@ enddef
 # Draws what differs.
 export def Show(diff: dict<any>)
   Define()
-  Clear(diff.right)
-  const old: list<string> = proposal.OriginalShape(diff).lines
-  const new = text.Lines(diff.right)
-  for hunk in hunks.Between(old, new)
-    Draw(diff.right, hunk, old, max([len(new), 1]))
-  endfor
+  hunks.WithShown(diff, (all) => {
+    Clear(diff.right)
+    const old: list<string> = proposal.OriginalShape(diff).lines
+    const count = max([len(text.Lines(diff.right)), 1])
+    for hunk in all
+      Draw(diff.right, hunk, old, count)
+    endfor
+  })
   execute $'augroup PillionUnified{diff.id}'
   autocmd!
   execute $'autocmd TextChanged,TextChangedI <buffer={diff.right}> pillion#diff#unified#Soon({diff.id})'

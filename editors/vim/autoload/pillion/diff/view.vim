@@ -7,8 +7,9 @@ vim9script
 
 import autoload '../busy.vim'
 import autoload '../config.vim'
-import autoload './hunks.vim'
+import autoload './astray.vim'
 import autoload './label.vim'
+import autoload './pending.vim'
 import autoload './place.vim'
 import autoload './proposal.vim'
 import autoload './quiet.vim'
@@ -62,9 +63,9 @@ def AddOriginal(diff: dict<any>)
 enddef
 
 def GoToFirstHunk(diff: dict<any>)
-  const all = hunks.Between(proposal.OriginalShape(diff).lines, getbufline(diff.right, 1, '$'))
-  if !empty(all)
-    cursor(max([1, min([all[0].new + (all[0].new_count == 0 ? 0 : 1), line('$')])]), 1)
+  if !empty(diff.hunks)
+    const first: dict<number> = diff.hunks[0]
+    cursor(max([1, min([first.new + (first.new_count == 0 ? 0 : 1), line('$')])]), 1)
   endif
 enddef
 
@@ -128,6 +129,7 @@ export def Show(diff: dict<any>, is_wanted: bool)
   if !diff.has_colours
     diff.has_colours = true
     proposal.AddColours(diff)
+    seen.Begin(diff)
   endif
   typed.RepeatMaps()
   if diff.is_unified
@@ -138,6 +140,9 @@ export def Show(diff: dict<any>, is_wanted: bool)
   if !empty(terminal)
     quiet.Run(() => win_gotoid(diff.windows.terminal))
   endif
+  if !is_wanted && empty(terminal)
+    astray.Begin(diff.right)
+  endif
   label.SayKeys(diff)
   seen.Draw()
   busy.Nudge()
@@ -146,6 +151,9 @@ enddef
 # Shows another proposal in the view that is there.
 export def Refresh(diff: dict<any>)
   label.Note(diff)
+  if diff.has_colours
+    seen.Begin(diff)
+  endif
   if !IsShown(diff)
     return
   endif
@@ -203,6 +211,16 @@ def CloseWindows(diff: dict<any>)
     diff.windows = {}
     RestoreScrolling(diff)
   })
+enddef
+
+# Takes the windows of a view away for a moment.
+export def PutAway(diff: dict<any>)
+  const is_inside = pending.IsInside(diff)
+  CloseWindows(diff)
+  if is_inside
+    quiet.Run(() => place.GoBack(diff.place))
+  endif
+  quiet.Run(() => place.Restore(diff.place))
 enddef
 
 # Takes the view away. `is_inside`: the person was in it, and goes back to where they came from.

@@ -1,0 +1,62 @@
+vim9script
+
+# Sessions: views are no part of them. What was saved with one is saved once more without.
+
+import autoload './pending.vim'
+import autoload './quiet.vim'
+import autoload './view.vim'
+
+var is_saving = false
+
+# Writes the session again. Its path is the person's.
+def SaveAgain()
+  const shown = pending.Sorted()->filter((_, diff) => view.IsShown(diff))
+  if is_saving || empty(shown)
+    return
+  endif
+  is_saving = true
+  const inside = pending.Focused()
+  const here = win_getid()
+  const scrolled = winsaveview()
+  try
+    for diff in shown
+      view.PutAway(diff)
+    endfor
+    quiet.Run(() => execute('mksession! ' .. fnameescape(v:this_session)))
+    for diff in shown
+      const place = diff.place
+      view.Show(diff, true)
+      diff.place = place
+    endfor
+    if empty(inside)
+      quiet.Run(() => win_gotoid(here))
+    else
+      win_gotoid(inside.windows.right)
+      winrestview(scrolled)
+    endif
+  finally
+    is_saving = false
+  endtry
+enddef
+
+# Takes away what a session restored of views that it was saved with.
+export def Clean()
+  for info in getbufinfo()->filter((_, info) => info.name =~ '^pillion[a-z-]*://')
+    if getbufvar(info.bufnr, 'pillion_diff', 0) == 0 && !info.changed
+      execute 'silent! bwipeout!' info.bufnr
+    endif
+  endfor
+enddef
+
+export def Attach()
+  augroup PillionSession
+    autocmd!
+    autocmd SessionWritePost * SaveAgain()
+  augroup END
+enddef
+
+export def Detach()
+  augroup PillionSession
+    autocmd!
+  augroup END
+enddef
