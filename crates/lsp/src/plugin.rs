@@ -10,7 +10,7 @@ mod version;
 
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Request, RequestId, Response};
-use pillion_companion::{DiffId, EditorEvent, ProposalKey, Status};
+use pillion_companion::{EditorEvent, Status};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
 use serde_json::{Value, json};
@@ -19,9 +19,8 @@ use self::asked::{Asked, Requests};
 use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 use self::messages::{
-    Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_RESOLVE_DIFF, DidChangeContext,
-    DidChangeStatus, DidResolveDiff, ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention,
-    Mentioned,
+    Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DidChangeContext, DidChangeStatus,
+    ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention, Mentioned,
 };
 use crate::disk::Done;
 use crate::handshake::VERSION;
@@ -60,14 +59,6 @@ impl Plugin {
         let files = context::files(params.open_files, self.encoding);
         let is_trusted = params.is_trusted;
         vec![Action::ReportContext { files, is_trusted }]
-    }
-
-    fn resolve_diff(&mut self, params: DidResolveDiff) -> Vec<Action> {
-        let (id, revision) = (DiffId(params.id), params.revision);
-        let key = ProposalKey { id, revision };
-        let resolved = self.diffs.resolve(key, params.outcome, params.content);
-        let resolved = resolved.map(|outcome| Action::Resolve { key, outcome });
-        resolved.into_iter().chain(self.status()).collect()
     }
 
     /// The person decides.
@@ -179,7 +170,6 @@ impl ClientProfile for Plugin {
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
         let handled = match method {
             DID_CHANGE_CONTEXT => message::params(params).map(|it| self.change_context(it)),
-            DID_RESOLVE_DIFF => message::params(params).map(|it| self.resolve_diff(it)),
             // A language-server client sends more than a plugin needs.
             _ => return Vec::new(),
         };

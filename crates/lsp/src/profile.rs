@@ -9,7 +9,7 @@ use lsp_server::{Message, Request, RequestId, Response};
 use pillion_companion::gate::Decide;
 use pillion_companion::{EditorEvent, ProposalKey};
 use pillion_protocol::context::MAX_FILES;
-use pillion_protocol::{Dialect, File, Outcome};
+use pillion_protocol::{Dialect, File};
 use serde_json::Value;
 
 use crate::comparer::Comparison;
@@ -122,8 +122,6 @@ pub enum Action {
         lines: Option<(u32, u32)>,
         answer: fn(Option<Dialect>) -> Value,
     },
-    /// The person decided about the proposal of this revision, and the plugin has closed its view.
-    Resolve { key: ProposalKey, outcome: Outcome },
     /// The person decided: the ruling comes back as [`Done::Ruled`].
     Decide(Decide),
     /// Answer the client's request with what this takes its time to work out.

@@ -390,11 +390,6 @@ impl Session {
                         companion.mention(path, lines, reply);
                     }
                 }
-                Action::Resolve { key, outcome } => {
-                    if let Some(companion) = self.service.handle() {
-                        companion.resolve_diff(key, outcome);
-                    }
-                }
                 Action::Decide(decide) => {
                     let (key, done) = (decide.key, self.done.clone());
                     let ruling = Reply::new(move |ruling: Result<Ruling, String>| {

@@ -1,19 +1,17 @@
 //! The views that the plugin has open.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use lsp_server::{Message, RequestId, ResponseError};
 use pillion_companion::gate::{self, Ruling, Unseen};
 use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
-use pillion_protocol::Outcome;
 use serde_json::Value;
 
 use super::asked::{Asked, Requests};
 use super::messages::{
-    CLOSE_DIFF, Choice, CloseDiff, Content, DIFF_TEXT, Decide, Decided, Decision, DiffText,
-    OPEN_DIFF, OpenDiff, Seen,
+    CLOSE_DIFF, Choice, CloseDiff, Content, DIFF_TEXT, Decide, Decided, DiffText, OPEN_DIFF,
+    OpenDiff, Seen,
 };
 use crate::{message, uri};
 
@@ -28,7 +26,6 @@ pub struct Diffs {
 #[derive(Debug)]
 struct View {
     key: ProposalKey,
-    proposed: Arc<String>,
     /// How many hunks it has.
     hunks: usize,
     state: State,
@@ -72,7 +69,6 @@ impl Diffs {
         };
         self.views.put(View {
             key,
-            proposed: Arc::clone(&diff.proposed),
             hunks: diff.hunks.len(),
             state,
         });
@@ -87,8 +83,6 @@ impl Diffs {
             proposed: &diff.proposed,
             notes: diff.notes,
             hunks: diff.hunks.iter().map(Into::into).collect(),
-            ignores_empty_text: diff.agent.ignores_empty_text(),
-            unchanged_is_rejection: diff.agent.unchanged_is_rejection(),
         };
         let asked = Asked::Open { key, shown };
         requests.ask_value(OPEN_DIFF, params.into_value(), asked)
@@ -187,22 +181,6 @@ impl Diffs {
     /// Whether a decision is being ruled about.
     pub fn is_deciding(&self) -> bool {
         !self.deciding.is_empty()
-    }
-
-    /// The person decided. The outcome, if the diff still waits for one.
-    pub fn resolve(
-        &mut self,
-        key: ProposalKey,
-        decision: Decision,
-        content: Option<String>,
-    ) -> Option<Outcome> {
-        let view = self.views.take(key).ok()?;
-        Some(match decision {
-            Decision::Rejected => Outcome::Rejected,
-            Decision::Accepted => {
-                Outcome::accepted(content.unwrap_or_else(|| view.proposed.to_string()))
-            }
-        })
     }
 
     /// The plugin answers whether the view is open.

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
-pub const DID_RESOLVE_DIFF: &str = "pillion/didResolveDiff";
 pub const DECIDE: &str = "pillion/decide";
 pub const HUNKS: &str = "pillion/hunks";
 pub const MERGE: &str = "pillion/merge";
@@ -56,23 +55,6 @@ pub struct Range {
     pub end: Position,
     pub start_line_text: Option<String>,
     pub end_line_text: Option<String>,
-}
-
-/// The person decided.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct DidResolveDiff {
-    pub id: u64,
-    pub revision: u32,
-    pub outcome: Decision,
-    pub content: Option<String>,
-}
-
-/// What the person decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Decision {
-    Accepted,
-    Rejected,
 }
 
 /// The person decided; whether that counts is answered.
@@ -239,8 +221,6 @@ pub struct OpenDiff<'a> {
     pub proposed: &'a str,
     pub notes: Vec<String>,
     pub hunks: Vec<HunkLines>,
-    pub ignores_empty_text: bool,
-    pub unchanged_is_rejection: bool,
 }
 
 /// Take a view away.

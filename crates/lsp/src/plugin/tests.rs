@@ -219,9 +219,6 @@ fn every_table_is_a_message_and_every_message_a_table() {
             "`pillion/didChangeContext` (notification): Range" => {
                 check_read::<Range>(fields, &tables);
             }
-            "`pillion/didResolveDiff` (notification)" => {
-                check_read::<DidResolveDiff>(fields, &tables);
-            }
             "`pillion/decide` (request)" => check_read::<Decide>(fields, &tables),
             "`pillion/decide` (request): Seen" => check_read::<Seen>(fields, &tables),
             "`pillion/decide` (request): The answer" => {
@@ -295,8 +292,6 @@ fn open_diff() -> OpenDiff<'static> {
         proposed: "",
         notes: vec![String::new()],
         hunks: vec![hunk()],
-        ignores_empty_text: true,
-        unchanged_is_rejection: true,
     }
 }
 
@@ -457,8 +452,6 @@ fn every_method_and_every_error_is_on_the_page() {
         errors.extend(names.map(name));
     }
     methods.insert("initialize".to_owned());
-    // Served until every plugin of ours decides by request.
-    methods.remove("pillion/didResolveDiff");
     assert_eq!(methods, headings);
 
     let table = PAGE.split("| code | when |").nth(1).unwrap();

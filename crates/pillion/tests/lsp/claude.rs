@@ -152,10 +152,6 @@ fn a_proposal_notes_what_the_agent_will_do_with_the_answer() {
     let call = claude.proposing(&file, "one\n2\nthree\n", "tab 1");
     let diff = editor.open_diff();
     assert_eq!(diff["agent"]["name"], "claude");
-    assert_eq!(
-        (&diff["ignoresEmptyText"], &diff["unchangedIsRejection"]),
-        (&json!(false), &json!(true))
-    );
     let notes = diff["notes"].as_array().unwrap();
     // The second: it names no release that keeps the last newline of a `Write`.
     assert!(

@@ -40,8 +40,6 @@ fn a_proposal_is_shown_whole_and_accepted_as_edited() {
             "proposed": proposed,
             "notes": [],
             "hunks": [{"before": {"start": 0, "end": 1}, "after": {"start": 0, "end": 3}}],
-            "ignoresEmptyText": true,
-            "unchangedIsRejection": false,
         })
     );
     editor.answer(&request, Value::Null);
