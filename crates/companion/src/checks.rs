@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
+use pillion_protocol::{Dialect, File};
 use tokio::time::timeout;
 
 use crate::acceptance::Acceptance;
@@ -16,6 +16,7 @@ use crate::editor::{Compares, Reply};
 use crate::event::{Event, Events};
 use crate::gate::Ruling;
 use crate::target::Target;
+use crate::turns::AcceptedText;
 use crate::written::{Accepted, Found};
 
 /// How many checks of one agent may be in progress.
@@ -110,6 +111,19 @@ impl FileChecks {
                 finding,
                 reply,
             });
+        });
+    }
+
+    /// Looks whether an agent wrote what was saved, for an [`Event::SavedByPerson`] if none did. None comes of a
+    /// disk that hangs.
+    pub(crate) fn check_saved(&self, file: File, accepted: Vec<AcceptedText>) {
+        let (lane, events) = (self.context.clone(), self.events.clone());
+        tokio::spawn(async move {
+            let path = file.path.clone();
+            let is_agents = move || accepted.iter().any(|text| text.is_in(Path::new(&path)));
+            if lane.run(is_agents).await == Some(false) {
+                let _ = events.send(Event::SavedByPerson(file));
+            }
         });
     }
 

@@ -158,9 +158,9 @@ impl Handle {
         self.send(Event::ContextReported { files, is_trusted });
     }
 
-    /// One file got the focus, or was saved.
-    pub fn focus(&self, file: File) {
-        self.send(Event::FileFocused(file));
+    /// One file was saved, by the person or by an agent: only the person's are the focus.
+    pub fn saved(&self, file: File) {
+        self.send(Event::FileSaved(file));
     }
 
     /// The person points agents to a file, or to its lines from the first to the last, from 0. `reply`

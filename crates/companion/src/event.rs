@@ -80,8 +80,10 @@ pub(crate) enum Event {
         files: Vec<File>,
         is_trusted: Option<bool>,
     },
-    /// One file was focused.
-    FileFocused(File),
+    /// One file was saved.
+    FileSaved(File),
+    /// It was, and no agent wrote it.
+    SavedByPerson(File),
     /// The person points agents to a file, or to some of its lines.
     Mentioned {
         path: PathBuf,

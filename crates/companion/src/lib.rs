@@ -32,6 +32,7 @@ mod sessions;
 mod speaker;
 mod succession;
 mod target;
+mod turns;
 mod wire;
 mod written;
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::{Dialect, IdeContext, Outcome};
+use pillion_protocol::{Dialect, File, IdeContext, Outcome};
 use pillion_system::{Signal, Signals, memory};
 use tokio::sync::{mpsc, oneshot};
 
@@ -27,6 +27,7 @@ use crate::pending::{ProposalKey, Proposed};
 use crate::presence::{Order, Presence};
 use crate::sessions::{SessionId, Sessions};
 use crate::target;
+use crate::turns::Turns;
 use crate::written::Written;
 
 /// How often deleted discovery files are restored, and files that vanished leave
@@ -58,6 +59,7 @@ pub(crate) struct MainLoop {
     sessions: Sessions,
     losses: Losses,
     written: Written,
+    turns: Turns,
     asking: Asking,
     upkeep: Instant,
     /// When freed memory is returned to the system.
@@ -91,6 +93,7 @@ impl MainLoop {
             sessions,
             losses,
             written: Written::default(),
+            turns: Turns::default(),
             asking: Asking::default(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
@@ -210,7 +213,8 @@ impl MainLoop {
             Event::ContextReported { files, is_trusted } => {
                 self.context.report(files, is_trusted, now);
             }
-            Event::FileFocused(file) => self.context.focus(file, now),
+            Event::FileSaved(file) => self.saved(file, now),
+            Event::SavedByPerson(file) => self.context.focus(file, now),
             Event::Mentioned { path, lines, reply } => reply.done(self.mention(&path, lines)),
             Event::RootsChanged(roots) => {
                 self.roots = roots.clone().into();
@@ -265,6 +269,14 @@ impl MainLoop {
         self.answer_focusing();
     }
 
+    /// A file was saved: the person works on it, unless an agent wrote it.
+    fn saved(&mut self, file: File, now: Instant) {
+        if self.turns.is_agents(now) {
+            return tracing::debug!(path = file.path, "written in a turn");
+        }
+        self.checks.check_saved(file, self.turns.accepted_texts());
+    }
+
     fn stream_opened(&mut self, session: &SessionId) {
         // On every stream: what the one before took may not have arrived.
         if let Some(outbox) = self.sessions.outbox(session) {
@@ -278,6 +290,7 @@ impl MainLoop {
         self.asking.forget(session);
         if self.sessions.forget(session) {
             tracing::info!("session gone");
+            self.turns.forget(session);
             let actions = self.diffs.session_gone(session, now);
             self.perform(actions);
             self.report_agents();
@@ -316,6 +329,9 @@ impl MainLoop {
                     if let Some(outbox) = self.sessions.outbox(&session) {
                         outbox.push_outcome(delivery);
                         let now = Instant::now();
+                        if let Some(accepted) = &accepted {
+                            self.turns.accepted(accepted);
+                        }
                         let former = accepted.and_then(|it| self.written.follow(it, now));
                         if let Some(lost) = former {
                             self.losses.add(lost);

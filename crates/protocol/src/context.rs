@@ -72,6 +72,24 @@ pub struct Range {
     pub end: Position,
 }
 
+impl Range {
+    /// Where a text is that begins there.
+    pub fn of_text(start: Position, text: &str) -> Self {
+        let last = text.rsplit('\n').next().unwrap_or_default();
+        let [units, breaks] = [
+            last.encode_utf16().count(),
+            text.bytes().filter(|byte| *byte == b'\n').count(),
+        ]
+        .map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+        let before = if breaks == 0 { start.character } else { 0 };
+        let end = Position {
+            line: start.line.saturating_add(breaks),
+            character: before.saturating_add(units),
+        };
+        Self { start, end }
+    }
+}
+
 /// A position: both numbers start at 1 (C4.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
@@ -107,14 +125,19 @@ impl File {
         self.is_active == Some(true)
     }
 
-    /// The selected text and where it is, if that is known. From the text and the cursor it cannot be
-    /// told: the cursor may be at either end.
+    /// The selected text and where it is. Where nobody says that, it begins at the cursor: a text is
+    /// never in an empty range.
     pub fn selected(&self) -> Option<(&str, Range)> {
         let text = self
             .selected_text
             .as_deref()
             .filter(|text| !text.is_empty());
-        Some((text?, self.selection.unwrap_or_else(|| self.caret())))
+        let text = text?;
+        let selection = self.selection.filter(|range| range.start != range.end);
+        Some((
+            text,
+            selection.unwrap_or_else(|| Range::of_text(self.caret().start, text)),
+        ))
     }
 
     /// The empty range where the cursor is.
@@ -180,5 +203,39 @@ mod tests {
                 {"path": "/b", "timestamp": 4}
             ]}})
         );
+    }
+
+    #[test]
+    fn a_selected_text_is_never_in_an_empty_range() {
+        let place = |line, character| Position { line, character };
+        let selected = |text: &str, selection| {
+            let file = File {
+                cursor: Some(Cursor {
+                    line: 2,
+                    character: 3,
+                }),
+                selected_text: Some(text.into()),
+                selection,
+                ..File::focused("/a", 1)
+            };
+            file.selected().map(|(_, range)| (range.start, range.end))
+        };
+        let empty = Range::default();
+        for (text, end) in [
+            ("x😀", place(1, 5)),
+            ("one\n", place(2, 0)),
+            ("a\r\nb\ncd", place(3, 2)),
+        ] {
+            for selection in [None, Some(empty)] {
+                assert_eq!(
+                    selected(text, selection),
+                    Some((place(1, 2), end)),
+                    "{text:?}"
+                );
+            }
+        }
+        let known = Range::of_text(place(7, 0), "x");
+        assert_eq!(selected("x", Some(known)), Some((known.start, known.end)));
+        assert_eq!(selected("", None), None);
     }
 }

@@ -46,10 +46,10 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let theme = appearance::theme(options.theme);
     if options.watch {
-        let (focus, troubles) = (companion.clone(), sender.clone());
+        let (saved, troubles) = (companion.clone(), sender.clone());
         watch::start(
             options.roots.clone(),
-            move |file| focus.focus(file),
+            move |file| saved.saved(file),
             move |texts| drop(troubles.send(Input::Event(Event::Troubles(texts)))),
         );
     }

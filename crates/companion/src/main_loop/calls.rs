@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::claude::hooks::{self, BEFORE_TURN, BEFORE_WRITE, NO_DECISION, Review};
+use pillion_protocol::claude::hooks::{
+    self, AFTER_TURN, BEFORE_TURN, BEFORE_WRITE, NO_DECISION, Review,
+};
 use pillion_protocol::claude::tools::{self, CLOSE_ALL_DIFF_TABS, CLOSE_TAB, GET_DIAGNOSTICS};
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::diff::{self, CLOSE_DIFF, OPEN_DIFF, OpenDiff};
@@ -32,6 +34,8 @@ pub(super) enum ToolCall {
     BeforeWrite(hooks::Call),
     /// The person has sent a prompt.
     BeforeTurn(hooks::Call),
+    /// It has ended its turn, or a subagent its work.
+    AfterTurn(hooks::Call),
 }
 
 impl MainLoop {
@@ -73,6 +77,9 @@ impl MainLoop {
             }
             (Protocol::Claude, BEFORE_TURN) => {
                 ToolCall::BeforeTurn(hooks::Call::from_arguments(arguments))
+            }
+            (Protocol::Claude, AFTER_TURN) => {
+                ToolCall::AfterTurn(hooks::Call::from_arguments(arguments))
             }
             (_, other) => return Err(format!("unknown tool {other:?}")),
         })
@@ -116,18 +123,21 @@ impl MainLoop {
                 let edited = former.filter(|former| former.is_edited);
                 self.lose(proposal.agent, edited);
                 self.asking.proposed(session, &proposal.file_path);
+                let is_subagents = self.asking.is_of_subagent(session, &proposal.file_path);
+                self.turns.works(session, is_subagents, now);
                 self.diffs.open(proposal, caller, now)
             }
             Ok(ToolCall::Close(name)) => self.close(session, &name, caller, now),
             Ok(ToolCall::CloseAll) => return self.close_all(session, caller, now),
             Ok(ToolCall::Diagnostics(uri, is_programs)) => {
                 if let Some(path) = uri.as_deref().filter(|_| is_programs) {
-                    self.about_to_write(session, path);
+                    self.about_to_write(session, path, now);
                 }
                 return self.diagnostics(uri, caller);
             }
             Ok(ToolCall::BeforeWrite(call)) => {
                 self.note_hook(session, &call);
+                self.turns.works(session, call.is_subagent, now);
                 let answer = Ok(Answer::Text(match call.review {
                     Review::Always => hooks::ask(),
                     Review::Asked => NO_DECISION.to_owned(),
@@ -136,6 +146,12 @@ impl MainLoop {
             }
             Ok(ToolCall::BeforeTurn(call)) => {
                 self.note_hook(session, &call);
+                self.turns.begins_and_ends_are_told(session, now);
+                let answer = Ok(Answer::Text(NO_DECISION.to_owned()));
+                vec![Action::Answer { caller, answer }]
+            }
+            Ok(ToolCall::AfterTurn(call)) => {
+                self.turns.ends(session, call.is_subagent, now);
                 let answer = Ok(Answer::Text(NO_DECISION.to_owned()));
                 vec![Action::Answer { caller, answer }]
             }
@@ -174,6 +190,7 @@ impl MainLoop {
     /// prompt has used up the selection: what the person sees goes with the next one, too. Subagents wait
     /// for their decisions meanwhile, and their views are closed one by one.
     fn close_all(&mut self, session: &SessionId, caller: Caller, now: Instant) {
+        self.turns.begins(session, now);
         if self.sessions.agent(session) == Some(Dialect::ClaudeCode)
             && self.asking.turn_begins(session)
         {
@@ -209,9 +226,13 @@ impl MainLoop {
     }
 
     /// Claude Code asks for the diagnostics of a file just before it writes it, in every mode.
-    fn about_to_write(&mut self, session: &SessionId, uri: &str) {
+    fn about_to_write(&mut self, session: &SessionId, uri: &str, now: Instant) {
         let is_claude = self.sessions.agent(session) == Some(Dialect::ClaudeCode);
         let path = uri.strip_prefix("file://").filter(|_| is_claude);
+        if let Some(path) = path {
+            let is_subagents = self.asking.is_of_subagent(session, path);
+            self.turns.works(session, is_subagents, now);
+        }
         if path.is_some_and(|path| self.asking.writes(session, path)) {
             self.report_status();
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pillion_protocol::claude::hooks::{self, BEFORE_TURN, BEFORE_WRITE};
+use pillion_protocol::claude::hooks::{self, AFTER_TURN, BEFORE_TURN, BEFORE_WRITE, NO_DECISION};
 use pillion_protocol::claude::tools::{self, CLOSE_TAB, GET_DIAGNOSTICS, TAB_CLOSED};
 use pillion_protocol::claude::{CLAUDE_CODE_CLIENT, DROPS_LAST_LINE_FEED, OPENCODE_CLIENT};
 use pillion_protocol::dialect::Protocol;
@@ -15,6 +15,9 @@ use crate::diffs;
 /// How long an editor may search for problems: the agent goes on with its edit after a second, and after
 /// three times asks no more.
 const DIAGNOSTICS_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// What hooks call.
+const HOOKS: [&str; 3] = [BEFORE_WRITE, BEFORE_TURN, AFTER_TURN];
 
 /// Whose session it is: opencode presents Claude Code's token.
 pub(super) fn who(agent: Dialect, initialize: &Map<String, Value>) -> Dialect {
@@ -67,7 +70,7 @@ pub(super) fn find(protocol: Protocol, name: &str, is_models: bool) -> Option<&'
         Protocol::Claude => &tools::NAMES,
     };
     let hooks: &[_] = match protocol {
-        Protocol::Claude if !is_models => &[BEFORE_WRITE, BEFORE_TURN],
+        Protocol::Claude if !is_models => &HOOKS,
         _ => &[],
     };
     let mut names = names.iter().chain(hooks).copied();
@@ -91,11 +94,12 @@ pub(super) async fn answer(
         };
         return Ok(Some(Success::Blocks(vec![found])));
     }
-    if tool == BEFORE_WRITE || tool == BEFORE_TURN {
+    if HOOKS.contains(&tool) {
         let decision = match result.await {
             Ok(Ok(diffs::Answer::Text(decision))) => decision,
             // The agent asks in its terminal then, whatever its mode.
-            _ => hooks::ask(),
+            _ if tool == BEFORE_WRITE => hooks::ask(),
+            _ => NO_DECISION.to_owned(),
         };
         return Ok(Some(Success::Blocks(vec![decision])));
     }

@@ -10,6 +10,7 @@ use super::control_client;
 use super::position::{self, Place};
 use crate::absolute::unicode;
 use crate::args::Target;
+use crate::failure::{Failure, Kind};
 use pillion_companion::now_ms;
 
 /// Tell the companion which file has the focus
@@ -18,7 +19,9 @@ use pillion_companion::now_ms;
 /// until another file gets the focus. The command returns once the change has reached the agents;
 /// an agent that starts later sees it too. A line past the end of the file means the last line, as
 /// with `vi +LINE`, and a column past the end of its line means the end of that line. With FROM-TO these
-/// lines are selected, with their text on disk unless --selection gives another.
+/// lines are selected, with their text on disk unless --selection gives another. Otherwise the text of
+/// --selection is looked for in the file, at the cursor and then nearest to it; a text that is not on
+/// disk yet begins at the cursor.
 ///
 /// The companion is the one whose workspace contains FILE, else the one of the current folder.
 #[derive(Debug, clap::Args)]
@@ -44,12 +47,23 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         _ => Ok(selection),
     };
     let selected = args.selection.map(read).transpose()?;
+    let selected = selected.filter(|text| !text.is_empty());
     let (selected_text, selection) = match &place {
         Some(Place::Lines(lines)) => {
             let text = selected.or_else(|| lines.text(&path));
             (text, Some(lines.range()))
         }
-        _ => (selected, None),
+        _ => {
+            let cursor = place.as_ref().map(Place::cursor);
+            let found = |text: &String| position::find(&path, text, cursor);
+            let selection = selected.as_ref().and_then(found);
+            if selected.is_some() && selection.is_none() && cursor.is_none() {
+                let message = format!("{} does not contain the selected text", path.display());
+                let hint = "Save the file first, or say where the text is, as in `main.rs:12:5`.";
+                return Err(Failure::new(Kind::Refused, message).hint(hint).into());
+            }
+            (selected, selection)
+        }
     };
     let target = args.target.about(&path);
     let file = File {

@@ -116,6 +116,32 @@ impl Lines {
     }
 }
 
+/// Where a text is in a file: of several places the one at the cursor, or else the nearest one.
+pub fn find(path: &Path, wanted: &str, cursor: Option<Cursor>) -> Option<Range> {
+    // Whose line endings differ means the same lines, and columns count without them.
+    let (text, wanted) = (
+        read(path)?.replace("\r\n", "\n"),
+        wanted.replace("\r\n", "\n"),
+    );
+    if wanted.is_empty() {
+        return None;
+    }
+    let cursor = cursor.map_or((0, 0), |cursor| (cursor.line - 1, cursor.character - 1));
+    let place = |at: Position| (at.line, at.character);
+    let (mut known, mut here) = (0, Position::default());
+    let found = text.match_indices(&wanted).map(|(at, _)| {
+        here = Range::of_text(here, &text[known..at]).end;
+        known = at;
+        Range::of_text(here, &wanted)
+    });
+    found.min_by_key(|range| {
+        let is_at_cursor = place(range.start) <= cursor && cursor <= place(range.end);
+        let (line, character) = (range.start.line, range.start.character);
+        let distance = (line.abs_diff(cursor.0), character.abs_diff(cursor.1));
+        (!is_at_cursor, distance)
+    })
+}
+
 /// The text of a file that is not too long.
 fn read(path: &Path) -> Option<String> {
     let is_readable = path.metadata().is_ok_and(|it| it.len() <= MAX_FILE);
@@ -229,5 +255,28 @@ mod tests {
         let range = lines(2, 3).range();
         assert_eq!((range.start.line, range.end.line), (1, 3));
         assert_eq!((range.start.character, range.end.character), (0, 0));
+    }
+
+    #[test]
+    fn a_text_is_found_where_the_cursor_is_or_nearest_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "beta\r\n😀beta beta\r\nalpha\r\nbeta\r\n").unwrap();
+        let found = |wanted, cursor: Option<(u32, u32)>| {
+            let cursor = cursor.map(|(line, character)| Cursor { line, character });
+            let range = find(&path, wanted, cursor)?;
+            let [start, end] = [range.start, range.end].map(|at| (at.line, at.character));
+            Some((start, end))
+        };
+        let first = Some(((0, 0), (0, 4)));
+        assert_eq!(found("beta", None), first);
+        assert_eq!(found("beta", Some((1, 3))), first);
+        assert_eq!(found("beta", Some((2, 1))), Some(((1, 2), (1, 6))));
+        assert_eq!(found("beta", Some((2, 8))), Some(((1, 7), (1, 11))));
+        assert_eq!(found("beta", Some((4, 5))), Some(((3, 0), (3, 4))));
+        assert_eq!(found("beta", Some((99, 1))), Some(((3, 0), (3, 4))));
+        assert_eq!(found("beta\nalpha", Some((3, 1))), Some(((1, 7), (2, 5))));
+        assert_eq!(found("gamma", Some((1, 1))), None);
+        assert_eq!(found("", Some((1, 1))), None);
     }
 }

@@ -12,6 +12,9 @@ pub const BEFORE_WRITE: &str = "pillionBeforeWrite";
 /// The tool that is called when the person has sent a prompt.
 pub const BEFORE_TURN: &str = "pillionBeforeTurn";
 
+/// The tool that is called when the agent has ended its turn, or a subagent its work.
+pub const AFTER_TURN: &str = "pillionAfterTurn";
+
 /// How long the agent waits for the person, in seconds.
 const PERSONS_TIMEOUT: u32 = 86_400;
 
@@ -93,7 +96,9 @@ pub fn hooks(review: Review) -> Value {
         "PreToolUse": [
             {"matcher": "Edit|Write|NotebookEdit", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, change)]},
         ],
-        "UserPromptSubmit": [{"hooks": [hook(BEFORE_TURN, TIMEOUT, common)]}],
+        "UserPromptSubmit": [{"hooks": [hook(BEFORE_TURN, TIMEOUT, common.clone())]}],
+        "Stop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common.clone())]}],
+        "SubagentStop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common)]}],
     })
 }
 
@@ -143,7 +148,7 @@ mod tests {
             both["hooks"]["PreToolUse"][1]["matcher"],
             "Edit|Write|NotebookEdit"
         );
-        assert_eq!(both["hooks"]["Stop"], json!([1]));
+        assert_eq!(both["hooks"]["Stop"][0], 1);
         for broken in [
             json!(1),
             json!({"hooks": 1}),

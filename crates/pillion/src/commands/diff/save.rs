@@ -4,14 +4,16 @@
 use pillion_text::stderr;
 mod attributes;
 mod leftovers;
+mod seen;
 
 use std::fs::{self, File, Metadata, Permissions};
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use pillion_text::fingerprint;
 use tempfile::NamedTempFile;
 
+use self::seen::{Seen, is_something_else};
 use crate::failure::{Failure, Kind};
 
 /// A file as it is before it is proposed.
@@ -66,27 +68,42 @@ impl Original {
     /// # Errors
     /// When the file is another one, or the system refuses; then it is left as it is.
     pub fn replace(&self, base: Option<&str>, text: &str) -> Result<(), SaveError> {
-        let failed = |source| SaveError::Io {
-            path: self.target.clone(),
-            source,
-        };
-        let now = read(&self.target).map_err(failed)?;
-        let was_seen = match base {
-            Some(base) => fingerprint::of(now.as_deref()) == base,
-            None => now == self.before,
-        };
-        if !was_seen {
-            return Err(SaveError::Changed(self.target.clone()));
-        }
+        let seen = self.compare(base)?;
         leftovers::sweep(self.folder());
-        let written = match fs::metadata(&self.target) {
-            Ok(metadata) => self.overwrite(text, now.as_deref(), &metadata),
-            Err(_) => self.create(text),
-        };
-        written.map_err(|error| match error.kind() {
+        match seen {
+            Some(seen) => self.overwrite(text, seen),
+            None => self.create(text),
+        }
+        .map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => SaveError::Changed(self.target.clone()),
-            _ => failed(error),
+            _ => self.failed(error),
         })
+    }
+
+    /// The file, if it is the one that the reviewer saw: it is opened once, and what is compared is
+    /// what is written. None where none was seen and none is there.
+    fn compare(&self, base: Option<&str>) -> Result<Option<Seen>, SaveError> {
+        let found = match Seen::open(&self.target) {
+            Ok(found) => found,
+            Err(_) if is_something_else(&self.target) => {
+                return Err(SaveError::Changed(self.target.clone()));
+            }
+            Err(error) => return Err(self.failed(error)),
+        };
+        let text = found.as_ref().map(|seen| &seen.text[..]);
+        let was_seen = match base {
+            Some(base) => fingerprint::of(text) == base,
+            None => text == self.before.as_deref(),
+        };
+        match was_seen {
+            true => Ok(found),
+            false => Err(SaveError::Changed(self.target.clone())),
+        }
+    }
+
+    fn failed(&self, source: io::Error) -> SaveError {
+        let path = self.target.clone();
+        SaveError::Io { path, source }
     }
 
     fn create(&self, text: &str) -> io::Result<()> {
@@ -99,12 +116,14 @@ impl Original {
         Ok(())
     }
 
-    fn overwrite(&self, text: &str, before: Option<&[u8]>, metadata: &Metadata) -> io::Result<()> {
-        // Refused where the file itself could not be written.
-        let mut existing = File::options().write(true).open(&self.target)?;
+    fn overwrite(&self, text: &str, mut seen: Seen) -> io::Result<()> {
+        let successor = self.successor(text, &seen.metadata)?;
+        if !seen.is_at(&self.target) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         // Not over a file that is mounted there, as containers have them.
         let is_replaced = |file: NamedTempFile| file.persist(&self.target).is_ok();
-        if self.successor(text, metadata)?.is_some_and(is_replaced) {
+        if successor.is_some_and(is_replaced) {
             return Ok(());
         }
         // Gone again when the file is whole; if we are killed in between, it is found there.
@@ -114,12 +133,10 @@ impl Original {
             self.target.display(),
             copy.path().display()
         ));
-        let written = write_whole(&mut existing, text.as_bytes());
-        if written.is_err()
-            && let Some(before) = before
-        {
+        let written = seen.write(text.as_bytes());
+        if written.is_err() {
             // The old text had room.
-            let _ = write_whole(&mut existing, before);
+            let _ = seen.restore();
         }
         written
     }
@@ -161,14 +178,6 @@ impl Original {
     fn folder(&self) -> &Path {
         self.target.parent().unwrap_or(Path::new("."))
     }
-}
-
-/// Makes `content` the whole file.
-fn write_whole(file: &mut File, content: &[u8]) -> io::Result<()> {
-    file.set_len(0)?;
-    file.rewind()?;
-    file.write_all(content)?;
-    file.sync_all()
 }
 
 /// Whether the file has this very text.
@@ -381,6 +390,55 @@ mod tests {
         assert!(refused(&original), "somebody deleted it");
         assert_eq!(names(&folder), [""; 0]);
         assert!(Original::look(&folder).is_err(), "it is a folder");
+    }
+
+    /// What takes the file's place after it was compared.
+    type Exchange = fn(&Path, outside: &Path);
+
+    #[test]
+    fn what_takes_the_files_place_after_the_comparison_is_never_written() {
+        let exchanges: [Exchange; 5] = [
+            |file, outside| symlink(outside, file).unwrap(),
+            |file, _| symlink(file.with_file_name("not there"), file).unwrap(),
+            |file, _| fs::create_dir(file).unwrap(),
+            |file, _| {
+                use rustix::fs::{CWD, Mode, mkfifoat};
+                mkfifoat(CWD, file, Mode::RUSR | Mode::WUSR).unwrap();
+            },
+            |file, _| fs::write(file, "old").unwrap(),
+        ];
+        for (which, exchange) in exchanges.into_iter().enumerate() {
+            for has_other_name in [true, false] {
+                let (_outside, outside) = folder();
+                let outside = outside.join("secret");
+                let (_folder, folder) = folder();
+                let (file, other) = (folder.join("file"), folder.join("other"));
+                // The same text: to compare again would not notice.
+                fs::write(&outside, "old").unwrap();
+                fs::write(&file, "old").unwrap();
+                if has_other_name {
+                    fs::hard_link(&file, &other).unwrap();
+                }
+                let original = Original::look(&file).unwrap();
+                let seen = original.compare(None).unwrap().unwrap();
+                fs::remove_file(&file).unwrap();
+                exchange(&file, &outside);
+                let before = file.symlink_metadata().unwrap();
+                let error = original.overwrite("new", seen).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{which}");
+                let refused = original.replace(None, "new");
+                if which < 4 {
+                    assert!(matches!(refused, Err(SaveError::Changed(_))), "{which}");
+                    let after = file.symlink_metadata().unwrap();
+                    assert_eq!(after.ino(), before.ino(), "{which}");
+                }
+                assert_eq!(fs::read(&outside).unwrap(), b"old", "{which}");
+                if has_other_name {
+                    assert_eq!(fs::read(&other).unwrap(), b"old", "{which}");
+                }
+                assert!(!folder.join("not there").exists());
+            }
+        }
     }
 
     #[test]

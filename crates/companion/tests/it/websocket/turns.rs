@@ -1,0 +1,71 @@
+//! What an agent writes is not what the person works on.
+
+use std::time::Duration;
+
+use pillion_protocol::{File, Outcome};
+use serde_json::{Value, json};
+
+use super::client::Claude;
+use crate::support::TestCompanion;
+
+fn hook(subagent: &str) -> Value {
+    json!({"review": "always", "mode": "auto", "agent": subagent, "tool": "Write", "input": "{}"})
+}
+
+/// Says until it is heard that the person has saved this file. The file that is focused then.
+async fn heard(test: &TestCompanion, claude: &mut Claude, path: &str) -> Value {
+    let (handle, path) = (test.handle.clone(), path.to_owned());
+    let saving = tokio::spawn(async move {
+        loop {
+            handle.saved(File::focused(path.as_str(), 1));
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+    let params = claude.notification("selection_changed").await;
+    saving.abort();
+    params["filePath"].clone()
+}
+
+#[tokio::test]
+async fn what_is_saved_in_a_turn_is_not_the_focus_and_what_is_saved_after_it_is() {
+    for (begin, arguments, subagent) in [
+        ("closeAllDiffTabs", json!({}), ""),
+        ("pillionBeforeTurn", hook(""), ""),
+        ("pillionBeforeWrite", hook("agent 1"), "agent 1"),
+        ("getDiagnostics", json!({"uri": "file:///w/a"}), ""),
+    ] {
+        let test = TestCompanion::start();
+        let mut claude = Claude::connect(&test).await;
+        let (agents, persons) = (test.file("agents", "x\n"), test.file("persons", "x\n"));
+        let begun = claude.call(begin, arguments).await;
+        claude.blocks(begun).await;
+        test.handle.saved(File::focused(agents.as_str(), 1));
+        let ended = claude.call("pillionAfterTurn", hook(subagent)).await;
+        assert_eq!(claude.blocks(ended).await, ["{}"], "{begin}");
+        let focused = heard(&test, &mut claude, &persons).await;
+        assert_eq!(focused, persons, "{begin}");
+    }
+}
+
+#[tokio::test]
+async fn an_accepted_text_that_is_written_late_is_not_the_focus() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    let (agents, persons) = (test.file("agents", "x\n"), test.file("persons", "x\n"));
+    let open = claude.open(&agents, "new\n", "tab").await;
+    let diff = test.editor.show().await;
+    test.handle
+        .resolve_diff(diff.key(), Outcome::accepted("mine\n"));
+    claude.blocks(open).await;
+    let ended = claude.call("pillionAfterTurn", hook("")).await;
+    claude.blocks(ended).await;
+    let focused = heard(&test, &mut claude, &persons).await;
+    assert_eq!(focused, persons);
+    // The turn is long over.
+    std::fs::write(&agents, "mine\n").unwrap();
+    test.handle.saved(File::focused(agents.as_str(), 2));
+    let other = test.file("other", "x\n");
+    assert_eq!(heard(&test, &mut claude, &other).await, other);
+    std::fs::write(&agents, "mine\nand more\n").unwrap();
+    assert_eq!(heard(&test, &mut claude, &agents).await, agents);
+}
