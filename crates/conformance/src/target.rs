@@ -86,7 +86,8 @@ impl Target {
         let port = port.ok_or_else(|| TargetError::NoPort(path.clone()))?;
         let mut files = vec![first];
         for other in siblings(protocol, environment) {
-            let is_its = match other.place {
+            // Agents of each kind have a token of their own: elsewhere, its name tells whose it was to be.
+            let is_its = match other.dialect {
                 Some(_) => other.belongs_to(port, &files[0]),
                 None => other.is_copy_of(port, &files[0]),
             };
@@ -293,7 +294,7 @@ fn places(protocol: Protocol) -> impl Iterator<Item = (Dialect, &'static Place)>
 }
 
 /// Every file that some agent would look at and that can be read; behind these, what else lies in
-/// those folders, and in the ones around them, that could have been meant to be one.
+/// those folders, in the ones around them and in ones of nearly the same name, that could have been meant to be one.
 fn siblings(protocol: Protocol, environment: &Environment) -> Vec<TargetFile> {
     let (mut files, mut others) = (Vec::new(), Vec::new());
     for folder in folders(protocol, environment) {
@@ -326,6 +327,17 @@ fn folders(protocol: Protocol, environment: &Environment) -> Vec<PathBuf> {
         for folder in folder.ancestors().take(place.folder.len() + 1) {
             if !folders.iter().any(|known| known == folder) {
                 folders.push(folder.to_owned());
+            }
+        }
+        // As `gemini-cli` is for `gemini`.
+        if let [_, rest] = place.folder {
+            let base = environment.base(place.base);
+            let others = base.read_dir().into_iter().flatten().flatten();
+            let others = others.take(MAX_OTHERS).map(|entry| entry.path().join(rest));
+            for folder in others.filter(|folder| folder.is_dir()) {
+                if !folders.contains(&folder) {
+                    folders.push(folder);
+                }
             }
         }
     }

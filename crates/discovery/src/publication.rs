@@ -52,7 +52,7 @@ pub struct Publication {
 }
 
 /// One directory that agents look at.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct AgentDir {
     base: PathBuf,
     folder: &'static [&'static str],
@@ -65,10 +65,12 @@ struct AgentDir {
 }
 
 /// One file in such a directory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Entry {
     dialect: Dialect,
     name: String,
+    /// The process in its name.
+    pid: Option<u32>,
 }
 
 impl Publication {
@@ -146,6 +148,7 @@ impl Publication {
     /// tries again what failed before, and takes names that another companion has given up. Returns the files that had to
     /// be written.
     pub fn restore(&mut self) -> Vec<PathBuf> {
+        self.forget_ended();
         self.files.clear();
         self.warnings.clear();
         let mut written = Vec::new();
@@ -183,6 +186,26 @@ impl Publication {
             self.warnings.extend(failure.map(|it| dir.warning(it)));
         }
         written
+    }
+
+    /// Takes away the files under ancestors of the editor that have ended, such as the shell that started it: their
+    /// numbers may become others'.
+    fn forget_ended(&mut self) {
+        let editor = self.announcement.editor_pid;
+        let has_ended = |entry: &mut Entry| {
+            let pid = entry.pid.filter(|pid| *pid != editor);
+            pid.is_some_and(|pid| !process::is_alive(pid))
+        };
+        let ended = self.dirs.iter_mut().filter_map(|dir| {
+            let files: Vec<Entry> = dir.files.extract_if(.., has_ended).collect();
+            let is_any = !files.is_empty();
+            is_any.then(|| AgentDir {
+                files,
+                ..dir.clone()
+            })
+        });
+        let ended: Vec<AgentDir> = ended.collect();
+        remove(&ended, &self.announcement);
     }
 
     /// The bytes of a file.
@@ -363,8 +386,8 @@ fn agent_dirs(environment: &Environment, announcement: &Announcement) -> Vec<Age
             dirs[at].agents.sort_unstable();
             dirs[at].agents.dedup();
             let names = names(place, &pids, announcement.port).into_iter();
-            let names = names.filter(|name| seen.insert(directory.join(name)));
-            let entries = names.map(|name| Entry { dialect, name });
+            let names = names.filter(|(name, _)| seen.insert(directory.join(name)));
+            let entries = names.map(|(name, pid)| Entry { dialect, name, pid });
             dirs[at].files.extend(entries);
         }
     }
@@ -379,11 +402,16 @@ fn is_second(environment: &Environment, place: &Place) -> bool {
         && environment.base(Base::ClaudeConfig) != environment.base(place.base)
 }
 
-fn names(place: &Place, pids: &[u32], port: u16) -> Vec<String> {
+/// The names of the files, each with the process in it.
+fn names(place: &Place, pids: &[u32], port: u16) -> Vec<(String, Option<u32>)> {
     let pids = if place.name.holds_pid() {
         pids
     } else {
         &pids[..1]
     };
-    pids.iter().map(|pid| place.name.of(*pid, port)).collect()
+    let named = |pid: &u32| {
+        let own = place.name.holds_pid().then_some(*pid);
+        (place.name.of(*pid, port), own)
+    };
+    pids.iter().map(named).collect()
 }

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use pillion_protocol::dialect::{Base, Protocol};
+use pillion_protocol::dialect::{Base, Place, Protocol};
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 
@@ -17,7 +18,10 @@ use crate::private_file::{FileError, Folder};
 use crate::publication::{MAX_FILE, parse};
 use crate::real_path::{depth_in, is_same};
 use crate::state::{self, CompanionState};
-use pillion_system::process;
+use pillion_system::{process, time_limit};
+
+/// How long the folders may take, all together: one on a disk that does not answer is left out.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A companion, as its files tell of it.
 #[derive(Debug, Clone)]
@@ -73,6 +77,8 @@ pub struct Survey {
     pub unread: Vec<FileError>,
     /// Files with the name of a discovery file whose content is none.
     pub malformed: Vec<PathBuf>,
+    /// Folders whose disk did not answer.
+    pub silent: Vec<PathBuf>,
 }
 
 impl Companion {
@@ -201,12 +207,17 @@ pub fn survey(environment: &Environment) -> Survey {
     let mut survey = Survey::default();
     let mut files = Files::default();
     look(environment, &mut files, &mut survey);
-    let mut companions: BTreeMap<Key, Companion> = files
+    let mut companions: BTreeMap<Key, Companion> = merged(files)
         .into_iter()
         .map(|(key, files)| (key, Companion::of(files)))
         .collect();
 
-    let states = state::of_living_processes(environment);
+    let there = environment.clone();
+    let look = move || state::of_living_processes(&there);
+    let states = time_limit::run(LOOK_TIMEOUT, look).unwrap_or_else(|| {
+        survey.silent.extend(environment.state_dirs());
+        Vec::new()
+    });
     let living = companions.values().filter(|it| it.is_alive());
     let ports = living.map(|it| it.port);
     let refusing = liveness::refusing(ports.chain(states.iter().map(|state| state.port)));
@@ -243,6 +254,44 @@ type Key = (u16, Owner);
 /// The files of each companion.
 type Files = BTreeMap<Key, Vec<FoundFile>>;
 
+/// Others' companions may spell their workspace differently in each of their files: on one port, one process or one
+/// workspace is one companion.
+fn merged(files: Files) -> Files {
+    let mut merged = Files::new();
+    for ((port, owner), files) in files {
+        let known = merged.iter().find(|(key, others)| {
+            let are_others = !key.1.is_pillion() && !owner.is_pillion();
+            key.0 == port && are_others && are_of_one(others, &files)
+        });
+        match known.map(|(key, _)| key.clone()) {
+            Some(known) => merged.entry(known).or_default().extend(files),
+            None => drop(merged.insert((port, owner), files)),
+        }
+    }
+    for files in merged.values_mut() {
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+    }
+    merged
+}
+
+/// Whether these files name a process or a workspace of those.
+fn are_of_one(these: &[FoundFile], those: &[FoundFile]) -> bool {
+    let processes = |files: &[FoundFile]| -> HashSet<u32> {
+        let named = files
+            .iter()
+            .flat_map(|file| [file.pid(), file.content.ppid]);
+        named.flatten().collect()
+    };
+    let roots = |files: &[FoundFile]| -> HashSet<PathBuf> {
+        let roots = files
+            .iter()
+            .flat_map(|file| split_roots(&file.content.workspace_path));
+        // Without what only spells it differently, such as a slash at the end.
+        roots.map(|root| root.components().collect()).collect()
+    };
+    !processes(these).is_disjoint(&processes(those)) || roots(these) == roots(those)
+}
+
 /// The files of those of Pillion's that were started with another temporary directory. What else is
 /// there is no matter of this terminal's.
 fn elsewhere(environment: &Environment, states: &[CompanionState]) -> Files {
@@ -265,58 +314,87 @@ fn elsewhere(environment: &Environment, states: &[CompanionState]) -> Files {
 }
 
 fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
+    let places = Dialect::ALL.into_iter().flat_map(|dialect| {
+        let places = dialect.places().iter();
+        places.map(move |place| (dialect, place))
+    });
+    let places: Vec<_> = places.collect();
+    let reading = places.iter().map(|(_, place)| {
+        let (base, place) = (environment.base(place.base), *place);
+        move || read(&base, place)
+    });
     let mut seen = HashSet::new();
-    for dialect in Dialect::ALL {
-        for place in dialect.places() {
-            let base = environment.base(place.base);
-            let folder = match Folder::open(&base, place.folder) {
-                Ok(Some(folder)) => folder,
-                Ok(None) => continue,
-                Err(error) => {
-                    // Several places are below one folder.
-                    let mut known = survey.unread.iter();
-                    if !known.any(|known| known.path() == error.path()) {
-                        survey.unread.push(error);
+    for ((dialect, place), read) in places
+        .iter()
+        .zip(time_limit::run_all(LOOK_TIMEOUT, reading))
+    {
+        let Some(read) = read else {
+            let folder = environment.directory(place);
+            if !survey.silent.contains(&folder) {
+                survey.silent.push(folder);
+            }
+            continue;
+        };
+        for (path, name, content) in read.unwrap_or_else(|error| {
+            // Several places are below one folder.
+            let mut known = survey.unread.iter();
+            if !known.any(|known| known.path() == error.path()) {
+                survey.unread.push(error);
+            }
+            Vec::new()
+        }) {
+            if !seen.insert(path.clone()) {
+                continue;
+            }
+            match content {
+                Ok(Some(bytes)) => match parse(*dialect, &name, &bytes) {
+                    Some(content) => {
+                        let key = (content.port, Owner::of(&content));
+                        found.entry(key).or_default().push(FoundFile {
+                            path,
+                            dialect: *dialect,
+                            content,
+                        });
                     }
-                    continue;
-                }
-            };
-            let mut names = folder.names().unwrap_or_default();
-            names.retain(|name| place.name.fits(name));
-            names.sort();
-            for name in names {
-                let path = folder.path().join(&name);
-                if !seen.insert(path.clone()) {
-                    continue;
-                }
-                match folder.read(&name, MAX_FILE) {
-                    Ok(Some(bytes)) => match parse(dialect, &name, &bytes) {
-                        Some(content) => {
-                            let key = (content.port, Owner::of(&content));
-                            found.entry(key).or_default().push(FoundFile {
-                                path,
-                                dialect,
-                                content,
-                            });
-                        }
-                        None => survey.malformed.push(path),
-                    },
-                    Ok(None) => {}
-                    Err(error) => survey.unread.push(error),
-                }
+                    None => survey.malformed.push(path),
+                },
+                Ok(None) => {}
+                Err(error) => survey.unread.push(error),
             }
         }
     }
 }
 
+/// A file's path, its name, and what is in it.
+type Read = (PathBuf, String, Result<Option<Vec<u8>>, FileError>);
+
+/// What is in a place. Waits for the disk.
+fn read(base: &Path, place: &Place) -> Result<Vec<Read>, FileError> {
+    let Some(folder) = Folder::open(base, place.folder)? else {
+        return Ok(Vec::new());
+    };
+    let mut names = folder.names().unwrap_or_default();
+    names.retain(|name| place.name.fits(name));
+    names.sort();
+    let read = names.into_iter().map(|name| {
+        let content = folder.read(&name, MAX_FILE);
+        (folder.path().join(&name), name, content)
+    });
+    Ok(read.collect())
+}
+
 /// Tells two companions apart that had one port after another.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
     Pillion(u32),
     Workspace(String),
 }
 
 impl Owner {
+    fn is_pillion(&self) -> bool {
+        matches!(self, Self::Pillion(_))
+    }
+
     fn of(file: &DiscoveryFile) -> Self {
         match &file.pillion {
             Some(publisher) => Self::Pillion(publisher.pid),

@@ -9,7 +9,7 @@ pub mod whereabouts;
 
 use std::path::PathBuf;
 
-use pillion_agent::find::{self, Dial, Release, Situation, Verdict};
+use pillion_agent::find::{self, Dial, Release, Situation, Source, Verdict};
 use pillion_discovery::survey::{Companion, FoundFile, Survey};
 use pillion_discovery::{Environment, survey};
 use pillion_protocol::Dialect;
@@ -76,7 +76,16 @@ impl Facts {
             let mut companions = survey.companions.iter();
             companions.find(|own| own.port == port && own.is_pillion() && own.is_alive())
         };
-        let attempts = dial::dial(&search.dials, network, pillions)?;
+        let files = |dial: &Dial| {
+            let companions = survey.companions.iter();
+            let files = companions.flat_map(|companion| &companion.files);
+            let leads = |file: &&FoundFile| match &dial.source {
+                Source::File(path) => file.path == *path,
+                Source::Variable(_) => file.content.port == dial.port,
+            };
+            files.filter(leads).collect()
+        };
+        let attempts = dial::dial(&search.dials, network, pillions, files)?;
         let roots = survey.companions.iter().flat_map(|it| &it.roots);
         Ok(Self {
             checkouts: checkouts::others(&folder, roots),

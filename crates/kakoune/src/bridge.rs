@@ -17,7 +17,7 @@ use pillion_companion::{
 };
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
-use pillion_system::{Worker, process};
+use pillion_system::{Worker, process, spawn};
 
 use self::done::Decided;
 use crate::clients::Clients;
@@ -29,8 +29,9 @@ use crate::session::Session;
 use crate::view::View;
 use crate::{Options, roots, script, status, tmux};
 
-/// How often it is checked whether Kakoune lives: one that is killed reports nothing.
-const LIFE_INTERVAL: Duration = Duration::from_secs(1);
+/// How often it is checked what nothing reports: that Kakoune works in another folder, and, where the system does not
+/// tell, that it was killed.
+const LIFE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A view that is being taken away because it was asked for.
 struct Closing {
@@ -52,6 +53,8 @@ struct Bridge {
     environment: Environment,
     session: Session,
     worker: Worker<Job>,
+    /// Where the system tells that the server's process has ended.
+    ends: (Sender<()>, Receiver<()>),
     /// Where threads that wait for a disk report their results.
     done: (Sender<Done>, Receiver<Done>),
     handle: Handle,
@@ -117,6 +120,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         environment,
         session,
         worker,
+        ends: unbounded(),
         done,
         handle: companion.handle(),
         port,
@@ -149,7 +153,8 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 impl Bridge {
     fn serve(&mut self, messages: &Receiver<Received>, events: &Receiver<EditorEvent>) {
         let checks = tick(LIFE_INTERVAL);
-        let done = self.done.1.clone();
+        let (done, ends) = (self.done.1.clone(), self.ends.1.clone());
+        self.watch_server();
         while !self.is_over {
             let due = self.decided.values().map(|decided| decided.due).min();
             let due = due.map_or_else(never, at);
@@ -159,9 +164,22 @@ impl Bridge {
                 recv(done) -> done => done.map(|done| self.done(done)),
                 recv(due) -> now => now.map(|now| self.resolve_due(now)),
                 recv(checks) -> now => now.map(|_| self.check_server()),
+                recv(ends) -> end => end.map(|()| self.check_server()),
             };
             self.is_over |= handled.is_err();
         }
+    }
+
+    /// Has it told when the server's process ends.
+    fn watch_server(&self) {
+        let (ends, server) = (self.ends.0.clone(), self.clients.server);
+        let wait = move || {
+            if process::wait_until_ended(server) {
+                let _ = ends.send(());
+            }
+        };
+        // Without a thread it is noticed later.
+        let _ = spawn("server's end", wait);
     }
 
     /// Checks what is not reported.
@@ -230,7 +248,10 @@ impl Bridge {
                 }
             }
             What::ClientClosed(pid, review) => self.client_closed(pid, &review),
-            What::Server(pid) => self.clients.server = pid,
+            What::Server(pid) => {
+                self.clients.server = pid;
+                self.watch_server();
+            }
             What::End => self.is_over = true,
         }
         if let Some(pid) = self.clients.changed_editor() {

@@ -17,6 +17,7 @@ use self::rules::Standing;
 use self::selector::Selector;
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
+use crate::silent_disk;
 use crate::status::Statuses;
 
 const HINT: &str = "Start one with `pillion` or `pillion serve` in that folder, or name one with \
@@ -90,7 +91,10 @@ pub struct Running<'a> {
 impl<'a> Running<'a> {
     /// Those that live now.
     pub fn look(environment: &'a Environment) -> Self {
-        Self::among(survey(environment).companions, environment)
+        let _watch = silent_disk::Watch::start(environment);
+        let found = survey(environment);
+        silent_disk::warn(&found.silent);
+        Self::among(found.companions, environment)
     }
 
     /// Those of these that live.
@@ -115,6 +119,7 @@ impl<'a> Running<'a> {
     /// # Errors
     /// [`Kind::NoCompanion`] when there is none.
     pub fn choose(&self, need: Need, target: &Target) -> anyhow::Result<Companion> {
+        let _watch = silent_disk::Watch::start(self.environment);
         let selector = Selector::new(target, self.environment)?;
         let all: Vec<_> = self.companions.iter().collect();
         let mut able = all.clone();

@@ -1,6 +1,6 @@
 //! Which processes are at the other end of a connection over loopback: known on Linux, where `/proc`
 //! lists the sockets, and only for processes of this user and this network namespace. macOS and
-//! Windows tell no program without special rights: there, nobody is found.
+//! Windows tell no program without special rights: there, nobody is found. Who listens on a port is known likewise.
 
 use std::net::SocketAddr;
 
@@ -36,6 +36,30 @@ pub fn holders(connections: &[Connection], _likely: &[u32]) -> Vec<Vec<u32>> {
     vec![Vec::new(); connections.len()]
 }
 
+/// Who listens on a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listener {
+    /// The user.
+    pub uid: u32,
+    /// The processes, of those that can be looked at.
+    pub pids: Vec<u32>,
+}
+
+/// Who listens on this port of loopback; none if nobody does.
+#[cfg(target_os = "linux")]
+pub fn listener(port: u16) -> Option<Listener> {
+    let (uid, socket) = linux::listening(port)?;
+    let processes = crate::process::all().into_iter();
+    let pids = linux::holders(&[Some(socket)], processes).remove(0);
+    Some(Listener { uid, pids })
+}
+
+/// Nobody is found.
+#[cfg(not(target_os = "linux"))]
+pub fn listener(_port: u16) -> Option<Listener> {
+    None
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use std::fs;
@@ -56,6 +80,31 @@ mod linux {
             }
         }
         found
+    }
+
+    /// The user and the number of the socket that takes what dials 127.0.0.1 at this port.
+    pub(super) fn listening(port: u16) -> Option<(u32, u64)> {
+        let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+        let texts = tables.map(|table| fs::read_to_string(table).unwrap_or_default());
+        let rows = texts.iter().flat_map(|text| text.lines().skip(1));
+        let found = rows.filter_map(|line| listening_row(line, port));
+        // One for this address comes before one for all.
+        let (_, uid, socket) = found.max_by_key(|(is_exact, ..)| *is_exact)?;
+        Some((uid, socket))
+    }
+
+    /// Whether it is for one address, its user and its number.
+    fn listening_row(line: &str, port: u16) -> Option<(bool, u32, u64)> {
+        const LISTENS: &str = "0A";
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        let at = address(fields.next()?)?;
+        let takes = at.ip() == Ipv4Addr::LOCALHOST || at.ip().is_unspecified();
+        if at.port() != port || !takes || fields.nth(1)? != LISTENS {
+            return None;
+        }
+        let uid = fields.nth(3)?.parse().ok()?;
+        let socket = fields.nth(1)?.parse().ok()?;
+        Some((!at.ip().is_unspecified(), uid, socket))
     }
 
     /// Who of these processes holds each socket.
@@ -145,6 +194,26 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::*;
+
+    #[test]
+    fn who_listens_is_found_and_nobody_where_nobody_does() {
+        let uid = rustix::process::getuid().as_raw();
+        for address in ["127.0.0.1:0", "0.0.0.0:0", "[::]:0"] {
+            let Ok(listener) = TcpListener::bind(address) else {
+                // Not every machine has IPv6.
+                continue;
+            };
+            let port = listener.local_addr().unwrap().port();
+            let pids = vec![std::process::id()];
+            assert_eq!(
+                super::listener(port),
+                Some(Listener { uid, pids }),
+                "{address}"
+            );
+            drop(listener);
+            assert_eq!(super::listener(port), None, "{address}");
+        }
+    }
 
     #[test]
     fn whoever_dialled_is_found_also_a_program_that_was_started_with_the_socket() {

@@ -126,6 +126,48 @@ pub fn ask(pid: u32) -> Answer {
     }
 }
 
+/// The user of this process.
+#[cfg(unix)]
+pub fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Users have no numbers there.
+#[cfg(not(unix))]
+pub fn own_uid() -> u32 {
+    0
+}
+
+/// Waits until a process has ended, without asking again and again. False, at once, where the system has no event for
+/// that. Blocking.
+#[cfg(target_os = "linux")]
+pub fn wait_until_ended(pid: u32) -> bool {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::io::Errno;
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+    let Some(id) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return true;
+    };
+    let process = match pidfd_open(id, PidfdFlags::empty()) {
+        Ok(process) => process,
+        Err(error) => return error == Errno::SRCH,
+    };
+    loop {
+        match poll(&mut [PollFd::new(&process, PollFlags::IN)], None) {
+            Ok(_) => return true,
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// There is none.
+#[cfg(not(target_os = "linux"))]
+pub fn wait_until_ended(_pid: u32) -> bool {
+    false
+}
+
 /// When a process started, in a unit of the system's own: with its id it names one process, also
 /// after the id was given to another. None if there is no such process.
 pub fn started_at(pid: u32) -> Option<u64> {

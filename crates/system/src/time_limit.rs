@@ -3,7 +3,7 @@
 
 use std::io;
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::thread::spawn;
 
@@ -19,6 +19,27 @@ pub fn run<T: Send + 'static>(
     // The caller may have stopped waiting.
     spawn(NAME, move || drop(done.send(work()))).ok()?;
     result.recv_timeout(limit).ok()
+}
+
+/// What comes of each of these, done at the same time; nothing of those that take longer than `limit`.
+pub fn run_all<T: Send + 'static, W: FnOnce() -> T + Send + 'static>(
+    limit: Duration,
+    work: impl IntoIterator<Item = W>,
+) -> Vec<Option<T>> {
+    let started = Instant::now();
+    let (done, results) = channel();
+    let mut found = Vec::new();
+    for (at, work) in work.into_iter().enumerate() {
+        found.push(None);
+        let done = done.clone();
+        // What no thread is left for counts as not done.
+        let _ = spawn(NAME, move || drop(done.send((at, work()))));
+    }
+    drop(done);
+    while let Ok((at, result)) = results.recv_timeout(limit.saturating_sub(started.elapsed())) {
+        found[at] = Some(result);
+    }
+    found
 }
 
 /// As [`run`], for a caller that waits for nothing: `then` gets what came of it, on another thread.
@@ -43,6 +64,15 @@ mod tests {
         assert_eq!(run(Duration::ZERO, move || hanging.recv()), None);
         drop(release);
         assert_eq!(run(Duration::MAX, || 7), Some(7));
+        let (release, hanging) = channel::<()>();
+        let work: [Box<dyn FnOnce() -> u8 + Send>; 3] = [
+            Box::new(|| 1),
+            Box::new(move || hanging.recv().map_or(2, |()| 2)),
+            Box::new(|| 3),
+        ];
+        let found = run_all(Duration::from_secs(1), work);
+        assert_eq!(found, [Some(1), None, Some(3)]);
+        drop(release);
         let (told, result) = channel();
         start(Duration::MAX, || 7, move |seven| told.send(seven).unwrap()).unwrap();
         assert_eq!(result.recv(), Ok(Some(7)));

@@ -139,7 +139,7 @@ async fn contexts_are_as_agents_see_them() {
         }),
         ..File::focused(&path, 5)
     };
-    world.companion.handle().focus(file);
+    world.companion.handle().saved(file);
     let context = loop {
         let context = timeout(SOON, updates.context()).await.unwrap().unwrap();
         if context.active_file().is_some() {

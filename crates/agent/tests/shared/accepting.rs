@@ -40,7 +40,7 @@ impl Accepting {
         let open = here.join("open.md");
         std::fs::write(&open, "").unwrap();
         let path = open.to_str().unwrap();
-        companion.handle().focus(File::focused(path, 1));
+        companion.handle().saved(File::focused(path, 1));
         Self {
             companion,
             environment,

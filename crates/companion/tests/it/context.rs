@@ -101,7 +101,7 @@ async fn a_file_that_vanishes_leaves_the_context() {
     let path = companion.file("f", "");
     let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
     next_context(&mut updates).await;
-    companion.handle.focus(File::focused(&path, 1));
+    companion.handle.saved(File::focused(&path, 1));
     assert_eq!(next_context(&mut updates).await.files().len(), 1);
     fs::remove_file(&path).unwrap();
     let update = tokio::time::timeout(SOON, updates.next()).await;

@@ -33,6 +33,7 @@ pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
     let gemini = match shared.flaw {
         "C2.2-gemini/tmpdir" => tmp.to_owned(),
         "C2.2-gemini/folder" => tmp.join("gemini"),
+        "C2.2-gemini/other-folder" => tmp.join("gemini-cli/ide"),
         _ => folder("C2.2-gemini", "gemini/ide", "gemini"),
     };
     let gemini = gemini.join(match shared.flaw {

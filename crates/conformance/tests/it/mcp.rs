@@ -40,6 +40,9 @@ impl Shared {
         if !self.admits_token(&request) {
             return self.refuse(request, 401);
         }
+        if request.path != "/mcp" && self.breaks("none/hangs-up-elsewhere") {
+            return Ok(());
+        }
         if request.path != "/mcp" && !self.breaks("C1.2-endpoint") {
             return request.answer(404, "", "");
         }

@@ -1,8 +1,12 @@
 //! Files that an agent or a cleaner deleted come back.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+use pillion_discovery::Publication;
 use pillion_protocol::DiscoveryFile;
 
 use crate::world::{Listener, World, dead_port, mode, publish, read, warnings};
@@ -115,4 +119,45 @@ fn a_folder_that_became_a_link_is_not_written_or_removed_through() {
         fs::read_dir(world.path("moved/ide")).unwrap().count(),
         files
     );
+}
+
+#[test]
+fn files_under_an_ancestor_that_has_ended_go() {
+    let (world, listener) = (World::new(), Listener::new());
+    // A shell that starts the editor, and ends before it.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "sleep 600 >/dev/null & echo $!; read end"]);
+    shell.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut shell = shell.spawn().unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(shell.stdout.take().unwrap());
+    output.read_line(&mut line).unwrap();
+    let editor: u32 = line.trim().parse().unwrap();
+    let mut announcement = publish(&world, listener.port()).announcement().clone();
+    announcement.editor_pid = editor;
+    let mut publication = Publication::publish(&world.environment(), announcement).unwrap();
+    let named = |pid: u32| {
+        let marks = [format!("-{pid}-"), format!("-{pid}.json")];
+        let files = world.files().into_iter();
+        files
+            .filter(|file| marks.iter().any(|mark| file.contains(mark)))
+            .count()
+    };
+    assert!(named(editor) > 0 && named(editor) == named(shell.id()));
+    let before = named(editor);
+    drop(shell.stdin.take());
+    shell.wait().unwrap();
+    assert!(publication.restore().is_empty());
+    assert_eq!((named(shell.id()), named(editor)), (0, before));
+    // The editor's own stay until it says that it is another process: the companion ends with it, or goes on.
+    Command::new("kill")
+        .arg(editor.to_string())
+        .status()
+        .unwrap();
+    let started = Instant::now();
+    while pillion_system::process::is_alive(editor) {
+        assert!(started.elapsed() < Duration::from_secs(240));
+    }
+    publication.restore();
+    assert_eq!(named(editor), before);
 }

@@ -75,6 +75,36 @@ fn others_are_alive_when_their_process_lives_and_their_port_listens() {
 }
 
 #[test]
+fn a_companion_of_others_is_one_however_its_files_spell_its_workspace() {
+    let own = std::process::id();
+    for (first, second, pids) in [
+        ("/w/a", "/w/a/", [own, 1]),
+        ("/w/a:/w/b", "/w/b:/w/a", [own, 1]),
+        ("/w/a", "/real/a", [own, own]),
+    ] {
+        let (world, listener) = (World::new(), Listener::new());
+        let port = listener.port();
+        let name = format!("gemini-ide-server-{}-{port}.json", pids[0]);
+        write(&world, &name, &others(port, first));
+        let qwen = world.path("tmp/qwen/ide");
+        fs::create_dir_all(&qwen).unwrap();
+        let name = format!("qwen-code-ide-server-{}-{port}.json", pids[1]);
+        fs::write(qwen.join(name), others(port, second)).unwrap();
+        let found = survey(&world.environment()).companions;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].files.len(), 2, "{found:?}");
+    }
+    // One after another on one port are two.
+    let (world, listener) = (World::new(), Listener::new());
+    let port = listener.port();
+    for (pid, workspace) in [(own, "/w/a"), (dead_pid(), "/w/b")] {
+        let name = format!("gemini-ide-server-{pid}-{port}.json");
+        write(&world, &name, &others(port, workspace));
+    }
+    assert_eq!(survey(&world.environment()).companions.len(), 2);
+}
+
+#[test]
 fn a_companion_is_dialled_once_although_it_has_files_and_a_state() {
     let (world, listener) = (World::new(), Listener::new());
     let _publication = publish(&world, listener.port());

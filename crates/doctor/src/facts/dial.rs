@@ -1,5 +1,6 @@
 //! Dialling, as the agent would: with the host, the port and the token that it would use.
 //!
+//! A token is presented to nobody of whom it is known that it is another program than the companion whose token it is.
 //! A session is opened only with companions of Pillion's, which bear any number of them. Others may
 //! bear one, and an agent may be using it.
 
@@ -9,7 +10,8 @@ use pillion_agent::find::{Dial, Transport};
 use pillion_agent::host::Host;
 use pillion_agent::{Address, Client, ClientError, claude, knock};
 use pillion_companion::control;
-use pillion_discovery::survey::Companion;
+use pillion_discovery::survey::{Companion, FoundFile};
+use pillion_system::{peer, process};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -62,23 +64,37 @@ pub struct Attempts {
     pub connected: Vec<String>,
 }
 
-/// Dials one after the other until one answers. `pillions` finds Pillion's companion on a port. A host
-/// that has no address is not waited for once more: a name server may be slow, and nothing listens.
+/// Dials one after the other until one answers. `pillions` finds Pillion's companion on a port, `files` the discovery
+/// files that lead to a dial. A host that has no address is not waited for once more: a name server may be slow, and
+/// nothing listens.
 pub fn dial<'a>(
     dials: &[Dial],
     network: Network,
     pillions: impl Fn(u16) -> Option<&'a Companion>,
+    files: impl Fn(&Dial) -> Vec<&'a FoundFile>,
 ) -> anyhow::Result<Attempts> {
+    let strangers: Vec<bool> = dials
+        .iter()
+        .map(|dial| dial.host != Host::ContainerHost && is_strangers(dial.port, &files(dial)))
+        .collect();
     let runtime = pillion_agent::runtime()?;
     let attempts = runtime.block_on(async {
         // All are asked at once, so that several that are silent take no longer than one.
         let knocks: Vec<_> = dials
             .iter()
-            .map(|dial| network.has(dial.host).then(|| tokio::spawn(admits(dial))))
+            .zip(&strangers)
+            .map(|(dial, is_strangers)| {
+                let is_dialled = network.has(dial.host) && !is_strangers;
+                is_dialled.then(|| tokio::spawn(admits(dial)))
+            })
             .collect();
         let mut attempts = Attempts::default();
-        for (dial, knock) in dials.iter().zip(knocks) {
+        for ((dial, knock), is_strangers) in dials.iter().zip(knocks).zip(&strangers) {
             let outcome = match knock {
+                _ if *is_strangers => {
+                    let reason = "its process is not the one that left the file";
+                    Outcome::NoCompanion(reason.to_owned())
+                }
                 Some(knock) => {
                     let admitted = knock.await.unwrap_or(Err(ClientError::NotConnected));
                     let pillions = pillions(dial.port).filter(|_| admitted.is_ok());
@@ -109,6 +125,27 @@ impl Outcome {
     pub fn is_connected(&self) -> bool {
         matches!(self, Self::Connected { .. } | Self::Admitted)
     }
+}
+
+/// Whether whoever listens there is surely none of those that left these files. Nothing is known of a companion whose
+/// process cannot be seen from here, as that of another container: then nobody is seen to listen, either.
+fn is_strangers(port: u16, files: &[&FoundFile]) -> bool {
+    const ROOT: u32 = 0;
+    let Some(listener) = peer::listener(port) else {
+        return false;
+    };
+    let is_anothers = listener.uid != ROOT && listener.uid != process::own_uid();
+    let may_be_its = |file: &&FoundFile| match file.publisher() {
+        Some(pid) => listener.pids.contains(&pid),
+        // Its editor is named, and a child of that may listen.
+        None => {
+            let named = [file.pid(), file.content.ppid];
+            let mut named = named.into_iter().flatten().peekable();
+            named.peek().is_none() || named.any(process::is_alive)
+        }
+    };
+    let is_others = !listener.pids.is_empty() && !files.iter().any(may_be_its);
+    is_anothers || (is_others && !files.is_empty())
 }
 
 fn address(dial: &Dial) -> Address {

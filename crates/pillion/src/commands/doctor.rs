@@ -14,6 +14,7 @@ use pillion_text::visible;
 
 use crate::args;
 use crate::failure::{Failure, Kind};
+use crate::silent_disk;
 use crate::workspace;
 
 /// How long a terminal may stay quiet: a silent companion gets several seconds.
@@ -44,6 +45,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
+    let _watch = silent_disk::Watch::start(&Environment::current());
     // Where the agent would be started.
     let folder = workspace::root(&args.workspace.unwrap_or_else(|| PathBuf::from(".")))?;
     let environment = Environment::current().with_current_dir(&folder);

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use crate::args::Target;
 use crate::choice::{Need, Running};
 use crate::failure::{Failure, Kind};
+use crate::silent_disk;
 use crate::wiring::shell::Shell;
 use crate::wiring::{Surroundings, Wiring};
 
@@ -57,6 +58,7 @@ struct Wired {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let environment = Environment::current();
+    let _watch = silent_disk::Watch::start(&environment);
     let here = Surroundings::here(&environment);
     let shell = args.shell.map_or_else(|| asking(&here), Ok);
     let (wired, mut failures) = wire(&args.target, &here);

@@ -14,6 +14,7 @@ use self::facts::Facts;
 use super::output::{print_json, terminal_width};
 use crate::args::Target;
 use crate::choice::{Need, Running};
+use crate::silent_disk;
 use crate::status;
 
 /// How many unread files are listed one by one.
@@ -38,11 +39,14 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let environment = Environment::current();
+    let _watch = silent_disk::Watch::start(&environment);
     let Survey {
         mut companions,
         unread,
         malformed,
+        silent,
     } = survey(&environment);
+    silent_disk::warn(&silent);
     warn(&unread, &malformed, &environment);
     let statuses = status::ask(&companions)?;
     let running = Running::among(companions.clone(), &environment).knowing(statuses.clone());

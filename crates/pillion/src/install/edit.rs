@@ -101,7 +101,7 @@ impl Edit {
         let path = pillion_discovery::canonicalize(&self.path);
         let path = path.unwrap_or_else(|_| self.path.clone());
         let folder = path.parent().unwrap_or(Path::new("."));
-        whole::write(&path, text.as_bytes(), folder, ".pillion-")
+        whole::write(&path, text.as_bytes(), folder)
     }
 }
 

@@ -14,6 +14,8 @@ use std::{fs, io};
 
 use pillion_text::fingerprint;
 
+use crate::leftovers;
+
 pub use self::marker::Marker;
 pub use self::put::{InTheWay, Put};
 pub use self::take::Take;
@@ -21,8 +23,7 @@ pub use self::take::Take;
 /// More of the user's files are not named one by one.
 const MAX_NAMED: usize = 10;
 
-/// What the name of a file starts with while it is written. One whose writer was killed stays until
-/// the folder goes.
+/// What the name of a file started with while older releases wrote it.
 const PART: &str = ".pillion-part-";
 
 /// A file to install: its path in the folder, with slashes, and its content.
@@ -176,7 +177,7 @@ impl Ours {
 
 /// Whether it is a file that is being written.
 fn is_part(name: &str) -> bool {
-    name.starts_with(PART)
+    name.starts_with(PART) || leftovers::is_unfinished(name)
 }
 
 /// Removes a file; it may be gone.

@@ -2,7 +2,9 @@
 //! same.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::os::fd::AsRawFd;
+use std::process::Stdio;
 
 use pillion_agent::Update;
 use pillion_testkit::{HungDisk, TestAgent, UnreadPipe, fill_pipe};
@@ -137,4 +139,56 @@ fn warnings_that_are_not_read_do_not_delay_the_end() {
     sandbox.run(args).expect(0);
     serve.signal("TERM");
     assert_eq!(serve.ended(), Some(0));
+}
+
+/// What a command says while the disk of the home hangs, and its exit code.
+fn in_hung_home(sandbox: &Sandbox, args: &[&str]) -> (Option<i32>, String) {
+    let mut command = sandbox.command(args);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let code = crate::sandbox::ended(&mut child);
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    (code, said)
+}
+
+#[test]
+fn a_home_that_does_not_answer_is_named_and_others_folders_are_looked_at() {
+    let sandbox = Sandbox::new();
+    // Who waits for the same file as another process cannot be ended: this one has a home of its own.
+    let other = sandbox.home.other_workspace("other home");
+    let mut serve = sandbox.command(["serve"]);
+    serve.env("HOME", other).stdout(Stdio::piped());
+    let mut serve = serve.spawn().unwrap();
+    let mut ready = String::new();
+    let output = serve.stdout.take().unwrap();
+    BufReader::new(output).read_line(&mut ready).unwrap();
+    let home = sandbox.home.home();
+    let Some(hung) = HungDisk::mount(&home) else {
+        serve.kill().unwrap();
+        return;
+    };
+    let home = home.display().to_string();
+    for (args, codes) in [
+        (&["list"][..], &[0][..]),
+        (&["diffs"], &[0]),
+        (&["reject", "7"], &[1]),
+        (&["env", "--shell", "sh"], &[0, 1]),
+        (&["doctor", "gemini"], &[1]),
+        (&["doctor", "claude"], &[1]),
+    ] {
+        let (code, said) = in_hung_home(&sandbox, args);
+        let is_expected = code.is_some_and(|code| codes.contains(&code));
+        assert!(is_expected, "{args:?} {code:?}: {said}");
+        assert!(said.contains("does not answer"), "{args:?}: {said}");
+        assert!(said.contains(&home), "{args:?}: {said}");
+    }
+    drop(hung);
+    serve.kill().unwrap();
+    serve.wait().unwrap();
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pillion_companion::Proposed;
 use pillion_protocol::{File, Outcome};
 use serde_json::{Value, json};
 

@@ -3,7 +3,6 @@
 
 use pillion_text::stderr;
 mod attributes;
-mod leftovers;
 mod seen;
 
 use std::fs::{self, File, Metadata, Permissions};
@@ -12,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use pillion_text::fingerprint;
 use tempfile::NamedTempFile;
+
+use crate::leftovers;
 
 use self::seen::{Seen, is_something_else};
 use crate::failure::{Failure, Kind};

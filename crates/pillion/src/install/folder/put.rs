@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use anyhow::{Context, anyhow};
 
-use super::{File, Marker, PART, State, make_folders};
+use super::{File, Marker, State, make_folders};
 use crate::failure::{Failure, Kind};
 use crate::install::step::Step;
 use crate::install::whole;
@@ -68,7 +68,7 @@ impl Put {
         }
         make_folders(target)?;
         // Half a file would count as changed by the user.
-        let write = |name: &str, text: &[u8]| whole::write(&target.join(name), text, target, PART);
+        let write = |name: &str, text: &[u8]| whole::write(&target.join(name), text, target);
         write(Marker::NAME, &Marker::new(&self.files, made).to_bytes()?)?;
         for (name, text) in &self.files {
             write(name, text)?;

@@ -195,6 +195,35 @@ fn what_a_killed_copy_left_is_in_no_way() {
 }
 
 #[test]
+fn what_a_killed_installation_left_goes_with_the_next() {
+    let mut dead = std::process::Command::new("true").spawn().unwrap();
+    dead.wait().unwrap();
+    let left = format!(".pillion-{}-abcdefABCDEF0123", dead.id());
+    // Of a new folder, of one that is there, and of a settings file.
+    for is_there in [false, true] {
+        let (world, target) = world();
+        fs::create_dir_all(&target).unwrap();
+        let mut way = InTheWay::Nothing;
+        if is_there {
+            put(&target, &[("c", "c")], way).carry_out().unwrap();
+            way = InTheWay::Older(ours(&target).marker);
+        }
+        fs::write(target.join(&left), "half").unwrap();
+        put(&target, &[("c", "new")], way).carry_out().unwrap();
+        assert!(!target.join(&left).exists());
+        assert_eq!(fs::read_to_string(target.join("c")).unwrap(), "new");
+        drop(world);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(&left), "half").unwrap();
+    let settings = folder.path().join("languages.toml");
+    crate::install::whole::write(&settings, b"new", folder.path()).unwrap();
+    let names = fs::read_dir(folder.path()).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["languages.toml"]);
+}
+
+#[test]
 fn what_comes_up_in_the_meantime_is_neither_overwritten_nor_removed() {
     let (_world, target) = world();
     put(&target, &[("c", "c")], InTheWay::Nothing)

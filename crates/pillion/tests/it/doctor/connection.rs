@@ -3,16 +3,16 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 
 use pillion_agent::host::is_in_container;
 use pillion_testkit::{SOON, Size, Tmux};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::foreign::Foreign;
 use crate::vscode::{Person, TOKEN, VsCode};
 
-use super::world::{GEMINI, QWEN, Told, World, in_namespace, kill};
+use super::world::{CLAUDE, GEMINI, QWEN, Told, World, in_namespace, kill};
 
 /// Runs the doctor in a container, or in something that agents take for one.
 fn in_a_container(world: &World, before: &str, agent: &str) -> Told {
@@ -119,17 +119,95 @@ fn another_program_on_the_port_is_distinguished_from_a_companion() {
     }
 }
 
+/// Takes every connection on a port, and keeps what is sent there.
+fn overhear(port: u16) -> Arc<Mutex<Vec<u8>>> {
+    let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&heard);
+    // Ends with the test's process.
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut asked = [0; 4096];
+            let length = stream.read(&mut asked).unwrap_or(0);
+            kept.lock().unwrap().extend_from_slice(&asked[..length]);
+            let _ = stream.write_all(
+                b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            );
+        }
+    });
+    heard
+}
+
 #[test]
-fn a_companion_that_refuses_the_token_is_another_one() {
+fn whoever_took_a_dead_companions_port_is_told_nothing() {
     let world = World::new();
-    let answer = b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-    take(kill(world.serve()), answer);
+    let heard = overhear(kill(world.serve()));
     let told = world.doctor(GEMINI);
-    let fix = told.expect_first("token-refused", "refuses the token");
+    let fix = told.expect_first("port-taken", "another program listens on port");
     // A companion leaves a file for each of its ancestors: no list of them, and not twice.
     assert_eq!(fix.split(' ').count(), 4, "{fix}");
     assert_eq!(told.text.matches("rm -f --").count(), 1, "{}", told.text);
-    world.after(&fix, GEMINI).expect_gone("token-refused");
+    world.after(&fix, GEMINI).expect_gone("port-taken");
+    assert_eq!(*heard.lock().unwrap(), b"");
+}
+
+/// A lock file for Claude Code: its editor lives, and the companion of Pillion's that left it is this process.
+fn left_by(world: &World, publisher: Option<u32>, editor: u32, port: u16) {
+    let folder = world.home().home().join(".claude/ide");
+    fs::create_dir_all(&folder).unwrap();
+    let mut content = json!({
+        "pid": editor, "workspaceFolders": [world.home().workspace().canonicalize().unwrap()],
+        "ideName": "Pillion", "transport": "ws", "authToken": "the-secret-of-the-dead",
+    });
+    if let Some(pid) = publisher {
+        content["pillion"] = json!({ "pid": pid });
+    }
+    fs::write(folder.join(format!("{port}.lock")), content.to_string()).unwrap();
+}
+
+#[test]
+fn claude_codes_token_goes_to_no_other_program() {
+    let mut dead = std::process::Command::new("true").spawn().unwrap();
+    dead.wait().unwrap();
+    let mut other = std::process::Command::new("sleep")
+        .arg("600")
+        .spawn()
+        .unwrap();
+    // Killed, or another process has its number by now.
+    for publisher in [dead.id(), other.id()] {
+        let world = World::new();
+        world.install(CLAUDE, "2.1.332");
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        left_by(&world, Some(publisher), std::process::id(), port);
+        let heard = overhear(port);
+        let told = world.doctor(CLAUDE);
+        told.expect_first("port-taken", "another program listens on port");
+        assert_eq!(told.code, 1, "{}", told.text);
+        assert_eq!(*heard.lock().unwrap(), b"", "{publisher}");
+    }
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
+#[test]
+fn a_companion_of_anothers_that_lives_is_asked() {
+    let world = World::new();
+    world.install(CLAUDE, "2.1.332");
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    left_by(&world, None, std::process::id(), port);
+    let heard = overhear(port);
+    world
+        .doctor(CLAUDE)
+        .expect_first("token-refused", "refuses the token");
+    assert!(!heard.lock().unwrap().is_empty());
 }
 
 #[test]

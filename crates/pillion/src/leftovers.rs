@@ -1,5 +1,5 @@
-//! Files that are still being written, beside the file that they are to replace. What a kill left of
-//! them goes with the next writing.
+//! Files that are still being written, beside the file that they are to replace: what is installed, and accepted texts.
+//! What a kill left of them goes with the next writing.
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
@@ -40,6 +40,11 @@ pub fn sweep(folder: &Path) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Whether it is the name of a file that is still being written, or was never finished.
+pub fn is_unfinished(name: &str) -> bool {
+    writer(name).is_some()
 }
 
 /// The process that wrote a file of this name.

@@ -1,0 +1,92 @@
+//! Folders of the person's whose disk does not answer, such as a home on a server that is away: nothing can interrupt
+//! who waits for one, so that it is named, and the command ends.
+
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::mpsc::{Sender, TryRecvError, channel};
+use std::time::Duration;
+
+use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
+use pillion_system::{spawn, time_limit};
+use pillion_text::stderr;
+
+use crate::failure::{self, Failure, Kind};
+
+/// How long looking for companions may take before the disks are suspected.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a disk may take to tell that a folder is there.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Ends this command if a disk keeps it from going on; dropped, it does not any more.
+#[derive(Debug)]
+pub struct Watch {
+    _goes_on: Sender<()>,
+}
+
+impl Watch {
+    /// Watches whoever looks for companions in this environment from now on.
+    pub fn start(environment: &Environment) -> Self {
+        let (goes_on, watched) = channel();
+        let folders = folders(environment);
+        let watch = move || {
+            while watched.recv_timeout(PATIENCE).is_err()
+                && watched.try_recv() == Err(TryRecvError::Empty)
+            {
+                // Something else may be slow.
+                let silent = first_silent(&folders);
+                if let Some(folder) = silent
+                    && watched.try_recv() == Err(TryRecvError::Empty)
+                {
+                    end(&folder);
+                }
+            }
+        };
+        // Without a thread it waits, as before.
+        let _ = spawn("disks", watch);
+        Self { _goes_on: goes_on }
+    }
+}
+
+/// Says that what is in these folders is not known.
+pub fn warn(silent: &[PathBuf]) {
+    for folder in silent {
+        stderr::warn(format_args!(
+            "the disk of {} does not answer; companions that are found there are left out",
+            folder.display()
+        ));
+    }
+}
+
+fn end(folder: &Path) -> ! {
+    let message = format!("the disk of {} does not answer", folder.display());
+    let hint = "Is it on a server that is away? This command needs that folder.";
+    let failure = Failure::new(Kind::Refused, message).hint(hint);
+    let _ = failure::report(&failure.into());
+    process::exit(Kind::Refused as i32)
+}
+
+/// What commands look at: outer folders first.
+fn folders(environment: &Environment) -> Vec<PathBuf> {
+    let places = Dialect::ALL.into_iter().flat_map(Dialect::places);
+    let places: Vec<_> = places.collect();
+    let bases = places.iter().map(|place| environment.base(place.base));
+    let mut folders: Vec<PathBuf> = environment.home().into_iter().collect();
+    folders.push(environment.current_dir().to_owned());
+    folders.extend(bases.chain(environment.state_dirs()));
+    folders.extend(places.iter().map(|place| environment.directory(place)));
+    folders
+}
+
+/// The first of these that is on a disk that does not answer.
+fn first_silent(folders: &[PathBuf]) -> Option<PathBuf> {
+    let looks = folders.iter().cloned();
+    let looks = looks.map(|folder| move || drop(folder.metadata()));
+    let found = time_limit::run_all(ANSWER_TIMEOUT, looks);
+    let mut silent = folders
+        .iter()
+        .zip(found)
+        .filter(|(_, found)| found.is_none());
+    silent.next().map(|(folder, _)| folder.clone())
+}
