@@ -171,6 +171,7 @@ fn a_home_that_does_not_answer_is_named_and_others_folders_are_looked_at() {
     let home = sandbox.home.home();
     let Some(hung) = HungDisk::mount(&home) else {
         serve.kill().unwrap();
+        serve.wait().unwrap();
         return;
     };
     let home = home.display().to_string();
