@@ -50,7 +50,7 @@ fn files_that_others_may_read_or_that_became_pipes_are_put_right() {
         assert_eq!(mode(&lock), 0o600);
     }
     fs::remove_file(&lock).unwrap();
-    let made = std::process::Command::new("mkfifo").arg(&lock).status();
+    let made = Command::new("mkfifo").arg(&lock).status();
     assert!(made.unwrap().success());
     assert_eq!(publication.restore(), std::slice::from_ref(&lock));
     assert_eq!((read(&lock).port, mode(&lock)), (listener.port(), 0o600));
