@@ -26,7 +26,8 @@ const DESCRIBE: &str = "(format \"%s in %s; %S\\n%s\" major-mode (buffer-name) (
 /// That the proposal in focus, or the only one, has been on the screen so long that it may be decided.
 const LOOKED_AT: &str = "(let ((diff (or (pillion-view-focused) (and (null (cdr pillion-diff--pending)) (car pillion-diff--pending))))) \
     (and (pillion-diff--pending-p diff) (not (pillion-astray-p diff)) (not (pillion-diff-is-deciding diff)) \
-    (eql (pillion-diff-seen-revision diff) (pillion-diff-revision diff)) (> (- (float-time) (pillion-diff-seen-since diff)) 0.8)))";
+    (eql (pillion-diff-seen-revision diff) (pillion-diff-revision diff)) (> (- (float-time) (pillion-diff-seen-since diff)) 0.8) \
+    (> (- (float-time) (car pillion-seen--decided)) pillion-seen--burst)))";
 
 /// A running Emacs. It and all that it started are killed on drop.
 #[derive(Debug)]
