@@ -26,6 +26,7 @@ command -nargs=* -range -bar -complete=customlist,Complete Pillion
 command -nargs=? -bar PillionAccept command.Dispatch('accept', [<f-args>], {})
 command -nargs=? -bar PillionReject command.Dispatch('reject', [<f-args>], {})
 command -nargs=? -bar PillionDiffs command.Dispatch('diffs', [<f-args>], {})
+command -nargs=0 -bar PillionMerge command.Dispatch('merge', [], {})
 command -nargs=0 -bar PillionTakeHunk command.Dispatch('take-hunk', [], {})
 command -nargs=0 -bar PillionDropHunk command.Dispatch('drop-hunk', [], {})
 command -nargs=0 -bar PillionNextHunk command.Dispatch('next-hunk', [], {})

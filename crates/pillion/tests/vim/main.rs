@@ -50,6 +50,7 @@ mod context;
 mod decisions;
 mod gate;
 mod install;
+mod merge;
 mod names;
 mod review;
 mod seen;

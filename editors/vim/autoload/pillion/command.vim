@@ -22,6 +22,7 @@ const SUBCOMMANDS: dict<func> = {
   doctor: (_, _) => doctor.Show(),
   'drop-hunk': (_, _) => diff.DropHunk(),
   focus: (arguments, _) => terminal.Focus(get(arguments, 0, '')),
+  merge: (_, _) => diff.Merge(),
   log: (_, _) => doctor.OpenLog(),
   messages: (_, _) => doctor.Messages(),
   'next-hunk': (_, _) => diff.NextHunk(),

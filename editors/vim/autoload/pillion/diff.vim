@@ -12,6 +12,7 @@ import autoload './diff/decide.vim'
 import autoload './diff/hunks.vim'
 import autoload './diff/label.vim'
 import autoload './diff/list.vim'
+import autoload './diff/merge.vim'
 import autoload './diff/navigation.vim'
 import autoload './diff/pending.vim'
 import autoload './diff/place.vim'
@@ -158,6 +159,7 @@ def Read(diff: dict<any>, params: dict<any>, nul: string)
     original: text.Decode(type(original) == v:t_string ? original : '', nul),
     pristine: text.Decode(params.proposed, nul),
     hunks: hunks.Read(get(params, 'hunks', [])),
+    merged: {},
   })
 enddef
 
@@ -332,6 +334,10 @@ def AtCursor(Act: func)
   else
     Act(diff)
   endif
+enddef
+
+export def Merge()
+  AtCursor(merge.Merge)
 enddef
 
 export def TakeHunk()

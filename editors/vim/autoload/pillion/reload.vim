@@ -24,6 +24,8 @@ var delay = REST
 var expected: dict<number> = {}
 # When each path was changed last, as far as it was looked at, and its size then.
 var stamps: dict<string> = {}
+# By path: what was merged into the text that an agent is about to write, see `Expect`.
+var merges: dict<dict<any>> = {}
 # Paths whose conflict the person knows.
 var conflicts: dict<bool> = {}
 
@@ -53,6 +55,13 @@ def HasOtherEncoding(buf: number): bool
   return is_utf8 && match(lines, '[^\x01-\x7f]') >= 0
 enddef
 
+# Whether all that the person has not saved is part of what the agent wrote.
+def IsInFile(buf: number, path: string): bool
+  const merged = get(merges, path, {})
+  return !empty(merged) && getbufline(buf, 1, '$') == merged.mine
+    && readfile(path)->map((_, line) => substitute(line, '\r$', '', '')) == merged.lines
+enddef
+
 # Answers Vim's question about a file that changed.
 def Answer(buf: number)
   const path = files.PathOf(buf)
@@ -60,6 +69,8 @@ def Answer(buf: number)
   v:fcs_choice = ''
   if v:fcs_reason == 'changed' || v:fcs_reason == 'time'
     v:fcs_choice = HasOtherEncoding(buf) ? 'edit' : 'reload'
+  elseif v:fcs_reason == 'conflict' && IsInFile(buf, path)
+    v:fcs_choice = 'reload'
   elseif v:fcs_reason == 'conflict' && !has_key(conflicts, path)
     conflicts[path] = true
     notify.Soon('warn', $'{name} changed on disk: :e! loads it, :w! keeps yours')
@@ -167,7 +178,9 @@ export def Check()
 enddef
 
 # An agent is about to write the file: look at its buffer until it has.
-export def Expect(path: string)
+# `merged`: what the person has not saved (`mine`), and the lines that it became part of.
+export def Expect(path: string, merged: dict<any>)
+  merges[path] = merged
   expected[path] = localtime() + EXPECTED_FOR
   Begin(SOON)
 enddef

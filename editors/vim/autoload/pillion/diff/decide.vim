@@ -29,7 +29,8 @@ enddef
 
 def OnSettled(diff: dict<any>, outcome: string, tick: number)
   if outcome == 'accepted'
-    reload.Expect(diff.path)
+    const is_merged = !empty(diff.merged) && bufloaded(diff.right) && text.Lines(diff.right) == diff.merged.lines
+    reload.Expect(diff.path, is_merged ? diff.merged : {})
     # What was typed since then was not accepted.
     diff.keeps_edits = bufloaded(diff.right) && getbufvar(diff.right, 'changedtick') != tick
   endif

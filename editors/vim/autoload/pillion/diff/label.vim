@@ -45,7 +45,7 @@ export def Note(diff: dict<any>)
   const open = files.BufferOf(diff.path)
   if open > 0 && getbufvar(open, '&modified')
     # They look like lines that the agent removes.
-    add(diff.remarks, 'your unsaved changes are not in it')
+    add(diff.remarks, empty(diff.merged) ? 'unsaved lines not in it' : 'has your unsaved changes')
   endif
 enddef
 
@@ -109,7 +109,7 @@ export def Right(): string
 enddef
 
 def YourBuffer(diff: dict<any>): string
-  return getbufvar(files.BufferOf(diff.path), '&modified') ? 'your buffer, with unsaved changes' : 'your buffer'
+  return getbufvar(files.BufferOf(diff.path), '&modified') ? 'your buffer, unsaved: :PillionMerge merges' : 'your buffer'
 enddef
 
 # The status line of the original's window.

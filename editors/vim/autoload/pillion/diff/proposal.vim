@@ -31,7 +31,7 @@ def Make(name: string, buftype: string): number
   return buf
 enddef
 
-def Put(buf: number, lines: list<string>)
+def PutLines(buf: number, lines: list<string>)
   if empty(lines)
     deletebufline(buf, 1, '$')
     return
@@ -48,7 +48,7 @@ enddef
 export def Fill(buf: number, shape: dict<any>)
   setbufvar(buf, '&modifiable', true)
   setbufvar(buf, '&undolevels', -1)
-  silent Put(buf, shape.lines)
+  silent PutLines(buf, shape.lines)
   setbufvar(buf, '&undolevels', NO_LOCAL_UNDOLEVELS)
   text.SetOptions(buf, shape)
   setbufvar(buf, '&modified', false)
@@ -138,10 +138,10 @@ export def AddColours(diff: dict<any>)
   endif
 enddef
 
-# Puts another proposal into the buffer, undoable, touching only what differs so that the cursor stays near.
-export def Replace(diff: dict<any>)
+# Puts another text into the buffer, undoable, touching only what differs so that the cursor stays near.
+export def Put(diff: dict<any>, shape: dict<any>)
   const old = text.Lines(diff.right)
-  const new: list<string> = diff.pristine.lines
+  const new: list<string> = shape.lines
   const most = min([len(old), len(new)])
   var head = 0
   while head < most && old[head] ==# new[head]
@@ -156,7 +156,7 @@ export def Replace(diff: dict<any>)
     # Setting it ends what one `u` takes back.
     setbufvar(diff.right, '&undolevels', getbufvar(diff.right, '&undolevels'))
     if empty(old) || empty(new)
-      Put(diff.right, new)
+      PutLines(diff.right, new)
     else
       const added = new[head : len(new) - tail - 1]
       if !empty(added)
@@ -167,9 +167,14 @@ export def Replace(diff: dict<any>)
       endif
     endif
     setbufvar(diff.right, '&undolevels', getbufvar(diff.right, '&undolevels'))
-    text.SetOptions(diff.right, diff.pristine)
-    setbufvar(diff.right, '&modified', false)
+    text.SetOptions(diff.right, shape)
   })
+enddef
+
+# The same for a newer proposal.
+export def Replace(diff: dict<any>)
+  Put(diff, diff.pristine)
+  setbufvar(diff.right, '&modified', false)
 enddef
 
 # Keeps what the person wrote into a proposal that is no longer pending, in a buffer that Vim does not quit
