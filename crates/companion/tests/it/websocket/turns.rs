@@ -22,9 +22,15 @@ async fn heard(test: &TestCompanion, claude: &mut Claude, path: &str) -> Value {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     });
-    let params = claude.notification("selection_changed").await;
+    // On a busy machine no file is known to be there at first.
+    let focused = loop {
+        let params = claude.notification("selection_changed").await;
+        if params["filePath"].is_string() {
+            break params["filePath"].clone();
+        }
+    };
     saving.abort();
-    params["filePath"].clone()
+    focused
 }
 
 #[tokio::test]
