@@ -76,8 +76,8 @@ local function leave()
 end
 
 --- Listens. `sights()` gives what is on the screen by the id of the diff; `prepare(kind, buf, argument, is_forced,
---- is_plain)` is called before a command that writes or quits, see `command_line.kind`; `is_plain` only if it was typed.
---- If it returns true, the command is not carried out.
+--- is_plain)` is called before a command that writes or quits, see `command_line.kind`; `is_plain` only if it was
+--- typed. If it returns true, the command is not carried out.
 function M.attach(group, sights, prepare)
   snapshot, on_command = sights, prepare
   vim.api.nvim_create_autocmd("CmdlineEnter", { group = group, callback = enter })
