@@ -55,8 +55,8 @@ fn a_selection_has_the_range_of_the_plugin_in_utf16_units() {
     // As an older plugin sends it, and as one without a selection does.
     open["selection"] = Value::Null;
     editor.notify("pillion/didChangeContext", json!({"openFiles": [open]}));
-    let caret = range((3, 1), (3, 1));
-    claude.selection(|it| it.text == "\u{1f600}\nx" && it.range == caret);
+    let (caret, from_caret) = (range((3, 1), (3, 1)), range((3, 1), (4, 1)));
+    claude.selection(|it| it.text == "\u{1f600}\nx" && it.range == from_caret);
     open["selectedText"] = Value::Null;
     editor.notify("pillion/didChangeContext", json!({"openFiles": [open]}));
     claude.selection(|it| it.text.is_empty() && it.range == caret);
