@@ -253,7 +253,7 @@ each_neovim! {
             let before: Value = review.world.nvim.lua(views, json!([]));
             for keys in [":q<CR>", ":tabfirst<CR>:redraw<CR>:PillionReject<CR>"] {
                 review.gemini.propose(&path, "short\n");
-                review.world.nvim.command("redraw!");
+                review.world.look();
                 review.world.nvim.input(keys);
                 review.gemini.outcome();
                 review.wait_gone();

@@ -5,16 +5,18 @@ use crate::diff::Review;
 each_neovim! {
     fn what_the_person_sets_counts(version) {
         let mut review = Review::new(version);
-        for (keys, text) in [
+        let texts = [
             (":set fileformat=dos<CR>", "a\r\nb\r\n"),
             (":set noendofline<CR>", "a\nb"),
             (":set bomb<CR>", "\u{feff}a\nb\n"),
-            ("ggdG:w<CR>", ""),
+            ("ggdG", ""),
             ("ggdGax<Esc>", "x\n"),
             ("Gdd", "a\n"),
-        ] {
+        ];
+        for (number, (keys, text)) in texts.into_iter().enumerate() {
             review.propose("a\nb\n");
-            review.world.nvim.input(&format!("{keys}:w<CR>"));
+            review.type_until(&format!("{keys}:let g:done = {number}<CR>"), &format!("vim.g.done == {number}"));
+            review.world.accept_whatever_is_asked();
             review.is_accepted(text);
         }
     }

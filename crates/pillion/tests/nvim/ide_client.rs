@@ -16,7 +16,7 @@ each_neovim! {
             let diff = client.open_diff(&path, text);
             wait_view(&world);
             world.look();
-            world.nvim.input(":w<CR>");
+            world.accept_whatever_is_asked();
             let Outcome::Accepted(Some(back)) = client.outcome(diff, SOON) else {
                 panic!("{name}: not accepted")
             };

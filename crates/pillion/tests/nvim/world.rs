@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pillion_companion::gate::LOOK;
 use pillion_protocol::{Dialect, File};
 use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, TestAgent};
 use serde_json::json;
@@ -72,6 +73,19 @@ impl World {
     #[track_caller]
     pub fn look(&self) {
         look(&self.nvim);
+    }
+
+    /// Types `:w`, and again once its question, if there is one, may be answered.
+    pub fn accept_whatever_is_asked(&self) {
+        self.nvim.input(":w<CR>");
+        let diff = "require('pillion.diff.pending').sorted()[1]";
+        let answered = format!("{diff} == nil or {diff}.is_refused == true");
+        self.nvim.wait_until("an answer", &answered);
+        let code = format!("return {diff} ~= nil");
+        if self.nvim.lua(&code, json!([])) {
+            std::thread::sleep(2 * LOOK);
+            self.nvim.input(":w<CR>");
+        }
     }
 
     /// From now on Neovim tells that every proposal has been on the screen for so long.
