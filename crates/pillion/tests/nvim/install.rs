@@ -44,7 +44,7 @@ each_neovim! {
     fn the_options_of_the_readme_are_options(version) {
         let home = Home::new();
         let nvim = setup(version, &home).headless();
-        for heading in ["The plugin maps no keys", "Qwen Code and Claude Code approve"] {
+        for heading in ["The plugin maps no keys", "Qwen Code approves changes itself"] {
             nvim.lua::<()>(&block(heading), json!([]));
         }
         assert_eq!(nvim.messages(), "");
