@@ -44,7 +44,7 @@ impl Machine {
         let world = World::new();
         for (name, text) in [
             ("src/main.rs", "fn main() {}"),
-            ("notes.md", ""),
+            ("notes.md", "Look at this part.\n"),
             ("better.txt", "b"),
             ("names.txt", "b\na\n"),
         ] {
