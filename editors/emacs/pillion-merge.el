@@ -39,6 +39,7 @@
                        (t (format ", but %d places that both changed have your lines alone"
                                   conflicts))))))
 
+;;;###autoload
 (defun pillion-merge ()
   "Merge the proposal with what you have not saved in the buffer of its file.
 Where both changed the same lines, yours stay.  Once you accept that as

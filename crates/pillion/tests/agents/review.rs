@@ -15,7 +15,11 @@ const WELCOME: &str = "Waiting for an agent.";
 
 /// What the review answers to a key that came right after something else appeared under it, and to one
 /// that it read together with another.
-const NOT_YET: [&str; 2] = ["look at it", "pasted text decides nothing"];
+const NOT_YET: [&str; 3] = [
+    "look at it",
+    "pasted text decides nothing",
+    "a key that is held down",
+];
 
 /// What stands after the title of a proposal that waits behind the one that is shown.
 const BEHIND: &str = "Tab shows it";

@@ -174,6 +174,7 @@ each_neovim! {
         assert!(matches!(call.end(), Ok(Answer::Saved(_))));
         let new = path.with_file_name("new.txt");
         let call = claude.proposing(&new, "text\n", "tab 2");
+        world.nvim.command("messages clear");
         world::look(&world.nvim);
         world.nvim.input(":%d _<CR>:w<CR>");
         is_told(&world, "Claude Code treats this as a rejection: it changes nothing");
