@@ -94,7 +94,13 @@ impl StandIns {
             file.starts_with(name) && file.ends_with(".started")
         });
         paths.sort();
-        paths.into_iter().map(StandIn::read).collect()
+        // `pillion run` asks an agent for its release before it starts it.
+        let is_started = |standin: &StandIn| standin.arguments != ["--version"];
+        paths
+            .into_iter()
+            .map(StandIn::read)
+            .filter(is_started)
+            .collect()
     }
 }
 
