@@ -9,12 +9,12 @@ use pillion_protocol::dialect::Protocol;
 use pillion_text::fingerprint;
 
 use crate::control::on_disk::OnDisk;
-use crate::gate::{Decide, Decision, Doubt, Weighed, goes_against, weigh, weigh_blind};
+use crate::gate::{Decide, Decision, Doubt, Weighed, weigh, weigh_blind};
 use crate::line_endings;
 use crate::original::{Original, Stamp};
 
 /// What has to be known of an acceptance to weigh it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Acceptance {
     /// Shared with the loop, which carries it out: its text may be large.
     pub(crate) decide: Arc<Decide>,
@@ -82,41 +82,18 @@ impl Acceptance {
         Finding::new(doubts, accepted, Some(on_disk))
     }
 
-    /// What can be said of it if the disk does not answer.
-    pub(crate) fn blind(&self) -> Blind {
-        Blind {
-            decide: Arc::clone(&self.decide),
-            agent: self.agent,
-            file_path: PathBuf::from(&self.file_path),
-            proposed: Arc::clone(&self.proposed),
-        }
-    }
-}
-
-/// An acceptance beside a file that nobody can look at.
-pub(crate) struct Blind {
-    decide: Arc<Decide>,
-    agent: Dialect,
-    file_path: PathBuf,
-    proposed: Arc<String>,
-}
-
-impl Blind {
-    /// What is doubted without a look at the file.
-    pub(crate) fn weigh(self) -> Finding {
+    /// If the disk does not answer: what is doubted without a look at the file.
+    pub(crate) fn weigh_blind(self) -> Finding {
         let accepted = accepted(&self.decide, &self.proposed);
         let seen = self.decide.seen.as_ref();
-        let unseen = seen.and_then(|seen| seen.unseen_hunks);
-        let mut doubts = weigh_blind(
+        let doubts = weigh_blind(
             self.agent,
-            &self.file_path,
+            Path::new(&self.file_path),
             accepted,
             &self.proposed,
-            unseen,
-        );
-        doubts.extend(goes_against(
+            seen.and_then(|seen| seen.unseen_hunks),
             seen.map(|seen| seen.against).unwrap_or_default(),
-        ));
+        );
         Finding::new(doubts, accepted, None)
     }
 }

@@ -102,10 +102,10 @@ impl FileChecks {
         let (lane, events) = (self.decisions.clone(), self.events.clone());
         tokio::spawn(async move {
             let decide = Arc::clone(&acceptance.decide);
-            let blind = acceptance.blind();
+            let kept = acceptance.clone();
             let weighing = lane.run(move || acceptance.weigh());
             let found = timeout(CHECK_TIMEOUT, weighing).await.ok().flatten();
-            let finding = found.unwrap_or_else(|| blind.weigh());
+            let finding = found.unwrap_or_else(|| kept.weigh_blind());
             let _ = events.send(Event::Weighed {
                 decide,
                 finding,

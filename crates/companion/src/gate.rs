@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::pending::{ProposalKey, Stale};
-pub(crate) use doubts::{Doubt, Weighed, goes_against, weigh, weigh_blind};
+pub(crate) use doubts::{Doubt, Weighed, weigh, weigh_blind};
 pub use doubts::{deletes_most, unreadable};
 
 /// How long a proposal must have been on the screen before a decision about it counts. Also how long a question

@@ -136,6 +136,7 @@ pub(crate) fn weigh_blind(
     accepted: &str,
     proposed: &str,
     unseen: Option<Unseen>,
+    against: Against,
 ) -> Vec<Doubt> {
     let mut doubts = vec![Doubt::DiskSilent];
     doubts.extend(never_seen(unseen));
@@ -143,11 +144,12 @@ pub(crate) fn weigh_blind(
         doubts.push(Doubt::IgnoresEmpty(agent));
     }
     doubts.extend(Runner::of(path).map(Doubt::Runs));
+    doubts.extend(goes_against(against));
     doubts
 }
 
 /// What goes against the file or the person.
-pub(crate) fn goes_against(against: Against) -> impl Iterator<Item = Doubt> {
+fn goes_against(against: Against) -> impl Iterator<Item = Doubt> {
     let Against {
         newer,
         written,

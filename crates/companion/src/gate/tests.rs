@@ -396,7 +396,14 @@ fn a_question_names_every_doubt_and_what_to_do() {
 fn a_silent_disk_hides_no_other_doubt() {
     let (agent, unseen) = (Dialect::GeminiCli, Unseen { hunks: 1, of: 2 });
     let codes = |path: &str, accepted: &str, unseen: Option<Unseen>| {
-        let doubts = weigh_blind(agent, Path::new(path), accepted, "proposed\n", unseen);
+        let doubts = weigh_blind(
+            agent,
+            Path::new(path),
+            accepted,
+            "proposed\n",
+            unseen,
+            Against::default(),
+        );
         doubts.iter().map(Doubt::code).collect::<Vec<_>>()
     };
     assert_eq!(codes("/w/a.rs", "a\n", None), ["diskSilent"]);
@@ -412,4 +419,10 @@ fn a_silent_disk_hides_no_other_doubt() {
         codes("/w/.git/hooks/pre-commit", "a\n", None),
         ["diskSilent", "runsCode"]
     );
+    let against = Against {
+        newer: 1,
+        ..Against::default()
+    };
+    let doubts = weigh_blind(agent, Path::new("/w/a.rs"), "a\n", "a\n", None, against);
+    assert_eq!(doubts, [Doubt::DiskSilent, Doubt::Undoes(1)]);
 }
