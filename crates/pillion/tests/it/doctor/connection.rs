@@ -120,8 +120,9 @@ fn another_program_on_the_port_is_distinguished_from_a_companion() {
 }
 
 /// Takes every connection on a port, and keeps what is sent there.
-fn overhear(port: u16) -> Arc<Mutex<Vec<u8>>> {
+fn overhear(port: u16) -> (u16, Arc<Mutex<Vec<u8>>>) {
     let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let port = listener.local_addr().unwrap().port();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&heard);
     // Ends with the test's process.
@@ -135,13 +136,13 @@ fn overhear(port: u16) -> Arc<Mutex<Vec<u8>>> {
             );
         }
     });
-    heard
+    (port, heard)
 }
 
 #[test]
 fn whoever_took_a_dead_companions_port_is_told_nothing() {
     let world = World::new();
-    let heard = overhear(kill(world.serve()));
+    let (_, heard) = overhear(kill(world.serve()));
     let told = world.doctor(GEMINI);
     let fix = told.expect_first("port-taken", "another program listens on port");
     // A companion leaves a file for each of its ancestors: no list of them, and not twice.
@@ -177,13 +178,8 @@ fn claude_codes_token_goes_to_no_other_program() {
     for publisher in [dead.id(), other.id()] {
         let world = World::new();
         world.install(CLAUDE, "2.1.332");
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let (port, heard) = overhear(0);
         left_by(&world, Some(publisher), std::process::id(), port);
-        let heard = overhear(port);
         let told = world.doctor(CLAUDE);
         told.expect_first("port-taken", "another program listens on port");
         assert_eq!(told.code, 1, "{}", told.text);
@@ -197,13 +193,8 @@ fn claude_codes_token_goes_to_no_other_program() {
 fn a_companion_of_anothers_that_lives_is_asked() {
     let world = World::new();
     world.install(CLAUDE, "2.1.332");
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let (port, heard) = overhear(0);
     left_by(&world, None, std::process::id(), port);
-    let heard = overhear(port);
     world
         .doctor(CLAUDE)
         .expect_first("token-refused", "refuses the token");

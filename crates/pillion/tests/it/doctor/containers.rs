@@ -7,7 +7,7 @@ use std::process::Command;
 use pillion_testkit::IdleProcess;
 use serde_json::json;
 
-use super::world::{CLAUDE, GEMINI, QWEN, Told, World};
+use super::world::{CLAUDE, GEMINI, QWEN, Told, World, in_namespaces};
 
 /// What a container may have of its own.
 const PROCESSES: &[&str] = &["-p", "-f", "--mount-proc"];
@@ -25,24 +25,8 @@ fn world() -> World {
 
 /// A command in a container that has these of its own.
 fn contained(own: &[&str], command: &Command) -> Command {
-    let mut wrapped = Command::new("unshare");
-    wrapped
-        .args(["-r", "-m"])
-        .args(own)
-        .args([
-            "/bin/sh",
-            "-c",
-            "ip link set lo up 2> /dev/null; exec \"$@\"",
-            "sh",
-        ])
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear()
-        .current_dir(command.get_current_dir().unwrap());
-    for (name, value) in command.get_envs() {
-        wrapped.env(name, value.unwrap());
-    }
-    wrapped
+    let script = "ip link set lo up 2> /dev/null; exec \"$@\"";
+    in_namespaces(own, script, &[], command)
 }
 
 fn doctor(world: &World, own: &[&str], agent: &str) -> Told {

@@ -277,9 +277,21 @@ impl Drop for Killed {
 /// The command behind a shell script, as root of namespaces of its own. The script gets
 /// `arguments`, and behind them the command.
 pub fn in_namespace(script: &str, arguments: &[&OsStr], command: &Command) -> Command {
+    in_namespaces(&[], script, arguments, command)
+}
+
+/// The same with more namespaces: options of `unshare`.
+pub fn in_namespaces(
+    more: &[&str],
+    script: &str,
+    arguments: &[&OsStr],
+    command: &Command,
+) -> Command {
     let mut wrapped = Command::new("unshare");
     wrapped
-        .args(["-r", "-m", "/bin/sh", "-c", script, "sh"])
+        .args(["-r", "-m"])
+        .args(more)
+        .args(["/bin/sh", "-c", script, "sh"])
         .args(arguments)
         .arg(command.get_program())
         .args(command.get_args())
