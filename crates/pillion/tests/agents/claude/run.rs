@@ -1,10 +1,13 @@
 //! Claude Code as `pillion run` starts it: it asks before each change, in every permission mode.
 
+use std::cell::Cell;
 use std::fs;
 
 use pillion_testkit::{
     Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Size, Tmux, Turn, set_up_claude,
 };
+
+use serde_json::json;
 
 use super::{Scene, ide, read, wait_connected};
 use crate::companion::{PILLION, SOON};
@@ -240,4 +243,41 @@ fn what_claude_writes_without_asking_is_said() {
     };
     let by_itself = Scene::with(ClaudeRelease::Native, Home::new(), &Env::default(), &how);
     writes_unseen(&by_itself, "may change files without asking");
+}
+
+/// What a shell command of the agent writes is not what the person works on; what the person saves after the turn is.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn what_claudes_shell_writes_is_not_what_the_person_opened() {
+    let scene = run_in("bypassPermissions");
+    let name = "Bash";
+    let input = json!({"command": "echo one | sed s/o/0/ > new.sh", "description": "writes"});
+    let bash = Turn::CallTool { name, input };
+    scene.model.script([bash, Turn::say("new.sh is made")]);
+    scene.claude.prompt("make new.sh");
+    scene.claude.wait_for("new.sh is made");
+    scene.claude.wait_ready();
+    assert!(scene.home.workspace().join("new.sh").exists());
+    let told = |question: &str, answer: &str| {
+        scene.model.script([Turn::say(answer)]);
+        scene.claude.prompt(question);
+        scene.claude.wait_for(answer);
+        scene.wait_asked(question).body["messages"].to_string()
+    };
+    // Longer ago than what is saved waits to be shared.
+    let told_first = told("what do you see", "nothing at all");
+    assert!(!told_first.contains(" in the IDE"), "{told_first}");
+    // Each time another file, as the end of the turn is told a moment later: one that is written all the time is a log.
+    let saved = Cell::new(0);
+    let pane = scene.review.pane();
+    pane.wait_until("what the person saves", SOON, |screen| {
+        saved.update(|number| number + 1);
+        scene
+            .home
+            .file(&format!("mine{}.txt", saved.get()), "mine\n");
+        screen.contains("shares mine")
+    });
+    let told_then = told("what do you see now", "a file");
+    assert!(told_then.contains(".txt in the IDE"), "{told_then}");
+    assert!(!told_then.contains("new.sh in the IDE"), "{told_then}");
 }
