@@ -1,5 +1,5 @@
-//! The editors that tests run: those of Debian's stable release and of its unstable one beside each other, unpacked
-//! below the target folder. Apt is asked for them in a folder of its own, so that it needs no rights and
+//! The editors that tests run: those of Debian's stable release and of its unstable one beside each other, and the
+//! oldest Emacs that is supported, which only Ubuntu still has; unpacked below the target folder. Apt is asked for them in a folder of its own, so that it needs no rights and
 //! leaves the machine's packages alone.
 
 mod apt;
@@ -20,12 +20,19 @@ use self::apt::{Apt, Package};
 const STABLE: &str = "trixie";
 const UNSTABLE: &str = "sid";
 
-/// One program of an editor, of one Debian release.
+/// Ubuntu's release with Emacs 29, until 2029. Debian's stable one has the keys that its lists are signed with.
+const UBUNTU: &str = "noble";
+const UBUNTU_KEYRING: [&str; 2] = [
+    "ubuntu-archive-keyring",
+    "usr/share/keyrings/ubuntu-archive-keyring.gpg",
+];
+
+/// One program of an editor, of one release.
 #[derive(Debug, Clone, Copy)]
 struct Editor {
     /// What people call it, and what tests that need it say in `#[ignore = "needs …"]`.
     name: &'static str,
-    /// The Debian release.
+    /// The release of Debian's or Ubuntu's.
     suite: &'static str,
     package: &'static str,
     /// Its program, in the folder of the suite.
@@ -36,7 +43,7 @@ struct Editor {
     version: [u32; 2],
 }
 
-const EDITORS: [Editor; 14] = [
+const EDITORS: [Editor; 16] = [
     neovim(STABLE, [0, 10]),
     neovim(UNSTABLE, [0, 12]),
     vim(STABLE, [9, 1]),
@@ -47,8 +54,10 @@ const EDITORS: [Editor; 14] = [
     kate(UNSTABLE, [26, 8]),
     kakoune(STABLE, [2024, 5]),
     kakoune(UNSTABLE, [2026, 5]),
+    emacs(UBUNTU, [29, 3]),
     emacs(STABLE, [30, 1]),
     emacs(UNSTABLE, [30, 2]),
+    emacsclient(UBUNTU, [29, 3]),
     emacsclient(STABLE, [30, 1]),
     emacsclient(UNSTABLE, [30, 2]),
 ];
@@ -134,7 +143,7 @@ const fn emacsclient(suite: &'static str, version: [u32; 2]) -> Editor {
     }
 }
 
-/// Packages of Emacs: what people add to it. They come in both releases.
+/// Packages of Emacs: what people add to it. Both of Debian's releases have them.
 const ADDITIONS: [&str; 6] = [
     "eat",
     "evil",
@@ -177,9 +186,7 @@ pub fn install(target_dir: &Path) -> Result<PathBuf> {
             .collect();
         for (suite, install) in installing {
             match install.join() {
-                Ok(done) => {
-                    done.with_context(|| format!("cannot install those of Debian {suite}"))?
-                }
+                Ok(done) => done.with_context(|| format!("cannot install those of {suite}"))?,
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
@@ -192,11 +199,15 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
         .into_iter()
         .filter(|editor| editor.suite == suite)
         .collect();
+    let additions = match suite {
+        UBUNTU => &[][..],
+        _ => &ADDITIONS,
+    };
     let stamp = folder.join(STAMP);
     // With the folder: programs have the paths of their libraries, and a copy elsewhere would
     // still look here.
     let wanted = format!(
-        "{} {editors:?} {ADDITIONS:?} {UNWANTED:?}\n",
+        "{} {editors:?} {additions:?} {UNWANTED:?}\n",
         folder.display()
     );
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted.as_bytes()) {
@@ -207,9 +218,12 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
         fs::remove_dir_all(folder)
             .with_context(|| format!("cannot remove {}", folder.display()))?;
     }
-    let apt = Apt::new(suite, &folder.join("apt"))?;
+    let apt = match suite {
+        UBUNTU => Apt::ubuntu(suite, &ubuntu_keyring(folder)?, &folder.join("apt"))?,
+        _ => Apt::debian(suite, &folder.join("apt"))?,
+    };
     let packages = editors.iter().map(|editor| editor.package.to_owned());
-    let additions = ADDITIONS.map(|addition| format!("elpa-{addition}"));
+    let additions = additions.iter().map(|it| format!("elpa-{it}"));
     let packages: Vec<String> = packages.chain(additions).collect();
     let packages = apt.download(&packages)?;
     for package in &packages {
@@ -226,6 +240,17 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
         check_version(editor, &packages)?;
     }
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
+}
+
+/// The keys of Ubuntu's archive, unpacked into `folder`.
+fn ubuntu_keyring(folder: &Path) -> Result<PathBuf> {
+    let [package, keyring] = UBUNTU_KEYRING;
+    let apt = Apt::debian(STABLE, &folder.join("apt-debian"))?;
+    for it in apt.download(&[package.to_owned()])? {
+        unpack::unpack(&it.file, folder)?;
+    }
+    apt.remove()?;
+    Ok(folder.join(keyring))
 }
 
 /// Whether it runs where it lies now.
@@ -247,7 +272,7 @@ fn check_version(editor: Editor, packages: &[Package]) -> Result<()> {
     let version = numbers(&package.version);
     ensure!(
         version.is_some_and(|version| version >= editor.version),
-        "the tests expect {} {:?} or a newer one, but Debian {} has {}: change it in xtask/src/editors.rs",
+        "the tests expect {} {:?} or a newer one, but {} has {}: change it in xtask/src/editors.rs",
         editor.name,
         editor.version,
         editor.suite,

@@ -15,6 +15,9 @@ const STABLE: &str = "trixie";
 /// Debian's unstable one, which moves: the newer version may be newer than its name says.
 const UNSTABLE: &str = "sid";
 
+/// Ubuntu's release with the oldest Emacs that is supported.
+const UBUNTU: &str = "noble";
+
 /// Which Neovim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NvimVersion {
@@ -83,6 +86,8 @@ impl KakouneVersion {
 /// Which Emacs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmacsVersion {
+    /// 29.3, of Ubuntu 24.04.
+    V29_3,
     /// 30.1, of Debian stable.
     V30_1,
     /// 30.2 or newer, of Debian unstable.
@@ -92,6 +97,7 @@ pub enum EmacsVersion {
 impl EmacsVersion {
     fn suite(self) -> &'static str {
         match self {
+            EmacsVersion::V29_3 => UBUNTU,
             EmacsVersion::V30_1 => STABLE,
             EmacsVersion::V30_2 => UNSTABLE,
         }
@@ -170,7 +176,7 @@ impl EmacsPlace {
     }
 }
 
-/// The folder with the editors of several Debian releases.
+/// The folder with the editors of several releases of Debian's and Ubuntu's.
 #[derive(Debug, Clone)]
 pub struct Editors {
     folder: PathBuf,
@@ -195,7 +201,7 @@ impl Editors {
         }
     }
 
-    /// The folder itself, absolute. In it is one for each Debian release.
+    /// The folder itself, absolute. In it is one for each release.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -279,7 +285,7 @@ impl Editors {
     /// The folders of one of them: that of its Lisp, and that of its module if it has one.
     ///
     /// # Panics
-    /// If Debian's release does not have it.
+    /// If its release does not have it.
     pub fn emacs_package(&self, version: EmacsVersion, name: &str) -> (PathBuf, Option<PathBuf>) {
         let all = self.emacs_packages(version);
         let lisp = numbered(&all, &format!("{name}-"));

@@ -1,4 +1,4 @@
-//! Apt in a folder of its own: for one Debian release, with nothing taken for installed, so that it
+//! Apt in a folder of its own: for one release of Debian's or Ubuntu's, with nothing taken for installed, so that it
 //! downloads packages with all that they depend on, down to the C library.
 
 use std::fs;
@@ -12,6 +12,10 @@ use crate::prerequisites::DEBIAN_KEYRING;
 
 /// Where Debian is, if the machine does not say.
 const DEBIAN: &str = "http://deb.debian.org/debian";
+
+/// Where Ubuntu is, for PCs and for other machines.
+const UBUNTU: &str = "http://archive.ubuntu.com/ubuntu";
+const UBUNTU_PORTS: &str = "http://ports.ubuntu.com/ubuntu-ports";
 
 /// Besides it, and after it, the files in `sources.list.d`.
 const SOURCES: &str = "/etc/apt";
@@ -32,8 +36,26 @@ pub struct Apt {
 }
 
 impl Apt {
-    /// Sets it up in `folder` and reads the release's list of packages.
-    pub fn new(suite: &str, folder: &Path) -> Result<Apt> {
+    /// Sets it up in `folder` for a release of Debian's, and reads its list of packages.
+    pub fn debian(suite: &str, folder: &Path) -> Result<Apt> {
+        let uri = machine_archive(Path::new(SOURCES)).unwrap_or_else(|| DEBIAN.to_owned());
+        let source = format!("signed-by={DEBIAN_KEYRING}] {uri} {suite} main");
+        Apt::new(&architecture()?, &source, folder)
+    }
+
+    /// The same for a release of Ubuntu's, whose lists are signed with a key of this file.
+    pub fn ubuntu(suite: &str, keyring: &Path, folder: &Path) -> Result<Apt> {
+        let architecture = architecture()?;
+        let uri = match architecture.as_str() {
+            "amd64" | "i386" => UBUNTU,
+            _ => UBUNTU_PORTS,
+        };
+        let keyring = keyring.display();
+        let source = format!("signed-by={keyring}] {uri} {suite} main universe");
+        Apt::new(&architecture, &source, folder)
+    }
+
+    fn new(architecture: &str, source: &str, folder: &Path) -> Result<Apt> {
         let apt = Apt {
             folder: folder.to_owned(),
         };
@@ -44,19 +66,12 @@ impl Apt {
             fs::create_dir_all(&folder)
                 .with_context(|| format!("cannot make {}", folder.display()))?;
         }
-        let architecture = run(Command::new("dpkg").arg("--print-architecture"))?;
-        let architecture = String::from_utf8_lossy(&architecture);
-        let uri = machine_archive(Path::new(SOURCES)).unwrap_or_else(|| DEBIAN.to_owned());
         // Only the one index: others, such as descriptions for people, are many times larger.
-        let source = format!(
-            "deb [arch={} target=Packages signed-by={DEBIAN_KEYRING}] {uri} {suite} main\n",
-            architecture.trim()
-        );
+        let source = format!("deb [arch={architecture} target=Packages {source}\n");
         apt.write("sources.list", &source)?;
         apt.write("status", "")?;
         apt.write("apt.conf", &apt.configuration())?;
-        run(apt.command().arg("update"))
-            .with_context(|| format!("apt cannot read {suite} from {uri}"))?;
+        run(apt.command().arg("update")).with_context(|| format!("apt cannot read {source}"))?;
         Ok(apt)
     }
 
@@ -135,6 +150,12 @@ Acquire::Retries "3";
         let path = self.folder.join(name);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
+}
+
+/// The machine's, as packages name it.
+fn architecture() -> Result<String> {
+    let architecture = run(Command::new("dpkg").arg("--print-architecture"))?;
+    Ok(String::from_utf8_lossy(&architecture).trim().to_owned())
 }
 
 /// One of a file `NAME_VERSION_ARCHITECTURE.deb`, with the colon of an epoch encoded.

@@ -61,21 +61,21 @@ fn check_terminal(world: &World, mode: &str) {
 const AGENTS: &str = "(setq pillion-agents '((\"sh\" \"env\" \"PS1=$ \" \"sh\")))";
 
 each_emacs! {
-    fn vterm_is_found_and_keeps_the_focus(version) {
+    newer fn vterm_is_found_and_keeps_the_focus(version) {
         let world = world(version, &["vterm"], AGENTS);
         check_terminal(&world, "vterm-mode");
     }
 }
 
 each_emacs! {
-    fn eat_is_found_and_keeps_the_focus(version) {
+    newer fn eat_is_found_and_keeps_the_focus(version) {
         let world = world(version, &["eat"], AGENTS);
         check_terminal(&world, "eat-mode");
     }
 }
 
 each_emacs! {
-    fn terminals_that_the_person_opens_lead_agents_here(version) {
+    newer fn terminals_that_the_person_opens_lead_agents_here(version) {
         let world = world(version, &["vterm"], "(require 'vterm) (setenv \"PS1\" \"$ \") (setq vterm-shell \"/bin/sh\")");
         let port: u32 = world.emacs.get("(pillion-client-get :port)");
         for (command, mode) in [("vterm<RET>", "vterm-mode"), ("term<RET><RET>", "term-mode"), ("ansi-term<RET><RET>", "term-mode")] {
@@ -91,7 +91,7 @@ each_emacs! {
 const EVIL: &str = "(require 'evil) (evil-mode 1)";
 
 each_emacs! {
-    fn in_evil_no_way_of_saving_accepts(version) {
+    newer fn in_evil_no_way_of_saving_accepts(version) {
         let world = world(version, &["evil", "goto-chg"], EVIL);
         let mut gemini = world.gemini();
         for path in [world.path.clone(), world.home.workspace().join("new.of-no-mode")] {
@@ -117,7 +117,7 @@ each_emacs! {
 }
 
 each_emacs! {
-    fn in_evil_a_closed_window_decides_nothing(version) {
+    newer fn in_evil_a_closed_window_decides_nothing(version) {
         let world = world(version, &["evil", "goto-chg"], EVIL);
         let mut gemini = world.gemini();
         world.emacs.input_until("<C-x>2", "(= (length (window-list)) 2)");
@@ -137,7 +137,7 @@ each_emacs! {
 }
 
 each_emacs! {
-    fn what_is_selected_in_evil_is_what_agents_see(version) {
+    newer fn what_is_selected_in_evil_is_what_agents_see(version) {
         let world = world(version, &["evil", "goto-chg"], EVIL);
         let mut gemini = world.gemini();
         for (keys, text) in [
@@ -172,7 +172,7 @@ const CHECKER: &str = "(require 'flycheck)
     (global-flycheck-mode 1)";
 
 each_emacs! {
-    fn diagnostics_are_those_of_flycheck(version) {
+    newer fn diagnostics_are_those_of_flycheck(version) {
         let world = world(version, &["flycheck"], CHECKER);
         world.emacs.wait_until("a problem", "(bound-and-true-p flycheck-current-errors)");
         let claude = TestClaude::find(&world.home);

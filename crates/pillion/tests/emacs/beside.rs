@@ -23,13 +23,13 @@ fn lines(place: usize) -> &'static str {
 }
 
 each_emacs! {
-    fn agents_find_emacs_once_beside_eglot(version) {
+    newer fn agents_find_emacs_once_beside_eglot(version) {
         once(version, "(eglot-managed-p)", |setup| setup.init(lines(0)));
     }
 }
 
 each_emacs! {
-    fn agents_find_emacs_once_beside_lsp_mode(version) {
+    newer fn agents_find_emacs_once_beside_lsp_mode(version) {
         once(version, "(bound-and-true-p lsp--buffer-workspaces)", |setup| {
             setup.with_lsp_mode().init(lines(1)).init(FILES)
         });

@@ -60,14 +60,14 @@ fn decide_two(world: &World) {
 }
 
 each_emacs! {
-    fn it_works_in_the_commonest_starter(version) {
+    newer fn it_works_in_the_commonest_starter(version) {
         let world = World::with(version, Home::new(), |setup| setup.packages(&["evil", "goto-chg"]).init(STARTER));
         decide_two(&world);
     }
 }
 
 each_emacs! {
-    fn it_works_with_what_debian_sets_up(version) {
+    newer fn it_works_with_what_debian_sets_up(version) {
         let editors = Editors::from_env();
         let place = editors.emacs(version);
         let root = place.data.ancestors().nth(5).unwrap();

@@ -94,7 +94,7 @@ impl Terminal {
 }
 
 each_emacs! {
-    fn an_agent_runs_beside_the_file_and_its_window_comes_and_goes(version) {
+    newer fn an_agent_runs_beside_the_file_and_its_window_comes_and_goes(version) {
         let terminal = Terminal::new(version);
         let emacs = &terminal.world.emacs;
         let port: u32 = emacs.get("(pillion-client-get :port)");
@@ -115,7 +115,7 @@ each_emacs! {
 }
 
 each_emacs! {
-    fn what_is_sent_is_pasted_and_presses_no_enter(version) {
+    newer fn what_is_sent_is_pasted_and_presses_no_enter(version) {
         let terminal = Terminal::new(version);
         let emacs = &terminal.world.emacs;
         emacs.command("pillion-send");
@@ -143,7 +143,7 @@ each_emacs! {
 }
 
 each_emacs! {
-    fn an_agent_that_knows_mentions_gets_one(version) {
+    newer fn an_agent_that_knows_mentions_gets_one(version) {
         let terminal = Terminal::new(version);
         let emacs = &terminal.world.emacs;
         let mut claude = TestClaude::find(&terminal.world.home);
@@ -157,7 +157,7 @@ each_emacs! {
 }
 
 each_emacs! {
-    fn the_doctor_reports_the_state(version) {
+    newer fn the_doctor_reports_the_state(version) {
         let world = World::new(version);
         world.emacs.command("pillion-doctor");
         world.emacs.wait_until("the report", "(and (equal (buffer-name) \"*pillion doctor*\") (string-search \"IDE mode\" (buffer-string)))");
@@ -169,7 +169,7 @@ each_emacs! {
 }
 
 each_emacs! {
-    fn a_shell_of_emacs_leads_agents_to_it(version) {
+    newer fn a_shell_of_emacs_leads_agents_to_it(version) {
         let world = World::new(version);
         let port: u32 = world.emacs.get("(pillion-client-get :port)");
         world.emacs.command("shell");
@@ -182,9 +182,9 @@ each_emacs! {
     }
 }
 
+// Its hooks say nothing, and it is about to write what it has not proposed.
 each_emacs! {
-    /// Its hooks say nothing, and it is about to write what it has not proposed.
-    fn how_claude_code_asks_is_said(version) {
+    newer fn how_claude_code_asks_is_said(version) {
         let terminal = Terminal::new(version);
         let emacs = &terminal.world.emacs;
         let claude = TestClaude::find(&terminal.world.home);

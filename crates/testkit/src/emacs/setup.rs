@@ -19,8 +19,8 @@ const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/emacs"
 const CHANNEL: &str = include_str!("channel.el");
 
 /// Nothing is compiled to machine code: a home that is gone with its test would keep none of it.
-const UNCOMPILED: &str = "(setq native-comp-jit-compilation nil native-comp-deferred-compilation nil \
-    native-comp-enable-subr-trampolines nil comp-enable-subr-trampolines nil)";
+const UNCOMPILED: &str =
+    "(setq native-comp-jit-compilation nil native-comp-enable-subr-trampolines nil)";
 
 /// Names one thing of each Emacs of this process.
 static COUNT: AtomicU32 = AtomicU32::new(1);
