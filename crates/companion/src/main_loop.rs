@@ -30,9 +30,11 @@ use crate::target;
 use crate::turns::Turns;
 use crate::written::Written;
 
-/// How often deleted discovery files are restored, and files that vanished leave
-/// the context.
+/// How often what agents have read by now is forgotten, while there is such.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How often files that vanished leave the context: nothing else happens by itself.
+const REST_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How many events are handled before signals and deadlines have their turn.
 const MAX_EVENTS: usize = 32;
@@ -248,11 +250,16 @@ impl MainLoop {
             memory::release_freed();
         }
         if self.upkeep <= now {
-            self.upkeep = now + UPKEEP_INTERVAL;
-            self.presence.order(Order::Restore);
+            let mut is_done = true;
             for outbox in self.sessions.outboxes() {
-                outbox.forget_outlived(now);
+                is_done &= outbox.forget_outlived(now);
             }
+            self.upkeep = now
+                + if is_done {
+                    REST_INTERVAL
+                } else {
+                    UPKEEP_INTERVAL
+                };
             self.context.recheck(now);
             self.elapse_context(now);
         }
@@ -332,6 +339,7 @@ impl MainLoop {
                         if let Some(accepted) = &accepted {
                             self.turns.accepted(accepted);
                         }
+                        self.upkeep = self.upkeep.min(now + UPKEEP_INTERVAL);
                         let former = accepted.and_then(|it| self.written.follow(it, now));
                         if let Some(lost) = former {
                             self.losses.add(lost);

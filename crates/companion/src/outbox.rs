@@ -203,12 +203,17 @@ impl Outbox {
 
     /// Forgets what a living agent has read by now. One that was stopped has not: a text that
     /// nobody else has is kept until the agent speaks or its connection ends.
-    pub(crate) fn forget_outlived(&self, now: Instant) {
-        self.lock().in_flight.retain(|sent| {
+    /// Whether nothing is left that time alone would have forgotten.
+    pub(crate) fn forget_outlived(&self, now: Instant) -> bool {
+        let mut queue = self.lock();
+        let mut is_done = queue.outcomes.is_empty();
+        queue.in_flight.retain(|sent| {
             let sent_at = sent.mark.sent_at();
             let is_outlived = sent_at.is_some_and(|at| at + DELIVERY_GRACE <= now);
+            is_done &= is_outlived;
             !is_outlived || (sent.delivery.is_edited && !sent.is_answered)
         });
+        is_done
     }
 
     /// A connection is over: what did not arrive on it waits again, before all that came later.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{io, thread};
 
+use pillion_discovery::handover::REFRESH_INTERVAL;
 use pillion_discovery::{
     Announcement, CompanionState, Environment, FileError, Handover, Lineage, Publication,
     StateError, StateFile,
@@ -191,15 +192,19 @@ impl Files {
 
     /// Carries out orders, one after the other, until the files are to be removed.
     fn keep(mut self, orders: &Orders, events: &Events) {
+        let mut reported = self.warnings();
         loop {
-            match orders.next() {
+            match orders.next(REFRESH_INTERVAL) {
                 Order::SetRoots(roots) => self.set_roots(roots),
                 Order::SetEditor(pid) => self.publication.set_editor(&self.environment, pid),
                 Order::Restore => self.restore(),
                 Order::Remove => return self.end(),
             }
             let warnings = self.warnings();
-            let _ = events.send(Event::PresenceChanged { warnings });
+            if warnings != reported {
+                reported.clone_from(&warnings);
+                let _ = events.send(Event::PresenceChanged { warnings });
+            }
         }
     }
 

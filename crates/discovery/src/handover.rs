@@ -24,7 +24,7 @@ use crate::state;
 pub const VALID_FOR: Duration = Duration::from_secs(20);
 
 /// How often the record of a running companion must be refreshed: nobody else knows when it crashed.
-pub const REFRESH_INTERVAL: Duration = Duration::from_secs(10);
+pub const REFRESH_INTERVAL: Duration = Duration::from_secs(20);
 
 /// Whose successor a companion can be: of one that the same process started for the same roots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

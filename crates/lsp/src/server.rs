@@ -1,10 +1,11 @@
 //! The loop: messages of the editor and events of the companion come in, one after the other; what
 //! the profile wants done goes out. Thin by design: no rule of a profile lives here.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{
-    Receiver, RecvError, Sender, after, at, bounded, never, select, tick, unbounded,
+    Receiver, RecvError, Sender, after, at, bounded, never, select, unbounded,
 };
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, ResponseError};
 use pillion_companion::{EditorEvent, LostOutcome};
@@ -19,9 +20,9 @@ use crate::session::{Session, Start, warning};
 use crate::transport::{self, Input};
 use crate::{Error, Options, link, message};
 
-/// How often it is checked whether the editor still lives. The end of the input normally shows that
-/// first, unless another process holds the pipe.
-const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// How often it is checked whether the editor still lives where the system does not tell. The end of the input normally
+/// shows that first, unless another process holds the pipe.
+const POLL_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How often it is checked whether others of our kind have read what waits for them.
 const ROOM_INTERVAL: Duration = Duration::from_millis(5);
@@ -47,6 +48,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         events: event_sender,
         done: unbounded(),
         links: bounded(MAX_UNREAD_INPUTS),
+        gone: unbounded(),
         output: transport.output.clone(),
         parent_pid: process::ancestors(std::process::id()).first().copied(),
         session: None,
@@ -75,6 +77,8 @@ struct Server {
     /// Where connections with others of our kind report what happens. Bounded, so that one that sends faster
     /// than it is read fills its own socket.
     links: (Sender<link::Input>, Receiver<link::Input>),
+    /// Where the processes are reported that have ended.
+    gone: (Sender<u32>, Receiver<u32>),
     output: Sender<Message>,
     /// The name that is used until the editor has sent its own.
     parent_pid: Option<u32>,
@@ -92,7 +96,9 @@ impl Server {
         events: &Receiver<EditorEvent>,
         written: &Receiver<()>,
     ) -> Ending {
-        let checks = tick(POLL_INTERVAL);
+        if let Some(pid) = self.parent_pid {
+            self.watch(pid);
+        }
         loop {
             let is_ahead = self.session.as_ref().is_some_and(Session::is_ahead);
             let (input, room) = if is_ahead {
@@ -115,7 +121,7 @@ impl Server {
                 recv(self.done.1) -> done => self.tell(done, Session::done),
                 recv(self.links.1) -> input => self.tell(input, Session::link),
                 recv(written) -> _ => Some(Ok(())),
-                recv(checks) -> _ => self.check_editor(),
+                recv(self.gone.1) -> pid => pid.ok().and_then(|pid| self.ended(pid)),
                 recv(room) -> _ => None,
                 recv(self.timer()) -> now => self.tell(now, Session::elapse),
             };
@@ -236,13 +242,26 @@ impl Server {
         due.map_or_else(never, at)
     }
 
-    fn check_editor(&self) -> Option<Ending> {
+    /// Has the end of a process reported.
+    fn watch(&self, pid: u32) {
+        let gone = self.gone.0.clone();
+        let wait = move || {
+            while !process::wait_for_end(pid) && process::is_alive(pid) {
+                thread::sleep(POLL_INTERVAL);
+            }
+            let _ = gone.send(pid);
+        };
+        if let Err(error) = spawn("editor", wait) {
+            tracing::warn!(%error, pid, "its end will not be noticed");
+        }
+    }
+
+    /// A process has ended; whether that was the editor.
+    fn ended(&self, ended: u32) -> Option<Ending> {
         let session = self.session.as_ref();
         let pid = session.map(|session| session.editor_pid);
-        let is_gone = |pid| !process::is_alive(pid);
-        pid.or(self.parent_pid)
-            .is_some_and(is_gone)
-            .then_some(Ok(()))
+        let is_editor = pid.or(self.parent_pid) == Some(ended);
+        is_editor.then_some(Ok(()))
     }
 
     fn initialize(&mut self, id: RequestId, params: Value) {
@@ -254,6 +273,7 @@ impl Server {
         };
         let result = result.map(|session| {
             let result = handshake::result(session.profile.as_ref());
+            self.watch(session.editor_pid);
             self.session = Some(session);
             serde_json::to_value(result).unwrap_or_default()
         });

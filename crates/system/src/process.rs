@@ -89,6 +89,11 @@ pub fn is_alive(pid: u32) -> bool {
     system::is_alive(pid)
 }
 
+/// Waits until a process has ended. False, at once, where the system does not tell.
+pub fn wait_for_end(pid: u32) -> bool {
+    system::wait_for_end(pid)
+}
+
 /// What the system says to signal 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {

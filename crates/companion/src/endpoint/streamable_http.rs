@@ -25,7 +25,7 @@ const SESSION_HEADER: &str = "mcp-session-id";
 const REVISION_HEADER: &str = "mcp-protocol-version";
 
 /// How often something is sent on a stream: agents give up a silent one after five minutes.
-const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(45);
 
 /// A comment, which agents skip.
 const KEEP_ALIVE: &[u8] = b":\n\n";

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// One thing to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) enum Order {
     SetRoots(Vec<PathBuf>),
     /// Publish under this process of the editor.
     SetEditor(u32),
-    /// Restore deleted files.
+    /// Nothing was ordered for a while: restore deleted files.
     Restore,
     /// Take everything away, and end.
     Remove,
@@ -29,7 +29,6 @@ pub(super) struct Orders {
 struct Waiting {
     roots: Option<Vec<PathBuf>>,
     editor: Option<u32>,
-    restore: bool,
     remove: bool,
     /// The thread has ended.
     is_done: bool,
@@ -44,7 +43,8 @@ impl Orders {
         self.change(|waiting| match order {
             Order::SetRoots(roots) => waiting.roots = Some(roots),
             Order::SetEditor(pid) => waiting.editor = Some(pid),
-            Order::Restore => waiting.restore = true,
+            // Comes by itself.
+            Order::Restore => {}
             Order::Remove => waiting.remove = true,
         });
     }
@@ -53,8 +53,9 @@ impl Orders {
         Worker(Arc::clone(self))
     }
 
-    /// Waits for the next order.
-    pub(super) fn next(&self) -> Order {
+    /// Waits for the next order, but not longer than `limit`.
+    pub(super) fn next(&self, limit: Duration) -> Order {
+        let until = Instant::now() + limit;
         let mut waiting = self.lock();
         loop {
             if waiting.remove {
@@ -66,11 +67,12 @@ impl Orders {
             if let Some(pid) = waiting.editor.take() {
                 return Order::SetEditor(pid);
             }
-            if std::mem::take(&mut waiting.restore) {
+            let rest = until.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
                 return Order::Restore;
             }
-            let changed = self.changed.wait(waiting);
-            waiting = changed.unwrap_or_else(PoisonError::into_inner);
+            let changed = self.changed.wait_timeout(waiting, rest);
+            (waiting, _) = changed.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -108,18 +110,14 @@ mod tests {
     fn of_what_waits_while_the_disk_hangs_only_the_last_counts() {
         let orders = Orders::default();
         for root in ["/a", "/b", "/c"] {
-            orders.give(Order::Restore);
             orders.give(Order::SetRoots(vec![root.into()]));
         }
-        assert_eq!(orders.next(), Order::SetRoots(vec!["/c".into()]));
-        assert_eq!(orders.next(), Order::Restore);
+        let next = || orders.next(Duration::ZERO);
+        assert_eq!(next(), Order::SetRoots(vec!["/c".into()]));
+        assert_eq!(next(), Order::Restore);
         orders.give(Order::SetRoots(vec!["/d".into()]));
         orders.give(Order::Remove);
-        assert_eq!(
-            orders.next(),
-            Order::Remove,
-            "nothing is published any more"
-        );
+        assert_eq!(next(), Order::Remove, "nothing is published any more");
     }
 
     #[test]

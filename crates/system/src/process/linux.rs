@@ -3,7 +3,30 @@
 use std::fs::{self, File};
 use std::io::Read;
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
 use super::{Answer, Process, ask};
+
+/// By a descriptor of the process, which becomes readable when it has ended.
+pub(super) fn wait_for_end(pid: u32) -> bool {
+    let Some(id) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return true;
+    };
+    let process = match pidfd_open(id, PidfdFlags::empty()) {
+        Ok(process) => process,
+        Err(Errno::SRCH) => return true,
+        Err(_) => return false,
+    };
+    loop {
+        match poll(&mut [PollFd::new(&process, PollFlags::IN)], None) {
+            Ok(_) => return true,
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
 
 /// The process tree as `/proc` shows it at each question.
 pub(super) struct Tree;

@@ -1,7 +1,10 @@
 //! One WebSocket: what comes is answered, and what is to be pushed is sent, each without waiting for
 //! the other.
 
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
@@ -11,7 +14,7 @@ use hyper_util::rt::TokioIo;
 use pillion_protocol::Dialect;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, interval_at};
+use tokio::time::{Instant, interval_at, sleep};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::{CapacityError, Error as WebSocketError};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -33,7 +36,7 @@ const MAX_UNREAD: usize = 64;
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often the other end is pinged, so that nothing between us takes the connection for dead.
-const PING_INTERVAL: Duration = Duration::from_secs(15);
+const PING_INTERVAL: Duration = Duration::from_secs(45);
 
 /// How long the other end may take to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
@@ -112,17 +115,29 @@ struct Reader {
 impl Reader {
     /// Reads until the connection is over.
     async fn read(&mut self, mut frames: SplitStream<Socket>) {
-        let mut check = interval_at(Instant::now() + MESSAGE_TIMEOUT, MESSAGE_TIMEOUT / 10);
+        let mut timer = pin!(sleep(MESSAGE_TIMEOUT));
         loop {
+            while self.calls.try_join_next().is_some() {}
+            let begun = &self.begun;
+            // Polled after the frames, which come in parts: only what has begun is waited for.
+            let overdue = poll_fn(|context| {
+                let Some(since) = begun.since() else {
+                    return Poll::Pending;
+                };
+                let until = Instant::from(since + MESSAGE_TIMEOUT);
+                if timer.deadline() != until {
+                    timer.as_mut().reset(until);
+                }
+                timer.as_mut().poll(context)
+            });
+            let is_overdue = begun
+                .since()
+                .is_some_and(|since| since.elapsed() > MESSAGE_TIMEOUT);
             let frame = tokio::select! {
-                frame = frames.next() => frame,
-                _ = check.tick() => {
-                    let since = self.begun.since();
-                    if since.is_some_and(|since| since.elapsed() > MESSAGE_TIMEOUT) {
-                        return self.close(CloseCode::Policy, "a message took too long").await;
-                    }
-                    while self.calls.try_join_next().is_some() {}
-                    continue;
+                biased;
+                frame = frames.next(), if !is_overdue => frame,
+                () = overdue => {
+                    return self.close(CloseCode::Policy, "a message took too long").await;
                 }
             };
             match frame {
