@@ -30,6 +30,7 @@ local short = {
   Accept = { "accept", "accept the diff" },
   Reject = { "reject", "reject the diff" },
   Diffs = { "diffs", "list the diffs" },
+  Merge = { "merge", "take your unsaved changes into the proposal" },
   TakeHunk = { "take-hunk", "take the hunk under the cursor" },
   DropHunk = { "drop-hunk", "drop the hunk under the cursor" },
   NextHunk = { "next-hunk", "go to the next hunk" },

@@ -210,3 +210,30 @@ each_neovim! {
         }
     }
 }
+
+each_neovim! {
+    /// Neither its end, nor what comes after it.
+    fn what_is_removed_is_shown_from_its_beginning(version) {
+        let before: Vec<String> = (1..=6000).map(|number| format!("line {number}\n")).collect();
+        for layout in ["vertical", "horizontal"] {
+            let review = Review::with(version, &format!("require('pillion').setup({{ diff = {{ layout = '{layout}' }} }})"));
+            // From the first line, in the middle, up to the last, and all of it.
+            for (first, after) in [(1, 5900), (1000, 5000), (1000, 6001), (1, 6001)] {
+                let path = review.world.home.file("long.txt", before.concat());
+                let proposed = before[..first - 1].concat() + &before[after - 1..].concat();
+                review.gemini.propose(&path, &proposed);
+                review.world.look();
+                review.world.nvim.command("redraw!");
+                let shown: Value = review.world.nvim.lua(
+                    "local original = require('pillion.diff.pending').sorted()[1].windows.left
+                     return { vim.fn.line('w0', original), vim.fn.line('w$', original) }",
+                    json!([]),
+                );
+                let lines = |number: usize| usize::try_from(shown[number].as_u64().unwrap()).unwrap();
+                assert!(lines(0) <= first && first < lines(1), "{layout} {first}: {shown}");
+                review.gemini.close(&path).unwrap();
+                review.wait_gone();
+            }
+        }
+    }
+}

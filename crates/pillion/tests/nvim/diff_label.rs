@@ -238,9 +238,30 @@ each_neovim! {
         review.wait_gone();
         review.world.nvim.command("call append('$', 'mine')");
         review.propose(PROPOSED);
-        review.world.nvim.wait_until("what is missing", &format!("{LABEL}:find('[your unsaved changes are not in it] +1 −2', 1, true) ~= nil"));
+        review.world.nvim.wait_until("what is missing", &format!("{LABEL}:find('[your unsaved changes are not in it: :PillionMerge] +1 −1', 1, true) ~= nil"));
         let left = "vim.wo[vim.fn.win_findbuf(vim.fn.bufnr('a.txt$'))[2] or 0].winbar:find('with unsaved changes', 1, true) ~= nil \
                     or vim.wo[vim.fn.win_findbuf(vim.fn.bufnr('a.txt$'))[1]].winbar:find('with unsaved changes', 1, true) ~= nil";
         review.world.nvim.wait_until("the original's label", left);
+    }
+}
+
+each_neovim! {
+    fn a_tab_page_has_a_short_name(version) {
+        let review = Review::new(version);
+        let deep = review.world.home.file("src/deep/down/here.rs", "one\n");
+        review.world.nvim.command("set columns=200");
+        for path in [deep, review.world.home.file("spa ce %f.txt", "one\n"), review.world.home.workspace().join("new.txt")] {
+            review.gemini.propose(&path, "two\n");
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let line = "(function()
+                vim.cmd('redraw')
+                local line = {}
+                for column = 1, vim.o.columns do line[column] = vim.fn.screenstring(1, column) end
+                return table.concat(line)
+              end)()";
+            review.world.nvim.wait_until(name, &format!("{line}:find([[p//%d+/{}]]) ~= nil", name.replace('%', "%%").replace('.', "%.")));
+            review.gemini.close(&path).unwrap();
+            review.wait_gone();
+        }
     }
 }

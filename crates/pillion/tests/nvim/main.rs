@@ -83,6 +83,7 @@ mod diff_quit;
 mod diff_refused;
 mod diff_seen;
 mod diff_texts;
+mod diff_unsaved;
 mod diff_unseen;
 mod diff_waiting;
 mod health;

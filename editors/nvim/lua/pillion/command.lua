@@ -98,6 +98,13 @@ M.subcommands = {
       require("pillion.diff").reject(id_of(arguments))
     end,
   },
+  merge = {
+    help = "take your unsaved changes into the proposal",
+    complete = diff_ids,
+    run = function(arguments)
+      require("pillion.diff").merge(id_of(arguments))
+    end,
+  },
   ["take-hunk"] = {
     help = "take the hunk under the cursor",
     run = function()

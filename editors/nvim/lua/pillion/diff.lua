@@ -4,6 +4,7 @@ local buffers = require("pillion.buffers")
 local decide = require("pillion.diff.decide")
 local label = require("pillion.diff.label")
 local list = require("pillion.diff.list")
+local merge = require("pillion.diff.merge")
 local navigation = require("pillion.diff.navigation")
 local new_file = require("pillion.diff.new_file")
 local notify = require("pillion.notify")
@@ -139,7 +140,8 @@ local function read(diff, params)
   diff.path = params.path
   diff.agent = params.agent.displayName
   diff.notes = vim.tbl_map(tostring, params.notes or {})
-  diff.hunks = params.hunks
+  diff.hunks = params.hunks or {}
+  diff.is_merged = nil
   diff.is_new = params.original == nil or params.original == vim.NIL
   diff.is_lossy = params.originalIsLossy == true
   diff.original_content = diff.is_new and "" or params.original
@@ -303,6 +305,11 @@ local function at_cursor(act)
     end
     return act(diff)
   end
+end
+
+--- Takes the person's unsaved changes along into a proposal that was made without them.
+function M.merge(id)
+  return with_diff(id, "Merge your unsaved changes into which diff?", merge.ask)
 end
 
 M.take_hunk = at_cursor(navigation.take)

@@ -49,10 +49,24 @@ function M.shown(old, new)
   return compare(old, new, options(true))
 end
 
+--- Those that came with a proposal (`hunks` of `pillion/openDiff`).
+function M.told(hunks)
+  return vim.tbl_map(function(hunk)
+    local before, after = hunk.before, hunk.after
+    local old_count, new_count = before["end"] - before.start, after["end"] - after.start
+    return {
+      old = before.start + (old_count > 0 and 1 or 0),
+      old_count = old_count,
+      new = after.start + (new_count > 0 and 1 or 0),
+      new_count = new_count,
+    }
+  end, hunks)
+end
+
 --- How many lines are added and removed.
-function M.counts(old, new)
+function M.counts(list)
   local added, removed = 0, 0
-  for _, hunk in ipairs(M.between(old, new)) do
+  for _, hunk in ipairs(list) do
     added, removed = added + hunk.new_count, removed + hunk.old_count
   end
   return added, removed

@@ -35,7 +35,8 @@ local function remarks_of(diff)
   end
   if diff.left_is_users and vim.bo[diff.left].modified then
     -- They look like lines that the agent removes.
-    table.insert(remarks, "your unsaved changes are not in it")
+    local hint = "your unsaved changes are not in it: :PillionMerge"
+    table.insert(remarks, diff.is_merged and "with your unsaved changes" or hint)
   end
   return remarks
 end
@@ -238,7 +239,7 @@ end
 --- Labels the windows of a view.
 function M.show(diff)
   diff.remarks = remarks_of(diff)
-  diff.added, diff.removed = hunks.counts(original.lines(diff), text.lines(diff.right))
+  diff.added, diff.removed = hunks.counts(hunks.told(diff.hunks))
   label(diff)
 end
 

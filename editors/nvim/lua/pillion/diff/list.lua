@@ -9,7 +9,7 @@ local M = {}
 
 --- What is known of a diff: { id, agent, path, added, removed }.
 function M.item(diff)
-  local added, removed = hunks.counts(original.lines(diff), text.lines(diff.right))
+  local added, removed = hunks.counts(hunks.between(original.lines(diff), text.lines(diff.right)))
   return { id = diff.id, agent = diff.agent, path = diff.path, added = added, removed = removed }
 end
 

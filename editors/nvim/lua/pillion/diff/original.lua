@@ -18,7 +18,7 @@ local function scratch(diff)
   vim.bo[buf].swapfile = false
   vim.b[buf].pillion_diff = diff.id
   local kind = diff.is_new and " (new file)" or diff.is_lossy and " (not UTF-8)" or ""
-  proposal.set_name(buf, ("pillion-original://%d%s%s"):format(diff.id, diff.path, kind))
+  proposal.set_name(buf, ("pillion-original://%d/%s%s"):format(diff.id, proposal.tail(diff), kind))
   proposal.fill(buf, diff.original)
   return buf
 end

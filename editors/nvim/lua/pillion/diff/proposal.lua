@@ -18,6 +18,11 @@ function M.set_name(buf, name)
   end)
 end
 
+--- What the name of a buffer says of a path: tab pages have room for no more, and the label has all of it.
+function M.tail(diff)
+  return vim.fn.fnamemodify(diff.path, ":t")
+end
+
 --- Sets the filetype. What fails in a user's autocommand is not shown: it would stop the person who is
 --- typing elsewhere.
 function M.set_filetype(buf, filetype)
@@ -89,7 +94,7 @@ function M.create(diff, original)
   options.undofile = false
   options.modeline = false
   vim.b[buf].pillion_diff = diff.id
-  M.set_name(buf, ("pillion://%d%s%s"):format(diff.id, diff.path:sub(1, 1) == "/" and "" or "/", diff.path))
+  M.set_name(buf, ("pillion://%d/%s"):format(diff.id, M.tail(diff)))
   M.fill(buf, diff.pristine)
   M.keep_text(buf, diff.pristine, function()
     detect_filetype(buf, diff.path, original)
@@ -142,6 +147,14 @@ function M.replace(diff, was_edited)
   -- Where they wrote what is proposed now, there is nothing to bring back.
   diff.over_edits = (joins or (was_edited and after ~= before)) and after or nil
   return diff.over_edits ~= nil
+end
+
+--- Puts another text into the buffer as an edit of the person's.
+function M.edit(diff, bytes)
+  local shape = text.decode(bytes)
+  begin_undo_step(diff.right)
+  put(diff.right, shape.lines)
+  begin_undo_step(diff.right)
 end
 
 --- Keeps what the person wrote into a proposal that is no longer pending. The new buffer, which

@@ -4,9 +4,8 @@ local M = {}
 
 --- Follows the hunks that came with the proposal (`hunks` of `pillion/openDiff`) through the edits that follow.
 function M.follow(diff)
-  -- An older program does not tell.
-  diff.unseen = diff.hunks and {}
-  for index, hunk in ipairs(diff.hunks or {}) do
+  diff.unseen = {}
+  for index, hunk in ipairs(diff.hunks) do
     local count = hunk.after["end"] - hunk.after.start
     table.insert(diff.unseen, { index = index - 1, first = hunk.after.start, count = count, rows = {}, left = count })
   end
@@ -40,7 +39,7 @@ end
 function M.attach(diff)
   vim.api.nvim_buf_attach(diff.right, false, {
     on_lines = function(_, _, _, first, last, new_last)
-      if diff.unseen and #diff.unseen > 0 then
+      if #diff.unseen > 0 then
         edited(diff, first, last, new_last)
       end
       return diff.outcome ~= nil
@@ -64,7 +63,7 @@ function M.drawn(diff, win, lines)
   if
     not is_there
     or lines.tick ~= vim.api.nvim_buf_get_changedtick(diff.right)
-    or not vim.iter(diff.unseen or {}):any(is_in_reach)
+    or not vim.iter(diff.unseen):any(is_in_reach)
   then
     return
   end
@@ -84,11 +83,8 @@ function M.drawn(diff, win, lines)
   end)
 end
 
---- The numbers of the hunks that were on the screen, from 0; nil if they are not known.
+--- The numbers of the hunks that were on the screen, from 0.
 function M.seen_hunks(diff)
-  if not diff.unseen then
-    return nil
-  end
   local is_unseen, seen = {}, {}
   for _, hunk in ipairs(diff.unseen) do
     is_unseen[hunk.index] = true

@@ -97,12 +97,38 @@ function M.refresh_folds(diff)
   end
 end
 
-local function go_to_first_hunk(diff)
-  local first = hunks.between(original.lines(diff), text.lines(diff.right))[1]
-  if first then
-    local count = vim.api.nvim_buf_line_count(diff.right)
-    vim.api.nvim_win_set_cursor(diff.windows.right, { hunks.first_line(first.new, first.new_count, count), 0 })
+--- Shows where lines begin that are only removed, and more of them than a window shows: the line behind them would be
+--- below their end.
+local function show_removed(diff, hunk)
+  local windows = diff.windows
+  local line = math.max(hunk.new, 1)
+  vim.api.nvim_win_set_cursor(windows.right, { line, 0 })
+  local function top(win, topline)
+    vim.api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = topline, topfill = 0 })
+    end)
   end
+  top(windows.right, line)
+  if is_valid(windows.left) then
+    -- Where nothing stands before them in the proposal, only the original can show the first of them.
+    vim.api.nvim_win_set_cursor(windows.left, { hunk.old, 0 })
+    top(windows.left, math.max(hunk.old - 1, 1))
+  end
+end
+
+local function go_to_first_hunk(diff)
+  local told = hunks.told(diff.hunks)
+  local first = (vim.bo[diff.right].modified and hunks.between(original.lines(diff), text.lines(diff.right)) or told)[1]
+  if not first then
+    return
+  end
+  local win = diff.windows.right
+  if first.new_count == 0 and first.old_count >= vim.api.nvim_win_get_height(win) then
+    show_removed(diff, first)
+    return
+  end
+  local count = vim.api.nvim_buf_line_count(diff.right)
+  vim.api.nvim_win_set_cursor(win, { hunks.first_line(first.new, first.new_count, count), 0 })
 end
 
 --- Gives the new windows their marks, labels and diff mode.
