@@ -40,7 +40,7 @@ each_neovim! {
                 let shown: Value = world.nvim.lua(
                     "vim.cmd('redraw!')
                      local left = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))
-                     return { vim.api.nvim_buf_get_name(0):sub(-#...) == ...,
+                     return { vim.api.nvim_buf_get_name(0):match('^pillion://%d+/(.*)$') == vim.fn.fnamemodify(..., ':t'),
                        vim.api.nvim_buf_get_name(left) == ...,
                        vim.api.nvim_buf_get_lines(left, 0, -1, false)[1] }",
                     json!([path]),

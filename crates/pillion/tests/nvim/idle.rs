@@ -74,3 +74,38 @@ each_neovim! {
         world.nvim.wait_until("the new text", "vim.fn.getline(1) == 'new'");
     }
 }
+
+/// How often the threads of a process have gone to sleep.
+fn sleeps(pid: u32) -> u64 {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let count = |status: String| -> u64 {
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        line.unwrap().trim().parse().unwrap()
+    };
+    threads
+        .filter_map(|thread| fs::read_to_string(thread.path().join("status")).ok())
+        .map(count)
+        .sum()
+}
+
+each_neovim! {
+    fn program_and_editor_sleep_while_nothing_happens(version) {
+        let world = World::open(version, &[("first.txt", "one\n")]);
+        let _gemini = world.gemini();
+        let _claude = pillion_testkit::TestClaude::find(&world.home);
+        let [program, editor]: [u32; 2] = world.nvim.lua(
+            "return { require('pillion.client').state.pid, vim.fn.getpid() }",
+            json!([]),
+        );
+        // What was begun comes to its end.
+        std::thread::sleep(Duration::from_secs(12));
+        let before = [sleeps(program), sleeps(editor)];
+        std::thread::sleep(Duration::from_secs(30));
+        let woken = [sleeps(program) - before[0], sleeps(editor) - before[1]];
+        println!("woken within 30 s: program {}, editor {}", woken[0], woken[1]);
+        // With two agents, one of which is pinged and answers.
+        assert!(woken[0] + woken[1] <= 10, "program and editor: {woken:?}");
+    }
+}

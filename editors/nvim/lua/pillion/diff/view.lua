@@ -98,22 +98,12 @@ function M.refresh_folds(diff)
 end
 
 --- Shows where lines begin that are only removed, and more of them than a window shows: the line behind them would be
---- below their end.
-local function show_removed(diff, hunk)
-  local windows = diff.windows
-  local line = math.max(hunk.new, 1)
-  vim.api.nvim_win_set_cursor(windows.right, { line, 0 })
-  local function top(win, topline)
-    vim.api.nvim_win_call(win, function()
-      vim.fn.winrestview({ topline = topline, topfill = 0 })
-    end)
-  end
-  top(windows.right, line)
-  if is_valid(windows.left) then
-    -- Where nothing stands before them in the proposal, only the original can show the first of them.
-    vim.api.nvim_win_set_cursor(windows.left, { hunk.old, 0 })
-    top(windows.left, math.max(hunk.old - 1, 1))
-  end
+--- below their end. What stands before them is shown with them, if anything does.
+local function show_removed(win, hunk)
+  vim.api.nvim_win_set_cursor(win, { hunk.new, 0 })
+  vim.api.nvim_win_call(win, function()
+    vim.fn.winrestview({ topline = hunk.new, topfill = 0 })
+  end)
 end
 
 local function go_to_first_hunk(diff)
@@ -123,8 +113,8 @@ local function go_to_first_hunk(diff)
     return
   end
   local win = diff.windows.right
-  if first.new_count == 0 and first.old_count >= vim.api.nvim_win_get_height(win) then
-    show_removed(diff, first)
+  if first.new_count == 0 and first.new > 0 and first.old_count >= vim.api.nvim_win_get_height(win) then
+    show_removed(win, first)
     return
   end
   local count = vim.api.nvim_buf_line_count(diff.right)
