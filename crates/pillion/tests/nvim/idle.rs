@@ -1,6 +1,8 @@
 //! What it costs when nothing happens.
 
+use std::collections::HashMap;
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pillion_testkit::Home;
@@ -75,19 +77,32 @@ each_neovim! {
     }
 }
 
-/// How often the threads of a process have gone to sleep.
-fn sleeps(pid: u32) -> u64 {
+/// How often each thread of a process has gone to sleep; without the one that refreshes files three times a minute, which
+/// waits for the disk in between.
+fn sleeps(pid: u32) -> HashMap<PathBuf, u64> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
-    let count = |status: String| -> u64 {
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-        line.unwrap().trim().parse().unwrap()
+    let of = |folder: PathBuf| {
+        let name = fs::read_to_string(folder.join("comm")).ok()?;
+        let status = fs::read_to_string(folder.join("status")).ok()?;
+        let mut lines = status.lines();
+        let count = lines.find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+        (name.trim() != "presence").then_some((folder, count.trim().parse().ok()?))
     };
-    threads
-        .filter_map(|thread| fs::read_to_string(thread.path().join("status")).ok())
-        .map(count)
-        .sum()
+    threads.filter_map(|thread| of(thread.path())).collect()
+}
+
+/// How often the threads of a process woke up within so long.
+fn woken(pids: [u32; 2], within: Duration) -> [u64; 2] {
+    let before = pids.map(sleeps);
+    std::thread::sleep(within);
+    let mut before = before.iter();
+    pids.map(|pid| {
+        let before = before.next().unwrap();
+        let woken = sleeps(pid).into_iter();
+        woken
+            .map(|(thread, count)| count - before.get(&thread).unwrap_or(&0))
+            .sum()
+    })
 }
 
 each_neovim! {
@@ -101,9 +116,7 @@ each_neovim! {
         );
         // What was begun comes to its end.
         std::thread::sleep(Duration::from_secs(12));
-        let before = [sleeps(program), sleeps(editor)];
-        std::thread::sleep(Duration::from_secs(30));
-        let woken = [sleeps(program) - before[0], sleeps(editor) - before[1]];
+        let woken = woken([program, editor], Duration::from_secs(30));
         println!("woken within 30 s: program {}, editor {}", woken[0], woken[1]);
         // With two agents, one of which is pinged and answers.
         assert!(woken[0] + woken[1] <= 10, "program and editor: {woken:?}");
