@@ -117,7 +117,6 @@ each_neovim! {
         // What was begun comes to its end.
         std::thread::sleep(Duration::from_secs(12));
         let woken = woken([program, editor], Duration::from_secs(30));
-        println!("woken within 30 s: program {}, editor {}", woken[0], woken[1]);
         // With two agents, one of which is pinged and answers.
         assert!(woken[0] + woken[1] <= 10, "program and editor: {woken:?}");
     }
