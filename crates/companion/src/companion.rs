@@ -9,7 +9,7 @@ use std::{io, process, thread};
 use pillion_discovery::tokens::{RandomError, random_token};
 use pillion_discovery::{Announcement, Environment, Tokens, kept_text};
 use pillion_protocol::discovery::RootError;
-use pillion_protocol::{Dialect, File, IdeInfo, Outcome, Token};
+use pillion_protocol::{Dialect, File, IdeInfo, Token};
 use pillion_system::Signals;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -21,7 +21,6 @@ use crate::gate::{Decide, Ruling};
 use crate::lost::Losses;
 use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
-use crate::pending::ProposalKey;
 use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
 use crate::succession;
@@ -167,11 +166,6 @@ impl Handle {
     /// gets the agent whose prompt names it now; none if no agent that is connected knows mentions.
     pub fn mention(&self, path: PathBuf, lines: Option<(u32, u32)>, reply: Reply<Option<Dialect>>) {
         self.send(Event::Mentioned { path, lines, reply });
-    }
-
-    /// The reviewer decided about a diff, as it was shown with this revision.
-    pub fn resolve_diff(&self, proposal: ProposalKey, outcome: Outcome) {
-        self.send(Event::Resolved(proposal, outcome));
     }
 
     /// The person decided about a proposal: the [gate](crate::gate) rules whether that counts. The view stays until it

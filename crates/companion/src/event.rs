@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pillion_protocol::{Dialect, File, Outcome};
+use pillion_protocol::{Dialect, File};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -65,8 +65,6 @@ pub(crate) enum Event {
     Shown(ProposalKey, Result<(), String>),
     /// The editor closed a view that it was asked to close, and this stood in it.
     Closed(ProposalKey, Result<String, String>),
-    /// The reviewer decided.
-    Resolved(ProposalKey, Outcome),
     /// A person decided; whether that counts is answered.
     Decided(Decide, Reply<Ruling>),
     /// An acceptance was weighed.

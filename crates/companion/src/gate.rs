@@ -7,6 +7,7 @@ mod doubts;
 
 use std::time::{Duration, Instant};
 
+use pillion_protocol::Outcome;
 use serde::Serialize;
 
 use crate::pending::{ProposalKey, Stale};
@@ -125,6 +126,25 @@ struct Asked {
     text: String,
     doubts: Vec<Doubt>,
     at: Instant,
+}
+
+impl Decide {
+    /// Of a view that cannot know what its person has seen.
+    pub fn blind(key: ProposalKey, outcome: Outcome) -> Self {
+        let (decision, base) = match outcome {
+            Outcome::Accepted { content, base } => {
+                let content = Some(content);
+                (Decision::Accept { content }, base)
+            }
+            Outcome::Rejected => (Decision::Reject, None),
+        };
+        Self {
+            key,
+            decision,
+            seen: None,
+            base,
+        }
+    }
 }
 
 impl Seen {

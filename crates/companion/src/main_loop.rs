@@ -202,10 +202,6 @@ impl MainLoop {
                 let actions = self.diffs.closed(id, revision, text);
                 self.perform(actions);
             }
-            Event::Resolved(ProposalKey { id, revision }, outcome) => {
-                let actions = self.diffs.resolved(id, revision, outcome);
-                self.perform(actions);
-            }
             Event::Decided(decide, reply) => self.decided(decide, reply, now),
             Event::Weighed {
                 decide,

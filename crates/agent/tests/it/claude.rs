@@ -1,8 +1,5 @@
 //! The client of Claude Code's protocol, against companions that work and others that do not.
 
-#[path = "../shared/accepting.rs"]
-#[allow(dead_code, reason = "the examples of the documentation use more of it")]
-mod accepting;
 mod stand_in;
 #[path = "../../../pillion/tests/shared/texts.rs"]
 mod texts;
@@ -18,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use self::stand_in::{Act, StandIn, answer, notification, usual};
+use crate::accepting::Accepting;
 use crate::server::SOON;
 
 /// How long those wait that are to give up.
@@ -42,7 +40,7 @@ async fn refused(on_initialize: impl Fn(&Value) -> Act + Send + Sync + 'static) 
 
 #[tokio::test]
 async fn every_text_comes_back_from_pillion_byte_for_byte() {
-    let companion = accepting::Accepting::start();
+    let companion = Accepting::start();
     let environment = companion.environment();
     let finding = find(&Situation {
         release: Release::newest(Dialect::ClaudeCode),

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+#[path = "../shared/accepting.rs"]
+#[allow(dead_code, reason = "the examples of the documentation use more of it")]
+mod accepting;
 #[cfg(unix)]
 mod choices;
 mod claude;

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::mpsc as std_mpsc;
 
 use pillion_agent::{Address, Client, Updates};
+use pillion_companion::gate::Decide;
 use pillion_companion::{CloseReason, Companion, Diff, EditorEvent, Options, Proposed};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::context::TRUNCATION_MARK;
@@ -11,6 +12,7 @@ use pillion_protocol::{File, IdeInfo, Outcome};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
+use crate::accepting::insist;
 use crate::server::SOON;
 
 /// What the editor was asked.
@@ -106,13 +108,17 @@ async fn a_proposal_is_accepted_rejected_or_closed() {
         ("x", pillion_protocol::Dialect::Script)
     );
     let content = "edited\r\n\u{feff}".to_owned();
-    handle.resolve_diff(diff.key(), Outcome::accepted(content.clone()));
+    insist(
+        &handle,
+        Decide::blind(diff.key(), Outcome::accepted(content.clone())),
+        drop,
+    );
     let decision = timeout(SOON, updates.decision(&path)).await.unwrap();
     assert_eq!(decision.unwrap(), Outcome::accepted(&content));
 
     client.open_diff(&path, "x").await.unwrap();
     let diff = world.shown();
-    handle.resolve_diff(diff.key(), Outcome::Rejected);
+    insist(&handle, Decide::blind(diff.key(), Outcome::Rejected), drop);
     let decision = timeout(SOON, updates.decision(&path)).await.unwrap();
     assert_eq!(decision.unwrap(), Outcome::Rejected);
 
@@ -178,10 +184,11 @@ async fn texts_come_back_byte_for_byte() {
         let diff = world.shown();
         assert_eq!(&*diff.proposed, text);
         let content = diff.proposed.to_string();
-        world
-            .companion
-            .handle()
-            .resolve_diff(diff.key(), Outcome::accepted(content));
+        insist(
+            &world.companion.handle(),
+            Decide::blind(diff.key(), Outcome::accepted(content)),
+            drop,
+        );
         let decision = timeout(SOON, updates.decision(&path)).await.unwrap();
         assert!(decision.unwrap() == Outcome::accepted(text));
     }

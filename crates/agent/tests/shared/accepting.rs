@@ -3,10 +3,16 @@
 
 use std::path::PathBuf;
 
+pub use insisting::insist;
 use pillion_agent::Address;
+use pillion_companion::gate::Decide;
 use pillion_companion::{Companion, EditorEvent, Handle, Options, Proposed};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::{File, IdeInfo, Outcome};
+
+mod insisting {
+    include!("../../../companion/tests/shared/insisting.rs");
+}
 
 pub struct Accepting {
     companion: Companion,
@@ -32,7 +38,11 @@ impl Accepting {
                 shown.done(());
                 let content = diff.proposed.to_string();
                 let handle: &Handle = handle.get_or_insert_with(|| receiver.recv().unwrap());
-                handle.resolve_diff(diff.key(), Outcome::accepted(content));
+                insist(
+                    handle,
+                    Decide::blind(diff.key(), Outcome::accepted(content)),
+                    drop,
+                );
             }
         };
         let companion = Companion::start(options, editor).unwrap();

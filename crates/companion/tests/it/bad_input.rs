@@ -1,7 +1,6 @@
 //! What breaks the protocol or the contract gets a clear answer, and the companion goes on.
 
 use pillion_agent::ClientError;
-use pillion_companion::Proposed;
 use pillion_protocol::Dialect;
 use pillion_protocol::diff::MAX_CONTENT;
 use serde_json::{Value, json};
@@ -108,7 +107,7 @@ async fn strange_paths_are_shown_where_they_lead_and_echoed_as_they_came() {
         opened.unwrap();
         assert_eq!(diff.path.to_str(), Some(shown.as_str()));
         let rejected = pillion_protocol::Outcome::Rejected;
-        companion.handle.resolve_diff(diff.key(), rejected);
+        companion.decide(&diff, rejected).await;
         let outcome = crate::support::next_outcome(&mut updates).await;
         assert_eq!(
             outcome,

@@ -6,7 +6,8 @@ use pillion_agent::{ClientError, Update};
 use pillion_companion::control::{
     Client, ClientError as CommandError, DiffError, DiffRef, Settle, Viewer,
 };
-use pillion_companion::{CloseReason, EditorEvent, Proposed};
+use pillion_companion::gate::Ruling;
+use pillion_companion::{CloseReason, EditorEvent, Stale};
 use pillion_protocol::{Dialect, Outcome};
 use tokio::time::timeout;
 
@@ -56,8 +57,9 @@ async fn what_the_reviewer_accepts_arrives_byte_for_byte_and_once() {
         let (opened, diff) = tokio::join!(client.open_diff(&path, text), companion.editor.show());
         opened.unwrap();
         assert_eq!(&*diff.proposed, text);
-        companion.handle.resolve_diff(diff.key(), accepted(text));
-        companion.handle.resolve_diff(diff.key(), Outcome::Rejected);
+        companion.decide(&diff, accepted(text)).await;
+        let late = companion.ruling(&diff, Outcome::Rejected).await;
+        assert_eq!(late, Ruling::stale(Stale::NotPending));
         let update = next_outcome(&mut updates).await;
         let content = text.to_owned();
         let path = path.clone();
@@ -79,7 +81,8 @@ async fn close_diff_returns_the_edited_text_and_no_outcome_follows() {
         tokio::join!(client.close_diff(&path), companion.editor.close(edited));
     assert_eq!(closed.unwrap(), edited);
     assert_eq!((id, reason), (diff.id, CloseReason::ClosedByAgent));
-    companion.handle.resolve_diff(diff.key(), Outcome::Rejected);
+    let late = companion.ruling(&diff, Outcome::Rejected).await;
+    assert_eq!(late, Ruling::stale(Stale::NotPending));
     updates.next().await; // the first context
     let more = timeout(Duration::from_millis(100), updates.next()).await;
     assert!(more.is_err(), "C5.10: {more:?}");
@@ -96,10 +99,8 @@ async fn two_agents_with_one_path_each_get_their_own() {
     let (opened, second) = tokio::join!(qwen.open_diff(&path, "q"), companion.editor.show());
     opened.unwrap();
     assert_eq!((first.agent, second.agent), (GEMINI, QWEN));
-    companion
-        .handle
-        .resolve_diff(second.key(), Outcome::Rejected);
-    companion.handle.resolve_diff(first.key(), accepted("g"));
+    companion.decide(&second, Outcome::Rejected).await;
+    companion.decide(&first, accepted("g")).await;
     let update = next_outcome(&mut qwen_updates).await;
     assert_eq!(update, Update::DiffRejected { path: path.clone() });
     let update = next_outcome(&mut gemini_updates).await;
@@ -267,7 +268,7 @@ async fn an_outcome_waits_for_a_stream_that_is_away_for_a_moment() {
     let open = in_session(companion.request("POST", &call.to_string())).send();
     let (opened, diff) = tokio::join!(open, companion.editor.show());
     assert_eq!(opened.status, 200, "{opened:?}");
-    companion.handle.resolve_diff(diff.key(), accepted("late"));
+    companion.decide(&diff, accepted("late")).await;
     for expected in [1, 0] {
         let stream = in_session(companion.request("GET", ""));
         let stream = stream.header("Content-Length", "0");
@@ -292,7 +293,7 @@ async fn an_outcome_is_heard_once_whenever_its_stream_closes() {
         let open = open.header("Mcp-Session-Id", &session).send();
         let (opened, diff) = tokio::join!(open, companion.editor.show());
         assert_eq!(opened.status, 200, "{opened:?}");
-        companion.handle.resolve_diff(diff.key(), Outcome::Rejected);
+        companion.decide(&diff, Outcome::Rejected).await;
         // The stream closes before, while and after the outcome is on its way.
         let closes = Instant::now() + Duration::from_micros(u64::from(round % 100) * 20);
         while Instant::now() < closes {
@@ -332,8 +333,7 @@ async fn no_byte_tells_an_agent_what_its_text_was_compared_with() {
             content: "y".to_owned(),
             base: Some("absent".to_owned()),
         };
-        let handle = &companion.handle;
-        handle.resolve_diff(diff.key(), outcome);
+        companion.decide(&diff, outcome).await;
         if path == "/closed" {
             // Nothing was pushed yet: the answer carries what was accepted.
             let close = companion.request("POST", &tool("closeDiff", path));
@@ -369,7 +369,7 @@ async fn a_reader_that_stalls_holds_up_nobody() {
         let (opened, diff) = tokio::join!(open, companion.editor.show());
         assert_eq!(opened.status, 200, "{opened:?}");
         let outcome = accepted(&"x".repeat(8 * 1024 * 1024));
-        companion.handle.resolve_diff(diff.key(), outcome);
+        companion.decide(&diff, outcome).await;
     }
     let (client, _updates) = companion.connect(QWEN).await;
     let path = companion.path("new");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pillion_companion::{Diff, EditorEvent, LostText, Proposed};
+use pillion_companion::{Diff, EditorEvent, LostText};
 use pillion_protocol::{Dialect, Outcome};
 use serde_json::json;
 
@@ -48,11 +48,10 @@ impl Scene {
         open.header("Mcp-Session-Id", &self.session)
     }
 
-    fn accept(&self, diff: &Diff, text: &str) {
+    async fn accept(&self, diff: &Diff, text: &str) {
         let content = text.to_owned();
         let outcome = Outcome::accepted(content);
-        let handle = &self.companion.handle;
-        handle.resolve_diff(diff.key(), outcome);
+        self.companion.decide(diff, outcome).await;
     }
 
     /// Waits until the companion knows of no agent any more.
@@ -118,7 +117,7 @@ async fn what_was_edited_and_accepted_for_an_agent_that_died_is_in_a_private_fil
     scene.wait_connected().await;
     drop(stream);
     scene.wait_away().await;
-    scene.accept(&diff, "mine\r\n");
+    scene.accept(&diff, "mine\r\n").await;
     let file = scene.kept().await;
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine\r\n");
     assert_eq!(file.file_name(), Some("a.txt".as_ref()));
@@ -138,7 +137,7 @@ async fn what_an_agent_had_not_read_when_it_was_killed_is_kept() {
     let (mut scene, stream) = Scene::start().await;
     let diff = scene.propose("new\n").await;
     scene.wait_connected().await;
-    scene.accept(&diff, "mine\n");
+    scene.accept(&diff, "mine\n").await;
     // It is with the agent's system, but the agent does not read any more.
     let mut byte = [0];
     while stream.connection.peek(&mut byte).await.unwrap() == 0 {}
@@ -155,7 +154,7 @@ async fn of_a_text_as_proposed_it_is_said_that_it_was_not_written() {
     scene.wait_connected().await;
     drop(stream);
     scene.wait_away().await;
-    scene.accept(&diff, "new\n");
+    scene.accept(&diff, "new\n").await;
     scene.end_session().await;
     let text = scene.lost().await;
     assert!(matches!(text, LostText::AsProposed), "{text:?}");
@@ -168,7 +167,7 @@ async fn nothing_is_said_of_what_the_agent_took_when_it_came_back() {
     scene.wait_connected().await;
     drop(stream);
     scene.wait_away().await;
-    scene.accept(&diff, "mine\n");
+    scene.accept(&diff, "mine\n").await;
     let mut stream = RawStream::open(&scene.companion, &scene.session).await;
     stream.read_until("ide/diffAccepted").await;
     drop(stream);
@@ -185,7 +184,7 @@ async fn nothing_is_said_of_what_is_in_the_file_already() {
     scene.wait_connected().await;
     drop(stream);
     scene.wait_away().await;
-    scene.accept(&diff, "mine\n");
+    scene.accept(&diff, "mine\n").await;
     fs::write(&scene.path, "mine\n").unwrap();
     scene.end_session().await;
     scene.nothing_is_lost().await;
@@ -198,7 +197,7 @@ async fn what_waits_for_an_agent_when_the_companion_stops_is_kept() {
     scene.wait_connected().await;
     drop(stream);
     scene.wait_away().await;
-    scene.accept(&diff, "mine\n");
+    scene.accept(&diff, "mine\n").await;
     scene.companion.handle.stop();
     let file = scene.kept().await;
     assert_eq!(fs::read_to_string(file).unwrap(), "mine\n");
@@ -211,7 +210,7 @@ async fn an_edited_text_that_a_newer_proposal_overtakes_is_kept() {
     scene.wait_connected().await;
     drop(stream);
     scene.wait_away().await;
-    scene.accept(&diff, "mine\n");
+    scene.accept(&diff, "mine\n").await;
     // What is lost is kept while the newer proposal is opened: either is done first.
     let open = tokio::spawn(scene.open("newer\n").send());
     let (mut newer, mut kept) = (None, None);
@@ -243,7 +242,7 @@ async fn what_an_agent_wrote_is_compared_with_what_was_accepted() {
         let (mut scene, mut stream) = Scene::start().await;
         let diff = scene.propose("new\n").await;
         scene.wait_connected().await;
-        scene.accept(&diff, accepted);
+        scene.accept(&diff, accepted).await;
         stream.read_until("ide/diffAccepted").await;
         fs::write(&scene.path, written).unwrap();
         let file = scene.kept().await;
@@ -257,7 +256,7 @@ async fn an_agent_that_writes_nothing_after_an_acceptance_is_named() {
     let (mut scene, mut stream) = Scene::start().await;
     let diff = scene.propose("new\n").await;
     scene.wait_connected().await;
-    scene.accept(&diff, "new\n");
+    scene.accept(&diff, "new\n").await;
     stream.read_until("ide/diffAccepted").await;
     assert!(matches!(scene.lost().await, LostText::AsProposed));
 }

@@ -6,6 +6,8 @@ mod access;
 mod bad_input;
 mod context;
 mod diffs;
+#[path = "../shared/insisting.rs"]
+mod insisting;
 mod lifecycle;
 mod lost;
 mod protocol;

@@ -6,18 +6,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_agent::{Client, Update, Updates};
+use pillion_companion::gate::{Decide, Ruling};
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, EditorEvent, Handle, Options, Status,
+    CloseReason, Companion, Diff, DiffId, EditorEvent, Handle, Options, Proposed, Status,
 };
 use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
+use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Outcome, Token};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
+
+use crate::insisting::insist;
 
 /// Longer than anything that is awaited here takes.
 pub const SOON: Duration = Duration::from_secs(120);
@@ -106,6 +109,19 @@ impl TestCompanion {
             environment,
             folder,
         }
+    }
+
+    /// The person decides, as a view tells that cannot know what they saw, and the companion carries it out.
+    pub async fn decide(&self, diff: &Diff, outcome: Outcome) {
+        assert_eq!(self.ruling(diff, outcome).await, Ruling::Settled);
+    }
+
+    /// What the companion rules about a decision.
+    pub async fn ruling(&self, diff: &Diff, outcome: Outcome) -> Ruling {
+        let decide = Decide::blind(diff.key(), outcome);
+        let (sender, ruling) = oneshot::channel();
+        insist(&self.handle, decide, |ruling| drop(sender.send(ruling)));
+        timeout(SOON, ruling).await.expect("a ruling").unwrap()
     }
 
     pub fn path(&self, name: &str) -> String {

@@ -9,7 +9,7 @@ use std::fs;
 
 use futures_util::SinkExt;
 use pillion_agent::Update;
-use pillion_companion::{CloseReason, EditorEvent, LostOutcome, LostText, Proposed};
+use pillion_companion::{CloseReason, EditorEvent, LostOutcome, LostText};
 use pillion_protocol::claude::AUTHORIZATION_HEADER;
 use pillion_protocol::{Dialect, File, Outcome, Position, Range};
 use serde_json::{Value, json};
@@ -87,9 +87,9 @@ async fn a_proposal_is_answered_when_the_person_has_decided() {
     let ping = claude.request("ping", json!({})).await;
     claude.answer(ping).await;
     let edited = Outcome::accepted("two\r\nedited");
-    test.handle.resolve_diff(first.key(), edited);
+    test.decide(&first, edited).await;
     assert_eq!(claude.blocks(open).await, ["FILE_SAVED", "two\r\nedited"]);
-    test.handle.resolve_diff(second.key(), Outcome::Rejected);
+    test.decide(&second, Outcome::Rejected).await;
     assert_eq!(claude.blocks(other).await, ["DIFF_REJECTED"]);
     // The agent closes what is settled, twice.
     for tab in ["tab 1", "tab 1", "tab 2", "never"] {
@@ -123,7 +123,7 @@ async fn the_agent_closes_its_own_views_and_no_others() {
     let all = claude.call("closeAllDiffTabs", json!({})).await;
     assert_eq!(claude.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);
     let accepted = Outcome::accepted("kept");
-    test.handle.resolve_diff(kept_diff.key(), accepted);
+    test.decide(&kept_diff, accepted).await;
     assert_eq!(other.blocks(kept).await, ["FILE_SAVED", "kept"]);
 }
 
@@ -143,15 +143,14 @@ async fn agents_of_both_protocols_propose_for_one_file() {
         ("claude\r\n", "gemini\n")
     );
     assert_ne!(first.id, second.id);
-    test.handle
-        .resolve_diff(second.key(), Outcome::accepted("gemini\n"));
+    test.decide(&second, Outcome::accepted("gemini\n")).await;
     loop {
         match timeout(SOON, updates.next()).await.unwrap().unwrap() {
             Update::Context(_) => {}
             update => break assert_eq!(update, Update::accepted(path, "gemini\n")),
         }
     }
-    test.handle.resolve_diff(first.key(), Outcome::Rejected);
+    test.decide(&first, Outcome::Rejected).await;
     assert_eq!(claude.blocks(open).await, ["DIFF_REJECTED"]);
 }
 
@@ -200,13 +199,13 @@ async fn a_file_is_compared_as_the_agent_reads_it_and_written_as_it_is() {
     let diff = test.editor.show().await;
     assert_eq!(&*diff.proposed, "one\r\n2\r\n");
     let as_shown = Outcome::accepted("one\r\n2\r\n");
-    test.handle.resolve_diff(diff.key(), as_shown);
+    test.decide(&diff, as_shown).await;
     // As the agent wrote it: it restores the line endings, and nobody changed anything.
     assert_eq!(claude.blocks(open).await, ["FILE_SAVED", "one\n2\n"]);
     let open = claude.open(&path, "one\n2\n", "2").await;
     let diff = test.editor.show().await;
     let edited = Outcome::accepted("one\r\nTWO\r\n");
-    test.handle.resolve_diff(diff.key(), edited);
+    test.decide(&diff, edited).await;
     assert_eq!(claude.blocks(open).await, ["FILE_SAVED", "one\r\nTWO\r\n"]);
     let path = test.file("mixed.txt", "one\r\ntwo\n");
     claude.open(&path, "one\n2\n", "3").await;
@@ -234,7 +233,7 @@ async fn a_release_that_drops_the_last_line_feed_gets_one_more() {
         let open = claude.open(&path, "proposed\n", name).await;
         let diff = test.editor.show().await;
         let accepted = Outcome::accepted(accepted);
-        test.handle.resolve_diff(diff.key(), accepted);
+        test.decide(&diff, accepted).await;
         assert_eq!(
             claude.blocks(open).await,
             ["FILE_SAVED", answered],
@@ -277,8 +276,7 @@ async fn a_tab_name_that_comes_again_replaces_its_proposal() {
     let second = test.editor.show().await;
     assert_eq!((second.id, second.revision), (first.id, 2));
     assert_eq!(claude.blocks(former).await, ["DIFF_REJECTED"]);
-    test.handle
-        .resolve_diff(second.key(), Outcome::accepted("three\n"));
+    test.decide(&second, Outcome::accepted("three\n")).await;
     assert_eq!(claude.blocks(latter).await, ["FILE_SAVED", "three\n"]);
 }
 
@@ -307,7 +305,7 @@ async fn a_tab_name_that_comes_again_leaves_no_decided_call_unanswered() {
             }
         };
         let decision = Outcome::accepted(text);
-        test.handle.resolve_diff(diff.key(), decision);
+        test.decide(&diff, decision).await;
     }
     let saved = |text| vec!["FILE_SAVED", text];
     let rejected = || vec!["DIFF_REJECTED"];

@@ -1,6 +1,6 @@
 //! Hooks: what makes Claude Code ask before each change, and what is said when it did not.
 
-use pillion_companion::{CloseReason, Proposed, Status};
+use pillion_companion::{CloseReason, Status};
 use pillion_protocol::Outcome;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -117,8 +117,7 @@ async fn a_write_that_was_not_proposed_is_said() {
     ask(&mut claude, BEFORE_WRITE, change("always", "", &path)).await;
     let open = claude.open(&path, "two\n", "tab").await;
     let diff = test.editor.show().await;
-    test.handle
-        .resolve_diff(diff.key(), Outcome::accepted("two\n"));
+    test.decide(&diff, Outcome::accepted("two\n")).await;
     claude.blocks(open).await;
     writes(&mut claude, &path).await;
     // The answer of the next hook does not come.
@@ -162,7 +161,6 @@ async fn the_next_turn_leaves_the_views_of_subagents_open() {
     let (_, reason) = test.editor.close("own\n").await;
     assert_eq!(reason, CloseReason::ClosedByAgent);
     assert_eq!(claude.blocks(all).await, ["CLOSED_1_DIFF_TABS"]);
-    test.handle
-        .resolve_diff(kept.key(), Outcome::accepted("sub\n"));
+    test.decide(&kept, Outcome::accepted("sub\n")).await;
     assert_eq!(claude.blocks(open).await, ["FILE_SAVED", "sub\n"]);
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use futures_util::SinkExt;
-use pillion_companion::Proposed;
 use pillion_protocol::claude::AUTHORIZATION_HEADER;
 use pillion_protocol::{Dialect, Outcome};
 use serde_json::json;
@@ -114,7 +113,7 @@ async fn a_message_may_come_in_pieces_and_be_as_long_as_a_file() {
     let diff = test.editor.show().await;
     assert!(*diff.proposed == *text);
     let accepted = Outcome::accepted(text.clone());
-    test.handle.resolve_diff(diff.key(), accepted);
+    test.decide(&diff, accepted).await;
     let blocks = claude.blocks(open).await;
     assert!(blocks[1] == text);
 }
@@ -162,6 +161,6 @@ async fn a_client_that_never_reads_holds_up_nobody() {
     let open = claude.open(&path, "two\n", "t").await;
     let diff = test.editor.show().await;
     let accepted = Outcome::accepted("two\n");
-    test.handle.resolve_diff(diff.key(), accepted);
+    test.decide(&diff, accepted).await;
     claude.blocks(open).await;
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use pillion_companion::Proposed;
 use pillion_protocol::{File, Outcome};
 use serde_json::{Value, json};
 
@@ -61,8 +60,7 @@ async fn an_accepted_text_that_is_written_late_is_not_the_focus() {
     let (agents, persons) = (test.file("agents", "x\n"), test.file("persons", "x\n"));
     let open = claude.open(&agents, "new\n", "tab").await;
     let diff = test.editor.show().await;
-    test.handle
-        .resolve_diff(diff.key(), Outcome::accepted("mine\n"));
+    test.decide(&diff, Outcome::accepted("mine\n")).await;
     claude.blocks(open).await;
     let ended = claude.call("pillionAfterTurn", hook("")).await;
     claude.blocks(ended).await;
