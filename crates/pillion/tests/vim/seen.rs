@@ -64,3 +64,102 @@ each_vim! {
         }
     }
 }
+
+/// A line as a minifier makes it: so many words, of which these are other ones in the proposal.
+fn minified(words: usize, changed: &[usize]) -> (String, String) {
+    let line = |mark: &str| {
+        let word = |at: usize| {
+            format!(
+                "w{at:04}{};",
+                if changed.contains(&at) { mark } else { "=" }
+            )
+        };
+        format!("one\n{}\nlast\n", (0..words).map(word).collect::<String>())
+    };
+    (line("="), line("!"))
+}
+
+impl Review {
+    /// The agent changes these words of one line of so many, each of which is seven columns wide.
+    fn propose_minified(&mut self, words: usize, changed: &[usize]) -> String {
+        let (before, after) = minified(words, changed);
+        std::fs::write(&self.path, before).unwrap();
+        self.vim().command("edit");
+        self.propose(&after);
+        after
+    }
+
+    /// The keys bring these words onto the screen, and then `:w` accepts without a question.
+    fn is_accepted_once_seen(&mut self, after: &str, words: &[usize]) {
+        for word in words {
+            let column = word * 7 + 6;
+            let shown = format!("col('.') == {column} && state('S') == ''");
+            self.vim().input_until(&format!("2G{column}|"), &shown);
+        }
+        self.vim().input(":w<CR>");
+        self.wait_gone();
+        self.is_accepted(after);
+    }
+
+    fn is_asked_about(&mut self, why: &str) {
+        self.vim().command("messages clear");
+        self.vim().input(":w<CR>");
+        self.vim()
+            .wait_said("the change has not been on the screen as a whole");
+        self.is_pending(why);
+    }
+}
+
+each_vim! {
+    fn a_change_far_to_the_right_is_seen_once_it_was_scrolled_to(version) {
+        for layout in ["vertical", "horizontal"] {
+            let mut review = Review::with(version, &format!("let g:pillion_diff_layout = '{layout}'\nset nowrap"));
+            let after = review.propose_minified(200, &[130]);
+            review.is_asked_about(layout);
+            review.close();
+            review.propose_minified(200, &[130]);
+            review.is_accepted_once_seen(&after, &[130]);
+            // What is on the screen at once is not asked about.
+            let after = review.propose_minified(200, &[1]);
+            review.is_accepted_once_seen(&after, &[]);
+        }
+    }
+}
+
+each_vim! {
+    fn a_wrapped_line_is_seen_as_far_as_it_is_on_the_screen(version) {
+        for (layout, vimrc) in [
+            ("vertical", "set diffopt+=followwrap display=lastline"),
+            ("unified", "set display=truncate nowrap"),
+            ("unified", "set display= smoothscroll number"),
+        ] {
+            let mut review = Review::with(version, &format!("let g:pillion_diff_layout = '{layout}'\n{vimrc}"));
+            // As a whole on the screen.
+            let after = review.propose_minified(130, &[120]);
+            assert!(review.vim().get::<bool>("&wrap ? v:true : v:false"), "{vimrc}");
+            review.is_accepted_once_seen(&after, &[]);
+            let after = review.propose_minified(900, &[880]);
+            review.is_asked_about(vimrc);
+            review.close();
+            review.propose_minified(900, &[880]);
+            review.is_accepted_once_seen(&after, &[880]);
+        }
+    }
+}
+
+each_vim! {
+    fn of_two_changes_in_a_line_both_are_to_be_seen(version) {
+        let mut review = Review::with(version, "set nowrap");
+        for changed in [[100, 400], [0, 300], [200, 239]] {
+            let after = review.propose_minified(500, &changed);
+            review.vim().input_until(&format!("2G{}|", changed[1] * 7 + 6), "state('S') == '' && col('.') > 1000");
+            review.vim().input_until("0", "col('.') == 1");
+            if changed[0] > 0 {
+                review.is_asked_about("the second one alone");
+                review.close();
+                review.propose_minified(500, &changed);
+            }
+            review.is_accepted_once_seen(&after, &changed);
+        }
+    }
+}

@@ -3,7 +3,8 @@ vim9script
 # The pending diffs: opened and closed for agents, decided by the person.
 #
 # A diff is {id, revision, path, agent, notes, original, pristine, hunks, is_new, is_lossy, …}, `seen_revision`,
-# `seen_since`, `tick` and `is_all_seen` of `diff/seen.vim`, its buffers `right` and `left`, and what `diff/view.vim` adds.
+# `seen_since` and `is_all_seen` of `diff/seen.vim`, `tick` and `compared` of `diff/unseen.vim`, its buffers `right`
+# and `left`, and what `diff/view.vim` adds.
 
 import autoload './client.vim'
 import autoload './events.vim'
@@ -194,7 +195,7 @@ export def Open(params: dict<any>, nul: string)
     id: params.id, right: 0, left: 0, windows: {}, place: {}, seen_revision: 0, seen_since: 0.0, outcome: '',
     is_quit: false, is_marked: false, is_orphan: false, keeps_edits: false, was_inside: false, is_leaving: false,
     is_write_explained: false, has_colours: false, is_unified: false, waits: false, is_deciding: false, is_closed: false,
-    is_all_seen: false, tick: -1, remarks: [], is_buffers: false,
+    is_all_seen: false, tick: -1, compared: {}, remarks: [], is_buffers: false,
   }
   Read(diff, params, nul)
   try

@@ -47,19 +47,25 @@ export def Shown(diff: dict<any>): list<dict<number>>
   return IsAsItCame(diff) ? diff.hunks : Between(proposal.OriginalShape(diff).lines, text.Lines(diff.right))
 enddef
 
-# The same for `Act(hunks)`, later if it has to be found out; not at all if the text changes meanwhile.
-export def WithShown(diff: dict<any>, Act: func)
-  if IsAsItCame(diff)
-    Act(diff.hunks)
-    return
-  endif
+# Calls `Act(hunks)` with those between two lists of lines, later; not if the proposal's text changes meanwhile, or if
+# there is no answer.
+export def Compare(diff: dict<any>, old: list<string>, new: list<string>, Act: func)
   const tick = getbufvar(diff.right, 'changedtick')
-  const [method, params, nul] = Question(proposal.OriginalShape(diff).lines, text.Lines(diff.right))
+  const [method, params, nul] = Question(old, new)
   client.Ask(method, params, (_, result) => {
-    if bufloaded(diff.right) && getbufvar(diff.right, 'changedtick') == tick
+    if type(result) == v:t_dict && bufloaded(diff.right) && getbufvar(diff.right, 'changedtick') == tick
       Act(OfAnswer(result))
     endif
   }, nul)
+enddef
+
+# The same for what is shown, at once if it is known.
+export def WithShown(diff: dict<any>, Act: func)
+  if IsAsItCame(diff)
+    Act(diff.hunks)
+  else
+    Compare(diff, proposal.OriginalShape(diff).lines, text.Lines(diff.right), Act)
+  endif
 enddef
 
 # The hunk at a line of the new text, counted from 1; one without lines there is at the lines around it.

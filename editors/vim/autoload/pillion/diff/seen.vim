@@ -4,10 +4,7 @@ vim9script
 # have been on the screen.
 
 import autoload './pending.vim'
-
-# A line of a hunk that has not been on the screen has this property. It goes with the line when the person takes it
-# out; its number is that of the hunk.
-const UNSEEN = 'PillionUnseen'
+import autoload './unseen.vim'
 
 def Now(): float
   return reltime()->reltimefloat()
@@ -17,49 +14,10 @@ def IsVisible(diff: dict<any>): bool
   return index(tabpagebuflist(), diff.right) >= 0
 enddef
 
-# Where a closed fold ends in a window; -1 if there is none at the line.
-def FoldEnd(win: number, line: number): number
-  return win == win_getid() ? foldclosedend(line) : win_execute(win, $'echo foldclosedend({line})')->trim()->str2nr()
-enddef
-
-# What a window shows of a proposal is seen.
-def NoteLines(diff: dict<any>, win: number)
-  var at = line('w0', win)
-  const last = line('w$', win)
-  while at <= last
-    const fold_end = FoldEnd(win, at)
-    if fold_end < 0
-      prop_remove({type: UNSEEN, bufnr: diff.right, all: true}, at)
-    endif
-    at = max([fold_end, at]) + 1
-  endwhile
-enddef
-
-# The hunks of a proposal that have not been on the screen.
-def Unseen(diff: dict<any>): list<number>
-  if diff.tick < 0
-    # It was never shown.
-    return range(len(diff.hunks))
-  endif
-  return prop_list(1, {bufnr: diff.right, end_lnum: -1, types: [UNSEEN]})->mapnew((_, prop) => prop.id)->sort('n')->uniq()
-enddef
-
-# The proposal's text was put into its buffer: nobody has seen any of its hunks.
+# The proposal's text was put into its buffer.
 export def Begin(diff: dict<any>)
-  if empty(prop_type_get(UNSEEN))
-    prop_type_add(UNSEEN, {})
-  endif
-  prop_remove({type: UNSEEN, bufnr: diff.right, all: true})
-  const count = getbufinfo(diff.right)[0].linecount
-  for at in range(len(diff.hunks))
-    const hunk: dict<number> = diff.hunks[at]
-    # Of one that only removes lines, where they were.
-    const first = min([hunk.new + 1, count])
-    const last = max([first, min([hunk.new + hunk.new_count, count])])
-    const length = strlen(getbufoneline(diff.right, last))
-    prop_add(first, 1, {type: UNSEEN, bufnr: diff.right, id: at, end_lnum: last, end_col: length + 1})
-  endfor
-  [diff.tick, diff.is_all_seen] = [getbufvar(diff.right, 'changedtick'), false]
+  unseen.Begin(diff)
+  diff.is_all_seen = false
 enddef
 
 # The screen was drawn just now: what is on it counts from here on.
@@ -73,9 +31,9 @@ export def Note()
     endif
     if !diff.is_all_seen
       for win in win_findbuf(diff.right)->filter((_, win) => win_id2win(win) > 0)
-        NoteLines(diff, win)
+        unseen.Note(diff, win)
       endfor
-      diff.is_all_seen = empty(Unseen(diff))
+      diff.is_all_seen = empty(unseen.Hunks(diff))
     endif
   endfor
 enddef
@@ -105,8 +63,8 @@ enddef
 
 # What Pillion is told: `drawn` is from the snapshot of when the person began to type.
 export def Told(diff: dict<any>, drawn: dict<number>, is_typed: bool): dict<any>
-  const unseen = Unseen(diff)
-  var told: dict<any> = {typed: is_typed, hunks: range(len(diff.hunks))->filter((_, at) => index(unseen, at) < 0)}
+  const hidden = unseen.Hunks(diff)
+  var told: dict<any> = {typed: is_typed, hunks: range(len(diff.hunks))->filter((_, at) => index(hidden, at) < 0)}
   if drawn.drawn >= 0
     told.drawnMs = drawn.drawn
   endif

@@ -90,6 +90,10 @@ def Build(diff: dict<any>, terminal: dict<any>)
       diff.is_unified = true
     endtry
   endif
+  if diff.is_unified
+    # Beside the removed lines Vim counts columns wrongly, and scrolls to others than it should.
+    setlocal wrap
+  endif
   label.Keep()
 enddef
 

@@ -1,0 +1,201 @@
+vim9script
+
+# Which hunks of a proposal have not been on the screen. A hunk was when each of its lines was, and of a line that is
+# wider than its window what changed in it.
+
+import autoload './hunks.vim'
+
+# What has not been on the screen has this property. It goes with the text when the person takes it out; its number is
+# that of the hunk.
+const UNSEEN = 'PillionUnseen'
+
+# More lines are not looked through for the one that became another, and more words are not compared.
+const MAX_LINES = 50
+const MAX_WORDS = 20000
+
+# The proposal's text was put into its buffer: nobody has seen any of its hunks.
+export def Begin(diff: dict<any>)
+  if empty(prop_type_get(UNSEEN))
+    prop_type_add(UNSEEN, {})
+  endif
+  prop_remove({type: UNSEEN, bufnr: diff.right, all: true})
+  const count = getbufinfo(diff.right)[0].linecount
+  for at in range(len(diff.hunks))
+    const hunk: dict<number> = diff.hunks[at]
+    # Of one that only removes lines, where they were.
+    const first = min([hunk.new + 1, count])
+    const last = max([first, min([hunk.new + hunk.new_count, count])])
+    const length = strlen(getbufoneline(diff.right, last))
+    const end = hunk.new_count > 0 ? length : min([length, 1])
+    prop_add(first, 1, {type: UNSEEN, bufnr: diff.right, id: at, end_lnum: last, end_col: end + 1})
+  endfor
+  [diff.tick, diff.compared] = [getbufvar(diff.right, 'changedtick'), {}]
+enddef
+
+# The hunks that have not been on the screen, by their index.
+export def Hunks(diff: dict<any>): list<number>
+  if diff.tick < 0
+    # It was never shown.
+    return range(len(diff.hunks))
+  endif
+  return prop_list(1, {bufnr: diff.right, end_lnum: -1, types: [UNSEEN]})->mapnew((_, prop) => prop.id)->sort('n')->uniq()
+enddef
+
+# The bytes from `from` on, without `to`, of a line need no look any more.
+def TakeOut(diff: dict<any>, line: number, from: number, to: number)
+  if from >= to
+    return
+  endif
+  const unseen = prop_list(line, {bufnr: diff.right, types: [UNSEEN]})
+  prop_remove({type: UNSEEN, bufnr: diff.right, all: true}, line)
+  const length = strlen(getbufoneline(diff.right, line))
+  for prop in unseen
+    const end = min([prop.col + prop.length, length + 1])
+    for [start, stop] in [[prop.col, min([end, from])], [max([prop.col, to]), end]]
+      if start < stop
+        prop_add(line, start, {type: UNSEEN, bufnr: diff.right, id: prop.id, length: stop - start})
+      endif
+    endfor
+  endfor
+enddef
+
+# How many bytes two texts have in common before they differ. `From(text, count)`: so many of them from that end.
+def Common(one: string, other: string, most: number, From: func(string, number): string): number
+  var [low, high] = [0, most]
+  while low < high
+    const middle = (low + high + 1) / 2
+    if From(one, middle) ==# From(other, middle)
+      low = middle
+    else
+      high = middle - 1
+    endif
+  endwhile
+  return low
+enddef
+
+# What is different in two lines: {head, old, new}, after so many bytes.
+def Difference(old: string, new: string): dict<any>
+  const most = min([strlen(old), strlen(new)])
+  # Of no character only a part.
+  var head = Common(old, new, most, (text, count) => strpart(text, 0, count))
+  while head > 0 && and(char2nr(strpart(new, head, 1)), 0xC0) == 0x80
+    head -= 1
+  endwhile
+  const tail = Common(old, new, most - head, (text, count) => strpart(text, strlen(text) - count))
+  return {head: head, old: strpart(old, head, strlen(old) - head - tail), new: strpart(new, head, strlen(new) - head - tail)}
+enddef
+
+def Words(text: string): list<string>
+  return split(text, '\w\+\zs\|\W\zs')
+enddef
+
+# Of the part of a line that differs, the words that both texts have are the same.
+def TakeOutSameWords(diff: dict<any>, line: number, difference: dict<any>)
+  const [old, new] = [Words(difference.old), Words(difference.new)]
+  if len(old) + len(new) > MAX_WORDS
+    return
+  endif
+  var offsets = [difference.head + 1]
+  for word in new
+    add(offsets, offsets[-1] + strlen(word))
+  endfor
+  hunks.Compare(diff, old, new, (found) => {
+    var same = offsets[0]
+    for hunk in found
+      # Where words are gone, what is beside them is to be seen.
+      const beside = hunk.new_count == 0 ? 1 : 0
+      TakeOut(diff, line, same, offsets[hunk.new] - beside)
+      same = offsets[hunk.new + hunk.new_count] + beside
+    endfor
+    TakeOut(diff, line, same, offsets[-1])
+  })
+enddef
+
+# Of a line that is not on the screen as a whole, what is as it was needs no look. Once for each line.
+def TakeOutSame(diff: dict<any>, line: number)
+  const text = getbufoneline(diff.right, line)
+  for prop in prop_list(line, {bufnr: diff.right, types: [UNSEEN]})
+    const hunk: dict<number> = diff.hunks[prop.id]
+    const before: list<string> = diff.original.lines[hunk.old : hunk.old + hunk.old_count - 1]
+    if has_key(diff.compared, text) || hunk.new_count == 0 || hunk.old_count == 0 || hunk.old_count > MAX_LINES
+      continue
+    endif
+    diff.compared[text] = true
+    const differences = mapnew(before, (_, old) => Difference(old, text))
+      ->sort((a, b) => strlen(a.old .. a.new) - strlen(b.old .. b.new))
+    const least = differences[0]
+    const from = least.head + 1
+    const end = from + max([strlen(least.new), 1])
+    TakeOut(diff, line, 1, min([from, strlen(text)]))
+    TakeOut(diff, line, end, strlen(text) + 1)
+    TakeOutSameWords(diff, line, least)
+  endfor
+enddef
+
+# The columns of a line that a window shows, as |virtcol()| counts: the first, and the last; empty for none. `last`:
+# the last line of which the end is on the screen.
+def Columns(diff: dict<any>, win: number, line: number, last: number): list<number>
+  const info = getwininfo(win)[0]
+  const view: dict<number> = win_execute(win, 'echo json_encode(winsaveview())')->trim()->json_decode()
+  const width = info.width - info.textoff
+  if !getwinvar(win, '&wrap')
+    if diff.is_unified && view.leftcol > 0
+      # Beside the removed lines Vim counts columns wrongly.
+      return []
+    endif
+    # The last one may say that there is more.
+    const mark = getwinvar(win, '&list') && getwinvar(win, '&listchars') =~ 'extends:' ? 1 : 0
+    return [view.leftcol + 1, view.leftcol + width - mark]
+  endif
+  const hidden = line == info.topline ? view.skipcol : 0
+  # `<<<` stands in front of the rest.
+  const first = hidden > 0 ? hidden + 4 : 1
+  if line <= last && last > info.topline
+    return [first, v:numbermax]
+  endif
+  # In the last row, `@@@` says that there is more.
+  const cut = line > last ? 1 : 0
+  const row = hidden > 0 ? info.winrow : screenpos(win, line, 1).row
+  return row == 0 ? [] : [first, hidden + (info.winrow + info.height - row - cut) * width]
+enddef
+
+# What a window shows of a line is seen.
+def NoteLine(diff: dict<any>, win: number, line: number, last: number)
+  const columns = Columns(diff, win, line, last)
+  # Called like this, since Vim takes what it returns for a list.
+  const end: number = call('virtcol', [[line, '$'], 0, win]) - 1
+  if empty(columns)
+    return
+  endif
+  const [first, final] = columns
+  if first <= 1 && final >= end
+    prop_remove({type: UNSEEN, bufnr: diff.right, all: true}, line)
+    return
+  endif
+  TakeOutSame(diff, line)
+  if first <= end && final >= first
+    const from = virtcol2col(win, line, first)
+    const to = virtcol2col(win, line, min([final, end]))
+    const char = strpart(getbufoneline(diff.right, line), to - 1)->strpart(0, 1, true)
+    TakeOut(diff, line, from, to + strlen(char))
+  endif
+enddef
+
+# Where a closed fold ends in a window; -1 if there is none at the line.
+def FoldEnd(win: number, line: number): number
+  return win == win_getid() ? foldclosedend(line) : win_execute(win, $'echo foldclosedend({line})')->trim()->str2nr()
+enddef
+
+# What a window shows of a proposal is seen.
+export def Note(diff: dict<any>, win: number)
+  const last = line('w$', win)
+  # Of one that does not fit, the beginning may be shown.
+  const more = getwinvar(win, '&wrap') && &display =~ 'lastline\|truncate' ? 1 : 0
+  const end = min([last + more, line('$', win)])
+  const unseen = prop_list(line('w0', win), {bufnr: diff.right, end_lnum: end, types: [UNSEEN]})
+  for line in mapnew(unseen, (_, prop) => prop.lnum)->uniq()
+    if FoldEnd(win, line) < 0
+      NoteLine(diff, win, line, last)
+    endif
+  endfor
+enddef
