@@ -20,3 +20,27 @@ each_vim! {
         assert!(matches!(gemini.outcome(), Update::DiffRejected { .. }));
     }
 }
+
+each_vim! {
+    /// In the tab page, in lists of buffers and in the title: the file's name as people know it, and the number.
+    fn a_view_is_named_after_its_file(version) {
+        let world = World::open(version, &[("a.txt", "one\n")]);
+        let mut gemini = world.gemini();
+        let folder = world.home.workspace().join("deep/down/below");
+        std::fs::create_dir_all(&folder).unwrap();
+        for (at, name) in ["a.txt", "my [new] file.rs", "häß $(1) %.txt"].iter().enumerate() {
+            let id = at + 1;
+            gemini.propose(&folder.join(name), "two\n");
+            world.vim.wait_until("a view", &format!("bufname() == 'pillion://{id}/{name}'"));
+            world.vim.pane().wait_for(&format!("p//{id}/{name}"), pillion_testkit::SOON);
+            let list: String = world.vim.get("execute('ls!')");
+            assert!(list.contains(&format!("\"pillion://{id}/{name}\"")), "{list}");
+            assert!(list.contains(&format!("\"pillion-original://{id}/{name} (new file)\"")), "{list}");
+            assert!(!list.contains("deep"), "{list}");
+            world.vim.input(":q<CR>");
+            assert!(matches!(gemini.outcome(), Update::DiffRejected { .. }));
+            world.vim.wait_until("no view left", "bufname() == 'a.txt'");
+        }
+        world.vim.assert_no_errors();
+    }
+}

@@ -12,6 +12,11 @@ const KEPT = ['buftype', 'bufhidden', 'swapfile', 'undofile', 'readonly', 'bufli
 # Stands for "as the global option".
 const NO_LOCAL_UNDOLEVELS = -123456
 
+# What the name of a buffer says of a path: tab pages have room for no more, and the label has all of it.
+def Tail(diff: dict<any>): string
+  return fnamemodify(diff.path, ':t')
+enddef
+
 # A new buffer. Its name is never part of a command: the path is the agent's.
 def Make(name: string, buftype: string): number
   var free = name
@@ -57,7 +62,7 @@ enddef
 # Makes the buffer of the proposal.
 export def Create(diff: dict<any>)
   quiet.Run(() => {
-    diff.right = Make($'pillion://{diff.id}{diff.path[0] == "/" ? "" : "/"}{diff.path}', 'acwrite')
+    diff.right = Make($'pillion://{diff.id}/{Tail(diff)}', 'acwrite')
     setbufvar(diff.right, 'pillion_diff', diff.id)
     Fill(diff.right, diff.pristine)
   })
@@ -67,7 +72,7 @@ enddef
 export def CreateOriginal(diff: dict<any>)
   const kind = diff.is_new ? ' (new file)' : diff.is_lossy ? ' (not UTF-8)' : ''
   quiet.Run(() => {
-    diff.left = Make($'pillion-original://{diff.id}{diff.path}{kind}', 'nofile')
+    diff.left = Make($'pillion-original://{diff.id}/{Tail(diff)}{kind}', 'nofile')
     setbufvar(diff.left, 'pillion_diff', diff.id)
   })
   ShowOriginal(diff)
@@ -182,7 +187,7 @@ enddef
 export def Rescue(diff: dict<any>): number
   const shape = text.OfBuffer(diff.right)
   return quiet.Run(() => {
-    const buf = Make($'pillion-kept://{diff.id}{diff.path}', '')
+    const buf = Make($'pillion-kept://{diff.id}/{Tail(diff)}', '')
     setbufvar(buf, '&buflisted', true)
     Fill(buf, shape)
     setbufvar(buf, '&modified', true)
