@@ -11,7 +11,14 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
-    let editors = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../editors");
+    let own = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap());
+    // A link in the repository, so that the published crate has them. Where there are no links, it is a file.
+    let linked = own.join("editors");
+    let editors = if linked.is_dir() {
+        linked
+    } else {
+        own.join("../../editors")
+    };
     let editors = editors.canonicalize().unwrap();
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={}", editors.display());
