@@ -12,6 +12,7 @@ pub const EMACS: Plugin = Plugin {
     programs: &["emacs"],
     kind: "package",
     setting: "`pillion-command`",
+    distributed: ("emacs/site-lisp/elpa", "pillion-"),
     package,
 };
 

@@ -12,6 +12,7 @@ pub const KAKOUNE: Plugin = Plugin {
     programs: &["kak"],
     kind: "module",
     setting: "the option `pillion_command`",
+    distributed: ("kak/rc", "pillion"),
     package,
 };
 
@@ -29,6 +30,7 @@ fn package(machine: &Machine) -> anyhow::Result<Package> {
     // If a person has this folder, nothing is loaded from Kakoune's own folder of this name, so it is never made
     // for them.
     let autoload = machine.join(&config, "autoload");
+    let ignores_system = autoload.is_dir();
     let (target, next) = if autoload.is_dir() && !beside.exists() {
         (machine.join(&autoload, "pillion"), NEXT_LOADED)
     } else {
@@ -37,6 +39,7 @@ fn package(machine: &Machine) -> anyhow::Result<Package> {
     Ok(Package {
         target,
         backup: machine.join(&config, "pillion-backup"),
+        ignores_system,
         next,
         leftover: Some(LEFTOVER),
         ..Package::default()

@@ -1,7 +1,7 @@
 //! The machine as an installer sees it: its system, its variables, its programs. Paths are built by
 //! the rules of the system that is looked at, which in tests is not the one they run on.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
@@ -122,6 +122,17 @@ impl Machine {
             return Err(Failure::new(Kind::Refused, message).hint("Set it to an absolute path."));
         }
         Ok(folder)
+    }
+
+    /// Where the system's own packages put data, as the desktop's specification has it.
+    pub fn data_folders(&self) -> Vec<PathBuf> {
+        if self.platform == Platform::Windows {
+            return Vec::new();
+        }
+        let folders = self.environment.filled("XDG_DATA_DIRS");
+        let folders = folders.unwrap_or(OsStr::new("/usr/local/share:/usr/share"));
+        let folders = std::env::split_paths(&folders);
+        folders.filter(|folder| folder.is_absolute()).collect()
     }
 
     /// `path` below `base`, where `path` is written with slashes.

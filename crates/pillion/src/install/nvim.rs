@@ -14,6 +14,7 @@ pub const NEOVIM: Plugin = Plugin {
     programs: &["nvim"],
     kind: "plugin",
     setting: "the plugin's option `command`",
+    distributed: ("nvim/site/pack/dist/start", "pillion"),
     package,
 };
 

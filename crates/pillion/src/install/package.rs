@@ -27,6 +27,9 @@ pub struct Plugin {
     pub kind: &'static str,
     /// How the plugin gets the path of `pillion`.
     pub setting: &'static str,
+    /// Where the package of a distribution puts it: a folder below those of `XDG_DATA_DIRS`, and the start of a name
+    /// in it.
+    pub distributed: (&'static str, &'static str),
     /// Where it goes.
     pub package: fn(&Machine) -> anyhow::Result<Package>,
 }
@@ -39,6 +42,25 @@ impl Plugin {
             Some((path.to_owned(), text.to_vec()))
         });
         own.collect()
+    }
+
+    /// Another copy: that of this person, or one that came with the system.
+    fn other_copy(&self, machine: &Machine, package: &mut Package) -> Option<PathBuf> {
+        let (folder, name) = self.distributed;
+        package.other_copy.take().or_else(|| {
+            if package.ignores_system {
+                return None;
+            }
+            let folders = machine.data_folders().into_iter();
+            let mut entries = folders.filter_map(|it| it.join(folder).read_dir().ok());
+            entries.find_map(|mut entries| {
+                let entry = entries.find(|it| {
+                    it.as_ref()
+                        .is_ok_and(|it| it.file_name().to_string_lossy().starts_with(name))
+                });
+                Some(entry?.ok()?.path())
+            })
+        })
     }
 
     /// What is missing besides.
@@ -69,8 +91,8 @@ impl Installer for Plugin {
     fn find(&self, machine: &Machine) -> Found {
         let program = machine.program(self.programs);
         let installed = match (self.package)(machine) {
-            Ok(package) => {
-                let other = package.other_copy.as_ref();
+            Ok(mut package) => {
+                let other = self.other_copy(machine, &mut package);
                 let other = other.map(|copy| format!("plugin in {}", copy.display()));
                 let own = package.found(&self.files());
                 own.into_iter().chain(other).collect()
@@ -84,12 +106,12 @@ impl Installer for Plugin {
         let mut package = (self.package)(machine)?;
         let mut notes = self.missing(machine);
         notes.append(&mut package.notes);
-        if let Some(other) = &package.other_copy {
+        if let Some(other) = self.other_copy(machine, &mut package) {
             let message = format!("the plugin is already in {}", other.display());
             if !options.force {
                 return Err(Failure::new(Kind::Refused, message)
                     .hint(
-                        "A plugin manager, or you, put it there: update that copy, or remove it first. `--force` installs a second copy.",
+                        "A plugin manager, a package of your system or you put it there: update that copy, or remove it first. `--force` installs a second copy.",
                     )
                     .into());
             }
@@ -114,6 +136,8 @@ pub struct Package {
     pub backup: PathBuf,
     /// A copy of the plugin that somebody else put elsewhere.
     pub other_copy: Option<PathBuf>,
+    /// Whether the editor of this person loads nothing that came with the system.
+    pub ignores_system: bool,
     /// What else a person may wonder about.
     pub notes: Vec<String>,
     /// What they are to do once it is there.

@@ -12,6 +12,7 @@ pub const VIM: Plugin = Plugin {
     programs: &["vim", "gvim"],
     kind: "plugin",
     setting: "`g:pillion_command`",
+    distributed: ("vim/vimfiles/pack/dist/start", "pillion"),
     package,
 };
 

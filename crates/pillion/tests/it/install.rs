@@ -3,6 +3,7 @@
 
 mod helix;
 mod kate;
+mod system;
 mod vscode;
 
 use std::fs;

@@ -1,6 +1,8 @@
 //! The documentation of the command line is checked against the command.
 
+use std::ffi::OsStr;
 use std::fmt::Write;
+use std::fs;
 use std::path::Path;
 
 use crate::sandbox::Sandbox;
@@ -44,9 +46,9 @@ fn the_reference_is_what_help_prints() {
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &reference).unwrap();
+        fs::write(&path, &reference).unwrap();
     }
-    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    let written = fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(written, reference, "docs/cli.md is not what --help prints");
 }
 
@@ -70,6 +72,25 @@ fn completions_and_manual_pages_are_printed() {
     sandbox
         .run(["man", "none"])
         .expect_error(2, "unknown command", "pillion help");
+
+    let folder = sandbox.home.home().join("of mine/man1");
+    let ran = sandbox.run([OsStr::new("man"), OsStr::new("--to"), folder.as_os_str()]);
+    assert_eq!(ran.expect(0).stdout, "");
+    let help = sandbox.run(["--help"]).expect(0).stdout;
+    for command in commands(&help) {
+        let page = fs::read_to_string(folder.join(format!("pillion-{command}.1"))).unwrap();
+        assert!(page.contains(&format!(".TH pillion-{command} 1")), "{page}");
+    }
+    let page = fs::read_to_string(folder.join("pillion.1")).unwrap();
+    assert_eq!(page, sandbox.run(["man"]).expect(0).stdout);
+    let file = sandbox.home.file("taken", "");
+    let words = [OsStr::new("man"), OsStr::new("--to"), file.as_os_str()];
+    let ran = sandbox.run(words).expect(70);
+    assert!(
+        ran.stderr.contains("cannot write the pages"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
