@@ -15,6 +15,11 @@ use anyhow::{Context, Result, ensure};
 
 use self::apt::{Apt, Package};
 
+/// The Debian archive that this machine's packages come from.
+pub fn archive() -> String {
+    apt::archive()
+}
+
 /// Debian's releases: what people have who keep to the stable one, and the newest of everything. The latter moves, so
 /// that a version there may be newer than the one that tests were last seen to pass with.
 const STABLE: &str = "trixie";

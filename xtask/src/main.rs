@@ -1,6 +1,8 @@
 //! `cargo xtask`: the project's own tasks. One file per task; this one reads what was typed.
 
+mod bare_root;
 mod bench;
+mod dist;
 mod editors;
 mod kak_lsp;
 mod lua;
@@ -27,6 +29,7 @@ enum Task {
     #[command(hide = true)]
     BenchDecider(bench::decider::Args),
     Picture(picture::Args),
+    Dist(dist::Args),
 }
 
 fn main() -> ExitCode {
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         Task::BenchFloor(args) => bench::floor::run(&args),
         Task::BenchDecider(args) => bench::decider::run(&args),
         Task::Picture(args) => picture::run(&args),
+        Task::Dist(args) => dist::run(&args),
     };
     match done {
         Ok(code) => code,

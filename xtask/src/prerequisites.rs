@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, thread};
 
+use anyhow::{Result, anyhow, ensure};
+
 /// What the Debian archive signs its lists with. On Debian itself it is always there.
 pub const DEBIAN_KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
@@ -59,6 +61,14 @@ const PROGRAMS: [Program; 16] = [
     },
 ];
 
+/// What only the tests of what is distributed need, and only they install.
+const FOR_DISTRIBUTION: [Program; 4] = [
+    program("debootstrap", "debootstrap"),
+    program("unshare", "util-linux"),
+    program("shellcheck", "shellcheck"),
+    program("ruby", "ruby"),
+];
+
 const fn program(name: &'static str, package: &'static str) -> Program {
     Program {
         name,
@@ -77,7 +87,18 @@ const fn for_editors(name: &'static str, package: &'static str) -> Program {
 /// Installs what is missing, where that may be done without a question: on Debian and its
 /// relatives, as root, or on a CI machine through sudo. What is still missing then.
 pub fn ensure() -> Vec<Program> {
-    let missing = missing();
+    install(&PROGRAMS)
+}
+
+/// The same for the tests of what is distributed, which need all of it, and to be root.
+pub fn ensure_for_distribution() -> Result<()> {
+    ensure!(is_root(), "it takes root");
+    let missing = install(&FOR_DISTRIBUTION);
+    none_missing(&missing, User::Tests).map_err(|what| anyhow!(what))
+}
+
+fn install(programs: &[Program]) -> Vec<Program> {
+    let missing = missing(programs);
     if missing.is_empty() {
         return missing;
     }
@@ -90,12 +111,12 @@ pub fn ensure() -> Vec<Program> {
     }
     let install = ["install", "--yes", "--no-install-recommends"];
     apt.run(&[&install, &packages[..]].concat());
-    self::missing()
+    self::missing(programs)
 }
 
-fn missing() -> Vec<Program> {
-    let is_missing = |program: &Program| !is_on_path(program.name);
-    PROGRAMS.into_iter().filter(is_missing).collect()
+fn missing(programs: &[Program]) -> Vec<Program> {
+    let is_missing = |program: &&Program| !is_on_path(program.name);
+    programs.iter().filter(is_missing).copied().collect()
 }
 
 /// Of those that are missing, what this user misses, in words.

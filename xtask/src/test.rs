@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything that can be checked, in one command.
 
+mod artifacts;
 mod binaries;
 mod durations;
 mod idle;
@@ -18,11 +19,13 @@ use std::{env, thread};
 
 use anyhow::{Result, bail};
 
+use self::artifacts::Artifacts;
 use self::binaries::Binary;
 use self::durations::Durations;
 use self::needs::Needs;
 pub use self::pool::Job;
 use self::run::Run;
+pub use self::run::cargo;
 use self::scratch::Scratch;
 use crate::target_dir;
 
@@ -64,9 +67,12 @@ impl Args {
 const EDITORS: &str = "editors";
 const LSP: &str = "lsp";
 
+/// The suite of what is distributed. No other run has its tests: building that takes longer than all of them.
+const DIST: &str = "dist";
+
 /// The folders below `crates/pillion/tests`.
-const SUITES: [&str; 8] = [
-    "agents", EDITORS, "emacs", "it", "kakoune", LSP, "nvim", "vim",
+const SUITES: [&str; 9] = [
+    "agents", DIST, EDITORS, "emacs", "it", "kakoune", LSP, "nvim", "vim",
 ];
 
 pub fn run(args: &Args) -> Result<ExitCode> {
@@ -95,8 +101,15 @@ pub fn run(args: &Args) -> Result<ExitCode> {
                 run.skip(skipped);
             }
             let scratch = Scratch::new();
+            let artifacts = match args.only.as_deref() {
+                Some(DIST) => Some(Artifacts::make(&mut run)?),
+                _ => None,
+            };
             for job in lanes.iter_mut().flat_map(|lane| &mut lane.jobs) {
                 scratch.give_to(&mut job.command);
+                if let Some(artifacts) = &artifacts {
+                    artifacts.give_to(&mut job.command);
+                }
             }
             run.jobs(lanes, &folder)?;
             // Of the module tests of a crate, a name chooses a part.

@@ -38,7 +38,7 @@ pub struct Apt {
 impl Apt {
     /// Sets it up in `folder` for a release of Debian's, and reads its list of packages.
     pub fn debian(suite: &str, folder: &Path) -> Result<Apt> {
-        let uri = machine_archive(Path::new(SOURCES)).unwrap_or_else(|| DEBIAN.to_owned());
+        let uri = archive();
         let source = format!("signed-by={DEBIAN_KEYRING}] {uri} {suite} main");
         Apt::new(&architecture()?, &source, folder)
     }
@@ -167,6 +167,11 @@ fn package(file: PathBuf) -> Option<Package> {
         version: parts.next()?.replace("%3a", ":"),
         file,
     })
+}
+
+/// Where packages come from.
+pub fn archive() -> String {
+    machine_archive(Path::new(SOURCES)).unwrap_or_else(|| DEBIAN.to_owned())
 }
 
 /// The Debian archive, perhaps a mirror nearby, that the machine's own packages come from.

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::Args;
 use super::binaries::Binary;
 use super::durations::Durations;
 use super::isolation;
@@ -15,6 +14,7 @@ use super::needs::Needs;
 use super::pool::{Job, Lane};
 use super::run::{cargo, title};
 use super::summary::{IgnoredTest, Mark};
+use super::{Args, DIST};
 use crate::{lua, npm, root};
 
 /// The tests that do not run.
@@ -56,6 +56,10 @@ pub fn tests(
         match WITH_SILENCE.contains(&binary.title.as_str()) {
             true => silent.extend(plain(binary, args, WAITING)),
             false => working.extend(plain(binary, args, OTHER)),
+        }
+        let is_of_artifacts = binary.title == format!("pillion/{DIST}");
+        if is_of_artifacts && args.only.as_deref() != Some(DIST) {
+            continue;
         }
         for test in &binary.ignored {
             let is_chosen = args.chooses(&test.test) && test.mark() != Mark::Part;

@@ -1,0 +1,113 @@
+//! The targets that are built, and what package managers call them.
+
+use std::env::consts::OS;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+use super::output;
+
+/// One of them.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Target {
+    pub triple: &'static str,
+    /// The system that builds it, as the standard library calls it.
+    built_on: &'static str,
+    /// What the program is called.
+    pub program: &'static str,
+    /// What npm calls system and processor.
+    pub npm: (&'static str, &'static str),
+    /// What Debian calls the processor, where there is a package.
+    pub debian: Option<&'static str>,
+}
+
+const TARGETS: [Target; 6] = [
+    Target {
+        debian: Some("amd64"),
+        ..target("x86_64-unknown-linux-musl", "linux", ("linux", "x64"))
+    },
+    Target {
+        debian: Some("arm64"),
+        ..target("aarch64-unknown-linux-musl", "linux", ("linux", "arm64"))
+    },
+    target("x86_64-apple-darwin", "macos", ("darwin", "x64")),
+    target("aarch64-apple-darwin", "macos", ("darwin", "arm64")),
+    Target {
+        program: "pillion.exe",
+        ..target("x86_64-pc-windows-msvc", "windows", ("win32", "x64"))
+    },
+    Target {
+        program: "pillion.exe",
+        ..target("aarch64-pc-windows-msvc", "windows", ("win32", "arm64"))
+    },
+];
+
+const fn target(
+    triple: &'static str,
+    built_on: &'static str,
+    npm: (&'static str, &'static str),
+) -> Target {
+    Target {
+        triple,
+        built_on,
+        program: "pillion",
+        npm,
+        debian: None,
+    }
+}
+
+impl Target {
+    /// What its archive is called, and the folder in it.
+    pub fn archive(&self) -> String {
+        format!("pillion-{}-{}", super::VERSION, self.triple)
+    }
+
+    /// What its package for npm is called.
+    pub fn npm_name(&self) -> String {
+        format!("pillion-{}-{}", self.npm.0, self.npm.1)
+    }
+
+    /// Every one, for what is made of all parts.
+    pub fn all() -> &'static [Target] {
+        &TARGETS
+    }
+}
+
+/// The target of this name.
+pub fn named(triple: &str) -> Result<&'static Target, String> {
+    let found = TARGETS.iter().find(|target| target.triple == triple);
+    found.ok_or_else(|| {
+        let known: Vec<_> = TARGETS.iter().map(|target| target.triple).collect();
+        format!("the targets are {}", known.join(", "))
+    })
+}
+
+/// Those to build: the ones that were named, each of which has to be possible, or all that are.
+pub fn chosen(named: &[&'static Target]) -> Result<Vec<&'static Target>> {
+    for target in named {
+        ensure_library(target)?;
+    }
+    if !named.is_empty() {
+        return Ok(named.to_vec());
+    }
+    let mut chosen = Vec::new();
+    for target in TARGETS.iter().filter(|target| target.built_on == OS) {
+        match ensure_library(target) {
+            Ok(()) => chosen.push(target),
+            Err(error) => super::say(&format!("left out: {}: {error:#}", target.triple))?,
+        }
+    }
+    ensure!(!chosen.is_empty(), "no target can be built here");
+    Ok(chosen)
+}
+
+/// Makes sure that its standard library is installed.
+fn ensure_library(target: &Target) -> Result<()> {
+    let mut rustc = Command::new("rustc");
+    let folder = output(rustc.args(["--print", "target-libdir", "--target", target.triple]))?;
+    let folder = String::from_utf8(folder)?;
+    if std::fs::read_dir(folder.trim()).is_ok() {
+        return Ok(());
+    }
+    output(Command::new("rustup").args(["target", "add", target.triple])).map(drop)
+}
