@@ -51,13 +51,18 @@ impl Examination {
     }
 }
 
+/// The agents whose programs are on PATH.
+pub fn installed(environment: &Environment) -> Vec<Dialect> {
+    let is_installed = |agent: &Dialect| program::is_installed(*agent, environment);
+    Dialect::PROGRAMS.into_iter().filter(is_installed).collect()
+}
+
 /// The agents to look at: `named`, else those that are installed, else all.
 pub fn agents(named: Option<Dialect>, environment: &Environment) -> Vec<Dialect> {
     if let Some(agent) = named {
         return vec![agent];
     }
-    let is_installed = |agent: &Dialect| program::is_installed(*agent, environment);
-    let installed: Vec<_> = Dialect::PROGRAMS.into_iter().filter(is_installed).collect();
+    let installed = installed(environment);
     if installed.is_empty() {
         Dialect::AGENTS.to_vec()
     } else {

@@ -1,8 +1,10 @@
 //! What can be typed, and which command runs.
 
+mod groups;
+
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, install,
@@ -48,7 +50,9 @@ Exit codes:
 pub enum Command {
     Review(review::Args),
     Serve(serve::Args),
+    #[command(hide = true)]
     Lsp(lsp::Args),
+    #[command(hide = true)]
     Kakoune(kakoune::Args),
     Run(run::Args),
     Env(env::Args),
@@ -70,6 +74,17 @@ pub enum Command {
 }
 
 impl Cli {
+    /// What was typed. A mistake ends the program, and so does a question for help.
+    pub fn typed() -> Self {
+        let mut command = Self::full_command();
+        let matches = command.get_matches_mut();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+    }
+
+    fn full_command() -> clap::Command {
+        groups::grouped(Self::command())
+    }
+
     /// Runs what was typed.
     pub fn run(self) -> anyhow::Result<()> {
         match self.command {
@@ -93,8 +108,8 @@ impl Cli {
             Some(Command::Conformance(args)) => conformance::run(args),
             Some(Command::Install(args)) => install::run(args),
             Some(Command::Uninstall(args)) => uninstall::run(args),
-            Some(Command::Completions(args)) => completions::run(args, Self::command()),
-            Some(Command::Man(args)) => man::run(args, Self::command()),
+            Some(Command::Completions(args)) => completions::run(args, Self::full_command()),
+            Some(Command::Man(args)) => man::run(args, Self::full_command()),
         }
     }
 }

@@ -72,6 +72,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// Whether the editor is on this machine.
+    pub fn is_here(&self) -> bool {
+        self.program.is_some()
+    }
+
     /// Of an editor for which there is one thing to install.
     fn of(thing: &str, program: Option<PathBuf>, installed: Vec<String>) -> Self {
         let is_missing = program.is_some() && installed.is_empty();

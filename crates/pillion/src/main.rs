@@ -12,6 +12,7 @@ mod install;
 mod leftovers;
 mod line_writer;
 mod logging;
+mod person;
 mod second_session;
 mod silent_disk;
 mod status;
@@ -22,14 +23,13 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use pillion_system::memory;
 
 use crate::cli::Cli;
 
 fn main() -> ExitCode {
     memory::keep_freed();
-    let cli = Cli::parse();
+    let cli = Cli::typed();
     let result = logging::start(cli.log.as_deref()).and_then(|()| cli.run());
     let code = match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,12 +1,10 @@
 //! Asks before a command opens a session with a companion that may bear no second one.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Write};
-
 use pillion_discovery::survey::Companion;
 use pillion_text::stderr;
 
 use crate::failure::{Failure, Kind};
+use crate::person::Person;
 
 /// `--yes` of the commands that open a session.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -32,17 +30,12 @@ impl Consent {
             return Ok(());
         }
         let warning = warning(companion);
-        let Some(mut terminal) = terminal() else {
+        let Some(mut person) = Person::at_terminal() else {
             let hint = "If no agent is connected to it, or losing that agent is fine, add --yes. `pillion list` and `pillion doctor` open no session.";
             return Err(Failure::new(Kind::Usage, warning).hint(hint).into());
         };
         stderr::warn(format_args!("{warning}."));
-        let mut prompt = io::stderr();
-        write!(prompt, "Open a session anyway? [y/N] ")?;
-        prompt.flush()?;
-        let mut answer = String::new();
-        terminal.read_line(&mut answer)?;
-        if matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES") {
+        if person.agrees("Open a session anyway?")? {
             return Ok(());
         }
         Err(Failure::new(Kind::Refused, "no session was opened").into())
@@ -55,16 +48,4 @@ pub fn warning(companion: &Companion) -> String {
     format!(
         "the companion of {name} (port {port}) is not Pillion's and may serve only one session, as VS Code's does: an agent that is connected to it then stops getting answers until it is restarted"
     )
-}
-
-/// Where a person can be asked: standard input may be a text on its way.
-fn terminal() -> Option<Box<dyn BufRead>> {
-    if !io::stderr().is_terminal() {
-        return None;
-    }
-    if io::stdin().is_terminal() {
-        return Some(Box::new(io::stdin().lock()));
-    }
-    let terminal = cfg!(unix).then(|| File::open("/dev/tty"));
-    Some(Box::new(BufReader::new(terminal?.ok()?)))
 }

@@ -289,6 +289,19 @@ impl Dialect {
         self == Self::ClaudeCode
     }
 
+    /// Whether it shows what it wants to change: opencode only reads which files are open.
+    pub fn proposes(self) -> bool {
+        self != Self::OpenCode
+    }
+
+    /// What people type after `pillion run` so that it asks before it changes files.
+    pub fn usual_command(self) -> &'static str {
+        match self {
+            Self::QwenCode => "qwen --approval-mode default",
+            other => other.name(),
+        }
+    }
+
     /// Whether its prompt can be made to name a file.
     pub fn knows_mentions(self) -> bool {
         self.protocol() == Protocol::Claude

@@ -83,6 +83,8 @@ pub enum Event {
     Ruled(ProposalKey, Ruling),
     /// A message.
     Notice(String),
+    /// These agents' programs are on PATH.
+    Installed(Vec<Dialect>),
     /// What keeps saved files from being noticed, until the next one of these.
     Troubles(Vec<String>),
     /// Where a text is that would have been lost.
@@ -207,6 +209,8 @@ pub struct App {
     /// What the companion last reported.
     pub status: Status,
     troubles: Vec<String>,
+    /// The agents whose programs are on PATH, as far as is known.
+    pub installed: Vec<Dialect>,
     /// The kinds of agents that are distinguished by numbers.
     numbered: Vec<Dialect>,
     /// The pending diffs, oldest first.
@@ -272,6 +276,7 @@ impl App {
             Event::Edited(id, edit) => self.edited(id, edit, now),
             Event::Ruled(key, ruling) => self.ruled(key, ruling, now),
             Event::Notice(text) => self.say(Tone::Warning, text, now),
+            Event::Installed(agents) => self.installed = agents,
             Event::Troubles(texts) => self.troubles = texts,
             Event::Kept(text) => self.say_for(LONG_MESSAGE, Tone::Warning, text, now),
             Event::Coloured(texts, side, coloured) => {

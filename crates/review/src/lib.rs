@@ -33,6 +33,7 @@ use std::process::ExitStatus;
 use std::sync::mpsc;
 
 use pillion_companion::{CloseReason, Editor, EditorEvent, Handle, ProposalKey, Reply};
+use pillion_protocol::Dialect;
 use pillion_text::stderr;
 
 pub use notify::Notify;
@@ -114,8 +115,16 @@ pub struct FrontendHandle {
 impl FrontendHandle {
     /// Shows a sentence.
     pub fn notice(&self, text: impl Into<String>) {
-        let notice = app::Event::Notice(text.into());
-        let _ = self.inputs.send(Input::Event(notice));
+        self.send(app::Event::Notice(text.into()));
+    }
+
+    /// Says which agents can be started on this machine.
+    pub fn installed(&self, agents: Vec<Dialect>) {
+        self.send(app::Event::Installed(agents));
+    }
+
+    fn send(&self, event: app::Event) {
+        let _ = self.inputs.send(Input::Event(event));
     }
 }
 

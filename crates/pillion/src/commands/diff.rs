@@ -33,7 +33,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a decision that was made in the very last moment may be under way.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
-/// Propose new content for a file in the running editor, and wait for the decision
+/// Show a text as a diff in the editor, and wait for the decision
 ///
 /// Prints the accepted text, which the reviewer may have edited: byte for byte, unless standard
 /// output is a terminal. The exit code is 1 if the change was rejected or not decided in time, and

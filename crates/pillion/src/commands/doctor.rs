@@ -20,7 +20,7 @@ use crate::workspace;
 /// How long a terminal may stay quiet: a silent companion gets several seconds.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Explain why an agent does or does not connect from here, and how to fix it
+/// Explain why an agent does not connect here, and how to fix it
 ///
 /// Follows the whole path from the agent to the editor, as the installed agent would if you started
 /// it in this terminal now: its release, its settings, where it looks, which companion it picks,

@@ -22,7 +22,7 @@ use crate::silent_disk;
 use crate::wiring::shell::Shell;
 use crate::wiring::{Surroundings, Wiring};
 
-/// Print shell commands that wire this terminal's agents to the companion of this folder
+/// Print what connects this shell's agents to this folder's editor
 ///
 /// For a terminal outside the editor, where an agent finds no companion or the wrong one:
 ///

@@ -9,10 +9,14 @@ use serde::Serialize;
 
 use super::output::print_json;
 use crate::args;
-use crate::failure::{Failure, Kind};
+use crate::failure::{self, Failure, Kind};
 use crate::install::{self, Found, Installer, Machine, Options, Plan};
+use crate::person::Person;
 
 /// Install what an editor needs to work with agents
+///
+/// Without an editor's name, it looks which editors are on this machine, and asks for each whether to install what it
+/// does not have yet.
 ///
 /// Neovim, Vim, Emacs and Kakoune get Pillion's plugin, which is built into this program; your settings are
 /// not touched. Helix gets `pillion lsp` for each of its languages, in `languages.toml`; Kate gets it for
@@ -21,13 +25,17 @@ use crate::install::{self, Found, Installer, Machine, Options, Plan};
 /// they are, unless you pass `--force`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The editor
-    #[arg(value_parser = editors(), required_unless_present = "list")]
+    /// The editor [default: those on this machine, one question each]
+    #[arg(value_parser = editors())]
     editor: Option<&'static dyn Installer>,
 
     /// List the editors, which of them are on this machine, and what is installed in them
     #[arg(long, conflicts_with_all = ["editor", "dry_run", "force", "agent"])]
     list: bool,
+
+    /// Ask nothing: install in every editor on this machine what it does not have yet
+    #[arg(long, conflicts_with_all = ["editor", "list"])]
+    yes: bool,
 
     /// Move existing files aside, and install even if there is another copy
     #[arg(long)]
@@ -56,12 +64,74 @@ pub struct Shared {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let machine = Machine::current();
-    let Some(editor) = args.editor else {
-        return list(&machine, args.shared.json);
-    };
+    match args.editor {
+        _ if args.list => list(&machine, args.shared.json),
+        Some(editor) => install(editor, &machine, &args),
+        None => offer(&machine, &args),
+    }
+}
+
+fn install(editor: &dyn Installer, machine: &Machine, args: &Args) -> anyhow::Result<()> {
     let options = args.shared.options(editor, args.force)?;
-    let plan = editor.install(&machine, &options)?;
+    let plan = editor.install(machine, &options)?;
     args.shared.carry_out(editor, &plan)
+}
+
+/// Offers what the editors of this machine could have, one after the other.
+fn offer(machine: &Machine, args: &Args) -> anyhow::Result<()> {
+    if args.shared.json || args.shared.agent.is_some() {
+        let message = "`--json` and `--agent` are about one editor";
+        return Err(Failure::new(Kind::Usage, message)
+            .hint("Name it: `pillion install --list` has the names.")
+            .into());
+    }
+    let found = install::editors().map(|editor| (editor, editor.find(machine)));
+    let found: Vec<_> = found.filter(|(_, found)| found.is_here()).collect();
+    let offers = found.iter().filter(|(_, found)| !found.missing.is_empty());
+    let offers: Vec<_> = offers.collect();
+    if offers.is_empty() {
+        let why = match found.is_empty() {
+            true => "no editor that Pillion knows is on this machine",
+            false => "every editor on this machine has what it needs",
+        };
+        return Ok(say(
+            "",
+            &format!("{why}; `pillion install --list` shows them"),
+        )?);
+    }
+    let mut person = None;
+    if !args.yes && !args.shared.dry_run {
+        person = Some(Person::at_terminal().ok_or_else(|| no_editor(&offers))?);
+    }
+    let mut is_failed = false;
+    for (editor, found) in offers {
+        let (name, missing) = (editor.display_name(), found.missing.join(", "));
+        let is_wanted = match &mut person {
+            Some(person) => person.goes_along(&format!("{name}: install {missing}?"))?,
+            None => say("", &format!("{name}: {missing}")).map(|()| true)?,
+        };
+        if is_wanted && let Err(error) = install(*editor, machine, args) {
+            // The others are not to wait for it.
+            is_failed = true;
+            failure::report(&error);
+        }
+    }
+    match is_failed {
+        true => Err(Failure::reported(Kind::Refused).into()),
+        false => Ok(()),
+    }
+}
+
+/// There is nobody to ask.
+fn no_editor(offers: &[&(&'static dyn Installer, Found)]) -> Failure {
+    let commands = offers
+        .iter()
+        .map(|(editor, _)| format!("`pillion install {}`", editor.name()));
+    let commands: Vec<_> = commands.collect();
+    Failure::new(Kind::Usage, "which editor? There is no terminal to ask on").hint(format!(
+        "Run {}, or `pillion install --yes` for all of them.",
+        commands.join(", ")
+    ))
 }
 
 /// Reads the name of an editor.

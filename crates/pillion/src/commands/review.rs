@@ -4,6 +4,7 @@ use anyhow::Context;
 use pillion_companion::{Companion, Options};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::IdeInfo;
+use pillion_system::spawn;
 
 use crate::args::Roots;
 use crate::demo;
@@ -11,7 +12,7 @@ use crate::failure::{Failure, Kind};
 use crate::workspace;
 use pillion_review::{Notify, ThemeChoice};
 
-/// Review the changes that agents propose, in this terminal (the default command)
+/// Review the changes that agents propose (the default command)
 ///
 /// Start `gemini` or `qwen` in another terminal, in the same folder. Its changes open here as
 /// diffs, which you accept, reject, edit, or pick apart hunk by hunk. Press `?` for the keys.
@@ -70,8 +71,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if let Some(folder) = &demo {
         let file = companion.files().first();
         let file = file.context("no agent can find this companion")?;
+        let front = front.clone();
         demo::start(folder.path(), file, move |told| front.notice(told))?;
     }
+    // PATH may have folders whose disks are slow.
+    let _ = spawn("agents", move || {
+        front.installed(pillion_doctor::installed(&Environment::current()));
+    });
     let options = pillion_review::Options {
         roots,
         theme: args.theme,

@@ -30,7 +30,7 @@ use crate::failure::{Failure, Kind};
 use crate::logging;
 use crate::wiring::{Surroundings, Wiring};
 
-/// Start an agent wired to the companion of this folder
+/// Run an agent connected to this folder's editor
 ///
 /// Works in any terminal, inside or outside the editor. If several companions serve this folder, it picks
 /// that of the editor that this terminal runs in, else the one with the deepest workspace folder, else the

@@ -3,6 +3,7 @@
 
 mod helix;
 mod kate;
+mod offer;
 mod system;
 mod vscode;
 
@@ -466,7 +467,6 @@ fn the_list_names_every_editor() {
     let version = format!("plugin {}", env!("CARGO_PKG_VERSION"));
     assert!(shown.contains(&version), "{shown}");
     sandbox.run(["install", "notepad"]).expect(2);
-    sandbox.run(["install"]).expect(2);
     let ran = sandbox.run(["install", "nvim", "--agent", "gemini"]);
     ran.expect_error(2, "serves every agent", "--agent");
 }

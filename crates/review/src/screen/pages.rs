@@ -1,5 +1,6 @@
 //! Draws what stands instead of a diff or over it: welcome, help, the question before leaving.
 
+use pillion_protocol::Dialect;
 use pillion_text::visible;
 use pillion_text::visible::wrap;
 use ratatui::buffer::Buffer;
@@ -26,36 +27,8 @@ pub fn too_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 
 /// Nothing is pending: how to get an agent here.
 pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
-    let key = |text: &'static str| Span::styled(text, theme.key);
-    let muted = |text: &'static str| Span::styled(text, theme.muted);
     let mut lines = if app.status.agents.is_empty() {
-        vec![
-            Line::styled("Waiting for an agent.", theme.strong),
-            Line::raw(""),
-            Line::raw("1  In another terminal, in this folder, start one:"),
-            Line::from_iter([
-                Span::raw("   "),
-                key("pillion run claude"),
-                muted("  or  "),
-                key("pillion run qwen"),
-            ]),
-            Line::from_iter([
-                Span::raw("2  In Qwen Code or Gemini CLI, once: "),
-                key("/ide enable"),
-            ]),
-            Line::raw("3  Ask it for a change. It opens here for review."),
-            Line::raw(""),
-            Line::from_iter([
-                muted("It does not connect? "),
-                key("pillion doctor"),
-                muted(" says why."),
-            ]),
-            Line::from_iter([
-                muted("No agent at hand? "),
-                key("pillion review --demo"),
-                muted(" shows it all."),
-            ]),
-        ]
+        how_to_start(&app.installed, theme)
     } else {
         vec![
             Line::styled("Nothing to review right now.", theme.strong),
@@ -85,6 +58,67 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         .min(room.height);
     let text = Paragraph::new(lines).wrap(Wrap { trim: false });
     text.render(centred(room, width, height), buffer);
+}
+
+/// The steps until a proposal comes: with the agents that are installed, else with those that most people have.
+fn how_to_start(installed: &[Dialect], theme: &Theme) -> Vec<Line<'static>> {
+    let key = |text: String| Span::styled(text, theme.key);
+    let muted = |text: &'static str| Span::styled(text, theme.muted);
+    let usual = [Dialect::ClaudeCode, Dialect::QwenCode];
+    let agents = if installed.is_empty() {
+        &usual
+    } else {
+        installed
+    };
+    let mut lines = vec![
+        Line::styled("Waiting for an agent.", theme.strong),
+        Line::raw(""),
+        Line::raw("1  In another terminal, in this folder, start one:"),
+    ];
+    lines.extend(agents.iter().map(|agent| {
+        let remark = match agent.proposes() {
+            true => "",
+            false => "  (sees your files, shows no changes)",
+        };
+        Line::from_iter([
+            Span::raw("   "),
+            key(format!("pillion run {}", agent.usual_command())),
+            muted(remark),
+        ])
+    }));
+    let to_enable = agents
+        .iter()
+        .filter(|agent| Dialect::AGENTS.contains(agent));
+    let to_enable: Vec<_> = to_enable.map(|agent| agent.display_name()).collect();
+    let mut steps = 2..;
+    let mut step = || format!("{}  ", steps.next().unwrap_or_default());
+    if !to_enable.is_empty() {
+        let names = to_enable.join(" and ");
+        lines.push(Line::from_iter([
+            Span::raw(format!("{}In {names}, once: ", step())),
+            key("/ide enable".to_owned()),
+        ]));
+    }
+    lines.push(Line::raw(format!(
+        "{}Ask it for a change. It opens here for review.",
+        step()
+    )));
+    lines.push(Line::raw(""));
+    for (question, command, answer) in [
+        ("It does not connect? ", "pillion doctor", " says why."),
+        (
+            "No agent at hand? ",
+            "pillion review --demo",
+            " shows it all.",
+        ),
+    ] {
+        lines.push(Line::from_iter([
+            muted(question),
+            key(command.to_owned()),
+            muted(answer),
+        ]));
+    }
+    lines
 }
 
 /// The keys.

@@ -343,6 +343,18 @@ fn welcome() {
 }
 
 #[test]
+fn the_agents_that_are_installed_are_named() {
+    for (name, agents) in [
+        ("claude", vec![Dialect::ClaudeCode]),
+        ("all", Dialect::PROGRAMS.to_vec()),
+    ] {
+        let mut person = Person::new(80, 24);
+        person.happens(Event::Installed(agents));
+        insta::assert_snapshot!(format!("welcome_{name}_installed"), see(&mut person));
+    }
+}
+
+#[test]
 fn help_and_the_question_before_leaving() {
     // All of it.
     let mut person = with_diff(80, 34);

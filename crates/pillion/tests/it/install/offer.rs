@@ -1,0 +1,108 @@
+//! `pillion install` without an editor's name: each editor of the machine is offered what it does not have.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use pillion_testkit::{SOON, Size, Tmux};
+
+use crate::sandbox::{Ran, Sandbox, ran};
+
+impl Sandbox {
+    /// A folder with nothing but these programs, which do nothing.
+    fn machine(&self, programs: &[&str]) -> PathBuf {
+        let folder = self.home.other_workspace("programs");
+        for name in programs {
+            let path = folder.join(name);
+            fs::write(&path, "#!/bin/sh\n").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        folder
+    }
+
+    fn install_on(&self, machine: &PathBuf, args: &[&str]) -> Ran {
+        let args = [&["install"], args].concat();
+        let env = self.home.env().with("PATH", machine);
+        ran(self.command(args).env_clear().envs(env.iter()), b"")
+    }
+
+    /// Whether Neovim and Vim have the plugin.
+    fn installed(&self) -> [bool; 2] {
+        let vim = self.home.home().join(".vim/pack/pillion/start/pillion");
+        [self.target().exists(), vim.exists()]
+    }
+}
+
+#[test]
+fn what_is_there_is_offered_to_a_terminal_only() {
+    let sandbox = Sandbox::new();
+    let machine = sandbox.machine(&["nvim", "vim"]);
+    let hint = "`pillion install nvim`, `pillion install vim`, or `pillion install --yes`";
+    let refused = sandbox.install_on(&machine, &[]);
+    refused.expect_error(2, "which editor?", hint);
+    let shown = sandbox
+        .install_on(&machine, &["--dry-run"])
+        .expect(0)
+        .stdout;
+    let offered = shown.lines().filter(|line| line.ends_with(": plugin"));
+    assert!(offered.eq(["Neovim: plugin", "Vim: plugin"]), "{shown}");
+    assert_eq!(shown.matches("would write").count(), 2, "{shown}");
+    assert_eq!(sandbox.installed(), [false, false]);
+    sandbox
+        .install_on(&machine, &["--json"])
+        .expect_error(2, "about one editor", "--list");
+}
+
+#[test]
+fn all_of_it_is_installed_on_demand_and_then_nothing_is_left() {
+    let sandbox = Sandbox::new();
+    let bare = sandbox.machine(&[]);
+    let nothing = sandbox.install_on(&bare, &[]).expect(0).stdout;
+    assert!(
+        nothing.starts_with("no editor that Pillion knows"),
+        "{nothing}"
+    );
+    let machine = sandbox.machine(&["nvim", "vim"]);
+    sandbox.install_on(&machine, &["--yes"]).expect(0);
+    assert_eq!(sandbox.installed(), [true, true]);
+    let nothing = sandbox.install_on(&machine, &[]).expect(0).stdout;
+    assert!(
+        nothing.starts_with("every editor on this machine has"),
+        "{nothing}"
+    );
+}
+
+#[test]
+fn one_that_cannot_be_installed_does_not_keep_the_others_waiting() {
+    let sandbox = Sandbox::new();
+    let machine = sandbox.machine(&["nvim", "vim"]);
+    // Where its folder would be.
+    let data = sandbox.data();
+    fs::create_dir_all(data.parent().unwrap()).unwrap();
+    fs::write(&data, "").unwrap();
+    let ran = sandbox.install_on(&machine, &["--yes"]).expect(1);
+    assert!(ran.stderr.starts_with("error: Neovim: "), "{}", ran.stderr);
+    assert_eq!(sandbox.installed(), [false, true]);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn each_editor_is_one_question() {
+    let sandbox = Sandbox::new();
+    let machine = sandbox.machine(&["nvim", "vim", "kak"]);
+    let env = sandbox.home.env().with("PATH", &machine);
+    let program = env!("CARGO_BIN_EXE_pillion");
+    let line = format!("{program} install; echo \"exit code $?\"; read line");
+    let shell = ["/bin/sh", "-c", &line];
+    let folder = sandbox.home.workspace();
+    let pane = Tmux::start().spawn("install", Size::new(100, 30), &env, &folder, &shell);
+    pane.wait_for("Neovim: install plugin? [Y/n]", SOON);
+    pane.send_keys(["n", "Enter"]);
+    pane.wait_for("Vim: install plugin? [Y/n]", SOON);
+    pane.send_keys(["Enter"]);
+    pane.wait_for("Kakoune: install", SOON);
+    // The end of the input is no yes.
+    pane.send_keys(["C-d"]);
+    pane.wait_for("exit code 0", SOON);
+    assert_eq!(sandbox.installed(), [false, true]);
+}
