@@ -257,7 +257,7 @@ same command again accepts."
       (unless (or (eql (pillion-diff-seen-revision diff) (pillion-diff-revision diff))
                   (eq diff (pillion-view-focused))
                   (pillion-view-shown-p diff))
-        (pillion-diff--go-to diff))
+        (pillion-view-go-to diff))
       (pillion-diff--decide diff "accept" is-typed))))
 
 ;;;###autoload
@@ -268,22 +268,6 @@ prefix argument, the one with this ID."
   (interactive "P")
   (let ((is-typed (pillion-diff--typed-p (called-interactively-p 'interactive))))
     (pillion-diff--decide (pillion-diff--choose id "Reject which diff? ") "reject" is-typed)))
-
-(defun pillion-diff--go-to (diff)
-  "Bring the person to DIFF."
-  (let ((window (and (pillion-view-shown-p diff)
-                     (get-buffer-window (pillion-diff-buffer diff) 'visible)))
-        (here (pillion-view-focused)))
-    (if window
-        (progn (select-frame-set-input-focus (window-frame window))
-               (select-window window))
-      (dolist (other (cons diff pillion-diff--pending))
-        (when (and (pillion-diff-config other)
-                   (or (eq other diff) (eq other here)
-                       (eq (pillion-diff-frame other) (selected-frame))))
-          (pillion-view-hide other)))
-      (unless (pillion-view-show diff t)
-        (user-error "Pillion: the diff cannot be shown in this frame")))))
 
 ;;;###autoload
 (defun pillion-diffs (&optional id)
@@ -297,11 +281,11 @@ With a prefix argument, it is the one with this ID."
     (cond ((and here (not id) (null others))
            (pillion-say "this is the only pending diff"))
           ((and here (not id) (null (cdr others)))
-           (pillion-diff--go-to (car others)))
+           (pillion-view-go-to (car others)))
           ((and here (not id))
-           (pillion-diff--go-to (pillion-diff--choose-of others "Go to which diff? ")))
+           (pillion-view-go-to (pillion-diff--choose-of others "Go to which diff? ")))
           (t
-           (pillion-diff--go-to (pillion-diff--choose id "Go to which diff? "))))))
+           (pillion-view-go-to (pillion-diff--choose id "Go to which diff? "))))))
 
 ;;; What must not accept
 

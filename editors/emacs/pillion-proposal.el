@@ -21,6 +21,8 @@
   buffer original-buffer hunks compared refresh-timer
   ;; Which revision was drawn, and since when; the overlays of the hunks with which it came.
   (seen-revision 0) (seen-since 0.0) parts
+  ;; How many of these were on the screen, nil until the first look.
+  seen-count
   ;; Whether the program is ruling about a decision.  What the person had not saved when that was
   ;; merged in, and what came of it.
   is-deciding merged
@@ -62,6 +64,7 @@ They are compared only when a command needs it.")
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "C-c C-c") #'pillion-accept)
     (define-key map (kbd "C-c C-k") #'pillion-reject)
+    (define-key map (kbd "C-c C-v") #'pillion-next-unseen)
     (define-key map (kbd "C-c C-n") #'pillion-next-hunk)
     (define-key map (kbd "C-c C-p") #'pillion-previous-hunk)
     (define-key map (kbd "C-c C-d") #'pillion-drop-hunk)
@@ -76,6 +79,7 @@ They are compared only when a command needs it.")
 (declare-function pillion-accept "pillion-diff" (&optional id))
 (declare-function pillion-reject "pillion-diff" (&optional id))
 (declare-function pillion-explain-keys "pillion-diff" ())
+(declare-function pillion-next-unseen "pillion-seen" ())
 (declare-function pillion-next-hunk "pillion-diff" ())
 (declare-function pillion-previous-hunk "pillion-diff" ())
 (declare-function pillion-drop-hunk "pillion-diff" ())
@@ -83,6 +87,8 @@ They are compared only when a command needs it.")
 
 (define-minor-mode pillion-diff-mode
   "The keys that decide about a proposal.
+Its header line says how many of its hunks have been on the screen, as
+in \"seen 5/40\", until all have.  \\[pillion-next-unseen] goes on to what has not.
 
 \\{pillion-diff-mode-map}"
   :lighter " Proposal"
@@ -144,18 +150,31 @@ After other changes of TEXT, nobody knows whether all of it is there."
                      (mapconcat (lambda (it) (propertize (concat "! " it "\n") 'face 'warning))
                                 (pillion-diff-remarks diff) ""))))))
 
+(defun pillion-proposal--seen (diff)
+  "How many hunks of DIFF were on the screen, or nothing if all were."
+  (let ((count (pillion-diff-seen-count diff)) (all (length (pillion-diff-parts diff))))
+    (if (and count (< count all)) (format " | seen %d/%d" count all) "")))
+
 (defun pillion-proposal--header (diff)
-  "The header line of the proposal of DIFF."
+  "The header line of the proposal of DIFF, in the selected window."
   ;; A narrow window cuts off the end: what people know by heart comes last.
-  (string-replace
-   "%" "%%"
-   (concat " " (propertize (pillion-proposal-name diff) 'face 'bold)
-           (when (buffer-modified-p (pillion-diff-buffer diff))
-             ", edited")
-           (mapconcat (lambda (it) (concat " | " (propertize it 'face 'warning)))
-                      (pillion-diff-remarks diff) "")
-           " | C-c C-c accepts, C-c C-k rejects | "
-           (pillion-plain (pillion-diff-agent diff)))))
+  (let* ((room (window-width))
+         (seen (pillion-proposal--seen diff))
+         (name (pillion-proposal-name diff))
+         (edited (if (buffer-modified-p (pillion-diff-buffer diff)) ", edited" ""))
+         (rest (concat (mapconcat (lambda (it) (concat " | " (propertize it 'face 'warning)))
+                                  (pillion-diff-remarks diff) "")
+                       " | C-c C-c accepts, C-c C-k rejects | "
+                       (pillion-plain (pillion-diff-agent diff))))
+         (key (if (equal seen "") "" ": C-c C-v goes on"))
+         (needed (string-width (concat " " edited seen))))
+    (when (> (+ (string-width (concat name key rest)) needed) room)
+      (setq key ""))
+    (string-replace
+     "%" "%%"
+     (concat " " (propertize (truncate-string-to-width name (max 8 (- room needed)) nil nil "…")
+                             'face 'bold)
+             edited seen key rest))))
 
 (defun pillion-proposal--original-header (diff)
   "The header line of the original of DIFF."

@@ -8,14 +8,23 @@
 ;; which hunks have been on the screen.  What follows from that, the program
 ;; knows.
 ;;
-;; Before a command, the screen is as the last redisplay left it: what a window
-;; shows then was seen.  Each hunk of a proposal has an overlay that holds which
-;; parts of it were not.
+;; Before a command, and a moment after a redisplay, the screen is as that left
+;; it: what a window shows then was seen.  Each hunk of a proposal has an overlay
+;; that holds which parts of it were not.
 
 ;;; Code:
 
 (require 'pillion-core)
 (require 'pillion-proposal)
+(require 'pillion-view)
+
+(defconst pillion-seen--drawn-after 0.05
+  "So many seconds after Emacs began to draw, what is there is on the screen.")
+
+(defconst pillion-seen--margin 4
+  "So many columns are left of what is gone to sideways.")
+
+(defvar pillion-seen--timer nil)
 
 (defvar pillion-seen--begun-at nil
   "When the person began the key sequence or the prompt in which they are.")
@@ -43,13 +52,17 @@ A keyboard repeats ten times a second, and most commands are two keys.")
         (setf (pillion-diff-seen-revision diff) (pillion-diff-revision diff)
               (pillion-diff-seen-since diff) (float-time))
         (when (pillion-diff-came-at diff)
-          (setf (pillion-diff-came-at diff) (float-time)))))))
+          (setf (pillion-diff-came-at diff) (float-time))))
+      (when (and (not (eql (pillion-diff-seen-count diff) (length (pillion-diff-parts diff))))
+                 (not (memq pillion-seen--timer timer-list)))
+        (setq pillion-seen--timer
+              (run-at-time pillion-seen--drawn-after nil #'pillion-seen--look))))))
 (put 'pillion-seen--note-drawn 'permanent-local-hook t)
 
 (defun pillion-seen--sight (window start)
   "The sight of WINDOW from START on, to be compared with others."
   (let ((buffer (window-buffer window)))
-    (list buffer (buffer-chars-modified-tick buffer) start)))
+    (list buffer (buffer-chars-modified-tick buffer) start (window-hscroll window))))
 
 (defun pillion-seen--note-scrolled (window start)
   "WINDOW is drawn from START on."
@@ -60,9 +73,27 @@ A keyboard repeats ten times a second, and most commands are two keys.")
   "A command begins: note what the person could see."
   (unless pillion-seen--begun-at
     (setq pillion-seen--begun-at (float-time)))
+  (mapc #'pillion-seen--note-windows pillion-diff--pending))
+
+(defun pillion-seen--note-windows (diff)
+  "Note what the windows of DIFF show, and how many hunks have been there."
+  (dolist (window (get-buffer-window-list (pillion-diff-buffer diff) nil t))
+    (pillion-seen--note-window window))
+  (let ((count (length (pillion-seen--hunks diff))))
+    (unless (eql count (pillion-diff-seen-count diff))
+      (setf (pillion-diff-seen-count diff) count)
+      (with-current-buffer (pillion-diff-buffer diff)
+        (force-mode-line-update)))))
+
+(defun pillion-seen--look ()
+  "A redisplay is over."
   (dolist (diff pillion-diff--pending)
     (dolist (window (get-buffer-window-list (pillion-diff-buffer diff) nil t))
-      (pillion-seen--note-window window))))
+      ;; While it drew, Emacs may have brought point into view sideways.
+      (when (equal (take 3 (pillion-seen--sight window (window-start window)))
+                   (take 3 (window-parameter window 'pillion-sight)))
+        (pillion-seen--note-scrolled window (window-start window))))
+    (pillion-seen--note-windows diff)))
 
 (defun pillion-seen-after-command ()
   "A command has ended; from now on, keys refer to what is on the screen."
@@ -95,28 +126,76 @@ A key that is held down gives the same command again and again."
   "Who is changing the hunk of OVERLAY has seen it."
   (overlay-put overlay 'pillion-unseen nil))
 
+(defun pillion-seen--common (one other)
+  "How many characters ONE and OTHER begin with that are the same."
+  (let ((compared (compare-strings one nil nil other nil nil)))
+    (if (eq compared t) (length one) (1- (abs compared)))))
+
+(defun pillion-seen--changed (before after)
+  "Where the line AFTER differs from the line BEFORE: a pair."
+  (let* ((from (pillion-seen--common before after))
+         (to (- (length after)
+                (pillion-seen--common (reverse (substring before from))
+                                      (reverse (substring after from))))))
+    ;; Of what was only removed, what is beside its place.
+    (if (< from to)
+        (cons from to)
+      (cons (max 0 (1- from)) (1+ from)))))
+
+(defun pillion-seen--text (buffer place)
+  "The lines of BUFFER that are at PLACE."
+  (with-current-buffer buffer
+    (save-restriction
+      (widen)
+      (split-string (string-remove-suffix
+                     "\n" (buffer-substring-no-properties (car place) (cdr place)))
+                    "\n"))))
+
+(defun pillion-seen--needed (diff hunk old new)
+  "What has to be seen of HUNK of DIFF, which is at OLD and at NEW.
+Pairs of positions, counted from its beginning.  Of a line in place of
+another, that is what differs."
+  (let ((all (- (cdr new) (car new))))
+    (if (or (pillion-diff-is-new diff) (= 0 (nth 1 hunk)) (/= (nth 1 hunk) (nth 3 hunk)))
+        (list (cons 0 all))
+      (let ((at 0))
+        (cl-mapcar (lambda (before after)
+                     (pcase-let ((`(,from . ,to) (pillion-seen--changed before after)))
+                       (prog1 (cons (min all (+ at from)) (min all (+ at to)))
+                         (setq at (+ at (length after) 1)))))
+                   (pillion-seen--text (pillion-diff-original-buffer diff) old)
+                   (pillion-seen--text (pillion-diff-buffer diff) new))))))
+
 (defun pillion-seen-begin (diff)
   "Nothing of the proposal of DIFF was on the screen yet."
-  (let ((buffer (pillion-diff-buffer diff)))
+  (let* ((buffer (pillion-diff-buffer diff))
+         (original (pillion-diff-original-buffer diff))
+         (hunks (pillion-diff-hunks diff))
+         (new (pillion-proposal-places buffer (mapcar #'cddr hunks)))
+         (old (if original
+                  (pillion-proposal-places original (mapcar (lambda (it) (take 2 it)) hunks))
+                new)))
     (with-current-buffer buffer
       (add-hook 'pre-redisplay-functions #'pillion-seen--note-drawn nil t)
       (add-hook 'window-scroll-functions #'pillion-seen--note-scrolled nil t))
     (pillion-seen-forget diff)
     (setf (pillion-diff-parts diff)
-          (mapcar (pcase-lambda (`(,from . ,to))
-                    (let ((overlay (make-overlay from to buffer)))
-                      ;; From where to where nobody saw it, counted from its beginning.
-                      (overlay-put overlay 'pillion-unseen (list (cons 0 (- to from))))
-                      (dolist (hook '(modification-hooks insert-in-front-hooks
-                                                         insert-behind-hooks))
-                        (overlay-put overlay hook '(pillion-seen--touch)))
-                      overlay))
-                  (pillion-proposal-places buffer (mapcar #'cddr (pillion-diff-hunks diff)))))))
+          (cl-mapcar (lambda (hunk old new)
+                       (let ((overlay (make-overlay (car new) (cdr new) buffer)))
+                         ;; From where to where nobody saw it, counted from its beginning.
+                         (overlay-put overlay 'pillion-unseen
+                                      (pillion-seen--needed diff hunk old new))
+                         (dolist (hook '(modification-hooks insert-in-front-hooks
+                                                            insert-behind-hooks))
+                           (overlay-put overlay hook '(pillion-seen--touch)))
+                         overlay))
+                     hunks old new))))
 
 (defun pillion-seen-forget (diff)
   "What was seen of DIFF is another revision."
   (mapc #'delete-overlay (pillion-diff-parts diff))
-  (setf (pillion-diff-parts diff) nil))
+  (setf (pillion-diff-parts diff) nil
+        (pillion-diff-seen-count diff) nil))
 
 (defun pillion-seen--without (ranges from to)
   "RANGES without what is between FROM and TO."
@@ -141,19 +220,29 @@ A key that is held down gives the same command again and again."
                            (pillion-seen--without unseen (- from start) (- end start)))))))
       (setq from end))))
 
-(defun pillion-seen--mark-columns (from to left right)
-  "Between FROM and TO, the columns between LEFT and RIGHT are on the screen."
-  (goto-char from)
-  (while (< (point) to)
-    (let ((begin (progn (move-to-column left) (point)))
-          (end (progn (move-to-column right) (point))))
-      ;; The end of the line is seen with its last character.
-      (pillion-seen--mark begin (if (eolp) (min (point-max) (1+ end)) end)))
-    (forward-line 1)))
+(defun pillion-seen--mark-columns (from to window)
+  "Between FROM and TO, the columns that WINDOW has room for are on the screen."
+  (let* ((here (window-point window))
+         (numbers (with-selected-window window (line-number-display-width)))
+         (width (- (window-body-width window) (if (zerop numbers) 0 (+ 2 numbers)))))
+    (goto-char from)
+    (while (< (point) to)
+      (let* ((is-scrolled (or (not (eq auto-hscroll-mode 'current-line))
+                              (<= (point) here (line-end-position))))
+             (left (if is-scrolled (window-hscroll window) 0))
+             ;; A mark stands in for the first column, and for the last.
+             (begin (progn (move-to-column (if (> left 0) (1+ left) 0)) (point)))
+             (end (progn (move-to-column (+ left (1- width))) (point))))
+        (unless (eolp)
+          (when (and (= (1+ end) (line-end-position)) (<= (+ 1 (current-column)) (+ left width)))
+            (setq end (1+ end))))
+        ;; The end of the line is seen with its last character.
+        (pillion-seen--mark begin (if (= end (line-end-position)) (min (point-max) (1+ end)) end)))
+      (forward-line 1))))
 
 (defun pillion-seen--note-window (window)
   "Note what WINDOW has shown since it was drawn."
-  (let ((from (window-start window)) (left (window-hscroll window)))
+  (let ((from (window-start window)))
     (when (and (pillion-frame-drawn-p (window-frame window))
                ;; It may have been scrolled or changed since, and not drawn again.
                (equal (pillion-seen--sight window from) (window-parameter window 'pillion-sight)))
@@ -162,9 +251,8 @@ A key that is held down gives the same command again and again."
           (let ((to (min (window-end window) (point-max))))
             (cond ((and (= (point-min) (point-max)) (= from to))
                    (mapc #'pillion-seen--touch (overlays-in from to)))
-                  ((or truncate-lines (> left 0))
-                   (pillion-seen--mark-columns from to left
-                                               (+ left (1- (window-body-width window)))))
+                  ((or truncate-lines (> (window-hscroll window) 0))
+                   (pillion-seen--mark-columns from to window))
                   (t (pillion-seen--mark from to)))))))))
 
 (defun pillion-seen--hunks (diff)
@@ -173,6 +261,65 @@ A key that is held down gives the same command again and again."
                        (seq-map-indexed (lambda (part index)
                                           (and (null (overlay-get part 'pillion-unseen)) index))
                                         (pillion-diff-parts diff)))))
+
+;;; What is next
+
+(defun pillion-seen-next (diff position)
+  "Where DIFF begins that was not on the screen, or nil.
+That is in the hunk at POSITION, in one after it, or in the first one."
+  (let* ((parts (seq-filter (lambda (it) (overlay-get it 'pillion-unseen))
+                            (pillion-diff-parts diff)))
+         (part (or (seq-find (lambda (it) (>= (overlay-end it) position)) parts)
+                   (car parts))))
+    (and part (+ (overlay-start part) (caar (overlay-get part 'pillion-unseen))))))
+
+(defun pillion-seen--go-to (position)
+  "Bring POSITION of the selected window into view, with what follows it."
+  (unless (<= (point-min) position (point-max))
+    (widen))
+  (goto-char position)
+  (when (invisible-p position)
+    ;; Folded, or the address of a link.
+    (setq buffer-invisibility-spec nil))
+  (recenter (min next-screen-context-lines (/ (window-body-height) 4)))
+  (let ((column (current-column)) (width (window-body-width)))
+    (when (< column (window-hscroll))
+      (set-window-hscroll nil 0))
+    (when (and truncate-lines (>= column (+ (window-hscroll) (- width 1))))
+      (if auto-hscroll-mode
+          ;; It brings point into the middle.
+          (move-to-column (+ column (max 0 (- (/ width 2) pillion-seen--margin))))
+        (set-window-hscroll nil (- column pillion-seen--margin))))))
+
+(defun pillion-seen--has-unseen (diff)
+  "Whether something of DIFF was not on the screen."
+  (pillion-seen-next diff 1))
+
+;;;###autoload
+(defun pillion-next-unseen ()
+  "Go on to what was not on the screen yet.
+That is the next page of a long hunk, or what changed in a line that is
+cut off, then the next hunk, then the proposal for another file."
+  (interactive)
+  (let* ((focused (pillion-view-focused))
+         (diff (if (pillion-diff--pending-p focused) focused (car pillion-diff--pending)))
+         (window (and diff (get-buffer-window (pillion-diff-buffer diff))))
+         (next (and window (pillion-seen-next diff (window-point window))))
+         (after (cdr (memq diff pillion-diff--pending)))
+         (other (seq-find #'pillion-seen--has-unseen (append after pillion-diff--pending))))
+    (cond ((not diff)
+           (user-error "Pillion: no diff is pending"))
+          ((not (and window (eq diff focused)))
+           (pillion-view-go-to diff))
+          (next
+           (push-mark nil t)
+           (with-selected-window window
+             (pillion-seen--go-to next)))
+          (other
+           (pillion-view-go-to other)
+           (pillion-say "this is the next diff: %s" (pillion-proposal-name other)))
+          (t
+           (pillion-say "all of it has been on the screen")))))
 
 (provide 'pillion-seen)
 ;;; pillion-seen.el ends here

@@ -256,6 +256,22 @@ Nil if it cannot be shown now without disturbing them."
           (pillion-diff-windows diff) nil
           (pillion-diff-arrangement diff) nil)))
 
+(defun pillion-view-go-to (diff)
+  "Bring the person to DIFF."
+  (let ((window (and (pillion-view-shown-p diff)
+                     (get-buffer-window (pillion-diff-buffer diff) 'visible)))
+        (here (pillion-view-focused)))
+    (if window
+        (progn (select-frame-set-input-focus (window-frame window))
+               (select-window window))
+      (dolist (other (cons diff pillion-diff--pending))
+        (when (and (pillion-diff-config other)
+                   (or (eq other diff) (eq other here)
+                       (eq (pillion-diff-frame other) (selected-frame))))
+          (pillion-view-hide other)))
+      (unless (pillion-view-show diff t)
+        (user-error "Pillion: the diff cannot be shown in this frame")))))
+
 (defun pillion-view-remove (diff)
   "Close the windows and the buffers of DIFF."
   (pillion-view-hide diff)

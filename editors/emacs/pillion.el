@@ -35,6 +35,7 @@
 ;;
 ;;     C-c C-c   accept it as it stands, with your edits
 ;;     C-c C-k   reject it; so does killing the buffer
+;;     C-c C-v   go on to what was not on the screen yet
 ;;     C-c C-n   the next hunk
 ;;     C-c C-p   the previous one
 ;;     C-c C-d   restore the original of the hunk; undo brings the hunk back
@@ -50,6 +51,9 @@
 ;; newer one.  Saving accepts nothing, so no autosave does; nor do keyboard macros,
 ;; timers or code.  If a hunk has not been on the screen, or there is something
 ;; else that you may not expect, a message says so, and the same key again accepts.
+;; Until all hunks have been there, the header line counts them, as in `seen 5/40',
+;; and `C-c C-v' goes on: to the next page of a long hunk, what changed in a line
+;; that is cut off, the next hunk, the proposal for another file.
 ;;
 ;; Emacs writes nothing: the agent writes the file once you accept, and the
 ;; buffer that visits it is read again, unless it has unsaved changes.  Points,

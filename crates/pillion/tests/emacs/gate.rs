@@ -5,13 +5,7 @@ use std::thread::sleep;
 use pillion_companion::gate::LOOK;
 use pillion_testkit::{Emacs, Home, SOON, Size};
 
-use crate::world::{ORIGINAL, PROPOSED, World};
-
-/// Lines with their numbers, changed where this says so.
-fn lines(count: usize, change: impl Fn(usize) -> Option<String>) -> String {
-    let line = |number: usize| change(number).unwrap_or_else(|| format!("line {number}\n"));
-    (1..=count).map(line).collect()
-}
+use crate::world::{ORIGINAL, PROPOSED, World, lines};
 
 /// The person pages through the proposal to its end.
 fn page_through(emacs: &Emacs) {

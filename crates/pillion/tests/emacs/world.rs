@@ -141,3 +141,9 @@ pub fn setup(version: EmacsVersion, home: &Home) -> EmacsSetup {
         .pillion(PILLION)
         .init("(pillion-mode 1)")
 }
+
+/// Lines with their numbers, changed where this says so.
+pub fn lines(count: usize, change: impl Fn(usize) -> Option<String>) -> String {
+    let line = |number: usize| change(number).unwrap_or_else(|| format!("line {number}\n"));
+    (1..=count).map(line).collect()
+}
