@@ -385,7 +385,9 @@ With a prefix argument, it is the one with this ID."
 
 (defun pillion-diff--replace (diff params)
   "Show the newer proposal in PARAMS in the view of DIFF."
-  (let ((was-edited (pillion-diff--edited-p diff)))
+  (let ((kept (and (pillion-diff--edited-p diff) (pillion-diff--keep diff))))
+    (when kept
+      (setf (pillion-diff-kept diff) kept))
     (pillion-diff--read diff params)
     (let ((original (pillion-diff-original-buffer diff)))
       (when (buffer-live-p original)
@@ -396,9 +398,11 @@ With a prefix argument, it is the one with this ID."
     (pillion-text-replace (pillion-diff-buffer diff) (pillion-diff-proposed diff))
     (pillion-diff--begin diff params)
     (run-at-time 0 nil #'pillion-proposal-draw diff)
-    (when (or was-edited (eq diff (pillion-view-focused)))
-      (pillion-say "%s revised %s%s" (pillion-diff-agent diff) (pillion-proposal-name diff)
-                   (if was-edited "; undo restores your edits" "")))
+    (when (or kept (eq diff (pillion-view-focused)))
+      (pillion-say-all "%s revised %s%s" (pillion-diff-agent diff) (pillion-proposal-name diff)
+                       (if kept
+                           (format "; your edits are in the buffer %s, and undo restores them" kept)
+                         "")))
     (pillion-diff--say-notes diff)))
 
 (defun pillion-diff--open (params)

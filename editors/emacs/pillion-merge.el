@@ -13,6 +13,7 @@
 (require 'pillion-core)
 (require 'pillion-client)
 (require 'pillion-proposal)
+(require 'pillion-seen)
 (require 'pillion-text)
 (require 'pillion-view)
 
@@ -29,7 +30,8 @@
 
 (defun pillion-merge--show (diff merged)
   "Put MERGED, the answer of the program, into the view of DIFF."
-  (pillion-text-replace (pillion-diff-buffer diff) (plist-get merged :content))
+  (let ((pillion-seen-is-from-others t))
+    (pillion-text-replace (pillion-diff-buffer diff) (plist-get merged :content)))
   (with-current-buffer (pillion-diff-buffer diff)
     (set-buffer-modified-p t))
   (let ((conflicts (or (plist-get merged :conflicts) 0)))

@@ -26,6 +26,8 @@
   ;; Whether the program is ruling about a decision.  What the person had not saved when that was
   ;; merged in, and what came of it.
   is-deciding merged
+  ;; The buffer with what the person wrote into a former revision.
+  kept
   ;; Since when it has a focus for which the person did not ask; the last key that was meant for another.
   came-at (astray-at 0.0)
   ;; Where it is shown: the frame, its windows, and its configuration before.
@@ -136,6 +138,8 @@ After other changes of TEXT, nobody knows whether all of it is there."
                 (when (pillion-diff-is-lossy diff)
                   (list "not UTF-8 on disk, will be UTF-8"))
                 (ensure-list (pillion-proposal--unsaved-remark diff))
+                (when (and (pillion-diff-kept diff) (get-buffer (pillion-diff-kept diff)))
+                  (list (format "your edits of the former one: %s" (pillion-diff-kept diff))))
                 (mapcar #'pillion-plain (pillion-diff-notes diff)))))
 
 (defun pillion-proposal--show-remarks (diff)

@@ -122,9 +122,30 @@ A key that is held down gives the same command again and again."
 
 ;;; Which hunks
 
+(defvar pillion-seen-is-from-others nil
+  "Non-nil while text is put into a proposal that nobody types.")
+
 (defun pillion-seen--touch (overlay &rest _)
-  "Who is changing the hunk of OVERLAY has seen it."
-  (overlay-put overlay 'pillion-unseen nil))
+  "Who is changing the hunk of OVERLAY has seen it.
+What undo brings back may be anybody's."
+  (let ((is-others (or pillion-seen-is-from-others undo-in-progress))
+        (size (- (overlay-end overlay) (overlay-start overlay))))
+    (when (overlay-get overlay 'pillion-unseen)
+      (overlay-put overlay 'pillion-unseen (and is-others (list (cons 0 size)))))))
+
+(defun pillion-seen--on-change (overlay is-after &rest _)
+  "What is in the hunk of OVERLAY may change, or has if IS-AFTER.
+Some commands report all of the buffer as changed."
+  (when (overlay-get overlay 'pillion-unseen)
+    (let ((text (buffer-substring-no-properties (overlay-start overlay) (overlay-end overlay))))
+      (cond ((not is-after) (overlay-put overlay 'pillion-before text))
+            ((not (equal text (overlay-get overlay 'pillion-before)))
+             (pillion-seen--touch overlay))))))
+
+(defun pillion-seen--on-insert (overlay is-after &rest _)
+  "Text comes beside OVERLAY, or has come if IS-AFTER: where lines were removed?"
+  (when (and is-after (= (overlay-start overlay) (overlay-end overlay)))
+    (pillion-seen--touch overlay)))
 
 (defun pillion-seen--common (one other)
   "How many characters ONE and OTHER begin with that are the same."
@@ -185,9 +206,10 @@ another, that is what differs."
                          ;; From where to where nobody saw it, counted from its beginning.
                          (overlay-put overlay 'pillion-unseen
                                       (pillion-seen--needed diff hunk old new))
-                         (dolist (hook '(modification-hooks insert-in-front-hooks
-                                                            insert-behind-hooks))
-                           (overlay-put overlay hook '(pillion-seen--touch)))
+                         (overlay-put overlay 'modification-hooks '(pillion-seen--on-change))
+                         (dolist (hook '(insert-in-front-hooks insert-behind-hooks))
+                           (overlay-put overlay hook '(pillion-seen--on-change
+                                                       pillion-seen--on-insert)))
                          overlay))
                      hunks old new))))
 

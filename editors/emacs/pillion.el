@@ -43,8 +43,8 @@
 ;;
 ;; `M-x pillion-diffs' goes to a proposal that is out of sight, `pillion-accept'
 ;; and `pillion-reject' decide from elsewhere.  When it is decided, your windows
-;; are as they were.  What you wrote into a proposal that is rejected, or whose
-;; agent is gone, stays in a buffer named *Kept: …*.
+;; are as they were.  What you wrote into a proposal that is rejected, whose agent
+;; is gone, or that a newer one replaces, stays in a buffer named *Kept: …*.
 ;;
 ;; You accept only what you have seen.  Nothing is accepted before a proposal was
 ;; on the screen for 0.7 s, nor what you began to type before the agent sent a

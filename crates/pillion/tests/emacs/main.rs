@@ -45,6 +45,7 @@ mod diagnostics;
 mod gate;
 mod install;
 mod merge;
+mod newer;
 mod review;
 mod seen;
 #[allow(dead_code, reason = "shared with the other tests of the command")]

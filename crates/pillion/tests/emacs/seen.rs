@@ -36,7 +36,7 @@ each_emacs! {
         ] {
             let world = World::with(version, Home::new(), |setup| setup.size(size));
             let gemini = world.gemini();
-            let path = world.home.file(name, &lines(300, |_| None));
+            let path = world.home.file(name, lines(300, |_| None));
             gemini.propose(&path, &lines(300, |number| number.is_multiple_of(10).then(|| format!("changed {number}\n"))));
             world.wait_view();
             world.look();
@@ -86,7 +86,7 @@ each_emacs! {
     fn then_it_goes_to_another_file(version) {
         let world = World::new(version);
         let (gemini, claude) = (world.gemini(), world.agent(pillion_protocol::Dialect::QwenCode));
-        let other = world.home.file("b.txt", &lines(90, |_| None));
+        let other = world.home.file("b.txt", lines(90, |_| None));
         std::fs::write(&world.path, lines(90, |_| None)).unwrap();
         let proposed = lines(90, |number| [2, 80].contains(&number).then(|| "changed\n".to_owned()));
         world.propose(&gemini, &proposed);
@@ -138,6 +138,37 @@ each_emacs! {
             }
             world.is_accepted(&mut gemini, &proposed);
             assert!(!world.emacs.get::<bool>(ASKED), "{name}");
+            world.emacs.assert_no_errors();
+        }
+    }
+}
+
+each_emacs! {
+    fn what_others_put_in_is_not_seen(version) {
+        for (name, keys, seen) in [
+            ("merged", "<C-c><RET>", "(0)"),
+            ("merged and undone", "<C-c><RET><C-/>", "(0)"),
+            ("formatted", "<M-x>test-format<RET>", "(0)"),
+            ("replaced", "<M-x>test-replace<RET>", "(0 1)"),
+            ("replaced and undone", "<M-x>test-replace<RET><C-/>", "(0 1)"),
+        ] {
+            let commands = "(defun test-format () (interactive) (let ((source (generate-new-buffer \"source\")) (text (buffer-string))) \
+                (with-current-buffer source (insert \"formatted\\n\" text)) (replace-buffer-contents source))) \
+                (defun test-replace () (interactive) (save-excursion (goto-char (point-min)) (search-forward \"changed 80\") (replace-match \"mine\")))";
+            let world = World::with(version, Home::new(), |setup| setup.init(commands));
+            let gemini = world.gemini();
+            std::fs::write(&world.path, lines(90, |_| None)).unwrap();
+            world.emacs.eval("(revert-buffer t t)");
+            // As if typed a while ago.
+            world.emacs.eval("(with-current-buffer \"a.txt\" (save-excursion (goto-char (point-min)) (forward-line 49) (insert \"mine\\n\")))");
+            world.propose(&gemini, &lines(90, |number| [2, 80].contains(&number).then(|| format!("changed {number}\n"))));
+            world.emacs.wait_until("a look", COUNT);
+            let is_proposed = "(equal (buffer-string) (pillion-diff-proposed (pillion-view-focused)))";
+            world.emacs.input_until(keys.trim_end_matches("<C-/>"), &format!("(not {is_proposed})"));
+            if keys.ends_with("<C-/>") {
+                world.emacs.input_until("<C-/>", is_proposed);
+            }
+            world.emacs.wait_until(name, &format!("(equal '{seen} (append (pillion-seen--hunks (pillion-view-focused)) nil))"));
             world.emacs.assert_no_errors();
         }
     }
