@@ -218,7 +218,7 @@ each_neovim! {
         for layout in ["vertical", "horizontal"] {
             let review = Review::with(version, &format!("require('pillion').setup({{ diff = {{ layout = '{layout}' }} }})"));
             // Behind the first line, in the middle, and up to the last.
-            for (first, after) in [(2, 5900), (1000, 5000), (1000, 6001)] {
+            for (first, after) in [(1, 5900), (1, 3000), (2, 5900), (1000, 5000), (1000, 6001)] {
                 let path = review.world.home.file("long.txt", before.concat());
                 let proposed = before[..first - 1].concat() + &before[after - 1..].concat();
                 review.gemini.propose(&path, &proposed);
@@ -235,5 +235,25 @@ each_neovim! {
                 review.wait_gone();
             }
         }
+    }
+}
+
+each_neovim! {
+    /// The windows scroll together again once the person goes to the original.
+    fn what_is_removed_at_the_beginning_can_be_scrolled_through(version) {
+        let before: Vec<String> = (1..=600).map(|number| format!("line {number}\n")).collect();
+        let review = Review::new(version);
+        let path = review.world.home.file("long.txt", before.concat());
+        review.gemini.propose(&path, &before[500..].concat());
+        review.world.look();
+        let bound = "(function()
+            local windows = require('pillion.diff.pending').sorted()[1].windows
+            return { vim.wo[windows.left].scrollbind, vim.wo[windows.left].cursorbind, vim.wo[windows.right].scrollbind }
+          end)()";
+        let state = |code: &str| review.world.nvim.lua::<Value>(&format!("return {code}"), json!([]));
+        assert_eq!(state(bound), json!([false, false, true]));
+        review.type_until("<C-w>h", &format!("vim.deep_equal({bound}, {{ true, true, true }})"));
+        review.type_until("<C-f>", "vim.fn.line('w0') > 1");
+        review.world.nvim.assert_no_errors();
     }
 }

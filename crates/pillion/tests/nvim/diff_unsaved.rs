@@ -1,5 +1,8 @@
 //! What the person has not saved is missing in a proposal, and is merged into it if they want that.
 
+use std::fs;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::diff::{ORIGINAL, Review};
@@ -51,7 +54,7 @@ each_neovim! {
         review.is_accepted(&merged);
         let mine: Value = review.world.nvim.lua("return { vim.fn.getline(2), vim.bo.modified }", json!([]));
         assert_eq!(mine, json!(["mine", true]), "the person's own buffer");
-        assert_eq!(std::fs::read_to_string(&review.path).unwrap(), ORIGINAL);
+        assert_eq!(fs::read_to_string(&review.path).unwrap(), ORIGINAL);
     }
 }
 
@@ -61,5 +64,69 @@ each_neovim! {
         review.propose(PROPOSED);
         review.type_until(":PillionMerge<CR>", &said("your buffer has no unsaved changes"));
         assert_eq!(review.lines().join("\n") + "\n", PROPOSED);
+    }
+}
+
+/// What stands in the buffer of the file, whether it has unsaved changes, and whether a conflict was said.
+const BUFFER: &str = "{ table.concat(vim.fn.getbufline('a.txt', 1, '$'), '|'), vim.bo[vim.fn.bufnr('a.txt')].modified,
+    vim.api.nvim_exec('messages', true):find('changed on disk', 1, true) ~= nil }";
+
+fn buffer(review: &Review) -> Value {
+    review
+        .world
+        .nvim
+        .lua(&format!("return {BUFFER}"), json!([]))
+}
+
+each_neovim! {
+    /// Nobody has to type `:e!`: what was merged is in the file that the agent writes.
+    fn a_buffer_whose_changes_were_merged_is_read_when_the_agent_has_written(version) {
+        for (keys, edits, merged) in [
+            ("Gomine<Esc>", "", "one|2|three|four|five|six|seven|mine"),
+            // Both changed a line, and it stays the person's.
+            ("2Gccmine<Esc>", "", "one|mine|three|four|five|six|seven"),
+            // What they write into the proposal then.
+            ("6Gdd", "GoMORE<Esc>", "one|2|three|four|five|seven|MORE"),
+        ] {
+            let mut review = unsaved(version, keys);
+            let mine = review.lines().join("|");
+            review.propose(PROPOSED);
+            review.type_until(":PillionMerge<CR>", "require('pillion.diff.pending').sorted()[1].is_merged");
+            review.type_until(edits, &format!("table.concat(vim.fn.getline(1, '$'), '|') == '{merged}'"));
+            let text = merged.replace('|', "\n") + "\n";
+            review.world.nvim.input(":w<CR>");
+            review.is_accepted(&text);
+            fs::write(&review.path, &text).unwrap();
+            review.world.nvim.wait_until("the new text", &format!("vim.deep_equal({BUFFER}, {{ '{merged}', false, false }})"));
+            review.type_until("u", &format!("table.concat(vim.fn.getline(1, '$'), '|') == '{mine}'"));
+        }
+    }
+}
+
+each_neovim! {
+    fn a_buffer_with_changes_that_are_not_in_the_file_is_left_alone(version) {
+        for (in_the_proposal, in_the_buffer, mine) in [
+            ("", "", "one|two|three|four|five|six|seven|mine"),
+            // The merge is taken back.
+            (":PillionMerge<CR>", "", "one|two|three|four|five|six|seven|mine"),
+            // More is written before the agent writes.
+            (":PillionMerge<CR>", "ggOfirst<Esc>", "first|one|two|three|four|five|six|seven|mine"),
+        ] {
+            let mut review = unsaved(version, "Gomine<Esc>");
+            review.propose(PROPOSED);
+            let is_merged = !in_the_proposal.is_empty();
+            review.type_until(in_the_proposal, &format!("(require('pillion.diff.pending').sorted()[1].is_merged or false) == {is_merged}"));
+            if in_the_buffer.is_empty() && is_merged {
+                review.type_until("u", "not vim.bo.modified");
+            }
+            let text = review.lines().join("\n") + "\n";
+            review.world.nvim.input(":w<CR>");
+            review.is_accepted(&text);
+            review.type_until(in_the_buffer, "vim.api.nvim_get_mode().mode == 'n'");
+            fs::write(&review.path, &text).unwrap();
+            review.world.nvim.wait_until("the conflict", &format!("({BUFFER})[3]"));
+            std::thread::sleep(Duration::from_millis(300));
+            assert_eq!(buffer(&review), json!([mine, true, true]));
+        }
     }
 }

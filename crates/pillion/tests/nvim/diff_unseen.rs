@@ -31,7 +31,7 @@ fn one_hunk() -> (String, String) {
 }
 
 impl Review {
-    fn with_layout(version: pillion_testkit::NvimVersion, layout: &str) -> Review {
+    pub fn with_layout(version: pillion_testkit::NvimVersion, layout: &str) -> Review {
         Review::with(
             version,
             &format!(
@@ -40,7 +40,7 @@ impl Review {
         )
     }
 
-    fn propose_long(&self, (before, after): &(String, String)) -> PathBuf {
+    pub fn propose_long(&self, (before, after): &(String, String)) -> PathBuf {
         let path = self.world.home.file("long.txt", before);
         self.gemini.propose(&path, after);
         self.world.look();
@@ -49,12 +49,12 @@ impl Review {
     }
 
     #[track_caller]
-    fn is_asked(&mut self) {
+    pub fn is_asked(&mut self) {
         self.type_until(":w<CR>", ASKED);
         assert!(self.gemini.receives_no_outcome(Duration::from_millis(300)));
     }
 
-    fn unseen(&self) -> usize {
+    pub fn unseen(&self) -> usize {
         self.world.nvim.lua(
             "return #require('pillion.diff.pending').sorted()[1].unseen",
             json!([]),
@@ -76,7 +76,7 @@ impl Review {
     }
 
     #[track_caller]
-    fn is_accepted_as(&mut self, path: &std::path::Path, text: &str) {
+    pub fn is_accepted_as(&mut self, path: &std::path::Path, text: &str) {
         let expected = Update::accepted(path.display().to_string(), text);
         assert_eq!(self.gemini.outcome(), expected);
         self.wait_gone();

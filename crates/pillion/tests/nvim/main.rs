@@ -86,6 +86,7 @@ mod diff_texts;
 mod diff_unsaved;
 mod diff_unseen;
 mod diff_waiting;
+mod diff_wide;
 mod health;
 mod help;
 mod ide_client;

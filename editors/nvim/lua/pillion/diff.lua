@@ -39,6 +39,7 @@ local function accept(diff, sight)
     return decide.refuse(NOBODY)
   end
   vim.bo[diff.right].modified = false
+  merge.carry(diff, content)
   require("pillion.reload").expect(diff.path)
   if diff.is_new then
     new_file.expect(diff.path)

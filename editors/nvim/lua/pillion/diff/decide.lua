@@ -39,8 +39,10 @@ local function stay(diff, asked, ruling)
       label.announce_problem(diff, problem)
     end
   end
+  local place = asked.decision == "accept" and ruling["repeat"] and unseen.first_place(diff)
   vim.schedule(function()
-    notify.warn(ruling.message or "it does not count")
+    local message = ruling.message or "it does not count"
+    notify.warn(place and ("%s (not seen: %s)"):format(message, place) or message)
   end)
 end
 

@@ -34,19 +34,41 @@ local function on_answer(diff, before, err, merged)
   end
 end
 
+local function has_unsaved(diff)
+  return diff.left_is_users and vim.api.nvim_buf_is_loaded(diff.left) and vim.bo[diff.left].modified
+end
+
+local function ask(diff, proposed, callback)
+  return client.request("pillion/merge", {
+    original = diff.original_content,
+    proposed = proposed,
+    content = buffers.text(diff.left),
+  }, callback)
+end
+
+--- The person accepts `content`. If that has all of their unsaved changes, which merging it once more tells, their
+--- buffer is read again once the file is written.
+function M.carry(diff, content)
+  if not has_unsaved(diff) or diff.is_lossy then
+    return
+  end
+  local buf, tick = diff.left, vim.api.nvim_buf_get_changedtick(diff.left)
+  ask(diff, content, function(err, merged)
+    if not err and merged.content == content then
+      require("pillion.reload.check").carry(buf, tick, content)
+    end
+  end)
+end
+
 --- Asks Pillion to merge what stands in the person's buffer.
 function M.ask(diff)
-  if not (diff.left_is_users and vim.api.nvim_buf_is_loaded(diff.left) and vim.bo[diff.left].modified) then
+  if not has_unsaved(diff) then
     return notify.info("your buffer has no unsaved changes")
   elseif diff.is_lossy then
     return notify.error("a file that is not UTF-8 cannot be merged")
   end
   local before = buffers.text(diff.right)
-  local is_sent = client.request("pillion/merge", {
-    original = diff.original_content,
-    proposed = before,
-    content = buffers.text(diff.left),
-  }, function(err, merged)
+  local is_sent = ask(diff, before, function(err, merged)
     on_answer(diff, before, err, merged)
   end)
   if not is_sent then

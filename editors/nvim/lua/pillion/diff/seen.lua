@@ -42,6 +42,7 @@ function M.attach(find)
         for win, lines in pairs(drawn) do
           local info = vim.fn.getwininfo(win)[1]
           lines.first, lines.last = info.topline - 1, info.botline - 1
+          lines.view = unseen.view(win)
           lines.tick = vim.api.nvim_buf_get_changedtick(info.bufnr)
         end
         note_later(drawn)

@@ -1,5 +1,8 @@
 --- The hunks of a proposal that have not been on the screen yet, wherever the person's edits move them.
 
+local part = require("pillion.diff.part")
+local words = require("pillion.diff.words")
+
 local M = {}
 
 --- Follows the hunks that came with the proposal (`hunks` of `pillion/openDiff`) through the edits that follow.
@@ -7,7 +10,15 @@ function M.follow(diff)
   diff.unseen = {}
   for index, hunk in ipairs(diff.hunks) do
     local count = hunk.after["end"] - hunk.after.start
-    table.insert(diff.unseen, { index = index - 1, first = hunk.after.start, count = count, rows = {}, left = count })
+    table.insert(diff.unseen, {
+      index = index - 1,
+      first = hunk.after.start,
+      count = count,
+      before = { first = hunk.before.start, count = hunk.before["end"] - hunk.before.start },
+      -- By row: true once it was seen, or what has to be seen of it, and what was.
+      rows = {},
+      left = count,
+    })
   end
 end
 
@@ -50,8 +61,29 @@ function M.attach(diff)
 end
 
 local function is_near(hunk, lines)
-  -- Where lines are only removed, one beside them must be there.
-  return hunk.first <= lines.last + (hunk.count == 0 and 1 or 0) and hunk.first + hunk.count >= lines.first
+  -- Where lines are only removed, one beside them must be there; of others, a part.
+  return hunk.first <= lines.last + 1 and hunk.first + hunk.count >= lines.first
+end
+
+--- Of a line that does not fit, what has to be on the screen.
+local function needed(diff, hunk, offset, line)
+  local before = hunk.before
+  return words.needed(offset < before.count and diff.original.lines[before.first + offset + 1] or nil, line)
+end
+
+--- Whether all that matters of a row of a hunk has been on the screen, now that it is drawn once more.
+local function sees_row(diff, hunk, row, win, lines)
+  local offset = row - hunk.first
+  local line, from, to = part.on_screen(win, row, lines)
+  if not from then
+    return false
+  elseif from == 0 and to >= #line then
+    return true
+  end
+  local known = hunk.rows[offset] or { needed = needed(diff, hunk, offset, line), seen = {} }
+  known.seen = part.add(known.seen, from, to)
+  hunk.rows[offset] = known
+  return part.first_gap(known.needed, known.seen) == nil
 end
 
 --- A window was drawn with the rows from `lines.first` to `lines.last`.
@@ -62,6 +94,7 @@ function M.drawn(diff, win, lines)
   local is_there = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == diff.right
   if
     not is_there
+    or not vim.deep_equal(lines.view, M.view(win))
     or lines.tick ~= vim.api.nvim_buf_get_changedtick(diff.right)
     or not vim.iter(diff.unseen):any(is_in_reach)
   then
@@ -72,8 +105,10 @@ function M.drawn(diff, win, lines)
       if hunk.count == 0 then
         return is_near(hunk, lines)
       end
-      for row = math.max(hunk.first, lines.first), math.min(hunk.first + hunk.count - 1, lines.last) do
-        if not hunk.rows[row - hunk.first] and vim.fn.foldclosed(row + 1) == -1 then
+      -- Of the line below the last, a part may be there.
+      for row = math.max(hunk.first, lines.first), math.min(hunk.first + hunk.count - 1, lines.last + 1) do
+        local is_news = hunk.rows[row - hunk.first] ~= true and vim.fn.foldclosed(row + 1) == -1
+        if is_news and sees_row(diff, hunk, row, win, lines) then
           hunk.rows[row - hunk.first] = true
           hunk.left = hunk.left - 1
         end
@@ -81,6 +116,32 @@ function M.drawn(diff, win, lines)
       return hunk.left == 0
     end)
   end)
+end
+
+--- How a window is scrolled.
+function M.view(win)
+  local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  return { topline = view.topline, leftcol = view.leftcol, skipcol = view.skipcol }
+end
+
+--- Where the first of what was not on the screen is, as a phrase; nil if all was.
+function M.first_place(diff)
+  local hunk = diff.unseen[1]
+  if not hunk then
+    return nil
+  end
+  local offset = 0
+  while offset < hunk.count and hunk.rows[offset] == true do
+    offset = offset + 1
+  end
+  local row = math.min(hunk.first + offset, vim.api.nvim_buf_line_count(diff.right) - 1)
+  local known = hunk.rows[offset]
+  local at = type(known) == "table" and part.first_gap(known.needed, known.seen)
+  if not at then
+    return ("line %d"):format(row + 1)
+  end
+  local line = vim.api.nvim_buf_get_lines(diff.right, row, row + 1, false)[1] or ""
+  return ("line %d, column %d"):format(row + 1, vim.fn.strdisplaywidth(line:sub(1, at)) + 1)
 end
 
 --- The numbers of the hunks that were on the screen, from 0.

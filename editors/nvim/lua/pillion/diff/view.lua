@@ -11,6 +11,7 @@ local layout = require("pillion.diff.layout")
 local original = require("pillion.diff.original")
 local proposal = require("pillion.diff.proposal")
 local quiet = require("pillion.diff.quiet")
+local removed = require("pillion.diff.removed")
 local text = require("pillion.diff.text")
 local unified = require("pillion.diff.unified")
 
@@ -97,15 +98,6 @@ function M.refresh_folds(diff)
   end
 end
 
---- Shows where lines begin that are only removed, and more of them than a window shows: the line behind them would be
---- below their end. What stands before them is shown with them, if anything does.
-local function show_removed(win, hunk)
-  vim.api.nvim_win_set_cursor(win, { hunk.new, 0 })
-  vim.api.nvim_win_call(win, function()
-    vim.fn.winrestview({ topline = hunk.new, topfill = 0 })
-  end)
-end
-
 local function go_to_first_hunk(diff)
   local told = hunks.told(diff.hunks)
   local first = (vim.bo[diff.right].modified and hunks.between(original.lines(diff), text.lines(diff.right)) or told)[1]
@@ -113,8 +105,7 @@ local function go_to_first_hunk(diff)
     return
   end
   local win = diff.windows.right
-  if first.new_count == 0 and first.new > 0 and first.old_count >= vim.api.nvim_win_get_height(win) then
-    show_removed(win, first)
+  if removed.show(diff.windows, first) then
     return
   end
   local count = vim.api.nvim_buf_line_count(diff.right)

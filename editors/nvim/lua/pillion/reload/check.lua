@@ -19,6 +19,9 @@ local MAX_LOOKED_AT = 8 * 1024 * 1024
 --- `missing_since`, `is_told` (the person knows that text and file went different ways).
 local seen = {}
 
+--- Accepted texts that have all that a buffer has and its file has not, by buffer: { tick, content }.
+local carried = {}
+
 local function stamp_of(path)
   local stat = vim.uv.fs_stat(path)
   if not stat or stat.type ~= "file" then
@@ -75,6 +78,12 @@ local function has_text_of_file(buf, path)
   local text = require("pillion.buffers").text(buf)
   local stat = vim.uv.fs_stat(path)
   return stat ~= nil and stat.size == #text and content_of(path) == text
+end
+
+--- Whether the file has everything that the person changed in the buffer: nothing is lost when it is read.
+local function is_carried(buf, path)
+  local text = carried[buf]
+  return text ~= nil and vim.api.nvim_buf_get_changedtick(buf) == text.tick and content_of(path) == text.content
 end
 
 --- The 'fileformat' in which all lines of a file end, or nil.
@@ -144,6 +153,8 @@ local function answer(buf, path, reason)
   elseif reason == "conflict" then
     if has_text_of_file(buf, path) then
       return "reload"
+    elseif is_carried(buf, path) then
+      return is_read_otherwise(buf, path) and "edit" or "reload"
     end
     warn_about_conflict(buf)
   elseif reason == "deleted" then
@@ -218,7 +229,7 @@ end
 local function read_again(buf)
   keeping_views(buf, function()
     vim.api.nvim_buf_call(buf, function()
-      vim.cmd("silent keepjumps edit")
+      vim.cmd("silent keepjumps edit!")
     end)
   end)
 end
@@ -295,8 +306,8 @@ function M.look(buf)
   end
   if stamp == known.stamp then
     known.missing_since = nil
-    if stamp and known.is_told and not is_modified(buf) then
-      -- The person took back the changes that stood in the way.
+    if stamp and known.is_told and (not is_modified(buf) or is_carried(buf, path)) then
+      -- The person took back the changes that stood in the way, or they are in the file.
       read_again(buf)
     end
     return false
@@ -314,7 +325,12 @@ function M.remember(buf)
 end
 
 function M.forget(buf)
-  seen[buf] = nil
+  seen[buf], carried[buf] = nil, nil
+end
+
+--- `content` is what an agent is about to write, with all unsaved changes of the buffer as it was at `tick`.
+function M.carry(buf, tick, content)
+  carried[buf] = { tick = tick, content = content }
 end
 
 return M
