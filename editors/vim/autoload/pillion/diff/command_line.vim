@@ -12,6 +12,7 @@ const COMMANDS = [
   ['wq', 'wq', 'exit'],
   ['x', 'xit', 'exit'],
   ['exi', 'exit', 'exit'],
+  ['q', 'quit', 'quit'],
   ['qa', 'qall', 'quit_all'],
   ['quita', 'quitall', 'quit_all'],
   ['wa', 'wall', 'write_all'],
@@ -39,8 +40,8 @@ def WithoutRange(line: string): string
   return substitute(line, '^\%([ \t0-9:.,;%$*+-]\|''.\|/[^/]*/\|?[^?]*?\)*', '', '')
 enddef
 
-# What the first command of a line does: `write`, `update`, `exit` (write and quit), `write_all`, `exit_all` or
-# `quit_all`; empty for everything else. And its argument.
+# What the first command of a line does: `write`, `update`, `exit` (write and quit), `quit`, `write_all`, `exit_all` or
+# `quit_all`; empty for everything else. Its argument, and `!` if it has that.
 export def Kind(typed: string): list<string>
   var line = WithoutRange(typed)
   var name = matchstr(line, '^\a\+')
@@ -49,12 +50,13 @@ export def Kind(typed: string): list<string>
     name = matchstr(line, '^\a\+')
   endwhile
   if name == ''
-    return ['', '']
+    return ['', '', '']
   endif
+  const force = strpart(line, strlen(name), 1) == '!' ? '!' : ''
   const argument = trim(substitute(strpart(line, strlen(name)), '^!', '', ''))
   # `:W` is taken for what people who type it mean.
   const entry = Find(COMMANDS, name =~# '^\u' ? tolower(name) : name)
-  return empty(entry) ? ['', argument] : [entry[2], argument]
+  return [empty(entry) ? '' : entry[2], argument, force]
 enddef
 
 # Whether a write with this argument goes to the file of the buffer: not to another one, not to a command, and not

@@ -7,6 +7,8 @@ import autoload '../notify.vim'
 import autoload './decide.vim'
 import autoload './label.vim'
 import autoload './pending.vim'
+import autoload './quiet.vim'
+import autoload './typed.vim'
 
 var is_saying = false
 
@@ -30,6 +32,27 @@ def Mark(diff: dict<any>)
   })
 enddef
 
+# Whether Vim ends with the window in focus.
+def IsLastWindow(): bool
+  return tabpagenr('$') == 1 && winnr('$') == 1
+enddef
+
+# Vim shows the buffer that it asks to be written: one that waits is shown otherwise.
+def PutBack(win: number, buf: number)
+  if win == win_getid() && buf != bufnr() && bufexists(buf) && get(pending.OfBuffer(bufnr()), 'waits', false)
+    quiet.Run(() => execute($'buffer {buf}'))
+  endif
+enddef
+
+# What Vim says of a buffer that nobody knows is no news, and nobody is to press Enter for it.
+def PassPrompt()
+  if mode() == 'r' && v:errmsg =~ '^E162:.*"pillion://'
+    const [win, buf] = [win_getid(), bufnr()]
+    execute $'autocmd PillionQuit SafeState * ++once PutBack({win}, {buf})'
+    feedkeys("\<CR>", 'n')
+  endif
+enddef
+
 # What `!` would reject; if Vim is still there.
 def SayWhatWaits()
   if is_saying
@@ -38,6 +61,7 @@ def SayWhatWaits()
   is_saying = true
   timer_start(0, (_) => {
     is_saying = false
+    PassPrompt()
     const diffs = pending.Sorted()
     if len(diffs) == 1
       notify.Warn($"{diffs[0].agent}'s change to {label.Path(diffs[0])} is pending: :qa! rejects it")
@@ -47,15 +71,18 @@ def SayWhatWaits()
   })
 enddef
 
-# Before a command that was typed in the buffer `buf`, see `command_line.Kind`.
-export def Prepare(kind: string, buf: number)
+# Before a command that was typed in the buffer `buf`, see `command_line.Kind`. What to carry out instead, if anything:
+# Vim itself would say more than once that something is not written, and name a buffer that nobody knows.
+export def Prepare(kind: string, buf: number, force: string): any
   const here = pending.OfBuffer(buf)
-  if kind == 'quit_all' || kind == 'exit_all'
+  const is_all = kind == 'quit_all' || kind == 'exit_all'
+  if is_all || IsLastWindow() && (kind == 'quit' || kind == 'exit') && empty(here)
     decide.Finish()
-    for diff in pending.Sorted()
-      Mark(diff)
-    endfor
+    if empty(pending.Sorted()) || is_all && force != ''
+      return v:none
+    endif
     SayWhatWaits()
+    return kind == 'exit_all' ? 'wall' : ''
   elseif kind == 'exit' && !empty(here)
     # `:x` writes only what is modified, but "write and quit" here means the proposal.
     Mark(here)
@@ -63,6 +90,24 @@ export def Prepare(kind: string, buf: number)
     notify.Soon('info', ':update writes only what you edited: :w accepts')
   elseif kind == 'write_all' && !empty(here) && !getbufvar(buf, '&modified')
     notify.Soon('info', ':wa does not accept a proposal: type :w in it')
+  endif
+  return v:none
+enddef
+
+# Vim is about to end, by what may have been no command line: `ZQ`, a map, a function. The last window may be that of
+# a proposal, which goes with it.
+def OnExit()
+  if typed.Quits(true)
+    return
+  endif
+  decide.Finish()
+  const is_last = IsLastWindow()
+  const rest = pending.Sorted()->filter((_, diff) => !is_last || diff.right != bufnr())
+  for diff in rest
+    Mark(diff)
+  endfor
+  if !empty(rest)
+    SayWhatWaits()
   endif
 enddef
 
@@ -86,6 +131,7 @@ enddef
 export def Attach()
   augroup PillionQuit
     autocmd!
+    autocmd ExitPre * OnExit()
     autocmd QuitPre pillion://* OnQuit(str2nr(expand('<abuf>')))
   augroup END
 enddef

@@ -11,13 +11,13 @@ vim9script
 import autoload './command_line.vim'
 import autoload './seen.vim'
 
-# What is carried out: {buf, kind, argument, is_typed, drawn}, with what was on the screen when it was begun, see
+# What is carried out: {buf, kind, argument, force, is_typed, drawn}, with what was on the screen when it was begun, see
 # `seen.Snapshot`; empty for nothing.
 var running: dict<any> = {}
 # The same of the command line in which the person is.
 var entered: dict<any> = {}
-# Called with what is about to be carried out.
-var OnCommand: func = (_, _) => 0
+# Called with what is about to be carried out. What it returns, if it is a text, is carried out instead.
+var OnCommand: func = (_, _, _) => v:none
 
 # Whether code plays what happens: it stands on the stack before `event`.
 export def IsPlayed(event: string): bool
@@ -29,14 +29,13 @@ def Enter()
   entered = {buf: bufnr(), drawn: seen.Snapshot(), is_typed: !IsPlayed('CmdlineEnter Autocommands')}
 enddef
 
-def Begin(line: string, buf: number, drawn: dict<dict<number>>, is_typed: bool)
-  const [kind, argument] = command_line.Kind(line)
+# What is to be carried out instead of this line, if it is a text.
+def Begin(line: string, buf: number, drawn: dict<dict<number>>, is_typed: bool): any
+  const [kind, argument, force] = command_line.Kind(line)
   # A macro goes on typing whatever is on the screen.
-  running = {buf: buf, kind: kind, argument: argument, is_typed: is_typed && reg_executing() == '', drawn: drawn,
+  running = {buf: buf, kind: kind, argument: argument, force: force, is_typed: is_typed && reg_executing() == '', drawn: drawn,
     is_users: line =~# '^[ :]*\u'}
-  if kind != ''
-    OnCommand(kind, buf)
-  endif
+  return kind == '' ? v:none : OnCommand(kind, buf, force)
 enddef
 
 def Leave()
@@ -46,7 +45,10 @@ def Leave()
   const start = entered
   entered = {}
   # Where it was begun in another buffer, it was not typed for this one.
-  Begin(getcmdline(), start.buf == bufnr() ? start.buf : -1, start.drawn, start.is_typed)
+  const instead = Begin(getcmdline(), start.buf == bufnr() ? start.buf : -1, start.drawn, start.is_typed)
+  if type(instead) == v:t_string
+    setcmdline(instead)
+  endif
   const mine = running
   timer_start(0, (_) => Finish(mine))
 enddef
@@ -62,7 +64,8 @@ def Rest()
   running = {}
 enddef
 
-# Listens. `Prepare(kind, buf)` is called before a command that writes or quits, see `command_line.Kind`.
+# Listens. `Prepare(kind, buf, force)` is called before a command that writes or quits, see `command_line.Kind`. If it
+# returns a text, that is carried out instead.
 export def Attach(Prepare: func)
   OnCommand = Prepare
   augroup PillionTyped
@@ -99,9 +102,9 @@ export def Writes(buf: number): bool
   return true
 enddef
 
-# Whether what is carried out quits Vim.
-export def Quits(): bool
-  return index(['quit_all', 'exit_all'], get(running, 'kind', '')) >= 0
+# Whether what is carried out quits Vim; with `!`, if `is_forced`.
+export def Quits(is_forced = false): bool
+  return index(['quit_all', 'exit_all'], get(running, 'kind', '')) >= 0 && (!is_forced || running.force != '')
 enddef
 
 # What of a diff was on the screen when the person began to type what is carried out.

@@ -1,0 +1,94 @@
+//! Quitting while a proposal waits: Vim stays, and one sentence says why.
+
+use pillion_agent::Update;
+use pillion_testkit::SOON;
+
+use crate::review::{ORIGINAL, PROPOSED, Review};
+
+/// What the person reads.
+const SAID: &str = "Gemini CLI's change to a.txt is pending: :qa! rejects it";
+
+impl Review {
+    /// The keys do not quit, and the sentence is all that is on the screen about it; nobody has to press a key for it.
+    #[track_caller]
+    fn says_what_waits(&mut self, keys: &str) {
+        self.vim().command("messages clear");
+        self.vim().input(keys);
+        self.vim().pane().wait_for(SAID, SOON);
+        self.vim().wait_until(keys, "mode(1) == 'n'");
+        let screen = self.vim().pane().screen();
+        for other in ["E37", "E162", "Press ENTER", "pillion://1/tmp"] {
+            assert!(!screen.contains(other), "{keys}: {screen}");
+        }
+        self.is_pending(keys);
+        let modified = "getbufinfo()->filter('v:val.changed')->map('v:val.name')";
+        assert!(
+            self.vim()
+                .get::<Vec<String>>(modified)
+                .iter()
+                .all(|name| name.ends_with("/a.txt")),
+            "{keys}"
+        );
+    }
+
+    /// A proposal waits while the person types in the only window there is.
+    #[track_caller]
+    fn waits_in_one_window(&mut self) {
+        self.vim().input_until("i", "mode() == 'i'");
+        self.begin_again(PROPOSED);
+        self.vim()
+            .pane()
+            .wait_for("Gemini CLI proposes a.txt", SOON);
+    }
+}
+
+each_vim! {
+    fn one_sentence_says_what_waits_and_no_error(version) {
+        let mut review = Review::with(version, "nnoremap <C-n> <Cmd>qa<CR>\ncommand Qa qa\nnnoremap ,q :qa<CR>\nfunction Quit()\nquitall\nendfunction");
+        review.propose(PROPOSED);
+        for keys in [":qa<CR>", ":wqa<CR>", ":quitall<CR>", ":xa<CR>", ":conf qa<CR>", ",q", "<C-n>", ":Qa<CR>", ":call Quit()<CR>"] {
+            for tab in [2, 1] {
+                review.vim().command(&format!("tabnext {tab}"));
+                review.says_what_waits(keys);
+            }
+        }
+        review.vim().input(":qa!<CR>");
+        assert_eq!(review.vim().wait_exit(), 0);
+        assert!(matches!(review.gemini.outcome(), Update::DiffRejected { .. }));
+    }
+}
+
+each_vim! {
+    /// That would end Vim, and with it what was never shown.
+    fn the_last_window_stays_while_a_proposal_waits(version) {
+        let mut review = Review::new(version);
+        for keys in [":q<CR>", "ZQ", "ZZ", ":q!<CR>", ":wq<CR>", "<C-w>q", ":qa<CR>", ":wqa<CR>"] {
+            review.waits_in_one_window();
+            review.says_what_waits(&format!("<Esc>{keys}"));
+            review.vim().wait_until("a view", "bufname() =~ '^pillion://'");
+            review.close();
+        }
+        review.waits_in_one_window();
+        review.vim().input("<Esc>:qa!<CR>");
+        assert_eq!(review.vim().wait_exit(), 0);
+        assert!(matches!(review.gemini.outcome(), Update::DiffRejected { .. }));
+    }
+}
+
+each_vim! {
+    fn wqa_writes_what_can_be_written(version) {
+        let mut review = Review::with(version, "set hidden");
+        let other = review.world.home.file("b.txt", "b\n");
+        review.vim().input_until(":edit b.txt<CR>", "bufname() == 'b.txt'");
+        review.vim().input_until("omine<Esc>", "&modified && mode() == 'n'");
+        review.propose(PROPOSED);
+        review.says_what_waits(":wqa<CR>");
+        review.vim().wait_until("written", "!getbufvar('b.txt', '&modified')");
+        assert_eq!(std::fs::read_to_string(other).unwrap(), "b\nmine\n");
+        assert_eq!(std::fs::read_to_string(&review.path).unwrap(), ORIGINAL);
+        review.vim().input(":PillionReject<CR>");
+        review.is_rejected();
+        review.vim().input(":qa<CR>");
+        assert_eq!(review.vim().wait_exit(), 0);
+    }
+}
