@@ -8,7 +8,7 @@ use pillion_testkit::{Home, Tmux};
 use crate::world::{PILLION, World, setup};
 
 /// Runs `pillion` as this person.
-fn pillion(home: &Home, args: &[&str]) {
+pub fn pillion(home: &Home, args: &[&str]) {
     let output = Command::new(PILLION)
         .args(args)
         .env_clear()

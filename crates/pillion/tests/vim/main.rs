@@ -59,6 +59,7 @@ mod session;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
+mod starters;
 mod terminal;
 mod texts;
 mod traces;

@@ -23,6 +23,8 @@ pub struct VimSetup {
     /// Holds what this one Vim needs: its settings, its socket.
     folder: PathBuf,
     plugin: Option<PathBuf>,
+    /// Nothing is set but what `vimrc` sets.
+    is_plain: bool,
     vimrc: String,
     arguments: Vec<OsString>,
     env: Env,
@@ -42,6 +44,7 @@ impl VimSetup {
             program,
             folder: home.root().join(format!("vim-{number}")),
             plugin: Some(PLUGIN.into()),
+            is_plain: false,
             vimrc: String::new(),
             arguments: Vec::new(),
             env: home
@@ -97,6 +100,17 @@ impl VimSetup {
         self
     }
 
+    /// With this `vimrc` and with what is installed in the home, as people have it. `$VIM` in it is the folder of
+    /// Vim's scripts.
+    #[must_use]
+    pub fn plain(self, vimrc: &str) -> VimSetup {
+        let plain = VimSetup {
+            is_plain: true,
+            ..self
+        };
+        plain.without_plugin().vimrc(vimrc)
+    }
+
     /// Only what is installed in the home.
     #[must_use]
     pub fn without_plugin(mut self) -> VimSetup {
@@ -135,10 +149,16 @@ impl VimSetup {
         let plugin = self.plugin.as_ref().map_or(String::new(), |plugin| {
             format!("set runtimepath^={}\n", plugin.display())
         });
+        let channel = format!(
+            "let g:test_channel = ch_open('unix:{}')\n",
+            socket.display()
+        );
+        if self.is_plain {
+            return channel + &self.vimrc;
+        }
         format!(
             "set nocompatible noswapfile viminfofile=NONE ttimeout ttimeoutlen=5\nfiletype plugin on\nsyntax on\n\
-             let g:test_channel = ch_open('unix:{}')\n{plugin}{}",
-            socket.display(),
+             {channel}{plugin}{}",
             self.vimrc
         )
     }
