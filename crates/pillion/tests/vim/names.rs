@@ -30,7 +30,7 @@ each_vim! {
         std::fs::create_dir_all(&folder).unwrap();
         for (at, name) in ["a.txt", "my [new] file.rs", "häß $(1) %.txt"].iter().enumerate() {
             let id = at + 1;
-            gemini.propose(&folder.join(name), "two\n");
+            gemini.propose(folder.join(name), "two\n");
             world.vim.wait_until("a view", &format!("bufname() == 'pillion://{id}/{name}'"));
             world.vim.pane().wait_for(&format!("p//{id}/{name}"), pillion_testkit::SOON);
             let list: String = world.vim.get("execute('ls!')");

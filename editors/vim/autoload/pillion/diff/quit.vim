@@ -12,6 +12,9 @@ import autoload './typed.vim'
 
 var is_saying = false
 
+# Where the person was when Vim asked for Enter.
+var came_from = {win: 0, buf: 0}
+
 # Whether the person edited a proposal.
 export def IsEdited(diff: dict<any>): bool
   return !!getbufvar(diff.right, '&modified') && !diff.is_marked
@@ -38,17 +41,18 @@ def IsLastWindow(): bool
 enddef
 
 # Vim shows the buffer that it asks to be written: one that waits is shown otherwise.
-def PutBack(win: number, buf: number)
-  if win == win_getid() && buf != bufnr() && bufexists(buf) && get(pending.OfBuffer(bufnr()), 'waits', false)
-    quiet.Run(() => execute($'buffer {buf}'))
+def PutBack()
+  const is_elsewhere = came_from.win == win_getid() && came_from.buf != bufnr() && bufexists(came_from.buf)
+  if is_elsewhere && get(pending.OfBuffer(bufnr()), 'waits', false)
+    quiet.Run(() => execute($'buffer {came_from.buf}'))
   endif
 enddef
 
 # What Vim says of a buffer that nobody knows is no news, and nobody is to press Enter for it.
 def PassPrompt()
   if mode() == 'r' && v:errmsg =~ '^E162:.*"pillion://'
-    const [win, buf] = [win_getid(), bufnr()]
-    execute $'autocmd PillionQuit SafeState * ++once PutBack({win}, {buf})'
+    came_from = {win: win_getid(), buf: bufnr()}
+    autocmd PillionQuit SafeState * ++once PutBack()
     feedkeys("\<CR>", 'n')
   endif
 enddef
