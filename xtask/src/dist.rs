@@ -9,7 +9,7 @@ mod deb;
 mod licences;
 mod npm;
 mod parts;
-mod target;
+pub mod target;
 mod whole;
 
 use std::fs;

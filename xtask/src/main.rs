@@ -9,6 +9,7 @@ mod lua;
 mod npm;
 mod picture;
 mod prerequisites;
+mod release;
 mod test;
 
 use std::io::Write;
@@ -30,6 +31,7 @@ enum Task {
     BenchDecider(bench::decider::Args),
     Picture(picture::Args),
     Dist(dist::Args),
+    Release(release::Args),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Task::BenchDecider(args) => bench::decider::run(&args),
         Task::Picture(args) => picture::run(&args),
         Task::Dist(args) => dist::run(&args),
+        Task::Release(args) => release::run(&args),
     };
     match done {
         Ok(code) => code,

@@ -69,6 +69,15 @@ const FOR_DISTRIBUTION: [Program; 4] = [
     program("ruby", "ruby"),
 ];
 
+/// Debian's, which is on nobody's PATH.
+pub const WINE: &str = "/usr/lib/wine/wine64";
+
+/// What only the checks of other platforms need.
+const FOR_PLATFORMS: [Program; 2] = [
+    program("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64-win32"),
+    program(WINE, "wine64"),
+];
+
 const fn program(name: &'static str, package: &'static str) -> Program {
     Program {
         name,
@@ -95,6 +104,11 @@ pub fn ensure_for_distribution() -> Result<()> {
     ensure!(is_root(), "it takes root");
     let missing = install(&FOR_DISTRIBUTION);
     none_missing(&missing, User::Tests).map_err(|what| anyhow!(what))
+}
+
+/// The same for the checks of other platforms: what is missing then, in words.
+pub fn ensure_for_platforms() -> Result<(), String> {
+    none_missing(&install(&FOR_PLATFORMS), User::Tests)
 }
 
 fn install(programs: &[Program]) -> Vec<Program> {

@@ -7,6 +7,7 @@ mod idle;
 mod isolation;
 mod needs;
 mod plan;
+mod platforms;
 mod pool;
 mod results;
 mod run;
@@ -70,15 +71,24 @@ const LSP: &str = "lsp";
 /// The suite of what is distributed. No other run has its tests: building that takes longer than all of them.
 const DIST: &str = "dist";
 
-/// The folders below `crates/pillion/tests`.
-const SUITES: [&str; 9] = [
-    "agents", DIST, EDITORS, "emacs", "it", "kakoune", LSP, "nvim", "vim",
+/// Not a suite of tests, but checks that no other run has.
+const PLATFORMS: &str = "platforms";
+
+/// The folders below `crates/pillion/tests`, and the platforms.
+const SUITES: [&str; 10] = [
+    "agents", DIST, EDITORS, "emacs", "it", "kakoune", LSP, "nvim", PLATFORMS, "vim",
 ];
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let in_ci = env::var_os("CI").is_some_and(|value| !value.is_empty());
     let no_skips = !args.fast && (args.no_skips || in_ci);
     let mut run = Run::new();
+    if args.only.as_deref() == Some(PLATFORMS) {
+        let (lanes, skipped) = platforms::jobs(&mut run)?;
+        run.skip(skipped);
+        run.jobs(lanes, &target_dir().join("test-output"))?;
+        return run.close(true).map(exit_code);
+    }
     let is_whole = args.name.is_none() && args.only.is_none();
     if is_whole {
         run.check(&["fmt", "--all", "--check"])?;
@@ -126,12 +136,15 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         }
         None => run.not_built(),
     }
-    let is_good = run.close(!no_skips)?;
-    Ok(if is_good {
+    run.close(!no_skips).map(exit_code)
+}
+
+fn exit_code(is_good: bool) -> ExitCode {
+    if is_good {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
-    })
+    }
 }
 
 /// Builds the tests, and installs what they need meanwhile: that mostly waits for the network.

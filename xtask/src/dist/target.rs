@@ -21,7 +21,7 @@ pub struct Target {
     pub debian: Option<&'static str>,
 }
 
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 5] = [
     Target {
         debian: Some("amd64"),
         ..target("x86_64-unknown-linux-musl", "linux", ("linux", "x64"))
@@ -32,13 +32,10 @@ const TARGETS: [Target; 6] = [
     },
     target("x86_64-apple-darwin", "macos", ("darwin", "x64")),
     target("aarch64-apple-darwin", "macos", ("darwin", "arm64")),
+    // Built with mingw, and only when it is asked for.
     Target {
         program: "pillion.exe",
-        ..target("x86_64-pc-windows-msvc", "windows", ("win32", "x64"))
-    },
-    Target {
-        program: "pillion.exe",
-        ..target("aarch64-pc-windows-msvc", "windows", ("win32", "arm64"))
+        ..target("x86_64-pc-windows-gnu", "linux", ("win32", "x64"))
     },
 ];
 
@@ -85,14 +82,16 @@ pub fn named(triple: &str) -> Result<&'static Target, String> {
 /// Those to build: the ones that were named, each of which has to be possible, or all that are.
 pub fn chosen(named: &[&'static Target]) -> Result<Vec<&'static Target>> {
     for target in named {
-        ensure_library(target)?;
+        ensure_library(target.triple)?;
     }
     if !named.is_empty() {
         return Ok(named.to_vec());
     }
     let mut chosen = Vec::new();
-    for target in TARGETS.iter().filter(|target| target.built_on == OS) {
-        match ensure_library(target) {
+    let is_for_here =
+        |target: &&Target| target.built_on == OS && !target.triple.contains("windows");
+    for target in TARGETS.iter().filter(is_for_here) {
+        match ensure_library(target.triple) {
             Ok(()) => chosen.push(target),
             Err(error) => super::say(&format!("left out: {}: {error:#}", target.triple))?,
         }
@@ -102,12 +101,12 @@ pub fn chosen(named: &[&'static Target]) -> Result<Vec<&'static Target>> {
 }
 
 /// Makes sure that its standard library is installed.
-fn ensure_library(target: &Target) -> Result<()> {
+pub fn ensure_library(triple: &str) -> Result<()> {
     let mut rustc = Command::new("rustc");
-    let folder = output(rustc.args(["--print", "target-libdir", "--target", target.triple]))?;
+    let folder = output(rustc.args(["--print", "target-libdir", "--target", triple]))?;
     let folder = String::from_utf8(folder)?;
     if std::fs::read_dir(folder.trim()).is_ok() {
         return Ok(());
     }
-    output(Command::new("rustup").args(["target", "add", target.triple])).map(drop)
+    output(Command::new("rustup").args(["target", "add", triple])).map(drop)
 }

