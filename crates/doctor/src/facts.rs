@@ -54,12 +54,19 @@ impl Facts {
     ///
     /// # Errors
     /// When no connection can be tried at all.
-    pub fn gather(agent: Dialect, terminal: &Environment, folder: PathBuf) -> anyhow::Result<Self> {
+    pub fn gather(
+        agent: Dialect,
+        terminal: &Environment,
+        folder: PathBuf,
+        doing: &dyn Fn(&str),
+    ) -> anyhow::Result<Self> {
+        doing(&format!("asking {agent} for its release"));
         let program = program::look(agent, terminal);
         let release = match program.version {
             Some(version) => Release { agent, version },
             None => Release::newest(agent),
         };
+        doing("looking for companions");
         let setup = Setup::read(release, terminal, &folder);
         let environment = &setup.variables.all;
         let network = network::look();
@@ -85,6 +92,7 @@ impl Facts {
             };
             files.filter(leads).collect()
         };
+        doing("waiting for a companion to respond, for a few seconds at most");
         let attempts = dial::dial(&search.dials, network, pillions, files)?;
         let roots = survey.companions.iter().flat_map(|it| &it.roots);
         Ok(Self {

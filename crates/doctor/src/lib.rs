@@ -28,12 +28,18 @@ pub struct Examination {
 }
 
 impl Examination {
-    /// Walks the whole way as `agent` would that is started in `folder`.
+    /// Walks the whole way as `agent` would that is started in `folder`. `doing` hears what it is about to do, where
+    /// that may take a while: words such as "looking for companions".
     ///
     /// # Errors
     /// When no connection can be tried at all.
-    pub fn of(agent: Dialect, environment: &Environment, folder: &Path) -> anyhow::Result<Self> {
-        let facts = Facts::gather(agent, environment, folder.to_owned())?;
+    pub fn of(
+        agent: Dialect,
+        environment: &Environment,
+        folder: &Path,
+        doing: &dyn Fn(&str),
+    ) -> anyhow::Result<Self> {
+        let facts = Facts::gather(agent, environment, folder.to_owned(), doing)?;
         let findings = checks::judge(&facts);
         Ok(Self { facts, findings })
     }

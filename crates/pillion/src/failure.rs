@@ -8,6 +8,8 @@ use pillion_system::Signal;
 use pillion_system::output::is_reader_gone;
 use pillion_text::stderr;
 
+use crate::progress;
+
 /// What kind of failure it is; decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -91,6 +93,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(told) = failure.filter(|failure| failure.message.is_empty()) {
         return ExitCode::from(told.kind as u8);
     }
+    progress::pause();
     // Standard error may be closed; there is nowhere else to say so.
     let _ = write(&mut io::stderr().lock(), error, failure);
     ExitCode::from(failure.map_or(Kind::Internal, |failure| failure.kind) as u8)

@@ -13,6 +13,7 @@ mod leftovers;
 mod line_writer;
 mod logging;
 mod person;
+mod progress;
 mod second_session;
 mod silent_disk;
 mod status;

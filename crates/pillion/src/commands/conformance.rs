@@ -23,6 +23,7 @@ use self::output::Table;
 use super::output::{print_json, terminal_width};
 use crate::args;
 use crate::failure::{Failure, Kind};
+use crate::progress;
 
 /// Check a companion against the contract, rule by rule
 ///
@@ -190,6 +191,18 @@ fn check(
     };
     let conformance = Conformance::new(target.clone(), timeouts, Box::new(reviewer));
     let runtime = pillion_agent::runtime()?;
+    let is_wanted = |rule: &Rule| {
+        let is_wanted = is_wanted(rule);
+        if is_wanted {
+            progress::doing(format!("checking {}", rule.id));
+        }
+        is_wanted
+    };
+    let mut tell = tell;
+    let tell = |row: &Row| {
+        progress::pause();
+        tell(row);
+    };
     runtime.block_on(async {
         // Before any view opens: from here on a signal closes it.
         let mut signals = Signals::install().context("cannot catch signals")?;

@@ -2,23 +2,17 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
 
 use pillion_discovery::Environment;
 use pillion_doctor::{Examination, Report, Style};
 use pillion_protocol::Dialect;
-use pillion_text::stderr;
 use pillion_text::visible;
 
 use crate::args;
 use crate::failure::{Failure, Kind};
+use crate::progress;
 use crate::silent_disk;
 use crate::workspace;
-
-/// How long a terminal may stay quiet: a silent companion gets several seconds.
-const QUIET: Duration = Duration::from_secs(1);
 
 /// Explain why an agent does not connect here, and how to fix it
 ///
@@ -49,9 +43,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     // Where the agent would be started.
     let folder = workspace::root(&args.workspace.unwrap_or_else(|| PathBuf::from(".")))?;
     let environment = Environment::current().with_current_dir(&folder);
-    let examine = |agent| Examination::of(agent, &environment, &folder);
+    let doing = |what: &str| progress::doing(what);
+    let examine = |agent| Examination::of(agent, &environment, &folder, &doing);
     let agents = pillion_doctor::agents(args.agent, &environment).into_iter();
-    let examinations = noticed(|| agents.map(examine).collect::<anyhow::Result<Vec<_>>>())?;
+    let examinations = agents.map(examine).collect::<anyhow::Result<Vec<_>>>()?;
+    progress::pause();
     let mut out = io::stdout().lock();
     if args.json {
         let json = serde_json::to_string_pretty(&Report::new(&examinations))?;
@@ -71,25 +67,6 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     } else {
         Err(Failure::reported(Kind::Refused).into())
     }
-}
-
-/// Does this, and says in a terminal that it goes on if it takes a while.
-fn noticed<T>(work: impl FnOnce() -> T) -> T {
-    let (done, waiting) = mpsc::channel::<()>();
-    thread::scope(|scope| {
-        if io::stderr().is_terminal() {
-            scope.spawn(move || {
-                if waiting.recv_timeout(QUIET) == Err(RecvTimeoutError::Timeout) {
-                    stderr::print(
-                        "note: still waiting for a companion to respond, for a few seconds at most.",
-                    );
-                }
-            });
-        }
-        let result = work();
-        drop(done);
-        result
-    })
 }
 
 fn style(environment: &Environment, is_terminal: bool) -> Style {

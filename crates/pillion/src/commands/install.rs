@@ -12,6 +12,7 @@ use crate::args;
 use crate::failure::{self, Failure, Kind};
 use crate::install::{self, Found, Installer, Machine, Options, Plan};
 use crate::person::Person;
+use crate::progress;
 
 /// Install what an editor needs to work with agents
 ///
@@ -172,7 +173,12 @@ impl Shared {
         };
         plan.notes.iter().for_each(|note| tell("note: ", note));
         for step in &plan.steps {
-            let outcome = (!self.dry_run).then(|| step.carry_out());
+            let outcome = (!self.dry_run).then(|| {
+                progress::doing(format!("at this: {step}"));
+                let done = step.carry_out();
+                progress::pause();
+                done
+            });
             let step = PrintedStep {
                 step: step.to_string(),
                 success: outcome.as_ref().map(Result::is_ok),

@@ -11,6 +11,8 @@ use pillion_conformance::{Help, Helper, Step};
 use pillion_system::{Child, Group};
 use pillion_text::stderr;
 
+use crate::progress;
+
 /// The commands that were given, as lines for a shell.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Commands {
@@ -138,6 +140,7 @@ impl Reviewer {
             ));
         }
         let seconds = self.limit.as_secs();
+        progress::pause();
         stderr::print(format_args!("{wish} in the editor. You have {seconds} s."));
         Help::Asked
     }

@@ -271,7 +271,7 @@ fn at_a_terminal_it_is_shown_what_is_waited_for() {
     let mut env = world.home().env();
     env.prepend_path(world.bin());
     env.set("REMOTE_CONTAINERS", "1");
-    let note = "note: still waiting for a companion to respond";
+    let note = "still waiting for a companion to respond";
     let tmux = Tmux::start();
     let command = [env!("CARGO_BIN_EXE_pillion"), "doctor", GEMINI];
     let size = Size::new(100, 40);

@@ -106,3 +106,30 @@ fn each_editor_is_one_question() {
     pane.wait_for("exit code 0", SOON);
     assert_eq!(sandbox.installed(), [false, true]);
 }
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn what_takes_long_is_said_while_it_does_and_then_goes() {
+    let sandbox = Sandbox::new();
+    let machine = sandbox.machine(&["code"]);
+    let goes_on = sandbox.home.root().join("goes-on");
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = --install-extension ] || exit 0\n\
+         until [ -e '{}' ]; do /bin/sleep 0.05; done\necho done\n",
+        goes_on.display()
+    );
+    fs::write(machine.join("code"), script).unwrap();
+    let env = sandbox.home.env().with("PATH", &machine);
+    let line = format!(
+        "{} install vscode; read line",
+        env!("CARGO_BIN_EXE_pillion")
+    );
+    let shell = ["/bin/sh", "-c", &line];
+    let folder = sandbox.home.workspace();
+    let pane = Tmux::start().spawn("slow", Size::new(120, 30), &env, &folder, &shell);
+    pane.wait_for("still at this: run ", SOON);
+    fs::write(goes_on, "").unwrap();
+    // Its list has no extension.
+    let done = pane.wait_for("does not list it afterwards", SOON);
+    assert!(!done.contains("still"), "{done}");
+}
