@@ -14,7 +14,8 @@ use lsp_server::{ErrorCode, Message, Request};
 use pillion_companion::gate::Ruling;
 use pillion_companion::{Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply};
 use pillion_discovery::Environment;
-use pillion_system::{Worker, spawn};
+use pillion_discovery::state::{self, CompanionState};
+use pillion_system::{Worker, process, spawn};
 use serde_json::Value;
 
 use self::service::{Plan, Service, State};
@@ -138,6 +139,13 @@ impl Start {
                 let files = files.context("cannot start a thread")?;
                 let state = if has_plugin(&environment, editor_pid) {
                     tracing::info!("the editor's plugin serves agents, so this process does not");
+                    State::Absent
+                } else if params.folders().is_empty()
+                    && is_served(&paths, &state::list(&environment), editor_pid)
+                {
+                    tracing::info!(
+                        "another process serves agents for this editor, so this one does not"
+                    );
                     State::Absent
                 } else if is_for_another {
                     State::Waiting(Box::new(plan))
@@ -425,6 +433,17 @@ impl Session {
 fn has_plugin(environment: &Environment, editor_pid: u32) -> bool {
     let plugin_of = environment.filled(PLUGIN_OF);
     plugin_of.is_some_and(|pid| pid == editor_pid.to_string().as_str())
+}
+
+/// Whether a companion of the same editor has all of these folders as its own. An editor that starts a server for each
+/// project starts one more for a file that is in none, which would be a second one for the current folder: Claude Code
+/// connects by itself only where there is one.
+fn is_served(paths: &[PathBuf], companions: &[CompanionState], editor_pid: u32) -> bool {
+    let is_of_editor = |companion: &&CompanionState| {
+        process::ancestors(companion.pid).first() == Some(&editor_pid)
+    };
+    let mut others = companions.iter().filter(is_of_editor);
+    !paths.is_empty() && others.any(|it| paths.iter().all(|path| it.roots.contains(path)))
 }
 
 /// The message to the person.

@@ -12,21 +12,28 @@ use crate::world;
 
 const PAGE: &str = include_str!("../../../../docs/editors.md");
 
-/// What Neovim 0.7 lacks.
-const MISSING: &str = "
-    vim.lsp.start = vim.lsp.start or function(config, options)
-      client = client or vim.lsp.start_client(config)
-      vim.lsp.buf_attach_client(options.bufnr, client)
-    end
-    vim.lsp.handlers['window/showDocument'] = vim.lsp.handlers['window/showDocument']
-      or function(_, params)
-        vim.cmd('split')
-        vim.api.nvim_win_set_buf(0, vim.uri_to_bufnr(params.uri))
-        vim.cmd('wincmd p')
-        return { success = true }
-      end
+/// `code_action` asks which, and nobody is there.
+const CHOOSE_FIRST: &str = "
     vim.ui.select = function(items, options, choose) choose(items[1], 1) end
 ";
+
+/// What the page says for this release.
+fn recipe(version: NvimVersion) -> String {
+    let section = PAGE.split("\n## Neovim\n").nth(1).expect("the page has it");
+    let mut recipes = section.split("```lua").skip(1).map(|rest| {
+        let recipe = rest.split("```").next();
+        recipe.expect("a piece").to_owned()
+    });
+    let newer = recipes.next().expect("the page has one");
+    let older = recipes.next().expect("the page has two");
+    match version {
+        NvimVersion::V0_10 => {
+            let cursor = newer.split("-- The cursor").nth(1).expect("it is there");
+            format!("{older}\n-- The cursor{cursor}")
+        }
+        NvimVersion::V0_12 => newer,
+    }
+}
 
 /// With a mark, CRLF, and a last line without an end: all that Neovim does not show.
 const PROPOSED: &str = "\u{feff}one\r\nTWO\r\nthree";
@@ -43,14 +50,10 @@ impl World {
         let home = Home::new();
         let path = home.file("[id] a.txt", "one\ntwo\n");
         let empty = home.other_workspace("no-plugin");
-        let recipe = PAGE
-            .split("```lua")
-            .nth(1)
-            .and_then(|rest| rest.split("```").next());
         let nvim = world::setup(version, &home)
             .plugin(empty)
-            .init(MISSING)
-            .init(recipe.expect("the page has one"))
+            .init(CHOOSE_FIRST)
+            .init(&recipe(version))
             .arg(&path);
         let nvim = NvimSetup::headless(nvim);
         let gemini = TestAgent::find(&home, Dialect::GeminiCli);
@@ -191,4 +194,101 @@ each_neovim! {
             cursor.is_some_and(|cursor| (cursor.line, cursor.character) == (2, 2))
         });
     }
+}
+
+/// What Neovim's clients are, and which folders each companion has.
+fn companions(home: &Home) -> Vec<Vec<String>> {
+    let env = home.env();
+    let pairs = env
+        .iter()
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_owned()));
+    let environment = pillion_discovery::Environment::from_pairs(pairs);
+    let companions = pillion_discovery::state::list(&environment);
+    let name = |root: &std::path::PathBuf| {
+        root.file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+    };
+    let of = |roots: &[std::path::PathBuf]| {
+        let mut names: Vec<String> = roots.iter().filter_map(name).collect();
+        names.sort();
+        names
+    };
+    companions.iter().map(|it| of(&it.roots)).collect()
+}
+
+#[track_caller]
+fn wait_for_companions(home: &Home, expected: &[&[&str]]) {
+    let started = Instant::now();
+    loop {
+        let mut found = companions(home);
+        found.sort();
+        if found == expected {
+            return;
+        }
+        assert!(
+            started.elapsed() < SOON,
+            "{found:?} instead of {expected:?}"
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A project, another one, and a folder that is none, each with a file; Neovim has the first one open.
+fn projects(version: NvimVersion, init: &str) -> (Nvim, Home) {
+    let home = Home::new();
+    for (folder, is_project) in [("one", true), ("two", true), ("loose", false)] {
+        if is_project {
+            fs::create_dir_all(home.workspace().join(folder).join(".git"))
+                .expect("the home is ours");
+        }
+        home.file(&format!("{folder}/a.txt"), "text\n");
+    }
+    let empty = home.other_workspace("no-plugin");
+    let nvim = world::setup(version, &home)
+        .plugin(empty)
+        .init(init)
+        .cwd(home.workspace().join("one"))
+        .arg("a.txt")
+        .headless();
+    (nvim, home)
+}
+
+each_neovim! {
+    /// Wherever files are, and whichever comes first.
+    fn one_neovim_has_one_companion(version) {
+        let (nvim, home) = projects(version, &recipe(version));
+        wait_for_companions(&home, &[&["one"]]);
+        nvim.command("edit ../loose/a.txt");
+        nvim.command("edit ../two/a.txt");
+        match version {
+            // By the current folder.
+            NvimVersion::V0_10 => wait_for_companions(&home, &[&["one"]]),
+            NvimVersion::V0_12 => wait_for_companions(&home, &[&["one", "two"]]),
+        }
+        let clients: usize = nvim.lua("return #vim.lsp.get_clients()", json!([]));
+        assert_eq!(clients, 1);
+        // Agents know the file that has the focus.
+        let mut gemini = TestAgent::find(&home, Dialect::GeminiCli);
+        gemini.context(|context| context.active_file().is_some_and(|file| file.path.ends_with("two/a.txt")));
+        let gone = "(function() vim.cmd('cd ../two') vim.cmd('edit b.txt') return #vim.lsp.get_clients() == 1 end)()";
+        nvim.wait_until("one client", gone);
+    }
+}
+
+/// What people write who know `vim.lsp.enable`, and no page of ours.
+const ROOT_MARKERS: &str = "
+    vim.lsp.config('pillion', { cmd = { 'pillion', 'lsp' }, root_markers = { '.git' } })
+    vim.lsp.enable('pillion')
+";
+
+#[test]
+#[ignore = "needs Neovim: cargo xtask test"]
+fn no_folder_has_two_companions_of_one_neovim() {
+    let (nvim, home) = projects(NvimVersion::V0_12, ROOT_MARKERS);
+    wait_for_companions(&home, &[&["one"]]);
+    // In no project, so Neovim starts a client without a folder.
+    nvim.command("edit ../loose/a.txt");
+    nvim.wait_until("both clients", "#vim.lsp.get_clients() == 2 and vim.iter(vim.lsp.get_clients()):all(function(it) return it.initialized end)");
+    nvim.command("edit ../two/a.txt");
+    wait_for_companions(&home, &[&["one"], &["two"]]);
 }
