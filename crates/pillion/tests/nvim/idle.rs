@@ -77,6 +77,18 @@ each_neovim! {
     }
 }
 
+each_neovim! {
+    /// Loading it takes longer than showing a proposal.
+    fn what_shows_a_proposal_is_loaded_before_the_first_one_comes(version) {
+        let world = World::open(version, &[("first.txt", "one\n")]);
+        let loaded = "package.loaded['pillion.diff'] ~= nil";
+        let is_loaded: bool = world.nvim.lua(&format!("vim.wait(200) return {loaded}"), json!([]));
+        assert!(!is_loaded, "without an agent there are no proposals");
+        let _agent = world.gemini();
+        world.nvim.wait_until("what shows proposals", loaded);
+    }
+}
+
 /// How often each thread of a process has gone to sleep; without the one that refreshes files three times a minute, which
 /// waits for the disk in between.
 fn sleeps(pid: u32) -> HashMap<PathBuf, u64> {

@@ -64,6 +64,18 @@ local function log_message(params)
   end
 end
 
+--- So long after an agent has connected, or later: what shows its first proposal is loaded, as that takes longer than
+--- showing it.
+local LOAD_MS = 100
+
+local function load_diffs_later()
+  if not package.loaded["pillion.diff"] then
+    vim.defer_fn(function()
+      require("pillion.diff")
+    end, LOAD_MS)
+  end
+end
+
 local notifications = {
   ["pillion/environment"] = function(params)
     M.state.port = params.port
@@ -74,6 +86,9 @@ local notifications = {
   end,
   ["pillion/didChangeStatus"] = function(params)
     M.state.agents = params.agents or {}
+    if #M.state.agents > 0 then
+      load_diffs_later()
+    end
     M.state.mentions = params.mentions or {}
     M.state.warnings = params.warnings or {}
     M.state.notes = params.notes or {}
