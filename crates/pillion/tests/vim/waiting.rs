@@ -1,7 +1,7 @@
 //! A proposal that cannot be shown when it comes is pending all the same, says so on the screen, and opens once the
 //! person is done.
 
-use pillion_testkit::SOON;
+use pillion_testkit::{SOON, Size};
 
 use crate::review::{ORIGINAL, PROPOSED, Review};
 
@@ -209,6 +209,31 @@ each_vim! {
             review.wait_gone();
             assert_eq!(review.vim().get::<u32>("tabpagenr('$')"), 1, "{begin}");
             assert!(!review.vim().pane().screen().contains(NOTICE), "{begin}");
+        }
+    }
+}
+
+each_vim! {
+    /// What it is, which file, and what ends it; then the keys that decide are in sight, whatever is said.
+    fn a_narrow_screen_has_room_for_what_waits_and_for_the_keys(version) {
+        let long = ":echo 'a command line of more columns than there are'";
+        for (begin, middle, notice, end) in [
+            ("i", "mode() == 'i'", "proposed: a.txt: opens later", "<Esc>"),
+            ("q:i", "getcmdwintype() != '' && mode() == 'i'", "proposed: a.txt: opens later", "<Esc>:q<CR>"),
+            (long, "mode() == 'c'", "proposed: a.txt: opens later", "<Esc>"),
+            (":terminal ++curwin<CR>", "mode() == 't'", "proposed: a.txt: CTRL-W N", "<C-w>N"),
+        ] {
+            let mut review = Review::set_up(version, |setup| setup.size(Size::new(40, 12)).vimrc("set hidden laststatus=2"));
+            review.vim().input_until(begin, middle);
+            review.begin_again(PROPOSED);
+            review.vim().pane().wait_for(notice, SOON);
+            review.vim().input_until(end, SHOWN);
+            review.vim().pane().wait_for("Pillion: Gemini CLI proposed", SOON);
+            let screen = review.vim().pane().screen();
+            assert!(screen.contains(":w yes, :q no") && !screen.contains(notice), "{begin}: {screen}");
+            review.look();
+            review.vim().input(":w<CR>");
+            review.is_accepted(PROPOSED);
         }
     }
 }

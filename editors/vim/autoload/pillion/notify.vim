@@ -22,12 +22,14 @@ var kept: list<string> = []
 var waiting: list<list<string>> = []
 var said_once: dict<bool> = {}
 
-# Above the command line, and above what is written there in Insert or Visual mode.
+# Above the command line, with what is written there in Insert or Visual mode, and above the status line.
 def ShowAbove(level: string, text: string)
+  const has_status = &laststatus > 1 || &laststatus == 1 && winnr('$') > 1
+  const lowest = &lines - &cmdheight - (has_status ? 1 : 0)
   const last = popup_getpos(above)
-  const line = empty(last) ? &lines - &cmdheight : last.line - 1
+  const line = empty(last) ? lowest : last.line - 1
   above = popup_create(text, {
-    line: line < 2 ? &lines - &cmdheight : line, col: 1, pos: 'botleft', tabpage: -1, minwidth: &columns, zindex: 300, time: SHOWN_FOR,
+    line: line < 2 ? lowest : line, col: 1, pos: 'botleft', tabpage: -1, minwidth: &columns, zindex: 300, time: SHOWN_FOR,
     highlight: HIGHLIGHTS[level] == 'None' ? 'Pmenu' : HIGHLIGHTS[level],
   })
 enddef

@@ -148,25 +148,30 @@ export def SayKeys(diff: dict<any>)
   endif
 enddef
 
-# What ends that a proposal waits.
-def WhenShown(): string
+# What ends that a proposal waits: in full, and for narrow screens.
+def WhenShown(): list<string>
   if !empty(pending.Focused())
-    return ':PillionDiffs shows it'
+    return [':PillionDiffs shows it', ':PillionDiffs']
   endif
-  return mode() == 't' ? 'CTRL-W N shows it' : 'opens when you are done'
+  return mode() == 't' ? ['CTRL-W N shows it', 'CTRL-W N'] : ['opens when you are done', 'opens later']
 enddef
 
 # The line about proposals that wait: the first one, and how many there are.
 export def Notice(diff: dict<any>, count: number): string
   const more = count > 1 ? $' (1 of {count})' : ''
-  const [head, tail] = [$' {diff.agent} proposes ', $'{more}: {WhenShown()} ']
-  const room = &columns - strdisplaywidth(head .. tail)
-  return room < MIN_ROOM ? EndOf(Path(diff) .. tail, &columns) : head .. EndOf(Path(diff), room) .. tail
+  const [full, short] = WhenShown()
+  for [head, tail] in [[$' {diff.agent} proposes ', $'{more}: {full} '], [' proposed: ', $'{more}: {short} ']]
+    const room = &columns - strdisplaywidth(head .. tail)
+    if room >= MIN_ROOM
+      return head .. EndOf(Path(diff), room) .. tail
+    endif
+  endfor
+  return EndOf($' proposed: {Path(diff)}', &columns)
 enddef
 
 # Notes for later that a proposal waits: the line about it is on the screen.
 export def NoteWaiting(diff: dict<any>)
-  notify.Note($'{diff.agent} proposes {Path(diff)}: {WhenShown()}')
+  notify.Note($'{diff.agent} proposes {Path(diff)}: {WhenShown()[0]}')
 enddef
 
 # Says that a proposal which waited is on the screen now.

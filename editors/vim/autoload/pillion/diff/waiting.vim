@@ -34,10 +34,15 @@ def TakeNoticeAway()
   endif
 enddef
 
+# The line of the screen that is the first one in sight: a command line of several lines moves the rest up.
+def TopLine(): number
+  return 1 + (mode() == 'c' ? strdisplaywidth(getcmdline()) / &columns : 0)
+enddef
+
 def PutNotice(diffs: list<dict<any>>)
   const text = label.Notice(diffs[0], len(diffs))
   if empty(popup_getpos(notice))
-    notice = popup_create(text, {line: 1, col: &columns, pos: 'topright', tabpage: -1, zindex: 300, wrap: false, highlight: 'PmenuSel'})
+    notice = popup_create(text, {line: TopLine(), col: &columns, pos: 'topright', tabpage: -1, zindex: 300, wrap: false, highlight: 'PmenuSel'})
   else
     popup_settext(notice, text)
   endif
