@@ -207,8 +207,6 @@ fn unseen(id: u64, current: u32, seen: Option<u32>) -> String {
         Some(seen) => format!(
             "the agent has changed its proposal: diff {id} is at {id}.{current}, and you were shown {id}.{seen}"
         ),
-        None => format!(
-            "this terminal has not been shown the text of diff {id}, which is at {id}.{current}"
-        ),
+        None => format!("you have not viewed diff {id}.{current} in this terminal"),
     }
 }

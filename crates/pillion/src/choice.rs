@@ -130,11 +130,11 @@ impl<'a> Running<'a> {
         if let Some(other) = self.pick(&all, &selector)? {
             return Err(need.unmet(other).into());
         }
-        let (whose, running) = match need {
-            Need::Control => (" of Pillion's", &able),
-            Need::Any | Need::Agent(_) => ("", &all),
+        let (what, running) = match need {
+            Need::Control => ("Pillion companion", &able),
+            Need::Any | Need::Agent(_) => ("companion", &all),
         };
-        let missing = selector.missing(whose, running);
+        let missing = selector.missing(what, running);
         let hint = match selector {
             Selector::Port(_) => PORT_HINT,
             Selector::Place { .. } => HINT,

@@ -16,7 +16,7 @@ const MAX_WIDTH: u16 = 60;
 const KEYS: [(&str, &str); 23] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
-    ("space", "take the hunk out, or back in"),
+    ("space", "exclude or include the hunk"),
     ("e", "edit the proposal in $VISUAL or $EDITOR"),
     ("z  Z", "undo the last change; redo it"),
     ("", ""),
@@ -43,7 +43,7 @@ const KEYS: [(&str, &str); 23] = [
 const NOTES: [&str; 4] = [
     "The agent writes the file after you accept.",
     "Nothing here writes to your workspace.",
-    "A held key decides once; a paste decides nothing.",
+    "Key repeat and pasted text never decide.",
     "An unedited last line keeps its missing newline.",
 ];
 

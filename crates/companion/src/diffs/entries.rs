@@ -127,14 +127,12 @@ impl<C> Entries<C> {
         load.count -= usize::from(former.is_some());
         load.bytes -= former.map_or(0, |former| former.as_written().len());
         let what = if load.count >= MAX_OPEN {
-            format!("{MAX_OPEN} diffs")
+            format!("many pending diffs (limit {MAX_OPEN})")
         } else if load.bytes + bytes > MAX_OPEN_BYTES {
-            format!("diffs of {MAX_OPEN_BYTES} bytes")
+            format!("much pending text (limit {} MiB)", MAX_OPEN_BYTES >> 20)
         } else {
             return None;
         };
-        Some(format!(
-            "openDiff: one agent may have at most {what} open: decide or close some first"
-        ))
+        Some(format!("openDiff: too {what}: decide or close some diffs"))
     }
 }

@@ -72,9 +72,9 @@ impl Selector {
         }
     }
 
-    /// That no companion is the one that is meant: one sentence, with what runs instead. `whose` is
-    /// empty, or ` of Pillion's` if only those are meant.
-    pub fn missing(&self, whose: &str, running: &[&Companion]) -> String {
+    /// That no companion is the one that is meant: one sentence, with what runs instead. `what` is
+    /// `companion`, or `Pillion companion` if only those are meant.
+    pub fn missing(&self, what: &str, running: &[&Companion]) -> String {
         let all = running.iter();
         let (meant, is_at, instead): (_, _, Vec<String>) = match self {
             Self::Port(port) => {
@@ -89,7 +89,7 @@ impl Selector {
             }
         };
         let others = match running.len() {
-            0 => return format!("no companion{whose} is running {meant}"),
+            0 => return format!("no {what} is running {meant}"),
             1 => "the only one running is".to_owned(),
             count => format!("{count} others are running:"),
         };
@@ -97,7 +97,7 @@ impl Selector {
             [] => "without a workspace".to_owned(),
             _ => format!("{is_at} {}", listed(instead)),
         };
-        format!("no companion{whose} {meant}; {others} {instead}")
+        format!("no {what} {meant}; {others} {instead}")
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
             let running: Vec<_> = running.iter().collect();
             selector.missing(whose, &running)
         };
-        let message = |selector, running: &[Companion]| told("", selector, running);
+        let message = |selector, running: &[Companion]| told("companion", selector, running);
         let folder = || selector(Target::default(), "/x");
         let [a, b] = [companion(1, &["/a", "/c"]), companion(2, &["/b", "/a"])];
         assert_eq!(
@@ -205,8 +205,8 @@ mod tests {
             "no companion for /x; the only one running is without a workspace"
         );
         assert_eq!(
-            told(" of Pillion's", folder(), &[a]),
-            "no companion of Pillion's for /x; the only one running is for /a, /c"
+            told("Pillion companion", folder(), &[a]),
+            "no Pillion companion for /x; the only one running is for /a, /c"
         );
         let many: Vec<_> = (1..1000).map(|port| companion(port, &[])).collect();
         assert_eq!(

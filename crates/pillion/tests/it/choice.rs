@@ -133,7 +133,7 @@ fn what_only_pillions_own_understand_is_not_said_to_be_for_nobody() {
     for args in [&["diffs"][..], &["diffs", "--port", &port]] {
         sandbox.run(args).expect_error(3, &error, "pillion serve");
     }
-    let error = "no companion of Pillion's is running for /";
+    let error = "no Pillion companion is running for /";
     let ran = sandbox.run_in("/".as_ref(), ["diffs"]);
     ran.expect_error(3, error, "pillion serve");
     // Pillion's own is taken although VS Code is this terminal's editor.

@@ -94,7 +94,7 @@ fn a_proposal_that_came_after_the_look_is_not_accepted() {
 fn discarded_output_shows_nothing() {
     let mut world = World::new();
     world.propose("one");
-    let unseen = "has not been shown the text of diff 1";
+    let unseen = "you have not viewed diff 1.";
     for arguments in [&["diffs", "1"][..], &["diffs", "1.1", "--json"]] {
         let mut command = world.sandbox.command(arguments);
         assert!(command.stdout(Stdio::null()).status().unwrap().success());
@@ -137,7 +137,7 @@ fn a_revision_that_is_named_is_decided_and_no_other() {
     world.propose("two");
     world
         .run(["accept", "1"])
-        .expect_error(1, "has not been shown the text of diff 1", LOOK);
+        .expect_error(1, "you have not viewed diff 1.", LOOK);
     world
         .run(["reject", "1.1"])
         .expect_error(1, "1.2, not 1.1", LOOK);
@@ -164,11 +164,9 @@ fn what_was_shown_in_another_terminal_is_not_seen_in_this_one() {
         .run(["accept", "1"])
         .expect_error(1, "you were shown 1.1", LOOK);
     world.run(["diffs", "1"]).expect(0);
-    world.run_elsewhere(["accept", "1"]).expect_error(
-        1,
-        "has not been shown the text of diff 1",
-        LOOK,
-    );
+    world
+        .run_elsewhere(["accept", "1"])
+        .expect_error(1, "you have not viewed diff 1.", LOOK);
     world.run(["accept", "1"]).expect(0);
     world.expect_accepted("two");
 }
@@ -192,7 +190,7 @@ fn whose_session_is_outside_of_the_namespace_decides_all_the_same() {
     world.propose("one");
     world
         .run(["accept", "1"])
-        .expect_error(1, "has not been shown the text of diff 1", LOOK);
+        .expect_error(1, "you have not viewed diff 1.", LOOK);
     assert_eq!(world.run(["diffs", "1"]).expect(0).stdout, "one");
     world.run(["accept", "1"]).expect(0);
     world.expect_accepted("one");
@@ -216,11 +214,9 @@ fn a_file_that_changed_since_the_look_is_said_and_looked_at_again() {
     world.expect_accepted("one");
 
     world.propose("unseen");
-    world.run(["accept", "2"]).expect_error(
-        1,
-        "has not been shown the text of diff 2",
-        "pillion diffs 2",
-    );
+    world
+        .run(["accept", "2"])
+        .expect_error(1, "you have not viewed diff 2.", "pillion diffs 2");
     world.run(["reject", "2"]).expect(0);
     assert!(matches!(world.agent.outcome(), Update::DiffRejected { .. }));
 
@@ -228,7 +224,7 @@ fn a_file_that_changed_since_the_look_is_said_and_looked_at_again() {
     world.run(["diffs"]).expect(0);
     world
         .run(["accept", "3"])
-        .expect_error(1, "not been shown the text", "pillion diffs 3");
+        .expect_error(1, "you have not viewed diff 3.", "pillion diffs 3");
     world.run(["diffs", "3", "--json"]).expect(0);
     fs::write(&world.path, "and once more").unwrap();
     world

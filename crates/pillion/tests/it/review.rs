@@ -365,7 +365,7 @@ fn a_held_key_and_a_paste_decide_about_one_diff_at_most() {
         let before = pending();
         std::thread::sleep(REVIEWED);
         if hold(&review.pane, "a") {
-            review.pane.wait_for("a held key decides once", SOON);
+            review.pane.wait_for("key repeat ignored", SOON);
             return assert_eq!(pending(), before - 1);
         }
         (pending()..12)

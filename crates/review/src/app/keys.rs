@@ -150,9 +150,9 @@ impl App {
             TooEarly::Unseen if self.view().is_some_and(View::is_comparing) => {
                 "still comparing: look at it first"
             }
-            TooEarly::Unseen => "another diff just opened here: look at it first",
+            TooEarly::Unseen => "a new diff just opened: review it, then press again",
             TooEarly::OnItsWay => "the terminal has not shown this yet: look at it first",
-            TooEarly::Held => "a held key decides once: look at it first",
+            TooEarly::Held => "key repeat ignored: release the key and press it again",
             TooEarly::Pasted => PASTED,
         };
         self.say(Tone::Warning, text, now);
@@ -276,7 +276,7 @@ impl App {
                     self.say(Tone::Warning, text, now);
                 }
                 Ok(_) if view.proposal.is_nothing() => {
-                    let text = "nothing left of the proposal: r rejects it";
+                    let text = "all hunks excluded: r rejects, a again accepts the file unchanged";
                     self.say(Tone::Info, text, now);
                 }
                 Ok(_) => self.message = None,

@@ -157,7 +157,9 @@ impl App {
         let name = &view.target.shown;
         let text = match reason {
             CloseReason::ClosedByAgent => format!("{agent} closed its diff of {name}"),
-            CloseReason::AgentGone => format!("{agent} is gone, and so is its diff of {name}"),
+            CloseReason::AgentGone => {
+                format!("{agent} disconnected; its diff of {name} was closed")
+            }
             CloseReason::Settled | CloseReason::Overruled => {
                 format!("the diff of {name} was decided by a command")
             }
@@ -168,7 +170,7 @@ impl App {
         let text = match self.view() {
             None => text,
             Some(_) if was_shown => format!("{text} · this is the next one"),
-            Some(_) => format!("{text} · this one stays"),
+            Some(_) => format!("{text} · current diff unaffected"),
         };
         self.say(Tone::Info, text, now);
         // Where the text is taken as it stands, nothing is lost.

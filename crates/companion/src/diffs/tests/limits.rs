@@ -10,9 +10,7 @@ fn an_agent_may_have_so_many_diffs_open_and_no_more() {
     }
     let refused = lines(diffs.open(proposal("t", "/more", "x"), "more", now));
     assert_eq!(refused.len(), 1, "{refused:?}");
-    assert!(
-        refused[0].starts_with("more: error: openDiff: one agent may have at most 2000 diffs open")
-    );
+    assert!(refused[0].starts_with("more: error: openDiff: too many pending diffs (limit 2000)"));
     let again = lines(diffs.open(proposal("s", "/7", "y"), "again", now));
     assert_eq!(again[1], "check 8 #2", "it takes the place of one");
     let other = Proposal {
@@ -33,8 +31,8 @@ fn a_newer_proposal_that_is_too_much_takes_the_view_of_the_older_one_along() {
     let too_much = lines(diffs.open(proposal("s", "/a", &(half + "x")), "more", now));
     assert_eq!(too_much.len(), 2, "{too_much:?}");
     assert_eq!(too_much[0], "close 1 NotShown");
-    assert!(too_much[1].starts_with(
-        "more: error: openDiff: one agent may have at most diffs of 536870912 bytes open"
-    ));
+    assert!(
+        too_much[1].starts_with("more: error: openDiff: too much pending text (limit 512 MiB)")
+    );
     assert_eq!(diffs.pending().count(), 0);
 }

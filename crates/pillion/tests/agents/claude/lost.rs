@@ -44,9 +44,10 @@ fn the_view_of_a_killed_agent_goes_away(release: ClaudeRelease) {
         home: _home,
     } = scene;
     claude.kill();
-    review
-        .pane()
-        .wait_for(&format!("is gone, and so is its diff of {FILE}"), SOON);
+    review.pane().wait_for(
+        &format!("disconnected; its diff of {FILE} was closed"),
+        SOON,
+    );
     review.pane().wait_for("Waiting for an agent.", SOON);
     assert!(!path.exists());
 }

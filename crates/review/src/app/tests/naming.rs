@@ -37,7 +37,7 @@ fn messages_tell_agents_of_one_name_apart_as_tabs_do() {
 fn what_is_said_about_another_diff_cannot_be_meant_for_the_one_that_is_shown() {
     let (mut person, first, second) = two_agents();
     person.close(second).unwrap();
-    let said = "Gemini CLI 2 closed its diff of b.txt · this one stays";
+    let said = "Gemini CLI 2 closed its diff of b.txt · current diff unaffected";
     assert_eq!(person.message(), said);
     person.agent_number = 1;
     person.open("c.txt", None, "c\n");

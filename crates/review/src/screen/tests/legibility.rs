@@ -154,7 +154,7 @@ fn a_message_can_be_read_and_its_style_ends_with_it() {
         // For information, of something done, of something that needs care.
         ("w", "long lines wrap"),
         ("a", "accepted src/app.ts"),
-        ("ee", "another diff just opened here: look at it first"),
+        ("ee", "a new diff just opened: review it, then press again"),
     ];
     for ((dark, text, paper), depth) in TERMINALS
         .into_iter()
