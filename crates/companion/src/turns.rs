@@ -239,8 +239,11 @@ mod tests {
         let (file, link) = (folder.join("a"), folder.join("link"));
         #[cfg(unix)]
         std::os::unix::fs::symlink("a", &link).unwrap();
+        // Of what is not there yet, there is no such link.
         #[cfg(not(unix))]
-        fs::hard_link(&file, &link).unwrap();
+        fs::write(&file, "")
+            .and_then(|()| fs::hard_link(&file, &link))
+            .unwrap();
         let mut turns = Turns::default();
         turns.accepted(&accepted(&file, "before", None));
         turns.accepted(&accepted(&link, "x\r\n", Some("x\n")));

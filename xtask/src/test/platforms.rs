@@ -26,6 +26,13 @@ const CRATES: [&str; 6] = [
     "companion",
 ];
 
+/// What an old Wine lacks, and what builds it.
+const LIBRARY: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/src/test/platforms/process_prng.c"
+);
+const COMPILER: &str = "x86_64-w64-mingw32-gcc";
+
 /// Starts a companion, waits until agents can find it, and checks it; a first start makes Wine's own folder.
 const CONFORMANCE: &str = r#"
     set -e
@@ -71,7 +78,21 @@ fn job(arguments: &[&str]) -> Job {
 
 fn windows_jobs() -> Result<Vec<Job>> {
     let target = std::path::absolute(target_dir())?;
-    let mut jobs = vec![job(&["build", "--target", WINDOWS, "--package", "pillion"])];
+    let libraries = libraries(&target);
+    std::fs::create_dir_all(&libraries)?;
+    let mut compile = Command::new(COMPILER);
+    compile
+        .args(["-shared", "-o"])
+        .arg(libraries.join("bcryptprimitives.dll"))
+        .args([LIBRARY, "-ladvapi32"]);
+    let mut jobs = vec![
+        Job {
+            title: "what an old Wine lacks".to_owned(),
+            command: compile,
+            may_be_flaky: false,
+        },
+        job(&["build", "--target", WINDOWS, "--package", "pillion"]),
+    ];
     for name in CRATES {
         let package = format!("pillion-{name}");
         let options = ["test", "--lib", "--target", WINDOWS, "--package", &package];
@@ -93,15 +114,20 @@ fn windows_jobs() -> Result<Vec<Job>> {
     Ok(jobs)
 }
 
+fn libraries(target: &Path) -> PathBuf {
+    target.join("wine-libraries")
+}
+
 /// Its own Windows, of which nobody sees a window.
 fn in_wine(command: &mut Command, target: &Path) {
-    let prefix: PathBuf = target.join("wine");
+    let libraries = libraries(target);
     command
+        .env("WINEPATH", format!("Z:{}", libraries.display()))
         .env(
             "CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER",
             prerequisites::WINE,
         )
-        .env("WINEPREFIX", prefix)
+        .env("WINEPREFIX", target.join("wine"))
         .env("WINEDEBUG", "-all")
         .env("WINEDLLOVERRIDES", "mscoree,mshtml=")
         .env_remove("DISPLAY");

@@ -119,6 +119,8 @@ fn process_1_is_never_taken_for_the_ide() {
     }
 }
 
+/// Windows has pipes, which are no files.
+#[cfg(unix)]
 #[test]
 fn a_socket_of_a_neovim_that_is_gone_identifies_nothing() {
     let gone = [("NVIM", "/run/user/1/nvim.77.0")];
@@ -145,6 +147,8 @@ fn a_socket_of_a_neovim_that_is_gone_identifies_nothing() {
     assert_eq!(found.command.as_deref(), Some("nvim --embed"));
 }
 
+/// Windows has pipes, which are no files.
+#[cfg(unix)]
 #[test]
 fn what_came_through_tmux_is_marked_and_names_no_process_that_is_not_the_ides() {
     let folder = tempfile::tempdir().unwrap();

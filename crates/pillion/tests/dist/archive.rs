@@ -66,7 +66,7 @@ fn every_archive_has_all_that_it_is_to_have() {
             let own = Path::new(env!("CARGO_MANIFEST_DIR"))
                 .join("../..")
                 .join(file);
-            assert_eq!(text(file), fs::read_to_string(own).unwrap(), "{file}");
+            assert!(text(file) == fs::read_to_string(own).unwrap(), "{file}");
         }
         let others = text("THIRD-PARTY.md");
         for named in [
@@ -172,4 +172,52 @@ fn the_static_program_runs_in_an_empty_folder() {
     let pid = rustix::process::Pid::from_child(&serve);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(serve.wait().unwrap().success());
+}
+
+/// The word of this size in an ELF file.
+fn number(bytes: &[u8], at: usize, size: usize) -> usize {
+    bytes[at..at + size]
+        .iter()
+        .rev()
+        .fold(0, |number, byte| (number << 8) | usize::from(*byte))
+}
+
+/// It names no loader, and so no libraries; and it is for the processor that the archive says.
+#[test]
+#[ignore = "needs the artifacts: cargo xtask test --only dist"]
+fn every_program_for_linux_is_static() {
+    const INTERPRETER: usize = 3;
+    let mut seen = 0;
+    for archive in archives() {
+        let name = archive
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .strip_suffix(".tar.gz")
+            .unwrap();
+        if !name.ends_with("-linux-musl") {
+            continue;
+        }
+        let folder = unpacked(&archive);
+        let program = fs::read(folder.path().join(name).join("pillion")).unwrap();
+        assert_eq!(program[..5], *b"\x7fELF\x02", "{name}");
+        let machine = if name.contains("aarch64") { 183 } else { 62 };
+        assert_eq!(number(&program, 18, 2), machine, "{name}");
+        let (start, size, count) = (
+            number(&program, 32, 8),
+            number(&program, 54, 2),
+            number(&program, 56, 2),
+        );
+        assert!(count > 2, "{name}");
+        for header in 0..count {
+            assert_ne!(
+                number(&program, start + header * size, 4),
+                INTERPRETER,
+                "{name}"
+            );
+        }
+        seen += 1;
+    }
+    assert!(seen > 0);
 }

@@ -149,3 +149,21 @@ fn pillion_installs_no_second_copy_beside_it() {
     debian.run("dpkg --purge pillion; cp /dist/pillion_*_$(dpkg --print-architecture).deb /tmp/p.deb
         dpkg-deb -x /tmp/p.deb /tmp/x; cp /tmp/x/usr/bin/pillion /usr/local/bin; pillion install nvim");
 }
+
+/// As it is distributed, with the address of a release in it.
+#[test]
+#[ignore = "needs the artifacts: cargo xtask test --only dist"]
+fn the_installer_installs_the_archive() {
+    let debian = Debian::new();
+    let said = debian.run("PILLION_BASE_URL=file:///dist sh /dist/install.sh");
+    assert!(
+        said.contains(&format!(
+            "pillion {VERSION} is installed in /root/.local/bin"
+        )),
+        "{said}"
+    );
+    assert_eq!(
+        debian.run("/root/.local/bin/pillion --version"),
+        format!("pillion {VERSION}\n")
+    );
+}
