@@ -18,12 +18,22 @@ declare-option -hidden bool pillion_stale true
 declare-option -hidden str-list pillion_files
 declare-option -hidden str pillion_before
 declare-option -hidden str pillion_start
+# Of a window: the mode that it is in, and whether the person rests there: whether Kakoune found them idle in normal mode
+# after their last key, and that was not part of a count.
 declare-option -hidden str pillion_mode normal
+declare-option -hidden str pillion_rest busy
+# The clients that record a macro, and those that are not to be disturbed just now.
+declare-option -hidden str-list pillion_recording
+declare-option -hidden str-list pillion_busy
+declare-option -docstring 'what waits to be shown, with a space before it; nothing if nothing does: for your modelinefmt' \
+    str pillion_pending
 # Of a proposal's buffer.
 declare-option -hidden int pillion_id 0
 declare-option -hidden int pillion_revision 0
 declare-option -hidden int pillion_first 1
 declare-option -hidden str pillion_title
+# Whether it was settled, and stays only until nobody is busy in it.
+declare-option -hidden bool pillion_settled false
 declare-option -hidden line-specs pillion_changes
 # From when on it may be accepted, in milliseconds of Unix time.
 declare-option -hidden str pillion_ready
@@ -84,6 +94,7 @@ define-command -hidden pillion-adopt -params 4 %{
     set-option buffer pillion_first %arg{3}
     set-option buffer pillion_ready ''
     set-option buffer pillion_title %arg{4}
+    set-option buffer pillion_settled false
     alias buffer "pillion-is-%arg{1}" nop
     alias buffer w pillion-write
     alias buffer w! pillion-write
@@ -98,7 +109,7 @@ define-command -hidden pillion-adopt -params 4 %{
     alias buffer quit pillion-quit
     alias buffer quit! pillion-quit
     remove-hooks buffer pillion-view
-    hook -group pillion-view buffer NormalIdle .* pillion-idle
+    hook -group pillion-view buffer NormalIdle .* %{ evaluate-commands "pillion-idle-%opt{pillion_settled}" }
     hook -group pillion-view buffer WinDisplay .* pillion-shown
     hook -group pillion-view buffer FocusIn .* %{ pillion-say "focused-%opt{pillion_id}" }
     hook -group pillion-view buffer ModeChange 'push:.*:prompt' %{
@@ -109,6 +120,9 @@ define-command -hidden pillion-adopt -params 4 %{
     hook -group pillion-view buffer RawKey '[^q]|.{2,}' %{ pillion-finish typed }
     hook -group pillion-view buffer BufClose .* %{ pillion-text "removed-%opt{pillion_id}" }
 }
+
+# A buffer that holds no proposal yet.
+define-command -hidden pillion-new-0 nop
 
 # It is an ordinary buffer from now on.
 define-command -hidden pillion-release %{
@@ -136,14 +150,16 @@ define-command -hidden pillion-orphan %{ try %{ evaluate-commands "pillion-orpha
 } }
 define-command -hidden pillion-orphan-0 nop
 
-# The text of the buffer, and then the message that it belongs to.
+# The text of the buffer, and then the message that it belongs to, with the client in which the person is.
 define-command -hidden pillion-text -params 1 %{ try %{
     evaluate-commands -no-hooks -draft %{
         execute-keys '%'
         echo -to-file "%opt{pillion_dir}/in/text-%arg{1}" -- %val{selection}
     }
-    pillion-say %arg{1}
+    pillion-say-word %arg{1} %val{client}
 } }
+# That something tried to decide.
+define-command -hidden pillion-untyped %{ pillion-say-word "untyped-%opt{pillion_id}" %val{client} }
 
 define-command -hidden pillion-shown %{
     pillion-forget
@@ -151,7 +167,14 @@ define-command -hidden pillion-shown %{
     pillion-say "focused-%opt{pillion_id}"
 }
 # It has been drawn.
-define-command -hidden pillion-idle %{
+define-command -hidden pillion-idle-true %{
+    pillion-rests
+    try %{
+        pillion-at-rest
+        pillion-text "left-%opt{pillion_id}"
+    }
+}
+define-command -hidden pillion-idle-false %{
     pillion-forget
     pillion-redraw
     info -title was -- %sh{
@@ -176,9 +199,74 @@ define-command -hidden pillion-display -params 1 %{
     execute-keys vv
     echo -- "%opt{pillion_title}: :w accepts, :q rejects"
 }
-# In the person's own client, unless they are typing or answering something.
-define-command -hidden pillion-try-display %{ evaluate-commands "pillion-try-display-%opt{pillion_mode}" }
-define-command -hidden pillion-try-display-normal pillion-show
+# Fails unless nothing that the person does in this client is interrupted by another buffer.
+define-command -hidden pillion-at-rest %{ evaluate-commands %sh{
+    case "$kak_opt_pillion_rest  $kak_opt_pillion_recording " in
+    "idle "*" $kak_client "*) echo 'fail recording' ;;
+    "idle "*) ;;
+    *) echo 'fail busy' ;;
+    esac
+} }
+# The same right after the person settled a proposal themselves: they have just pressed a key.
+define-command -hidden pillion-in-normal %{ evaluate-commands %sh{
+    [ "$kak_opt_pillion_mode" = normal ] || echo 'fail busy'
+} }
+define-command -hidden pillion-rests %{ evaluate-commands "pillion-rests-%opt{pillion_rest}" }
+define-command -hidden pillion-rests-busy %{
+    try %{ evaluate-commands "pillion-rests-in-%opt{pillion_mode}" } catch pillion-rests-in-normal
+}
+# One command of normal mode within an insertion.
+define-command -hidden pillion-rests-in-single nop
+define-command -hidden pillion-rests-in-normal %{
+    set-option window pillion_mode normal
+    set-option window pillion_rest idle
+}
+define-command -hidden pillion-rests-idle nop
+define-command -hidden pillion-rests-counting nop
+define-command -hidden pillion-record %{ evaluate-commands %sh{
+    case " $kak_opt_pillion_recording " in *" $kak_client "*) change=-remove ;; *) change=-add ;; esac
+    echo "set-option $change global pillion_recording %val{client}"
+} }
+
+# Runs commands in the person's own client, or in the pane for proposals, unless they are busy there.
+define-command -hidden pillion-offer -params 1 %{
+    pillion-at-rest
+    evaluate-commands %arg{1}
+}
+# Runs the second commands if nobody is busy in the proposal of this number, and else the third.
+define-command -hidden pillion-undisturbed -params 3 %{
+    set-option global pillion_busy
+    pillion-everywhere "pillion-watch %arg{1} pillion-at-rest nop"
+    evaluate-commands %sh{ [ -z "$kak_opt_pillion_busy" ] && echo 'evaluate-commands %arg{2}' || echo 'evaluate-commands %arg{3}' }
+}
+# Notes the client as busy if it shows this proposal and does not rest, and else runs a command, perhaps with one word.
+define-command -hidden pillion-watch -params 3..4 %{
+    evaluate-commands "pillion-is-%arg{1}"
+    set-option -add global pillion_busy %val{client}
+    evaluate-commands %arg{2}
+    set-option -remove global pillion_busy %val{client}
+    evaluate-commands "%arg{3} %arg{4}"
+}
+# Removes the buffer of a settled proposal once nobody is busy in it: its number, its buffer, how to know that nobody is,
+# what is shown next in the pane for proposals, and what a person is told who is busy.
+define-command -hidden pillion-clear -params 5 %{
+    set-option global pillion_busy
+    try %{ evaluate-commands -buffer %arg{2} %{ set-option buffer pillion_settled true } }
+    pillion-everywhere "pillion-watch %arg{1} %arg{3} pillion-go-on %arg{4}"
+    evaluate-commands %sh{
+        [ -n "$kak_opt_pillion_busy" ] || echo 'try %{ delete-buffer! %arg{2} }'
+        for client in $kak_opt_pillion_busy; do
+            [ -z "$5" ] || printf 'try %%{ evaluate-commands -client %s %%{ echo -markup -- %%arg{5} } }\n' "$client"
+        done
+    }
+}
+# In the pane for proposals the next one is shown; without one it closes. Anywhere else Kakoune goes back itself.
+define-command -hidden pillion-go-on -params 0..1 %{ evaluate-commands %sh{
+    case "$kak_client $1" in
+    'pillion ') printf 'unalias buffer quit!\nquit!' ;;
+    'pillion '*) echo 'pillion-display %arg{1}' ;;
+    esac
+} }
 define-command pillion-show -docstring 'show the pending proposal' %{
     try %{ buffer %opt{pillion_waiting} } catch %{ fail 'pillion: no proposal is pending' }
     pillion-display %opt{pillion_waiting}
@@ -197,12 +285,12 @@ define-command -hidden pillion-decide -params 1 %{
     evaluate-commands %sh{ [ "$kak_opt_pillion_id" != 0 ] || echo "fail 'pillion: this buffer is not a proposal'" }
     try %{
         nop %val{hook_param}
-        pillion-say "untyped-%opt{pillion_id}"
+        pillion-untyped
     } catch %{
         evaluate-commands "pillion-decide-%sh{ echo ${kak_opt_pillion_asked:+typed} }" %arg{1}
     }
 }
-define-command -hidden pillion-decide- -params 1 %{ pillion-say "untyped-%opt{pillion_id}" }
+define-command -hidden pillion-decide- -params 1 %{ pillion-untyped }
 define-command -hidden pillion-decide-typed -params 1 %{ set-option window pillion_decision %arg{1} }
 define-command -hidden pillion-finish -params 1 %{ evaluate-commands "pillion-finish-%opt{pillion_decision}" %arg{1} }
 define-command -hidden pillion-finish- -params 1 nop
@@ -215,7 +303,7 @@ define-command -hidden pillion-finish-as -params 2 %{
 define-command -hidden pillion-finish-typed-as -params 1 %{
     pillion-text "%arg{1}-%opt{pillion_id}-%opt{pillion_asked}"
 }
-define-command -hidden pillion-finish-played-as -params 1 %{ pillion-say "untyped-%opt{pillion_id}" }
+define-command -hidden pillion-finish-played-as -params 1 %{ pillion-untyped }
 
 # The file of this buffer is about to be written by an agent. Without changes of the person's it is reloaded as soon
 # as it was, and Kakoune does not ask; with changes it asks, as ever.
@@ -243,14 +331,26 @@ define-command -hidden pillion-restore %{ evaluate-commands %sh{
 
 define-command pillion-enable -docstring 'let agents see the open files and propose changes, in this session' %{
     pillion-disable
+    # Also where the person has switched hooks off.
+    hook -always -group pillion global NormalIdle .* pillion-rests
+    hook -always -group pillion global RawKey '[0-9\\]' %{ set-option window pillion_rest counting }
+    hook -always -group pillion global RawKey '[^0-9\\]|.{2,}' %{ set-option window pillion_rest busy }
+    hook -always -group pillion global NormalKey Q pillion-record
+    hook -always -group pillion global NormalKey <esc> %{
+        set-option -remove global pillion_recording %val{client}
+    }
     hook -group pillion global NormalIdle .* pillion-report
     hook -group pillion global InsertIdle .* pillion-report
     hook -group pillion global WinDisplay .* pillion-report
     hook -group pillion global FocusIn .* pillion-report
     hook -group pillion global BufCreate .* %{ set-option global pillion_stale true }
     hook -group pillion global BufClose .* %{ set-option global pillion_stale true }
-    hook -group pillion global ModeChange '(?:push|pop):.*:([^:]*)' %{ try %{
+    hook -always -group pillion global ModeChange '(?:push|pop):.*:([^:]*)' %{ try %{
         set-option window pillion_mode %val{hook_param_capture_1}
+        set-option window pillion_rest busy
+    } }
+    hook -always -group pillion global ModeChange 'push:.*:normal' %{ try %{
+        set-option window pillion_mode single
     } }
     hook -group pillion global ClientClose .* %{
         pillion-say-word "closed-%val{client_pid}" "%val{client_env_PILLION_REVIEW}"
@@ -258,6 +358,12 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
     hook -group pillion global KakEnd .* %{ pillion-say end }
     evaluate-commands %sh{
         quoted() { printf "'"; printf %s "$1" | sed "s/'/''/g"; printf "'"; }
+        # Where it is placed already, it stays. The end is what a long message leaves to be seen.
+        case $kak_opt_modelinefmt in
+        *pillion_pending*) ;;
+        *) printf 'set-option global modelinefmt %s\n' \
+            "$(quoted "$kak_opt_modelinefmt{Information}%opt{pillion_pending}")" ;;
+        esac
         if ! command -v "$kak_opt_pillion_command" >/dev/null; then
             printf 'echo -debug pillion: command not found: %s; ' "$(quoted "$kak_opt_pillion_command")"
             echo "fail 'pillion: the command is not on PATH: set-option global pillion_command PATH'"

@@ -2,29 +2,34 @@
 
 mod decisions;
 mod done;
+mod gone;
 mod told;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender, at, never, select, tick, unbounded};
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed,
-    Reply, StartError, Status, now_ms,
+    Companion, Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply,
+    StartError, Status, now_ms,
 };
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
 use pillion_system::{Worker, process, spawn};
 
+use self::decisions::Asked;
 use self::done::Decided;
+use self::gone::{Closing, Gone};
 use crate::clients::Clients;
 use crate::context::{Context, Report};
 use crate::disk::{self, Done, Job};
 use crate::files::Files;
 use crate::inbox::{self, Received, What};
+use crate::offer::Offer;
+use crate::script::Settled;
 use crate::session::Session;
 use crate::view::View;
 use crate::{Options, roots, script, status, tmux};
@@ -32,13 +37,6 @@ use crate::{Options, roots, script, status, tmux};
 /// How often it is checked what nothing reports: that Kakoune works in another folder, and, where the system does not
 /// tell, that it was killed.
 const LIFE_INTERVAL: Duration = Duration::from_secs(10);
-
-/// A view that is being taken away because it was asked for.
-struct Closing {
-    view: View,
-    reason: CloseReason,
-    closed: Reply<String>,
-}
 
 /// The client in the pane for proposals.
 struct Review {
@@ -68,8 +66,12 @@ struct Bridge {
     /// Who wants to know what stands in which view.
     asked: Vec<(ProposalKey, Reply<String>)>,
     decided: BTreeMap<DiffId, Decided>,
-    /// Accepted, and not ruled about; with what stood in the buffer if the person has closed it since.
-    ruling: HashMap<DiffId, Option<Vec<u8>>>,
+    /// Accepted, and not ruled about.
+    ruling: HashMap<DiffId, Asked>,
+    /// Settled, and perhaps in Kakoune still.
+    gone: BTreeMap<DiffId, Gone>,
+    /// What waits until the person pauses.
+    offer: Offer,
     /// The files that agents are about to write, each with the last decision about it.
     followed: HashMap<PathBuf, ProposalKey>,
     /// How many texts are being kept.
@@ -133,6 +135,8 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         asked: Vec::new(),
         decided: BTreeMap::new(),
         ruling: HashMap::new(),
+        gone: BTreeMap::new(),
+        offer: Offer::default(),
         followed: HashMap::new(),
         keeping: 0,
         review: None,
@@ -158,11 +162,13 @@ impl Bridge {
         while !self.is_over {
             let due = self.decided.values().map(|decided| decided.due).min();
             let due = due.map_or_else(never, at);
+            let offer = self.offer.due().map_or_else(never, at);
             let handled = select! {
                 recv(messages) -> message => message.map(|message| self.received(message)),
                 recv(events) -> event => event.map(|event| self.event(event)),
                 recv(done) -> done => done.map(|done| self.done(done)),
                 recv(due) -> now => now.map(|now| self.resolve_due(now)),
+                recv(offer) -> now => now.map(|_| self.make_offer()),
                 recv(checks) -> now => now.map(|_| self.check_server()),
                 recv(ends) -> end => end.map(|()| self.check_server()),
             };
@@ -207,6 +213,8 @@ impl Bridge {
         match what {
             What::Report(report) => self.reported(*report),
             What::Loaded(key, loaded) => self.loaded(key, loaded),
+            What::Later(key) => self.later(key),
+            What::Former(key, text) => self.former(key, &text),
             What::Drawn(key, client) => {
                 let id = key.id;
                 if let Some(view) = self.views.find_mut(id) {
@@ -226,25 +234,21 @@ impl Bridge {
                 if let Some(view) = self.views.find_mut(id) {
                     view.focus(at);
                     self.is_ready(id);
+                    self.is_shown();
                 }
             }
-            What::Accepted(key, text) => self.accept(key, text, at),
-            What::Rejected(key, text) => self.reject(key, &text),
-            What::Removed(id, text) => {
-                // Whatever it showed.
-                if let Some(view) = self.views.find(id) {
-                    self.reject(view.key(), &text);
-                }
-            }
+            What::Accepted(key, text, client) => self.accept(key, text, at, client),
+            What::Rejected(key, text, client) => self.reject(key, &text, &client),
+            What::Removed(id, text) => self.removed(id, text),
             What::Given(id, text) => self.given(id, text),
+            What::Left(id, text) => self.left(id, text),
             What::Told(key, text) => self.told(key, text),
-            What::Untyped(id) => {
+            What::Untyped(id, client) => {
                 let view = self.views.find_mut(id);
                 if view.is_some_and(|view| !std::mem::replace(&mut view.is_untyped_reported, true))
                 {
-                    self.show_message(
-                        "only what you type accepts or rejects, such as :pillion-accept",
-                    );
+                    let how = "only what you type accepts or rejects, such as :pillion-accept";
+                    self.answer(&client, how);
                 }
             }
             What::ClientClosed(pid, review) => self.client_closed(pid, &review),
@@ -261,6 +265,7 @@ impl Bridge {
 
     fn reported(&mut self, report: Report) {
         self.session.rename(&report.session);
+        self.offer.idle(Instant::now());
         // The pane for proposals is not where the person works.
         if !report.review.is_empty() || self.clients.is_late(&report) {
             return;
@@ -285,8 +290,12 @@ impl Bridge {
 
     fn open(&mut self, diff: Diff, shown: Reply<()>) {
         let view = View::new(diff, shown);
+        let id = view.diff.id;
         self.worker.order(Job::Write(Arc::downgrade(&view.diff)));
-        self.views.put(view);
+        let former = self.views.put(view);
+        if let Some((view, former)) = self.views.find_mut(id).zip(former) {
+            view.replace(former);
+        }
     }
 
     fn loaded(&mut self, key: ProposalKey, loaded: Result<Vec<u8>, String>) {
@@ -301,7 +310,7 @@ impl Bridge {
         };
         if let Some(trouble) = trouble {
             if let Ok(view) = self.views.take(key) {
-                self.take_away(&view);
+                self.take_away(view, Settled::Elsewhere);
             }
             if let Some(shown) = shown {
                 shown.failed(trouble);
@@ -310,21 +319,30 @@ impl Bridge {
         }
         view.is_loaded = true;
         let diff = Arc::clone(&view.diff);
-        self.show(key.id);
+        self.announce();
+        self.show(key.id, false);
         if let Some(shown) = shown {
             shown.done(());
         }
-        let (agent, path) = (diff.agent.display_name(), diff.path.display());
-        self.show_message(&format!(
-            "{agent} proposes {path}: :w accepts, :q rejects, :pillion-show shows it"
-        ));
+        let agent = diff.agent.display_name();
+        // Short, so that what the mode line says stays to be seen.
+        let name = diff.path.file_name().unwrap_or_default().display();
+        self.show_message(&format!("{agent} proposes {name}"));
         for note in &diff.notes {
             self.show_message(note);
         }
     }
 
-    /// Puts a proposal in front of the person, unless another one is there: then it is its turn later.
-    fn show(&mut self, id: DiffId) {
+    /// What waits is on the screen for as long as it does.
+    fn announce(&self) {
+        let mut loaded = self.views.iter().filter(|view| view.is_loaded);
+        let count = loaded.clone().count();
+        self.session.run(script::waiting(loaded.next(), count));
+    }
+
+    /// Puts a proposal in front of the person, unless another one is there: then it is its turn later. `is_expected`: they
+    /// have just settled another one.
+    fn show(&mut self, id: DiffId, is_expected: bool) {
         let reviewed = self.review.as_ref().map(|review| review.view);
         let is_in_front =
             |view: &View| view.diff.id != id && (view.is_drawn() || reviewed == Some(view.diff.id));
@@ -345,68 +363,42 @@ impl Bridge {
             let commands = script::first_display(view);
             let session = self.session.name();
             tmux::split(report, &session, &client, &commands, &self.done.0);
-            self.session.run(script::waiting(Some(view)));
             self.review = Some(Review { client, view: id });
             return;
         }
-        self.session.run(script::offer(view, self.clients.name()));
+        self.offer.want(is_expected, Instant::now());
     }
 
-    /// Removes a view's buffer, and shows the next proposal in its place.
-    fn take_away(&mut self, view: &View) {
-        let next = self.views.iter().find(|view| view.is_loaded);
-        self.session.run(script::close(view, next));
-        self.session.run(script::waiting(next));
-        let next = next.map(|view| view.diff.id);
-        self.worker.order(Job::Remove(view.diff.id));
-        match (&mut self.review, next) {
-            (Some(review), Some(id)) => review.view = id,
-            (Some(_), None) => self.review = None,
-            (None, Some(id)) => self.show(id),
-            (None, None) => {}
+    /// The person pauses, or Kakoune may find that they do.
+    fn make_offer(&mut self) {
+        self.offer.attempt();
+        for view in self.views.iter_mut().filter(|view| view.is_deferred) {
+            view.is_deferred = false;
+            self.worker.order(Job::Write(Arc::downgrade(&view.diff)));
+        }
+        if self.review.is_none() && !self.views.is_empty() {
+            self.session.run(script::offer(self.clients.name()));
         }
     }
 
-    fn close(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
-        // First: what the person decided stands.
-        self.resolve(id);
-        let view = match self.views.close(id) {
-            Ok(view) => view,
-            Err(stale) => return closed.failed(stale.to_string()),
-        };
-        // Who closes it may have been allowed to write in its own window.
-        if matches!(reason, CloseReason::Settled | CloseReason::ClosedByAgent) {
-            self.follow(&view);
+    /// A proposal came into a window.
+    fn is_shown(&mut self) {
+        if !self.views.iter().any(|view| view.is_deferred) {
+            self.offer.done();
         }
-        self.take_away(&view);
-        let closing = Closing {
-            view,
-            reason,
-            closed,
-        };
-        self.closing.insert(id, closing);
     }
 
-    fn given(&mut self, id: DiffId, text: Vec<u8>) {
-        let Some(Closing {
-            view,
-            reason,
-            closed,
-        }) = self.closing.remove(&id)
-        else {
+    /// It is loaded once the person is done with the former one. Its agent need not wait for that.
+    fn later(&mut self, key: ProposalKey) {
+        let Ok(view) = self.views.current_mut(key) else {
             return;
         };
-        // If it is closed in the agent's window, the agent takes the text from the answer.
-        let is_unused = matches!(reason, CloseReason::AgentGone | CloseReason::Overruled);
-        if let Some(edits) = view.edits(&text).filter(|_| is_unused) {
-            self.keep(view.diff.path.clone(), edits);
+        view.is_deferred = true;
+        if let Some(shown) = view.shown.take() {
+            shown.done(());
+            self.show_message("a newer proposal opens here once you are done");
         }
-        match String::from_utf8(text) {
-            // Its buffer was gone already.
-            Ok(held) if held.is_empty() => closed.done(view.diff.proposed.to_string()),
-            Ok(held) => closed.done(view.form.text(&held)),
-            Err(_) => closed.failed("the text in the view is not UTF-8"),
-        }
+        self.offer.want(false, Instant::now());
     }
 
     fn client_closed(&mut self, pid: u32, client: &str) {
@@ -417,12 +409,12 @@ impl Bridge {
         let Some(view) = self.views.find(review.view) else {
             return;
         };
-        self.session.run(match view.is_displayed {
+        match view.is_displayed {
             // Closing it rejects. Its buffer, edits and all, is read while it is taken away.
-            true => script::close_as_person(view),
+            true => self.session.run(script::close_as_person(view)),
             // Another proposal was closed, and this one was to be next.
-            false => script::offer(view, self.clients.name()),
-        });
+            false => self.show(view.diff.id, false),
+        }
     }
 
     fn status(&mut self, status: &Status) {
@@ -440,7 +432,17 @@ impl Bridge {
         self.worker.order(Job::Status(text));
     }
 
+    /// Says something where the person is.
     fn show_message(&self, text: &str) {
-        self.session.run(script::message(self.clients.name(), text));
+        self.answer(self.clients.name(), text);
+    }
+
+    /// Says something where they pressed a key, or, if that is gone, where they are.
+    fn answer(&self, client: &str, text: &str) {
+        let mut clients = vec![self.clients.name()];
+        if !client.is_empty() && !clients.contains(&client) {
+            clients.insert(0, client);
+        }
+        self.session.run(script::message(clients.into_iter(), text));
     }
 }

@@ -60,12 +60,23 @@ pub enum Done {
         path: PathBuf,
         is_written: bool,
     },
-    /// Where a text is kept, or why it is lost.
-    Kept(Result<PathBuf, FileError>),
+    /// A text of the person's was kept.
+    Kept(Kept),
     /// Whether there is a pane for this client now.
     Split { client: String, is_open: bool },
     /// The session is there no more.
     Gone,
+}
+
+/// What the person wrote, which is not lost with its view.
+#[derive(Debug)]
+pub struct Kept {
+    /// Where it is, or why it is lost.
+    pub result: Result<PathBuf, FileError>,
+    /// What became of the view.
+    pub why: &'static str,
+    /// Where the person is told.
+    pub client: String,
 }
 
 /// Starts the thread that owns the private folder. Dropping it removes the folder, as far as the disk answers.

@@ -33,9 +33,9 @@ const TEXT: &str = "text-";
 
 /// How the names of messages begin, in the order in which Kakoune writes them. It decides between messages with the same
 /// time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
-const ORDER: [&str; 13] = [
-    CONTEXT, "server", "failed", "loaded", "drawn", "focused", "untyped", "accept", "reject",
-    "removed", "given", "told", "closed",
+const ORDER: [&str; 16] = [
+    CONTEXT, "server", "failed", "later", "former", "loaded", "drawn", "focused", "untyped",
+    "accept", "reject", "given", "left", "removed", "told", "closed",
 ];
 
 /// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.
@@ -56,22 +56,28 @@ pub enum What {
     Report(Box<Report>),
     /// A proposal was loaded, and this is how its buffer holds it; or why it was not.
     Loaded(ProposalKey, Result<Vec<u8>, String>),
+    /// A proposal is not loaded yet, because the person is busy in the former one.
+    Later(ProposalKey),
+    /// What stood in the buffer in the place of which a newer proposal is loaded.
+    Former(ProposalKey, Vec<u8>),
     /// A proposal stands on the screen of a client: of a pane for proposals, or of the person's own.
     Drawn(ProposalKey, String),
     /// A proposal is displayed, or its window got the focus.
     Focused(DiffId),
-    /// The person accepted the text.
-    Accepted(ProposalKey, Vec<u8>),
-    /// The person rejected it.
-    Rejected(ProposalKey, Vec<u8>),
+    /// The person accepted the text, in this client.
+    Accepted(ProposalKey, Vec<u8>, String),
+    /// The person rejected it, in this client.
+    Rejected(ProposalKey, Vec<u8>, String),
     /// The person removed the buffer.
     Removed(DiffId, Vec<u8>),
     /// A view was taken away as it was asked for.
     Given(DiffId, Vec<u8>),
+    /// What stood in a view that was settled, and in which the person was busy until now.
+    Left(DiffId, Vec<u8>),
     /// What stands in a view.
     Told(ProposalKey, Vec<u8>),
-    /// Something tried to decide that the person did not type.
-    Untyped(DiffId),
+    /// Something tried to decide that the person did not type, in this client.
+    Untyped(DiffId, String),
     /// The client of this process is gone: a pane for proposals, or the person's own.
     ClientClosed(u32, String),
     /// The server is this process now.
@@ -177,12 +183,15 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "failed" => What::Loaded(proposal()?, Err(words.next()?)),
         "drawn" => What::Drawn(proposal()?, words.next()?),
         "focused" => What::Focused(diff?),
-        "accept" => What::Accepted(proposal()?, text()),
-        "reject" => What::Rejected(proposal()?, text()),
+        "later" => What::Later(proposal()?),
+        "former" => What::Former(proposal()?, text()),
+        "accept" => What::Accepted(proposal()?, text(), words.next()?),
+        "reject" => What::Rejected(proposal()?, text(), words.next()?),
         "removed" => What::Removed(diff?, text()),
         "given" => What::Given(diff?, text()),
+        "left" => What::Left(diff?, text()),
         "told" => What::Told(proposal()?, text()),
-        "untyped" => What::Untyped(diff?),
+        "untyped" => What::Untyped(diff?, words.next()?),
         _ => return None,
     })
 }
@@ -268,8 +277,12 @@ mod tests {
     fn names_of_files_say_what_happened() {
         let text = || b"text".to_vec();
         for (name, words, what) in [
-            ("accept-3-2", &[][..], What::Accepted(KEY, text())),
-            ("removed-3", &[], What::Removed(KEY.id, text())),
+            (
+                "accept-3-2",
+                &["client1"][..],
+                What::Accepted(KEY, text(), "client1".to_owned()),
+            ),
+            ("removed-3", &[""], What::Removed(KEY.id, text())),
             ("drawn-3-2", &["9-3"], What::Drawn(KEY, "9-3".to_owned())),
             (
                 "failed-3-2",
@@ -371,9 +384,10 @@ mod tests {
         fs::write(folder.join("text-accept-3-2"), "mine").unwrap();
         fs::write(folder.join("accept-3-2"), "").unwrap();
         assert!(read_all(folder, &mut reports).is_empty());
-        fs::write(folder.join("accept-3-2"), "'end'").unwrap();
+        fs::write(folder.join("accept-3-2"), "'client0' 'end'").unwrap();
         let messages = read_whats(folder, &mut reports);
-        assert_eq!(messages, [What::Accepted(KEY, b"mine".to_vec())]);
+        let accepted = What::Accepted(KEY, b"mine".to_vec(), "client0".to_owned());
+        assert_eq!(messages, [accepted]);
         assert!(fs::read_dir(folder).unwrap().next().is_none());
     }
 }

@@ -12,6 +12,7 @@ mod disk;
 mod files;
 mod form;
 mod inbox;
+mod offer;
 mod quote;
 mod reload;
 mod removed;

@@ -9,6 +9,13 @@ use pillion_companion::{ProposalKey, Proposed};
 use crate::quote::word;
 use crate::view::View;
 
+/// Who settled a proposal, and so whether its buffer may go right after a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    ByPerson,
+    Elsewhere,
+}
+
 /// How far the time of a file may lag: the systems' clocks for that tick a hundred times a second or more.
 const FILE_TIME_STEP: Duration = Duration::from_millis(10);
 
@@ -47,6 +54,9 @@ pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String 
     let title = format!("{agent} {path}");
     let script = format!(
         "edit -scratch {buffer}
+         try %{{ evaluate-commands \"pillion-new-%opt{{pillion_id}}\" }} catch %{{
+             pillion-text \"former-%opt{{pillion_id}}-%opt{{pillion_revision}}\"
+         }}
          {fill}
          execute-keys '%'
          echo -to-file \"%opt{{pillion_dir}}/in/text-loaded-{id}-{revision}\" -- %val{{selection}}
@@ -56,7 +66,7 @@ pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String 
         title = word(&pillion_text::visible::one_line(&title)),
         marks = marks.join(" "),
     );
-    format!(
+    let load = format!(
         "try {load} catch {failed}",
         load = word(&format!(
             "pillion-aside {}
@@ -67,30 +77,42 @@ pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String 
         failed = word(&format!(
             "pillion-say-word failed-{id}-{revision} %val{{error}}"
         )),
-    )
+    );
+    // What the person types in the former one goes into no newer one.
+    let later = word(&format!("pillion-say later-{id}-{revision}"));
+    format!("pillion-undisturbed {id} {} {later}", word(&load))
 }
 
-/// Shows it in the review client.
+/// Shows it in the review client, unless the person is busy there.
 pub fn display(view: &View) -> String {
     let command = format!("pillion-display {}", word(&view.buffer()));
-    show(view, REVIEW_CLIENT, &command)
+    offer_in(REVIEW_CLIENT, &command)
 }
 
-/// Shows it where the person is, unless they are busy there.
-pub fn offer(view: &View, client: &str) -> String {
-    show(view, client, "pillion-try-display")
+/// Shows what waits where the person is, unless they are busy there.
+pub fn offer(client: &str) -> String {
+    offer_in(client, "pillion-show")
 }
 
-fn show(view: &View, client: &str, command: &str) -> String {
-    let (client, command) = (word(client), word(command));
-    let there = format!("evaluate-commands -client {client} {command}");
-    format!("{}\ntry {}", waiting(Some(view)), word(&there))
+fn offer_in(client: &str, command: &str) -> String {
+    let offer = word(&format!("pillion-offer {}", word(command)));
+    let there = format!("evaluate-commands -client {} {offer}", word(client));
+    format!("try {}", word(&there))
 }
 
-/// Which proposal is shown when the person asks for one.
-pub fn waiting(view: Option<&View>) -> String {
+/// Which proposal is shown when the person asks for one, and how many there are.
+pub fn waiting(view: Option<&View>, count: usize) -> String {
     let buffer = view.map(View::buffer).unwrap_or_default();
-    format!("set-option global pillion_waiting {}", word(&buffer))
+    let pending = match count {
+        0 => String::new(),
+        1 => " 1 proposal: :pillion-show".to_owned(),
+        count => format!(" {count} proposals: :pillion-show"),
+    };
+    format!(
+        "set-option global pillion_waiting {}\nset-option global pillion_pending {}",
+        word(&buffer),
+        word(&pending)
+    )
 }
 
 /// What the review client does when it starts.
@@ -102,34 +124,38 @@ pub fn first_display(view: &View) -> String {
     )
 }
 
-/// Takes its buffer away. `next` is shown where it was; the review client goes if there is none.
-pub fn close(view: &View, next: Option<&View>) -> String {
-    let id = view.diff.id;
-    let there = match next {
-        Some(next) => format!("pillion-display {}", word(&next.buffer())),
-        // In a proposal this would be the person's way to reject it.
-        None => "unalias buffer quit!\nquit!".to_owned(),
-    };
-    let buffer = word(&view.buffer());
-    let inside = format!("pillion-is-{id}\n{there}");
-    let review = format!(
-        "evaluate-commands -client {REVIEW_CLIENT} {}",
-        word(&inside)
-    );
+/// Has its text told, and its buffer taken away.
+pub fn close(view: &View, next: Option<&View>, how: Settled) -> String {
+    let (id, buffer) = (view.diff.id, word(&view.buffer()));
     let script = format!(
         "buffer {buffer}
          execute-keys '%'
-         echo -to-file \"%opt{{pillion_dir}}/in/text-given-{id}\" -- %val{{selection}}
-         pillion-release"
+         echo -to-file \"%opt{{pillion_dir}}/in/text-given-{id}\" -- %val{{selection}}"
     );
     format!(
-        "try {review}
-         {given}
-         try {delete}
-         pillion-say given-{id}",
-        review = word(&review),
-        given = aside(&script),
-        delete = word(&format!("delete-buffer! {buffer}")),
+        "{}\npillion-say given-{id}\n{}",
+        aside(&script),
+        clear(view, next, how)
+    )
+}
+
+/// Takes its buffer away from who is not busy there. `next` is shown in its place in the review client, which goes if
+/// there is none.
+pub fn clear(view: &View, next: Option<&View>, how: Settled) -> String {
+    let next = next.map(View::buffer).unwrap_or_default();
+    let (is_free, note) = match how {
+        Settled::ByPerson => ("pillion-in-normal", ""),
+        Settled::Elsewhere => (
+            "pillion-at-rest",
+            "{Information}pillion: this proposal was settled elsewhere, and goes once you are done here",
+        ),
+    };
+    format!(
+        "pillion-clear {} {} {is_free} {} {}",
+        view.diff.id,
+        word(&view.buffer()),
+        word(&next),
+        word(note)
     )
 }
 
@@ -171,18 +197,18 @@ pub fn close_as_person(view: &View) -> String {
     )
 }
 
-/// Shows a message where the person is.
-pub fn message(client: &str, text: &str) -> String {
+/// Shows a message in the first of these clients that is there.
+pub fn message<'a>(clients: impl DoubleEndedIterator<Item = &'a str>, text: &str) -> String {
     let text = format!("pillion: {}", pillion_text::visible::one_line(text));
     let markup = text.replace('\\', "\\\\").replace('{', "\\{");
     let markup = word(&format!("{{Information}}{markup}"));
-    format!(
-        "evaluate-commands -try-client {client} {show}
-         echo -debug {text}",
-        client = word(client),
-        show = word(&format!("echo -markup -- {markup}")),
-        text = word(&text),
-    )
+    let show = word(&format!("echo -markup -- {markup}"));
+    let nowhere = "nop".to_owned();
+    let shown = clients.rev().fold(nowhere, |otherwise, client| {
+        let there = format!("evaluate-commands -client {} {show}", word(client));
+        format!("try {} catch {}", word(&there), word(&otherwise))
+    });
+    format!("{shown}\necho -debug {}", word(&text))
 }
 
 /// The agent is about to write this file: Kakoune is not to ask about it, if nothing is lost.

@@ -6,6 +6,8 @@ use std::time::SystemTime;
 
 use pillion_companion::gate::{Against, LOOK, Seen};
 use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
+use pillion_protocol::dialect::Protocol;
+use pillion_text::fingerprint;
 
 use crate::form::Form;
 
@@ -28,6 +30,10 @@ pub struct View {
     pub is_untyped_reported: bool,
     /// Whether it came into a window, where it is to be drawn.
     pub is_displayed: bool,
+    /// Whether it waits to be loaded until the person is done with the former one.
+    pub is_deferred: bool,
+    /// What stands in its buffer until then.
+    pub former: Option<Box<View>>,
     drawn: Option<SystemTime>,
     /// When a decision was refused last: a command that is repeated by a held key takes longer than the gate's interval.
     refused: Option<SystemTime>,
@@ -50,9 +56,34 @@ impl View {
             is_loaded: false,
             is_untyped_reported: false,
             is_displayed: false,
+            is_deferred: false,
+            former: None,
             drawn: None,
             refused: None,
         }
+    }
+
+    /// It takes the place of another one in the buffer, which may not have been loaded itself.
+    pub fn replace(&mut self, former: View) {
+        self.former = match former.is_loaded {
+            true => Some(Box::new(former)),
+            false => former.former,
+        };
+    }
+
+    /// The text that it was compared with, so that a file which was saved as it was is no other one. Claude Code refuses such
+    /// a file, too, and what it is shown may have other line endings.
+    pub fn base(&self) -> Option<String> {
+        let original = &self.diff.original;
+        let is_read = original.text.is_some() == original.stamp.is_some();
+        let is_compared = is_read && self.diff.agent.protocol() == Protocol::Companion;
+        is_compared.then(|| fingerprint::of(original.text.as_deref()))
+    }
+
+    /// What the person made of the former one, if this is what stood in the buffer.
+    pub fn former_edits(&self, key: ProposalKey, held: &[u8]) -> Option<String> {
+        let former = self.former.as_deref();
+        former.filter(|it| it.key() == key)?.edits(held)
     }
 
     /// The name of its buffer. It ends as the file's name, by which Kakoune knows the language, and is made of

@@ -7,17 +7,32 @@ use pillion_companion::{DiffId, ProposalKey, Stale};
 
 use super::Bridge;
 use super::done::Decided;
-use crate::script;
+use crate::script::{self, Settled};
+
+/// Who waits for a ruling.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    /// The client in which they pressed the key.
+    client: String,
+    /// What stood in the buffer if they have closed it since.
+    closed: Option<Vec<u8>>,
+}
 
 impl Bridge {
-    pub(super) fn accept(&mut self, key: ProposalKey, text: Vec<u8>, at: SystemTime) {
+    pub(super) fn accept(
+        &mut self,
+        key: ProposalKey,
+        text: Vec<u8>,
+        at: SystemTime,
+        client: String,
+    ) {
         let view = match self.views.current_mut(key) {
             Ok(view) => view,
-            Err(stale) => return self.refuse(stale),
+            Err(stale) => return self.refuse(key, stale, &client),
         };
         let Ok(held) = String::from_utf8(text) else {
-            self.show_message("the text is not UTF-8, so it cannot be sent to the agent");
-            return;
+            let why = "the text is not UTF-8, so it cannot be sent to the agent";
+            return self.answer(&client, why);
         };
         if self.ruling.contains_key(&key.id) {
             return;
@@ -27,12 +42,13 @@ impl Bridge {
             key,
             decision: Decision::Accept { content },
             seen: Some(view.seen(at)),
-            base: None,
+            base: view.base(),
         };
         let view = self.views.find(key.id);
         let is_followed = view.is_some_and(|view| self.follow(view));
         self.decided.insert(key.id, Decided::now(decide));
-        self.ruling.insert(key.id, None);
+        let closed = None;
+        self.ruling.insert(key.id, Asked { client, closed });
         if !is_followed {
             self.resolve(key.id);
         }
@@ -40,11 +56,11 @@ impl Bridge {
 
     /// The gate has ruled about an acceptance.
     pub(super) fn ruled(&mut self, key: ProposalKey, ruling: &Ruling) {
-        let closed = self.ruling.remove(&key.id).flatten();
+        let Asked { client, closed } = self.ruling.remove(&key.id).unwrap_or_default();
         let refusal = match ruling {
             Ruling::Settled => {
                 if let Ok(view) = self.views.take(key) {
-                    self.take_away(&view);
+                    self.take_away(view, Settled::ByPerson);
                 }
                 return;
             }
@@ -52,17 +68,17 @@ impl Bridge {
         };
         self.unfollow(key);
         if let Some(text) = closed {
-            self.show_message(&refusal.message);
-            self.reject(key, &text);
+            self.answer(&client, &refusal.message);
+            self.reject(key, &text, &client);
         } else if self.views.current(key).is_ok() {
             if refusal.code == NOT_SEEN {
-                self.show(key.id);
+                self.show(key.id, false);
             }
             if let Some(view) = self.views.find_mut(key.id) {
                 view.refuse(SystemTime::now());
             }
             self.is_ready(key.id);
-            self.show_message(&refusal.message);
+            self.answer(&client, &refusal.message);
         }
     }
 
@@ -74,34 +90,36 @@ impl Bridge {
         }
     }
 
-    pub(super) fn reject(&mut self, key: ProposalKey, text: &[u8]) {
+    pub(super) fn reject(&mut self, key: ProposalKey, text: &[u8], client: &str) {
         // What came first stands, if it counts.
-        if let Some(closed) = self.ruling.get_mut(&key.id) {
-            *closed = Some(text.to_owned());
+        if let Some(asked) = self.ruling.get_mut(&key.id) {
+            asked.closed = Some(text.to_owned());
             return;
         }
         match self.views.current(key) {
-            Ok(view) => {
-                if let Some(edits) = view.edits(text) {
-                    self.keep(view.diff.path.clone(), edits);
-                }
-                self.settle_rejected(key);
+            Ok(_) => self.settle_rejected(key, text, client),
+            Err(stale) => self.refuse(key, stale, client),
+        }
+    }
+
+    /// A decision does not count. That a proposal is gone, the person knows who sees that it is.
+    fn refuse(&self, key: ProposalKey, stale: Stale, client: &str) {
+        match stale {
+            Stale::Replaced => self.answer(client, &stale.to_string()),
+            Stale::NotPending if self.gone.contains_key(&key.id) => {
+                self.answer(client, "this proposal was settled elsewhere");
             }
-            Err(stale) => self.refuse(stale),
+            Stale::NotPending => {}
         }
     }
 
-    /// A decision does not count. That a proposal is gone, the person already knows.
-    pub(super) fn refuse(&self, stale: Stale) {
-        if stale == Stale::Replaced {
-            self.show_message(&stale.to_string());
-        }
-    }
-
-    pub(super) fn settle_rejected(&mut self, key: ProposalKey) {
+    fn settle_rejected(&mut self, key: ProposalKey, text: &[u8], client: &str) {
         let Ok(view) = self.views.take(key) else {
             return;
         };
+        if let Some(edits) = view.edits(text) {
+            self.keep(view.diff.path.clone(), edits, "", client);
+        }
         let decide = Decide {
             key,
             decision: Decision::Reject,
@@ -110,6 +128,6 @@ impl Bridge {
         };
         self.decided.insert(key.id, Decided::now(decide));
         self.resolve(key.id);
-        self.take_away(&view);
+        self.take_away(view, Settled::ByPerson);
     }
 }

@@ -9,7 +9,7 @@ use pillion_companion::{DiffId, ProposalKey, Proposed, Reply};
 use pillion_discovery::{FileError, kept_text};
 
 use super::Bridge;
-use crate::disk::Done;
+use crate::disk::{Done, Kept};
 use crate::removed::Removed;
 use crate::view::View;
 use crate::{reload, script};
@@ -66,13 +66,21 @@ impl Bridge {
         }
     }
 
-    /// What the person wrote is not lost with the view.
-    pub(super) fn keep(&mut self, path: PathBuf, text: String) {
+    /// What the person wrote is not lost with the view; they are told in this client.
+    pub(super) fn keep(&mut self, path: PathBuf, text: String, why: &'static str, client: &str) {
         let (places, done) = (kept_text::places(&self.environment), self.done.0.clone());
-        let then = move |kept| drop(done.send(Done::Kept(kept)));
+        let told = client.to_owned();
+        let then = move |result| {
+            let client = told;
+            let _ = done.send(Done::Kept(Kept {
+                result,
+                why,
+                client,
+            }));
+        };
         match kept_text::keep_aside(places, path, text, then) {
             Ok(()) => self.keeping += 1,
-            Err(error) => self.show_message(&format!("your edits are lost: {error}")),
+            Err(error) => self.answer(client, &format!("{why}your edits are lost: {error}")),
         }
     }
 
@@ -161,22 +169,28 @@ impl Bridge {
         }
     }
 
-    fn kept(&mut self, kept: Result<PathBuf, FileError>) {
+    fn kept(&mut self, kept: Kept) {
         self.keeping -= 1;
-        match kept {
+        let Kept {
+            result,
+            why,
+            client,
+        } = kept;
+        match result {
             Ok(file) => {
                 self.session.run(script::keep(&file));
-                self.show_message(&format!("your edits are kept in {}", file.display()));
+                let file = file.display();
+                self.answer(&client, &format!("{why}your edits are kept in {file}"));
             }
-            Err(why) => self.show_message(&format!("your edits are lost: {why}")),
+            Err(error) => self.answer(&client, &format!("{why}your edits are lost: {error}")),
         }
     }
 
     /// There is no pane: the proposal is shown where the person is.
     fn not_split(&mut self, client: &str) {
         let review = self.review.take_if(|review| review.client == client);
-        if let Some(view) = review.and_then(|review| self.views.find(review.view)) {
-            self.session.run(script::offer(view, self.clients.name()));
+        if review.is_some_and(|review| self.views.find(review.view).is_some()) {
+            self.offer.want(false, Instant::now());
         }
     }
 }

@@ -80,6 +80,9 @@ pub trait Editor {
     /// Is done with typing.
     fn end_typing(&self);
 
+    /// Answers what it asks about a file that was written under unsaved edits, if it asks: they stay.
+    fn keep_unsaved(&self) {}
+
     /// Goes to the beginning of a line of the text in focus, from 1.
     fn go_to(&self, line: u32);
 

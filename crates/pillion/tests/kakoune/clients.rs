@@ -71,6 +71,54 @@ each_kakoune! {
     }
 }
 
+each_kakoune! {
+    fn what_answers_a_key_is_said_in_the_client_in_which_it_was_pressed(version) {
+        let files = [("a.txt", "one\n"), ("b.txt", "two\n")];
+        let world = World::with(version, Home::new(), &files, KakouneSetup::from_a_shell);
+        let (in_first, in_second) = (world.kakoune.pane(), client(&world));
+        let mut gemini = world.gemini();
+        let path = world.home.workspace().join("a.txt");
+        let second = (&in_second, in_second.pid());
+        gemini.propose(&path, "new\n");
+        in_second.type_text(":pillion-show\r");
+        in_second.wait_for(":w accepts", SOON);
+        // A refusal.
+        let said = "look at it, then decide again";
+        in_second.type_text(":w\r");
+        in_second.wait_for(said, SOON);
+        // A decision that a program takes in it.
+        let untyped = "only what you type accepts";
+        let there = |command: &str| world.kakoune.command(&format!("evaluate-commands -client client1 {command}"));
+        there("pillion-accept");
+        in_second.wait_for(untyped, SOON);
+        let screen = in_first.screen();
+        assert!(!screen.contains(said) && !screen.contains(untyped), "{screen}");
+        // A question.
+        fs::write(&path, "changed\n").unwrap();
+        let question = "the file has changed on disk";
+        wait(&world, "a proposal that may be accepted", || {
+            let ready = world.kakoune.list_in("client1", "%opt{pillion_ready}");
+            ready.is_some_and(|ready| may_accept(&ready))
+        });
+        in_second.type_text(":w\r");
+        in_second.wait_for(question, SOON);
+        assert!(!in_first.screen().contains(question), "{}", in_first.screen());
+        // Where edits are, once it is rejected.
+        in_second.type_text("imine ");
+        in_second.wait_for("mine new", SOON);
+        in_second.type_text("\u{1b}");
+        wait(&world, "normal mode", || {
+            let mode = world.kakoune.list_in("client1", "%opt{pillion_mode}");
+            mode.is_some_and(|mode| mode == ["normal"])
+        });
+        in_second.type_text(":q\r");
+        in_second.wait_for("your edits are kept in", SOON);
+        assert!(!in_first.screen().contains("your edits"), "{}", in_first.screen());
+        assert_eq!(gemini.outcome(), Update::DiffRejected { path: path.display().to_string() });
+        go_to(&world, second, ".txt");
+    }
+}
+
 /// Another client of the session in a terminal of its own, which has reported itself.
 fn client(world: &World) -> Pane {
     let (program, env) = world.kakoune.program();

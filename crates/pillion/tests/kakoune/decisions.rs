@@ -70,9 +70,9 @@ each_kakoune! {
         gemini.propose(&path, "two\r\n");
         world.look();
         world.kakoune.input("geomine<esc>");
-        world.kakoune.wait_value("%opt{pillion_mode}", "normal");
         world.kakoune.wait_until("the edit", "%val{bufname}", |_| world.kakoune.text_in_focus() == "two\nmine\n");
         // Otherwise the terminal takes it for Alt and the next key.
+        world.kakoune.wait_value("%opt{pillion_mode}", "normal");
         world.kakoune.input(":db<ret>");
         let expected = Update::DiffRejected { path: path.display().to_string() };
         assert_eq!(gemini.outcome(), expected);

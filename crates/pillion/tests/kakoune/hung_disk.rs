@@ -74,7 +74,7 @@ each_kakoune! {
         gemini.propose(&path, "newer\n");
         // The file of the decision is found now.
         drop(hung);
-        world.kakoune.pane().wait_for("newer", SOON);
+        world.kakoune.wait_until("the newer one", "%val{bufname}", |_| world.kakoune.text_in_focus() == "newer\n");
         world.look();
         world.kakoune.input(":w<ret>");
         assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "newer\n"));

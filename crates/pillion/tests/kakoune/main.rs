@@ -35,6 +35,7 @@ macro_rules! each_kakoune {
 
 mod agents;
 mod await_write;
+mod busy;
 mod clients;
 mod commands;
 mod conformance;

@@ -62,6 +62,46 @@ each_kakoune! {
     }
 }
 
+each_kakoune! {
+    fn a_proposal_that_is_closed_in_the_pane_waits_for_who_types_there(version) {
+        let files = [("a.txt", "one\n"), ("b.txt", "other\n")];
+        let change = |setup: KakouneSetup| setup.knowing_tmux().size(Size::new(160, 30));
+        let world = World::with(version, Home::new(), &files, change);
+        let kakoune = &world.kakoune;
+        let mut gemini = world.gemini();
+        let folder = world.home.workspace();
+        let (first, second) = (folder.join("a.txt"), folder.join("b.txt"));
+        gemini.propose(&first, "1\n");
+        let view = opened(kakoune);
+        view.wait_for("Gemini CLI", SOON);
+        gemini.propose(&second, "2\n");
+        view.activate();
+        view.type_text("imine ");
+        view.wait_for("mine 1", SOON);
+        assert_eq!(gemini.close(&first).unwrap(), "mine 1\n");
+        view.wait_for("settled elsewhere", SOON);
+        view.type_text("too");
+        view.wait_for("mine too1", SOON);
+        view.type_text("\u{1b}");
+        view.wait_until("the next one", SOON, |_| {
+            let shown = kakoune.list_in("pillion", "%val{bufname}");
+            shown.is_some_and(|name| name == ["*pillion-2*/b.txt"])
+        });
+        let text = kakoune.text("*pillion-2*/b.txt");
+        assert_eq!(text, "2\n", "no key went into it");
+        kakoune.wait_debug("the proposal was settled elsewhere, and your edits are kept in");
+        // Without another one the pane goes, once nobody types in it.
+        view.type_text(":echo -debug hel");
+        view.wait_for(":echo", SOON);
+        gemini.close(&second).unwrap();
+        kakoune.wait_until("nothing waits", "%opt{pillion_waiting}", |waiting| waiting == [""]);
+        view.type_text("lo\r");
+        kakoune.wait_debug("hello");
+        view.wait_exit(SOON);
+        kakoune.assert_no_errors();
+    }
+}
+
 /// The pane beside the person's, once it is there.
 fn opened(kakoune: &Kakoune) -> Pane {
     let own = kakoune.pane();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{KakouneSetup, KakouneVersion};
+use pillion_testkit::{KakouneSetup, KakouneVersion, SOON};
 use serde_json::{Value, json};
 
 use crate::driver::{Editor, Habit, PILLION, Start};
@@ -68,9 +68,11 @@ impl Kakoune {
 
     fn type_until(&self, keys: &str, is_done: impl Fn(&str) -> bool, mode: &str) {
         self.kakoune.input(keys);
-        self.kakoune.wait_value("%opt{pillion_mode}", mode);
         self.kakoune
             .wait_until(keys, "%val{bufname}", |_| is_done(&self.text()));
+        // Last: it is in that mode before the first key, too, and an Escape is read late, as Kakoune waits for what comes
+        // after it.
+        self.kakoune.wait_value("%opt{pillion_mode}", mode);
     }
 }
 
@@ -111,6 +113,12 @@ impl Editor for Kakoune {
 
     fn end_typing(&self) {
         self.type_until("<esc>", |_| true, "normal");
+    }
+
+    fn keep_unsaved(&self) {
+        self.kakoune.pane().wait_for("reload", SOON);
+        self.kakoune.input("n");
+        self.kakoune.wait_value("%opt{pillion_rest}", "idle");
     }
 
     fn go_to(&self, line: u32) {

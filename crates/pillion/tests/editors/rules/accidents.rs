@@ -113,6 +113,7 @@ each_editor! {
         person.editor.accept();
         person.is_accepted(PROPOSED);
         fs::write(&person.path, PROPOSED).unwrap();
+        person.editor.keep_unsaved();
         // With the next proposal it was looked at, twice.
         for _ in 0..2 {
             person.propose("newer\n");

@@ -1,0 +1,130 @@
+//! Views that go: because they were settled, because the agent closed them, or because a newer proposal takes their place.
+//! What the person wrote in them stays theirs, and who is busy in one is not disturbed.
+
+use pillion_companion::{CloseReason, DiffId, ProposalKey, Proposed, Reply};
+
+use super::Bridge;
+use crate::disk::Job;
+use crate::script::{self, Settled};
+use crate::view::View;
+
+/// A view that is being taken away because it was asked for.
+pub(super) struct Closing {
+    reason: CloseReason,
+    closed: Reply<String>,
+}
+
+/// A view that is settled. Its buffer goes once nobody is busy in it.
+pub(super) struct Gone {
+    view: View,
+    how: Settled,
+    /// What of its buffer is known to somebody.
+    known: Option<Vec<u8>>,
+}
+
+impl Bridge {
+    /// Removes a view's buffer, and shows the next proposal in its place.
+    pub(super) fn take_away(&mut self, view: View, how: Settled) {
+        let next = self.views.iter().find(|view| view.is_loaded);
+        self.session.run(script::close(&view, next, how));
+        let next = next.map(|view| view.diff.id);
+        self.worker.order(Job::Remove(view.diff.id));
+        let known = None;
+        self.gone.insert(view.diff.id, Gone { view, how, known });
+        self.announce();
+        match (&mut self.review, next) {
+            (Some(review), Some(id)) => review.view = id,
+            // Until its client is gone.
+            (Some(_), None) => {}
+            (None, Some(id)) => self.show(id, how == Settled::ByPerson),
+            (None, None) => self.offer.done(),
+        }
+    }
+
+    pub(super) fn close(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
+        // First: what the person decided stands.
+        self.resolve(id);
+        let view = match self.views.close(id) {
+            Ok(view) => view,
+            Err(stale) => return closed.failed(stale.to_string()),
+        };
+        // Who closes it may have been allowed to write in its own window.
+        if matches!(reason, CloseReason::Settled | CloseReason::ClosedByAgent) {
+            self.follow(&view);
+        }
+        self.closing.insert(id, Closing { reason, closed });
+        self.take_away(view, Settled::Elsewhere);
+    }
+
+    pub(super) fn given(&mut self, id: DiffId, text: Vec<u8>) {
+        let Some(gone) = self.gone.get_mut(&id) else {
+            return;
+        };
+        let (edits, view) = (gone.view.edits(&text), &gone.view);
+        let (form, proposed) = (view.form, view.diff.proposed.clone());
+        gone.known = Some(text.clone());
+        let Some(Closing { reason, closed }) = self.closing.remove(&id) else {
+            return;
+        };
+        // If it is closed in the agent's window, the agent takes the text from the answer.
+        let is_unused = matches!(reason, CloseReason::AgentGone | CloseReason::Overruled);
+        if let Some(edits) = edits.filter(|_| is_unused) {
+            let path = gone.view.diff.path.clone();
+            self.keep(path, edits, "", "");
+        }
+        match String::from_utf8(text) {
+            // Its buffer was gone already.
+            Ok(held) if held.is_empty() => closed.done(proposed.to_string()),
+            Ok(held) => closed.done(form.text(&held)),
+            Err(_) => closed.failed("the text in the view is not UTF-8"),
+        }
+    }
+
+    /// The person is done in a buffer whose proposal is settled: it goes.
+    pub(super) fn left(&mut self, id: DiffId, text: Vec<u8>) {
+        self.keep_late(id, text);
+        if let Some(gone) = self.gone.get(&id) {
+            let review = self.review.as_ref();
+            let next = review.and_then(|review| self.views.find(review.view));
+            let next = next.filter(|view| view.is_loaded);
+            self.session.run(script::clear(&gone.view, next, gone.how));
+        }
+    }
+
+    /// Its buffer is not there any more.
+    pub(super) fn removed(&mut self, id: DiffId, text: Vec<u8>) {
+        // Whatever it showed.
+        if let Some(view) = self.views.find(id) {
+            self.reject(view.key(), &text, "");
+        } else {
+            self.keep_late(id, text);
+            self.gone.remove(&id);
+        }
+    }
+
+    /// What the person wrote after a proposal was settled elsewhere.
+    fn keep_late(&mut self, id: DiffId, text: Vec<u8>) {
+        let Some(gone) = self.gone.get_mut(&id) else {
+            return;
+        };
+        let known = gone.known.replace(text.clone());
+        let edits = gone.view.edits(&text);
+        if let Some(edits) = edits.filter(|_| known.is_some_and(|known| known != text)) {
+            let path = gone.view.diff.path.clone();
+            self.keep(path, edits, "the proposal was settled elsewhere, and ", "");
+        }
+    }
+
+    /// This stood in the buffer into which a newer proposal is loaded.
+    pub(super) fn former(&mut self, key: ProposalKey, text: &[u8]) {
+        let view = self.views.find(key.id);
+        let found = view.and_then(|view| {
+            let edits = view.former_edits(key, text)?;
+            Some((view.diff.path.clone(), edits))
+        });
+        if let Some((path, edits)) = found {
+            let why = "a newer proposal took the place of yours: u brings it back, and ";
+            self.keep(path, edits, why, "");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A proposal that comes, goes or is replaced while the person is at something: no key of theirs goes into a proposal, no
+//! prompt is dropped, and nothing is lost.
+
+use std::fs;
+use std::time::Duration;
+
+use pillion_agent::Update;
+use pillion_testkit::SOON;
+
+use crate::world::World;
+
+/// Longer than the pause after which a proposal opens.
+const QUIET: Duration = Duration::from_millis(600);
+
+const ANNOUNCED: &str = "1 proposal: :pillion-show";
+
+/// Nothing but `idle` of somebody who is at nothing: not within a command, and recording no macro.
+const BUSY_VALUES: &str = "%opt{pillion_rest} %opt{pillion_recording}";
+
+/// How a person is at something: keys, the mode that Kakoune is in then, the keys that end it, and what the file's buffer
+/// holds afterwards.
+const BUSY: [(&str, &str, &str, &str); 10] = [
+    ("itext", "insert", " more<esc>", "text moreone\n"),
+    ("\\itext", "", "<esc>", "textone\n"),
+    ("itext<a-;>", "", "geX<esc>", "textone\nX"),
+    (":echo -debug hel", "prompt", "lo<ret>", "one\n"),
+    ("/on", "prompt", "e<ret>", "one\n"),
+    ("<space>", "", "x", "one\n"),
+    ("r", "", "X", "Xne\n"),
+    ("Q", "", "lQ", "one\n"),
+    ("2", "", "l", "one\n"),
+    ("v", "", "v", "one\n"),
+];
+
+each_kakoune! {
+    fn a_proposal_waits_until_the_person_is_done(version) {
+        let home = pillion_testkit::Home::new();
+        let files = [("a.txt", "one\n"), ("b.txt", "two\n")];
+        let world = World::with(version, home, &files, |setup| setup.kakrc("map global user x 'l'"));
+        let (kakoune, path) = (&world.kakoune, world.home.workspace().join("b.txt"));
+        let mut gemini = world.gemini();
+        for (keys, mode, end, text) in BUSY {
+            kakoune.wait_value("%opt{pillion_rest}", "idle");
+            kakoune.input(keys);
+            kakoune.wait_until(keys, BUSY_VALUES, |rest| {
+                rest != ["idle"]
+            });
+            if !mode.is_empty() {
+                kakoune.wait_value("%opt{pillion_mode}", mode);
+            }
+            gemini.propose(&path, "proposed\n");
+            kakoune.wait_value("%opt{pillion_pending}", &format!(" {ANNOUNCED}"));
+            if mode == "insert" {
+                // Boxes and menus of other modes may lie on it.
+                kakoune.pane().wait_for(ANNOUNCED, SOON);
+            }
+            assert!(gemini.receives_no_outcome(QUIET), "{keys}");
+            assert_eq!(kakoune.get("%val{bufname}"), "a.txt", "{keys}");
+            kakoune.input(end);
+            kakoune.wait_until("the proposal", "%val{bufname}", |name| name[0].starts_with("*pillion-"));
+            assert_eq!(kakoune.text_in_focus(), "proposed\n", "{keys}");
+            kakoune.pane().wait_for(":w accepts, :q rejects", SOON);
+            let held = kakoune.text("a.txt");
+            assert!(held.starts_with(text), "{keys}: {held:?}");
+            kakoune.input(":pillion-reject<ret>");
+            let expected = Update::DiffRejected { path: path.display().to_string() };
+            assert_eq!(gemini.outcome(), expected);
+            kakoune.wait_value("%val{bufname}", "a.txt");
+            kakoune.pane().wait_until("nothing announced", SOON, |screen| !screen.contains(ANNOUNCED));
+            kakoune.command("execute-keys -draft '%cone<ret><esc>'; execute-keys gg");
+        }
+        kakoune.wait_debug("hello");
+        kakoune.assert_no_errors();
+    }
+}
+
+each_kakoune! {
+    fn a_prompt_that_a_program_opens_is_not_dropped(version) {
+        let world = World::open(version, &[("a.txt", "one\n")]);
+        let kakoune = &world.kakoune;
+        let path = world.home.workspace().join("a.txt");
+        let mut gemini = world.gemini();
+        for prompt in [
+            "prompt Name: %{ echo -debug %val{text} }",
+            "on-key %{ echo -debug %val{key} }",
+            "menu a 'echo -debug chosen' b nop",
+        ] {
+            kakoune.wait_value("%opt{pillion_rest}", "idle");
+            kakoune.command(prompt);
+            gemini.propose(&path, "proposed\n");
+            kakoune.wait_value("%opt{pillion_pending}", &format!(" {ANNOUNCED}"));
+            assert!(gemini.receives_no_outcome(QUIET), "{prompt}");
+            assert_eq!(kakoune.get("%val{bufname}"), "a.txt", "{prompt}");
+            kakoune.input(if prompt.starts_with("prompt") { "answer<ret>" } else { "<ret>" });
+            world.look();
+            kakoune.input(":q<ret>");
+            gemini.outcome();
+            kakoune.wait_value("%val{bufname}", "a.txt");
+        }
+        for said in ["answer", "<ret>", "chosen"] {
+            kakoune.wait_debug(said);
+        }
+    }
+}
+
+each_kakoune! {
+    fn a_proposal_that_is_closed_goes_when_the_person_is_done_in_it(version) {
+        let world = World::open(version, &[("a.txt", "one\n")]);
+        let kakoune = &world.kakoune;
+        let path = world.home.workspace().join("a.txt");
+        let mut gemini = world.gemini();
+        for (keys, end, left) in [
+            ("imine ", "too<esc>", Some("mine tooproposed\n")),
+            (":echo -debug hel", "lo<ret>", None),
+            ("Q", "lQ", None),
+            ("r", "X", Some("Xroposed\n")),
+        ] {
+            gemini.propose(&path, "proposed\n");
+            world.look();
+            kakoune.input(keys);
+            kakoune.wait_until(keys, BUSY_VALUES, |rest| rest != ["idle"]);
+            if let Some(typed) = keys.strip_prefix('i') {
+                kakoune.wait_until(keys, "%val{bufname}", |_| kakoune.text_in_focus().starts_with(typed));
+            }
+            let given = gemini.close(&path).unwrap();
+            let expected = if left.is_some() && keys != "r" { "mine proposed\n" } else { "proposed\n" };
+            assert_eq!(given, expected, "{keys}");
+            assert!(gemini.receives_no_outcome(QUIET), "{keys}");
+            assert!(kakoune.get("%val{bufname}").starts_with("*pillion-"), "{keys}\n{}", kakoune.describe());
+            kakoune.input(end);
+            kakoune.wait_value("%val{bufname}", "a.txt");
+            assert_eq!(kakoune.text("a.txt"), "one\n", "{keys}");
+            if let Some(left) = left {
+                kakoune.wait_debug("the proposal was settled elsewhere, and your edits are kept in");
+                wait_kept(&world, left);
+            }
+        }
+        kakoune.wait_debug("hello");
+        let buffers = kakoune.list("%val{buflist}");
+        assert!(!buffers.iter().any(|name| name.starts_with("*pillion-")), "{buffers:?}");
+        kakoune.assert_no_errors();
+    }
+}
+
+each_kakoune! {
+    fn a_newer_proposal_takes_no_key_that_was_meant_for_the_former_one(version) {
+        let world = World::open(version, &[("a.txt", "one\n")]);
+        let kakoune = &world.kakoune;
+        let path = world.home.workspace().join("a.txt");
+        let mut gemini = world.gemini();
+        for (keys, end, edited) in [
+            ("imine ", "too<esc>", Some("mine toofirst\n")),
+            (":echo -debug hel", "lo<ret>", None),
+            ("Q", "lQ", None),
+        ] {
+            gemini.propose(&path, "first\n");
+            world.look();
+            kakoune.input(keys);
+            kakoune.wait_until(keys, BUSY_VALUES, |rest| rest != ["idle"]);
+            gemini.propose(&path, "second\n");
+            assert!(gemini.receives_no_outcome(QUIET), "{keys}");
+            assert!(!kakoune.text_in_focus().contains("second"), "{keys}\n{}", kakoune.describe());
+            kakoune.input(end);
+            kakoune.wait_until("the newer one", "%val{bufname}", |_| kakoune.text_in_focus() == "second\n");
+            if let Some(edited) = edited {
+                kakoune.wait_debug("a newer proposal took the place of yours: u brings it back, and your edits are kept in");
+                wait_kept(&world, edited);
+            }
+            world.look();
+            kakoune.input(":w<ret>");
+            let outcome = gemini.outcome();
+            assert_eq!(outcome, Update::accepted(path.display().to_string(), "second\n"), "{keys}");
+            kakoune.wait_value("%val{bufname}", "a.txt");
+        }
+        kakoune.wait_debug("hello");
+        kakoune.assert_no_errors();
+    }
+}
+
+/// Waits until a private file keeps this text.
+#[track_caller]
+fn wait_kept(world: &World, text: &str) {
+    world
+        .kakoune
+        .wait_until("a file that keeps it", "%val{bufname}", |_| {
+            let folders = fs::read_dir(world.home.tmp()).unwrap().flatten();
+            let mut texts = folders
+                .filter_map(|folder| fs::read_dir(folder.path()).ok())
+                .flat_map(|files| files.flatten())
+                .filter_map(|file| fs::read_to_string(file.path()).ok());
+            texts.any(|kept| kept == text)
+        });
+}
