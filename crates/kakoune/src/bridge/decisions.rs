@@ -71,11 +71,14 @@ impl Bridge {
             self.answer(&client, &refusal.message);
             self.reject(key, &text, &client);
         } else if self.views.current(key).is_ok() {
-            if refusal.code == NOT_SEEN {
-                self.show(key.id, false);
-            }
-            if let Some(view) = self.views.find_mut(key.id) {
+            let view = self.views.find_mut(key.id);
+            let is_displayed = view.is_some_and(|view| {
                 view.refuse(SystemTime::now());
+                view.is_displayed
+            });
+            // What is there already would only cover the answer.
+            if refusal.code == NOT_SEEN && !is_displayed {
+                self.show(key.id, false);
             }
             self.is_ready(key.id);
             self.answer(&client, &refusal.message);
