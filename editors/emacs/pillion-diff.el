@@ -55,12 +55,15 @@ That is `accepted', `rejected' or `closed'.")
     (mapc #'pillion-diff--note-hidden pillion-diff--pending)))
 
 (defun pillion-diff--note-hidden (diff)
-  "Say once where DIFF is if the person closed its window."
-  (let ((is-hidden (and (pillion-diff-config diff)
-                        (not (get-buffer-window (pillion-diff-buffer diff) t)))))
-    (when (and is-hidden (not (pillion-diff-is-hidden diff)))
-      (pillion-say "%s is still pending: M-x pillion-diffs goes to it" (pillion-proposal-name diff)))
-    (setf (pillion-diff-is-hidden diff) is-hidden)))
+  "Say once where DIFF is if the person closed its window, or left its frame."
+  (let ((is-hidden (and (pillion-diff-config diff) (not (pillion-view-shown-p diff)))))
+    (unless (eq is-hidden (pillion-diff-is-hidden diff))
+      (setf (pillion-diff-is-hidden diff) is-hidden)
+      (when is-hidden
+        (pillion-say "%s is still pending: M-x pillion-diffs goes to it"
+                     (pillion-proposal-name diff)))
+      ;; In other frames, too.
+      (force-mode-line-update t))))
 
 (defun pillion-diff--note-all-hidden (&rest _)
   "Say so if something other than a command has covered a proposal."

@@ -64,12 +64,17 @@ and draws no other."
     (pillion-say "%s proposes %s. M-x pillion-diffs shows it"
                  (pillion-diff-agent diff) (pillion-proposal-name diff))))
 
+(defun pillion-offer-waiting ()
+  "How many proposals are out of sight."
+  (seq-count (lambda (it) (not (pillion-view-shown-p it))) pillion-diff--pending))
+
 (defun pillion-offer-mode-line ()
   "What stays in the mode line while proposals are out of sight."
-  (let ((count (seq-count (lambda (it) (not (pillion-view-shown-p it))) pillion-diff--pending)))
+  (let ((count (pillion-offer-waiting)))
     (if (zerop count)
         ""
-      (propertize (format " [%d diff%s: M-x pillion-diffs]" count (if (= count 1) "" "s"))
+      ;; 80 columns may cut off the end.
+      (propertize (format " [M-x pillion-diffs: %d diff%s]" count (if (= count 1) "" "s"))
                   'face 'warning))))
 
 (provide 'pillion-offer)

@@ -119,6 +119,8 @@
     (string-replace
      "%" "%%"
      (cond ((not (pillion-client-running-p)) "")
+           ;; `pillion--mode-line-entry' says more, and needs the room.
+           ((> (pillion-offer-waiting) 0) "")
            (parts (concat " Pillion: " (string-join parts ", ")))
            (t " Pillion")))))
 

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use pillion_testkit::Editors;
+use pillion_testkit::{Editors, Home, SOON, Size};
 
 use crate::world::{PROPOSED, World};
 
@@ -11,7 +11,7 @@ const CLEAR: &str =
     "(with-current-buffer \"*Messages*\" (let ((inhibit-read-only t)) (erase-buffer)))";
 
 /// That the mode line says what waits.
-const WAITS: &str = "(string-search \"[1 diff: M-x pillion-diffs]\" (format-mode-line (default-value 'mode-line-format)))";
+const WAITS: &str = "(string-search \"[M-x pillion-diffs: 1 diff]\" (format-mode-line (default-value 'mode-line-format)))";
 
 each_emacs! {
     fn keys_of_the_first_second_change_nothing(version) {
@@ -105,5 +105,35 @@ each_emacs! {
             world.is_rejected(&mut gemini);
         }
         world.emacs.assert_no_errors();
+    }
+}
+
+each_emacs! {
+    fn a_frame_or_a_tab_in_front_of_a_proposal_is_said(version) {
+        for (first, is_there, cover) in [
+            ("", "t", "<C-x>5bother<RET>"),
+            ("<C-x>52", "(cdr (frame-list))", "<C-x>bother<RET>"),
+            // Where more keys wait already, Emacs itself crashes.
+            ("<C-x>t2", "(cdr (tab-bar-tabs))", "<C-x>bother<RET>"),
+        ] {
+            let world = World::with(version, Home::new(), |setup| setup.size(Size::new(80, 24)));
+            let mut gemini = world.gemini();
+            world.propose(&gemini, PROPOSED);
+            world.emacs.input_until(first, is_there);
+            world.emacs.input_until(cover, "(equal (buffer-name) \"other\")");
+            world.emacs.wait_said("a.txt is still pending: M-x pillion-diffs goes to it");
+            world.emacs.wait_until("the mode line", WAITS);
+            // Half a window has no room for it.
+            if world.emacs.get::<u32>("(window-width)") == 80 {
+                world.emacs.pane().wait_for("[M-x pillion-diffs: 1", SOON);
+            }
+            world.is_pending(&mut gemini, cover);
+            world.emacs.command("pillion-diffs");
+            world.wait_view();
+            world.look();
+            world.emacs.input("<C-c><C-k>");
+            world.is_rejected(&mut gemini);
+            world.emacs.assert_no_errors();
+        }
     }
 }
