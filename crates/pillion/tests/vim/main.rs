@@ -52,6 +52,7 @@ mod gate;
 mod install;
 mod merge;
 mod names;
+mod newer;
 mod quit;
 mod review;
 mod seen;

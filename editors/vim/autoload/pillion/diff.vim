@@ -3,7 +3,7 @@ vim9script
 # The pending diffs: opened and closed for agents, decided by the person.
 #
 # A diff is {id, revision, path, agent, notes, original, pristine, hunks, is_new, is_lossy, …}, `seen_revision`,
-# `seen_since` and `is_all_seen` of `diff/seen.vim`, `tick` and `compared` of `diff/unseen.vim`, its buffers `right`
+# `seen_since` and `all_seen` of `diff/seen.vim`, `tick` and `compared` of `diff/unseen.vim`, its buffers `right`
 # and `left`, and what `diff/view.vim` adds.
 
 import autoload './client.vim'
@@ -164,16 +164,20 @@ def Read(diff: dict<any>, params: dict<any>, nul: string)
   })
 enddef
 
-# A newer proposal for a diff that is pending.
+# A newer proposal for a diff that is pending. What the person wrote into the former one stays in a buffer: once this
+# one is accepted, `u` brings nothing back.
 def Replace(diff: dict<any>, params: dict<any>, nul: string)
-  const was_edited = quit.IsEdited(diff)
+  const kept = quit.IsEdited(diff) ? settle.Keep(diff) : 0
+  diff.kept = kept > 0 ? kept : diff.kept
   Read(diff, params, nul)
   proposal.Replace(diff)
   view.Refresh(diff)
   label.SayNotes(diff)
-  if was_edited || pending.IsInside(diff)
-    const hint = was_edited ? '; u restores your edits' : ''
-    notify.Info($'{diff.agent} revised {fnamemodify(label.Path(diff), ":t")}{hint}')
+  const revised = $'{diff.agent} revised {fnamemodify(label.Path(diff), ":t")}'
+  if kept > 0
+    notify.Warn($'{revised}; your edits are in buffer {kept} (:w NAME saves), and u restores them')
+  elseif pending.IsInside(diff)
+    notify.Info(revised)
   endif
 enddef
 
@@ -195,7 +199,7 @@ export def Open(params: dict<any>, nul: string)
     id: params.id, right: 0, left: 0, windows: {}, place: {}, seen_revision: 0, seen_since: 0.0, outcome: '',
     is_quit: false, is_marked: false, is_orphan: false, keeps_edits: false, was_inside: false, is_leaving: false,
     is_write_explained: false, has_colours: false, is_unified: false, waits: false, is_deciding: false, is_closed: false,
-    is_all_seen: false, tick: -1, compared: {}, remarks: [], is_buffers: false,
+    all_seen: 0, kept: 0, tick: -1, compared: {}, remarks: [], is_buffers: false,
   }
   Read(diff, params, nul)
   try

@@ -42,6 +42,9 @@ export def Note(diff: dict<any>)
     # Short, so that it is not cut.
     insert(diff.remarks, is_known ? $'{encoding} → utf-8' : 'not UTF-8: bytes shown as �')
   endif
+  if diff.kept > 0 && bufexists(diff.kept)
+    insert(diff.remarks, $'your edits: buffer {diff.kept}')
+  endif
   const open = files.BufferOf(diff.path)
   if open > 0 && getbufvar(open, '&modified')
     # They look like lines that the agent removes.

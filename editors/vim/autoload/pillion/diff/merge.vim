@@ -10,6 +10,7 @@ import autoload './label.vim'
 import autoload './pending.vim'
 import autoload './proposal.vim'
 import autoload './text.vim'
+import autoload './unseen.vim'
 
 # Why nothing can be merged, or ''.
 def Problem(diff: dict<any>): string
@@ -52,7 +53,7 @@ export def Merge(diff: dict<any>)
     notify.Error('this could not be merged')
     return
   endif
-  proposal.Put(diff, text.Decode(answer.content, ''))
+  unseen.Keep(diff, () => proposal.Put(diff, text.Decode(answer.content, '')))
   setbufvar(diff.right, '&modified', true)
   diff.merged = {mine: mine.lines, lines: text.Lines(diff.right)}
   label.Note(diff)

@@ -144,7 +144,8 @@ export def AddColours(diff: dict<any>)
 enddef
 
 # Puts another text into the buffer, undoable, touching only what differs so that the cursor stays near.
-export def Put(diff: dict<any>, shape: dict<any>)
+# The first and the last line of what is new.
+export def Put(diff: dict<any>, shape: dict<any>): list<number>
   const old = text.Lines(diff.right)
   const new: list<string> = shape.lines
   const most = min([len(old), len(new)])
@@ -174,6 +175,8 @@ export def Put(diff: dict<any>, shape: dict<any>)
     setbufvar(diff.right, '&undolevels', getbufvar(diff.right, '&undolevels'))
     text.SetOptions(diff.right, shape)
   })
+  const first = max([min([head + 1, len(new)]), 1])
+  return [first, max([first, len(new) - tail])]
 enddef
 
 # The same for a newer proposal.
@@ -189,6 +192,7 @@ export def Rescue(diff: dict<any>): number
   return quiet.Run(() => {
     const buf = Make($'pillion-kept://{diff.id}/{Tail(diff)}', '')
     setbufvar(buf, '&buflisted', true)
+    setbufvar(buf, 'pillion_kept', true)
     Fill(buf, shape)
     setbufvar(buf, '&modified', true)
     return buf

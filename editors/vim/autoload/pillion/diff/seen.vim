@@ -17,7 +17,7 @@ enddef
 # The proposal's text was put into its buffer.
 export def Begin(diff: dict<any>)
   unseen.Begin(diff)
-  diff.is_all_seen = false
+  diff.all_seen = 0
 enddef
 
 # The screen was drawn just now: what is on it counts from here on.
@@ -29,11 +29,13 @@ export def Note()
     if diff.seen_revision != diff.revision
       [diff.seen_revision, diff.seen_since] = [diff.revision, Now()]
     endif
-    if !diff.is_all_seen
+    # What is undone may bring back what was not seen.
+    const tick = getbufvar(diff.right, 'changedtick')
+    if diff.all_seen != tick
       for win in win_findbuf(diff.right)->filter((_, win) => win_id2win(win) > 0)
         unseen.Note(diff, win)
       endfor
-      diff.is_all_seen = empty(unseen.Hunks(diff))
+      diff.all_seen = empty(unseen.Hunks(diff)) ? tick : 0
     endif
   endfor
 enddef

@@ -42,7 +42,8 @@ enddef
 # Takes away what a session restored of views that it was saved with.
 export def Clean()
   for info in getbufinfo()->filter((_, info) => info.name =~ '^pillion[a-z-]*://')
-    if getbufvar(info.bufnr, 'pillion_diff', 0) == 0 && !info.changed
+    const is_ours = getbufvar(info.bufnr, 'pillion_diff', 0) != 0 || getbufvar(info.bufnr, 'pillion_kept', false)
+    if !is_ours && !info.changed
       execute 'silent! bwipeout!' info.bufnr
     endif
   endfor

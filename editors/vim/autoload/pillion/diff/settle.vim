@@ -18,20 +18,24 @@ const POLL_INTERVAL = 50
 # Those whose view is about to go.
 var leaving: list<dict<any>> = []
 
+# Keeps what the person wrote into a proposal in a buffer that Vim quits without asking: they are told of it.
+export def Keep(diff: dict<any>): number
+  const buf = proposal.Rescue(diff)
+  setbufvar(buf, '&modified', false)
+  return buf
+enddef
+
 # Keeps what the person wrote for an agent that is gone, or into a view that they closed without a word.
 def Rescue(diff: dict<any>)
   if !bufloaded(diff.right) || !quit.IsEdited(diff) || !diff.is_orphan && !diff.keeps_edits
     return
   endif
-  const buf = proposal.Rescue(diff)
   const name = fnamemodify(diff.path, ':t')
   if diff.is_orphan
-    notify.Warn($'your edits of {name} are in buffer {buf} (:w NAME saves)')
+    notify.Warn($'your edits of {name} are in buffer {proposal.Rescue(diff)} (:w NAME saves)')
   else
-    # Vim would not quit over it.
-    setbufvar(buf, '&modified', false)
     const what = diff.outcome == 'accepted' ? 'what you typed after you had accepted it is' : 'edits are'
-    notify.Warn($'{diff.outcome} {name}; {what} in buffer {buf} (:w NAME saves)')
+    notify.Warn($'{diff.outcome} {name}; {what} in buffer {Keep(diff)} (:w NAME saves)')
   endif
 enddef
 

@@ -41,6 +41,21 @@ export def Hunks(diff: dict<any>): list<number>
   return prop_list(1, {bufnr: diff.right, end_lnum: -1, types: [UNSEEN]})->mapnew((_, prop) => prop.id)->sort('n')->uniq()
 enddef
 
+# Hunks that nobody has seen stay so while `Act`, which is nobody's typing, changes lines: the first and the last one is
+# what it returns.
+export def Keep(diff: dict<any>, Act: func)
+  const hidden = Hunks(diff)
+  const changed: list<number> = Act()
+  const [first, last] = changed
+  const left = Hunks(diff)
+  const length = strlen(getbufoneline(diff.right, last))
+  for id in hidden
+    if index(left, id) < 0
+      prop_add(first, 1, {type: UNSEEN, bufnr: diff.right, id: id, end_lnum: last, end_col: length + 1})
+    endif
+  endfor
+enddef
+
 # The bytes from `from` on, without `to`, of a line need no look any more.
 def TakeOut(diff: dict<any>, line: number, from: number, to: number)
   if from >= to
@@ -115,12 +130,13 @@ enddef
 def TakeOutSame(diff: dict<any>, line: number)
   const text = getbufoneline(diff.right, line)
   for prop in prop_list(line, {bufnr: diff.right, types: [UNSEEN]})
-    const hunk: dict<number> = diff.hunks[prop.id]
-    const before: list<string> = diff.original.lines[hunk.old : hunk.old + hunk.old_count - 1]
+    # One that was undone into may have had more.
+    const hunk: dict<number> = get(diff.hunks, prop.id, {old: 0, old_count: 0, new: 0, new_count: 0})
     if has_key(diff.compared, text) || hunk.new_count == 0 || hunk.old_count == 0 || hunk.old_count > MAX_LINES
       continue
     endif
     diff.compared[text] = true
+    const before: list<string> = diff.original.lines[hunk.old : hunk.old + hunk.old_count - 1]
     const differences = mapnew(before, (_, old) => Difference(old, text))
       ->sort((a, b) => strlen(a.old .. a.new) - strlen(b.old .. b.new))
     const least = differences[0]
