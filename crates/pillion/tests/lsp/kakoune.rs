@@ -57,6 +57,15 @@ each_release! {
     }
 }
 
+each_release! {
+    Kakoune fn the_languages_own_server_is_kept(version) {
+        let scene = Scene::with(version, page());
+        scene.kakoune.wait_until("both servers", "%opt{lsp_servers}", |servers| {
+            servers[0].contains("[pylsp]") && servers[0].matches("[pillion]").count() == 1
+        });
+    }
+}
+
 fn decides(version: KakouneVersion) {
     let scene = Scene::start(version);
     let Scene {
@@ -131,13 +140,17 @@ struct Scene {
 
 impl Scene {
     fn start(version: KakouneVersion) -> Scene {
+        Scene::with(version, settings())
+    }
+
+    fn with(version: KakouneVersion, settings: String) -> Scene {
         let home = Home::new();
         let path = home.file("poem.py", BEFORE);
         // A project, whose folder is the root.
         fs::create_dir(home.workspace().join(".git")).unwrap();
         let config = home.home().join(".config/kak");
         fs::create_dir_all(&config).unwrap();
-        fs::write(config.join("kakrc"), settings()).unwrap();
+        fs::write(config.join("kakrc"), settings).unwrap();
         let tmux = Tmux::start();
         let kakoune = KakouneSetup::new(version, &home)
             .without_module()
@@ -186,11 +199,18 @@ impl Drop for Scene {
 
 /// Those of the page, as it says for a language without a server of its own.
 fn settings() -> String {
+    let settings = page();
+    let (before, after) = settings
+        .split_once("    trigger-user-hook ")
+        .expect("the page has the line");
+    let (_, after) = after.split_once('\n').expect("it is a line");
+    format!("{before}{after}")
+}
+
+/// Those of the page.
+fn page() -> String {
     let section = PAGE.split("\n## ").find(|it| it.starts_with("Kakoune\n"));
     let settings = section.expect("the page has it").split("```kak\n").nth(1);
     let settings = settings.and_then(|rest| rest.split("```").next());
-    let settings = settings.expect("the page has settings");
-    let added = "set-option -add buffer lsp_servers";
-    assert!(settings.contains(added), "{settings}");
-    settings.replace(added, "set-option buffer lsp_servers")
+    settings.expect("the page has settings").to_owned()
 }

@@ -11,9 +11,8 @@ macro_rules! each_release {
     (Kate $($test:tt)*) => {
         each_release! { @ KateVersion [V25_04 kate_25_04 V26_08 kate_26_08] "needs Kate: cargo xtask test" $($test)* }
     };
-    // With kakoune-lsp, only the older release: the newer one finds no companion there yet.
     (Kakoune $($test:tt)*) => {
-        each_release! { @ KakouneVersion [V2024_05 kakoune_2024_05]
+        each_release! { @ KakouneVersion [V2024_05 kakoune_2024_05 V2026_05 kakoune_2026_05]
             "needs kakoune-lsp and Kakoune: cargo xtask test" $($test)* }
     };
     (@ $kind:ident $releases:tt $usual:literal needs $needs:literal $($test:tt)*) => {
