@@ -17,7 +17,11 @@ const CLIENTS: [(&str, &str, &str); 5] = [
         "Emacs 30.1 with lsp-mode 9.0, Emacs 30.2 with lsp-mode 10.0",
     ),
     ("emacs", "", "Emacs 30.1 and 30.2 with eglot"),
-    ("kakoune", "", "Kakoune 2024.05 and 2026.05 with kakoune-lsp 22.0"),
+    (
+        "kakoune",
+        "",
+        "Kakoune 2024.05 and 2026.05 with kakoune-lsp 22.0",
+    ),
 ];
 
 /// How parts of names start that are not sentences: which release, which client, or which build of an agent.
