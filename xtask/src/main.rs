@@ -5,6 +5,7 @@ mod bench;
 mod dist;
 mod editors;
 mod kak_lsp;
+mod kickstart;
 mod lua;
 mod npm;
 mod picture;

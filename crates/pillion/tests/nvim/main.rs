@@ -66,6 +66,7 @@ macro_rules! each_neovim {
 
 mod agents;
 mod claude;
+mod configurations;
 mod conformance;
 mod context;
 mod diagnostics;

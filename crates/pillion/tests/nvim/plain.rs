@@ -265,8 +265,7 @@ each_neovim! {
             NvimVersion::V0_10 => wait_for_companions(&home, &[&["one"]]),
             NvimVersion::V0_12 => wait_for_companions(&home, &[&["one", "two"]]),
         }
-        let clients: usize = nvim.lua("return #vim.lsp.get_clients()", json!([]));
-        assert_eq!(clients, 1);
+        nvim.wait_until("one client", "#vim.lsp.get_clients() == 1");
         // Agents know the file that has the focus.
         let mut gemini = TestAgent::find(&home, Dialect::GeminiCli);
         gemini.context(|context| context.active_file().is_some_and(|file| file.path.ends_with("two/a.txt")));

@@ -24,6 +24,7 @@ pub struct NvimSetup {
     folder: PathBuf,
     plugin: PathBuf,
     init: String,
+    has_own_init: bool,
     arguments: Vec<OsString>,
     env: Env,
     cwd: PathBuf,
@@ -48,6 +49,7 @@ impl NvimSetup {
             folder: home.root().join(format!("nvim-{number}")),
             plugin: PLUGIN.into(),
             init: String::new(),
+            has_own_init: false,
             arguments: Vec::new(),
             // Both have a value of their own if they are unset, which is the machine's.
             env: home
@@ -72,6 +74,14 @@ impl NvimSetup {
     pub fn init(mut self, lua: &str) -> NvimSetup {
         self.init.push_str(lua);
         self.init.push('\n');
+        self
+    }
+
+    /// Leaves out all of the above: what the home has in `.config/nvim` counts, if anything, and the plugins that are
+    /// installed there.
+    #[must_use]
+    pub fn own_init(mut self) -> NvimSetup {
+        self.has_own_init = true;
         self
     }
 
@@ -153,10 +163,11 @@ impl NvimSetup {
             self.init
         );
         fs::write(&init, text).expect("the folder is ours");
-        let options = [OsStr::new("-u"), init.as_os_str(), OsStr::new("--listen")];
         let mut command = vec![self.program.clone().into_os_string()];
-        command.extend(options.map(OsStr::to_owned));
-        command.push(self.socket().into());
+        if !self.has_own_init {
+            command.extend(["-u".into(), init.into_os_string()]);
+        }
+        command.extend(["--listen".into(), self.socket().into()]);
         command.extend(self.arguments.iter().cloned());
         command
     }
