@@ -232,14 +232,13 @@ mod tests {
         }
     }
 
+    /// It needs a link, which Windows lets only administrators make.
+    #[cfg(unix)]
     #[test]
     fn an_accepted_text_is_no_persons_in_whatever_form_it_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let folder = real_path(folder.path());
-        let file = folder.join("a");
-        // Windows lets only administrators make such links.
-        let link = folder.join(if cfg!(unix) { "link" } else { "a" });
-        #[cfg(unix)]
+        let (file, link) = (folder.join("a"), folder.join("link"));
         std::os::unix::fs::symlink("a", &link).unwrap();
         let mut turns = Turns::default();
         turns.accepted(&accepted(&file, "before", None));
