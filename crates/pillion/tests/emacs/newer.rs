@@ -34,7 +34,7 @@ each_emacs! {
                 last = "newest\n";
             }
             let buffers = ["*Kept: a.txt*", "*Kept: a.txt*<2>"];
-            if let Some(buffer) = kept.iter().zip(buffers).map(|(_, buffer)| buffer).last() {
+            if let Some(buffer) = kept.iter().zip(buffers).map(|(_, buffer)| buffer).next_back() {
                 world.emacs.wait_said(&format!("your edits are in the buffer {buffer}, and undo restores them"));
                 world.emacs.pane().wait_for(&format!("your edits of the former one: {buffer}"), SOON);
             }
