@@ -266,7 +266,7 @@ After other changes of TEXT, nobody knows whether all of it is there."
     (with-current-buffer buffer
       (setq header-line-format '(:eval (pillion-proposal--header pillion-diff--mine)))
       (add-hook 'after-change-functions #'pillion-proposal--changed nil t)
-      (add-hook 'post-command-hook #'pillion-proposal--follow nil t))
+      (add-hook 'post-command-hook #'pillion-proposal--follow-command nil t))
     (setf (pillion-diff-original-buffer diff) original
           (pillion-diff-buffer diff) buffer)))
 
@@ -393,7 +393,13 @@ After other changes of TEXT, nobody knows whether all of it is there."
                             (- shift))))))
     (max 0 (+ line shift))))
 
-(defun pillion-proposal--follow ()
+(defun pillion-proposal--follow-command ()
+  "A command has ended: show the same place of the original."
+  ;; That one may have gone on there.
+  (unless (eq this-command 'pillion-next-unseen)
+    (pillion-proposal-follow)))
+
+(defun pillion-proposal-follow ()
   "Show the same place of the original."
   (let* ((diff pillion-diff--mine)
          (original (and diff (pillion-diff-original-buffer diff)))

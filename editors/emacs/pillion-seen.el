@@ -41,14 +41,13 @@ A keyboard repeats ten times a second, and most commands are two keys.")
 (defun pillion-seen--note-drawn (window)
   "WINDOW is about to be drawn: the proposal in it counts from here on."
   (let ((diff (buffer-local-value 'pillion-diff--mine (window-buffer window))))
-    (when (and (pillion-diff--pending-p diff)
-               (eq (window-buffer window) (pillion-diff-buffer diff))
-               (pillion-frame-drawn-p (window-frame window)))
+    (when (and (pillion-diff--pending-p diff) (pillion-frame-drawn-p (window-frame window)))
       (pillion-seen--note-scrolled window (window-start window))
       ;; Keys that are half typed were meant for what was there before.
       (when (and (pillion-mid-input-p) (not pillion-seen--begun-at))
         (setq pillion-seen--begun-at (float-time)))
-      (unless (eql (pillion-diff-seen-revision diff) (pillion-diff-revision diff))
+      (unless (or (eql (pillion-diff-seen-revision diff) (pillion-diff-revision diff))
+                  (not (eq (window-buffer window) (pillion-diff-buffer diff))))
         (setf (pillion-diff-seen-revision diff) (pillion-diff-revision diff)
               (pillion-diff-seen-since diff) (float-time))
         (when (pillion-diff-came-at diff)
@@ -77,18 +76,23 @@ A keyboard repeats ten times a second, and most commands are two keys.")
 
 (defun pillion-seen--note-windows (diff)
   "Note what the windows of DIFF show, and how many hunks have been there."
-  (dolist (window (get-buffer-window-list (pillion-diff-buffer diff) nil t))
-    (pillion-seen--note-window window))
+  (mapc #'pillion-seen--note-window (pillion-seen--windows diff))
   (let ((count (length (pillion-seen--hunks diff))))
     (unless (eql count (pillion-diff-seen-count diff))
       (setf (pillion-diff-seen-count diff) count)
       (with-current-buffer (pillion-diff-buffer diff)
         (force-mode-line-update)))))
 
+(defun pillion-seen--windows (diff)
+  "The windows of both texts of DIFF."
+  (let ((original (pillion-diff-original-buffer diff)))
+    (append (get-buffer-window-list (pillion-diff-buffer diff) nil t)
+            (and (buffer-live-p original) (get-buffer-window-list original nil t)))))
+
 (defun pillion-seen--look ()
   "A redisplay is over."
   (dolist (diff pillion-diff--pending)
-    (dolist (window (get-buffer-window-list (pillion-diff-buffer diff) nil t))
+    (dolist (window (pillion-seen--windows diff))
       ;; While it drew, Emacs may have brought point into view sideways.
       (when (equal (take 3 (pillion-seen--sight window (window-start window)))
                    (take 3 (window-parameter window 'pillion-sight)))
@@ -187,6 +191,23 @@ another, that is what differs."
                    (pillion-seen--text (pillion-diff-original-buffer diff) old)
                    (pillion-seen--text (pillion-diff-buffer diff) new))))))
 
+(defun pillion-seen--removed (original hunk old)
+  "An overlay of the lines at OLD in ORIGINAL, if HUNK has fewer than these.
+Nil if it has another line in the place of each."
+  (when (and original (> (nth 1 hunk) (nth 3 hunk)))
+    (let ((overlay (make-overlay (car old) (cdr old) original)))
+      (overlay-put overlay 'pillion-unseen (list (cons 0 (- (cdr old) (car old)))))
+      overlay)))
+
+(defun pillion-seen--unseen (part)
+  "The overlay of PART in which something was not on the screen, or nil.
+Where the original is in no window, its lines cannot be."
+  (let ((removed (overlay-get part 'pillion-removed)))
+    (cond ((overlay-get part 'pillion-unseen) part)
+          ((and removed (overlay-get removed 'pillion-unseen)
+                (get-buffer-window (overlay-buffer removed) t))
+           removed))))
+
 (defun pillion-seen-begin (diff)
   "Nothing of the proposal of DIFF was on the screen yet."
   (let* ((buffer (pillion-diff-buffer diff))
@@ -196,9 +217,10 @@ another, that is what differs."
          (old (if original
                   (pillion-proposal-places original (mapcar (lambda (it) (take 2 it)) hunks))
                 new)))
-    (with-current-buffer buffer
-      (add-hook 'pre-redisplay-functions #'pillion-seen--note-drawn nil t)
-      (add-hook 'window-scroll-functions #'pillion-seen--note-scrolled nil t))
+    (dolist (it (if original (list buffer original) (list buffer)))
+      (with-current-buffer it
+        (add-hook 'pre-redisplay-functions #'pillion-seen--note-drawn nil t)
+        (add-hook 'window-scroll-functions #'pillion-seen--note-scrolled nil t)))
     (pillion-seen-forget diff)
     (setf (pillion-diff-parts diff)
           (cl-mapcar (lambda (hunk old new)
@@ -210,12 +232,17 @@ another, that is what differs."
                          (dolist (hook '(insert-in-front-hooks insert-behind-hooks))
                            (overlay-put overlay hook '(pillion-seen--on-change
                                                        pillion-seen--on-insert)))
+                         (overlay-put overlay 'pillion-removed
+                                      (pillion-seen--removed original hunk old))
                          overlay))
                      hunks old new))))
 
 (defun pillion-seen-forget (diff)
   "What was seen of DIFF is another revision."
-  (mapc #'delete-overlay (pillion-diff-parts diff))
+  (dolist (it (pillion-diff-parts diff))
+    (when (overlay-get it 'pillion-removed)
+      (delete-overlay (overlay-get it 'pillion-removed)))
+    (delete-overlay it))
   (setf (pillion-diff-parts diff) nil
         (pillion-diff-seen-count diff) nil))
 
@@ -281,19 +308,22 @@ another, that is what differs."
   "The indexes of the hunks that DIFF came with and that were on the screen."
   (vconcat (seq-remove #'null
                        (seq-map-indexed (lambda (part index)
-                                          (and (null (overlay-get part 'pillion-unseen)) index))
+                                          (and (null (pillion-seen--unseen part)) index))
                                         (pillion-diff-parts diff)))))
 
 ;;; What is next
 
 (defun pillion-seen-next (diff position)
-  "Where DIFF begins that was not on the screen, or nil.
-That is in the hunk at POSITION, in one after it, or in the first one."
-  (let* ((parts (seq-filter (lambda (it) (overlay-get it 'pillion-unseen))
-                            (pillion-diff-parts diff)))
+  "Where something of DIFF was not on the screen: a buffer and a position.
+That is in the hunk at POSITION, in one after it, or in the first one.
+Nil if there is nothing."
+  (let* ((parts (seq-filter #'pillion-seen--unseen (pillion-diff-parts diff)))
          (part (or (seq-find (lambda (it) (>= (overlay-end it) position)) parts)
-                   (car parts))))
-    (and part (+ (overlay-start part) (caar (overlay-get part 'pillion-unseen))))))
+                   (car parts)))
+         (overlay (and part (pillion-seen--unseen part))))
+    (and overlay
+         (cons (overlay-buffer overlay)
+               (+ (overlay-start overlay) (caar (overlay-get overlay 'pillion-unseen)))))))
 
 (defun pillion-seen--go-to (position)
   "Bring POSITION of the selected window into view, with what follows it."
@@ -334,9 +364,12 @@ cut off, then the next hunk, then the proposal for another file."
           ((not (and window (eq diff focused)))
            (pillion-view-go-to diff))
           (next
-           (push-mark nil t)
-           (with-selected-window window
-             (pillion-seen--go-to next)))
+           (pcase-let ((`(,buffer . ,position) next))
+             (with-selected-window (get-buffer-window buffer t)
+               (push-mark nil t)
+               (pillion-seen--go-to position)
+               (unless (eq buffer (pillion-diff-original-buffer diff))
+                 (pillion-proposal-follow)))))
           (other
            (pillion-view-go-to other)
            (pillion-say "this is the next diff: %s" (pillion-proposal-name other)))

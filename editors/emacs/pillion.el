@@ -53,7 +53,8 @@
 ;; else that you may not expect, a message says so, and the same key again accepts.
 ;; Until all hunks have been there, the header line counts them, as in `seen 5/40',
 ;; and `C-c C-v' goes on: to the next page of a long hunk, what changed in a line
-;; that is cut off, the next hunk, the proposal for another file.
+;; that is cut off, the lines that are removed, the next hunk, the proposal for
+;; another file.
 ;;
 ;; Emacs writes nothing: the agent writes the file once you accept, and the
 ;; buffer that visits it is read again, unless it has unsaved changes.  Points,

@@ -18,8 +18,8 @@ const COUNT: &str = "(pillion-diff-seen-count (pillion-view-focused))";
 fn go_on_to_the_end(world: &World) -> usize {
     world.emacs.eval(CLEAR);
     for number in 0..60 {
-        let before: String = world.emacs.get("(format \"%S\" (list last-command (buffer-name) (point) (window-start) (current-message)))");
-        world.emacs.input_until("<C-c><C-v>", &format!("(not (equal {before:?} (format \"%S\" (list last-command (buffer-name) (point) (window-start) (current-message)))))"));
+        let before: String = world.emacs.get("(format \"%S\" (list last-command (buffer-name) (point) (mapcar #'window-start (window-list)) (current-message)))");
+        world.emacs.input_until("<C-c><C-v>", &format!("(not (equal {before:?} (format \"%S\" (list last-command (buffer-name) (point) (mapcar #'window-start (window-list)) (current-message)))))"));
         if world.emacs.get::<bool>("(if (equal (current-message) \"Pillion: all of it has been on the screen\") t :json-false)") {
             return number;
         }
@@ -169,6 +169,38 @@ each_emacs! {
                 world.emacs.input_until("<C-/>", is_proposed);
             }
             world.emacs.wait_until(name, &format!("(equal '{seen} (append (pillion-seen--hunks (pillion-view-focused)) nil))"));
+            world.emacs.assert_no_errors();
+        }
+    }
+}
+
+each_emacs! {
+    fn removed_lines_must_have_been_seen_where_the_original_is(version) {
+        let removed = |from: usize, to: usize| lines(200, |number| (from..=to).contains(&number).then(String::new));
+        for (name, size, proposed, is_seen) in [
+            ("few", Size::new(120, 30), removed(3, 8), true),
+            ("many", Size::new(120, 30), removed(3, 90), false),
+            ("many, and one in their place", Size::new(80, 24), removed(3, 90).replace("line 2\n", "line 2\nnew\n"), false),
+            ("no room for the original", Size::new(60, 10), removed(3, 90), true),
+        ] {
+            let world = World::with(version, Home::new(), |setup| setup.size(size));
+            let mut gemini = world.gemini();
+            std::fs::write(&world.path, lines(200, |_| None)).unwrap();
+            world.propose(&gemini, &proposed);
+            world.emacs.wait_until("a look", COUNT);
+            world.emacs.input("<C-c><C-c>");
+            if !is_seen {
+                world.emacs.wait_said("not been on the screen");
+                world.is_pending(&mut gemini, name);
+                world.look();
+                let steps = go_on_to_the_end(&world);
+                assert!((1..=6).contains(&steps), "{name}: {steps}");
+                world.look();
+                world.emacs.eval(CLEAR);
+                world.emacs.input("<C-c><C-c>");
+            }
+            world.is_accepted(&mut gemini, &proposed);
+            assert!(!world.emacs.get::<bool>(ASKED), "{name}");
             world.emacs.assert_no_errors();
         }
     }
