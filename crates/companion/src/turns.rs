@@ -149,7 +149,6 @@ impl AcceptedText {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::sync::Arc;
 
     use pillion_protocol::Dialect;
@@ -245,7 +244,7 @@ mod tests {
         turns.accepted(&accepted(&link, "x\r\n", Some("x\n")));
         turns.accepted(&accepted(&folder.join("b"), "y", None));
         let is_agents = |text: &[u8]| {
-            fs::write(&file, text).unwrap();
+            std::fs::write(&file, text).unwrap();
             let texts = turns.accepted_texts();
             texts.iter().any(|text| text.is_in(&file))
         };
