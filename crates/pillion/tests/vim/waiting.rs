@@ -234,6 +234,7 @@ each_vim! {
             review.look();
             review.vim().input(":w<CR>");
             review.is_accepted(PROPOSED);
+            assert!(review.vim().get::<Vec<u32>>("popup_list()").is_empty(), "{begin}");
         }
     }
 }

@@ -13,8 +13,9 @@ const KEPT = 50
 # How long one is shown where the command line is taken or too short. Milliseconds.
 const SHOWN_FOR = 8000
 
-# The last one that is shown so.
+# The last one that is shown so, and those that only inform.
 var above = 0
+var informing: list<number> = []
 
 const HIGHLIGHTS = {error: 'ErrorMsg', warn: 'WarningMsg', info: 'None'}
 
@@ -32,6 +33,17 @@ def ShowAbove(level: string, text: string)
     line: line < 2 ? lowest : line, col: 1, pos: 'botleft', tabpage: -1, minwidth: &columns, zindex: 300, time: SHOWN_FOR,
     highlight: HIGHLIGHTS[level] == 'None' ? 'Pmenu' : HIGHLIGHTS[level],
   })
+  if level == 'info'
+    add(informing, above)
+  endif
+enddef
+
+# Takes away what only informs: what it is about is no more.
+export def Forget()
+  for id in informing
+    popup_close(id)
+  endfor
+  informing = []
 enddef
 
 # For |:messages|.
