@@ -4,7 +4,7 @@ mod artifacts;
 mod binaries;
 mod durations;
 mod idle;
-mod isolation;
+pub mod isolation;
 mod needs;
 mod plan;
 mod platforms;

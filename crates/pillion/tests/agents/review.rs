@@ -15,8 +15,9 @@ const WELCOME: &str = "Waiting for an agent.";
 
 /// What the review answers to a key that came right after something else appeared under it, and to one
 /// that it read together with another.
-const NOT_YET: [&str; 3] = [
+const NOT_YET: [&str; 4] = [
     "look at it",
+    "key repeat ignored",
     "pasted text decides nothing",
     "a key that is held down",
 ];

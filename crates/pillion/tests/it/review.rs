@@ -21,7 +21,11 @@ use crate::sandbox::Sandbox;
 const REVIEWED: Duration = Duration::from_millis(750);
 
 /// What the review answers to a key that came too early all the same.
-const TOO_EARLY: &str = "look at it";
+const TOO_EARLY: [&str; 2] = ["look at it", "key repeat ignored"];
+
+fn is_too_early(screen: &str) -> bool {
+    TOO_EARLY.iter().any(|text| screen.contains(text))
+}
 
 const WELCOME: &str = "Waiting for an agent.";
 
@@ -82,11 +86,12 @@ impl Review {
     fn decide(&self, key: &str) {
         loop {
             std::thread::sleep(REVIEWED);
-            let before = self.pane.wait_gone(TOO_EARLY, SOON);
+            let no_answer = |screen: &str| !is_too_early(screen);
+            let before = self.pane.wait_until("no answer", SOON, no_answer);
             self.pane.send_keys([key]);
             let changed = |screen: &str| *screen != before;
             let after = self.pane.wait_until("an answer to a key", SOON, changed);
-            if !after.contains(TOO_EARLY) {
+            if !is_too_early(&after) {
                 return;
             }
         }

@@ -150,7 +150,7 @@ impl App {
             TooEarly::Unseen if self.view().is_some_and(View::is_comparing) => {
                 "still comparing: look at it first"
             }
-            TooEarly::Unseen => "a new diff just opened: review it, then press again",
+            TooEarly::Unseen => "a new diff just opened: look at it, then press again",
             TooEarly::OnItsWay => "the terminal has not shown this yet: look at it first",
             TooEarly::Held => "key repeat ignored: release the key and press it again",
             TooEarly::Pasted => PASTED,

@@ -6,7 +6,7 @@ use std::thread;
 use pillion_agent::Update;
 use pillion_testkit::{Env, HungDisk, SOON};
 
-use super::{REVIEWED, Review, TOO_EARLY};
+use super::{REVIEWED, Review, is_too_early};
 
 /// The message when there is no editor, because of a disk.
 const SILENT: &str = "a disk did not respond";
@@ -16,7 +16,7 @@ fn edit(review: &Review, hung: &HungDisk) {
     for _ in 0..10 {
         thread::sleep(REVIEWED);
         review.pane.send_keys(["e"]);
-        if hung.has_request(REVIEWED) && !review.pane.screen().contains(TOO_EARLY) {
+        if hung.has_request(REVIEWED) && !is_too_early(&review.pane.screen()) {
             return;
         }
     }

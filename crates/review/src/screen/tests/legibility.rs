@@ -154,7 +154,7 @@ fn a_message_can_be_read_and_its_style_ends_with_it() {
         // For information, of something done, of something that needs care.
         ("w", "long lines wrap"),
         ("a", "accepted src/app.ts"),
-        ("ee", "a new diff just opened: review it, then press again"),
+        ("ee", "a new diff just opened: look at it, then press again"),
     ];
     for ((dark, text, paper), depth) in TERMINALS
         .into_iter()
