@@ -35,6 +35,8 @@ declare-option -hidden str pillion_title
 # Whether it was settled, and stays only until nobody is busy in it.
 declare-option -hidden bool pillion_settled false
 declare-option -hidden line-specs pillion_changes
+# The lines that changed, by number, wherever edits have moved them.
+declare-option -hidden line-specs pillion_places
 # From when on it may be accepted, in milliseconds of Unix time.
 declare-option -hidden str pillion_ready
 # The revision that was on the screen when a prompt was opened, and what was decided in it.
@@ -177,12 +179,20 @@ define-command -hidden pillion-idle-true %{
 define-command -hidden pillion-idle-false %{
     pillion-forget
     pillion-redraw
+    pillion-saw
     info -title was -- %sh{
         stem=$kak_opt_pillion_dir/out/$kak_opt_pillion_id-$kak_opt_pillion_revision
         number=$(awk -v line="$kak_cursor_line" '$1 <= line && line <= $2 { print $3; exit }' "$stem-index" 2>/dev/null)
         [ -n "$number" ] && cat "$stem-$number" 2>/dev/null
     }
 }
+# What of it the window shows.
+define-command -hidden pillion-saw %{ try %{
+    update-option buffer pillion_places
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/saw-%opt{pillion_id}-%opt{pillion_revision}" -- \
+        %val{window_range} %val{window_width} %val{window_height} %val{buf_line_count} %val{cursor_line} \
+        %opt{tabstop} %opt{pillion_places} end
+} }
 # A newer proposal replaced the text in a window that shows it.
 define-command -hidden pillion-redraw %{
     pillion-say-word "drawn-%opt{pillion_id}-%opt{pillion_revision}" "%val{client_env_PILLION_REVIEW}"

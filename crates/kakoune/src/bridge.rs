@@ -230,6 +230,11 @@ impl Bridge {
                     }
                 }
             }
+            What::Saw(key, window) => {
+                if let Ok(view) = self.views.current_mut(key) {
+                    view.see(&window);
+                }
+            }
             What::Focused(id) => {
                 if let Some(view) = self.views.find_mut(id) {
                     view.focus(at);

@@ -13,6 +13,7 @@ use pillion_system::spawn;
 
 use crate::context::Report;
 use crate::quote;
+use crate::sight::Window;
 
 /// How often the folder is read where the system reports no changes, and in any case.
 const POLL_INTERVAL: Duration = if cfg!(target_os = "linux") {
@@ -33,8 +34,8 @@ const TEXT: &str = "text-";
 
 /// How the names of messages begin, in the order in which Kakoune writes them. It decides between messages with the same
 /// time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
-const ORDER: [&str; 16] = [
-    CONTEXT, "server", "failed", "later", "former", "loaded", "drawn", "focused", "untyped",
+const ORDER: [&str; 17] = [
+    CONTEXT, "server", "failed", "later", "former", "loaded", "drawn", "saw", "focused", "untyped",
     "accept", "reject", "given", "left", "removed", "told", "closed",
 ];
 
@@ -62,6 +63,8 @@ pub enum What {
     Former(ProposalKey, Vec<u8>),
     /// A proposal stands on the screen of a client: of a pane for proposals, or of the person's own.
     Drawn(ProposalKey, String),
+    /// What a window shows of a proposal.
+    Saw(ProposalKey, Box<Window>),
     /// A proposal is displayed, or its window got the focus.
     Focused(DiffId),
     /// The person accepted the text, in this client.
@@ -182,6 +185,7 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "loaded" => What::Loaded(proposal()?, Ok(text())),
         "failed" => What::Loaded(proposal()?, Err(words.next()?)),
         "drawn" => What::Drawn(proposal()?, words.next()?),
+        "saw" => What::Saw(proposal()?, Box::new(Window::read(words)?)),
         "focused" => What::Focused(diff?),
         "later" => What::Later(proposal()?),
         "former" => What::Former(proposal()?, text()),

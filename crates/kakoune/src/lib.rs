@@ -19,6 +19,7 @@ mod removed;
 mod roots;
 mod script;
 mod session;
+mod sight;
 mod status;
 mod tmux;
 mod view;

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use crate::sight::Sight;
 use pillion_text::hunks::{self, Hunk};
 use pillion_text::{Text, endings, visible};
 
@@ -23,6 +24,8 @@ pub struct Removed {
     pub texts: Vec<String>,
     /// The line of the first change.
     pub first: usize,
+    /// What is to be seen.
+    pub sight: Sight,
 }
 
 impl Removed {
@@ -41,6 +44,7 @@ impl Removed {
         for hunk in found.iter().take(MAX_HUNKS) {
             all.add(hunk, &before, after.len());
         }
+        all.sight = Sight::of(&found, &before, held);
         if let Some(hunk) = found.first() {
             all.first = (hunk.after.start + 1).min(after.len().max(1));
         }

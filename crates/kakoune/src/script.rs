@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use pillion_companion::{ProposalKey, Proposed};
 
 use crate::quote::word;
+use crate::removed::Removed;
 use crate::view::View;
 
 /// Who settled a proposal, and so whether its buffer may go right after a key.
@@ -41,7 +42,7 @@ pub fn ask_server() -> String {
 }
 
 /// Puts a proposal into its buffer, from this file, and has the buffer's text written back.
-pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String {
+pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
     let ProposalKey { id, revision } = view.key();
     let fill = if view.held == "\n" {
         "execute-keys '%d'".to_owned()
@@ -49,7 +50,9 @@ pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String 
         let file = file.to_string_lossy().replace('|', "||");
         format!("set-register dquote %file|{file}|\nexecute-keys '%R'")
     };
-    let marks: Vec<String> = marks.iter().map(|mark| word(mark)).collect();
+    let first = removed.first;
+    let marks: Vec<String> = removed.marks.iter().map(|mark| word(mark)).collect();
+    let places: Vec<String> = removed.sight.specs().map(|spec| word(&spec)).collect();
     let (agent, path) = (view.diff.agent.display_name(), view.diff.path.display());
     let title = format!("{agent} {path}");
     let script = format!(
@@ -61,7 +64,9 @@ pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String 
          execute-keys '%'
          echo -to-file \"%opt{{pillion_dir}}/in/text-loaded-{id}-{revision}\" -- %val{{selection}}
          pillion-adopt {id} {revision} {first} {title}
-         set-option buffer pillion_changes %val{{timestamp}} {marks}",
+         set-option buffer pillion_changes %val{{timestamp}} {marks}
+         set-option buffer pillion_places %val{{timestamp}} {places}",
+        places = places.join(" "),
         buffer = word(&view.buffer()),
         title = word(&pillion_text::visible::one_line(&title)),
         marks = marks.join(" "),

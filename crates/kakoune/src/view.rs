@@ -10,6 +10,7 @@ use pillion_protocol::dialect::Protocol;
 use pillion_text::fingerprint;
 
 use crate::form::Form;
+use crate::sight::{Sight, Window};
 
 /// More characters of a name say no more.
 const MAX_NAME: usize = 60;
@@ -34,6 +35,7 @@ pub struct View {
     pub is_deferred: bool,
     /// What stands in its buffer until then.
     pub former: Option<Box<View>>,
+    pub sight: Sight,
     drawn: Option<SystemTime>,
     /// When a decision was refused last: a command that is repeated by a held key takes longer than the gate's interval.
     refused: Option<SystemTime>,
@@ -58,6 +60,7 @@ impl View {
             is_displayed: false,
             is_deferred: false,
             former: None,
+            sight: Sight::default(),
             drawn: None,
             refused: None,
         }
@@ -117,6 +120,11 @@ impl View {
         }
     }
 
+    /// A window shows this of it.
+    pub fn see(&mut self, window: &Window) {
+        self.sight.see(&self.held, window);
+    }
+
     pub fn is_drawn(&self) -> bool {
         self.drawn.is_some()
     }
@@ -145,7 +153,7 @@ impl View {
                 .looked_at()
                 .map(|since| at.duration_since(since).unwrap_or_default()),
             is_typed: true,
-            unseen_hunks: None,
+            unseen_hunks: self.sight.unseen(),
             against: Against::default(),
         }
     }

@@ -152,12 +152,13 @@ impl Bridge {
     }
 
     fn written(&mut self, key: ProposalKey, result: Result<(PathBuf, Removed), FileError>) {
-        let Ok(view) = self.views.current(key) else {
+        let Ok(view) = self.views.current_mut(key) else {
             return;
         };
         match result {
             Ok((file, removed)) => {
-                let load = script::load(view, &file, &removed.marks, removed.first);
+                let load = script::load(view, &file, &removed);
+                view.sight = removed.sight;
                 self.session.run(load);
             }
             Err(error) => {

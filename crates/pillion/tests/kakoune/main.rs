@@ -43,6 +43,7 @@ mod decisions;
 mod hung_disk;
 mod install;
 mod open_with;
+mod seen;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;

@@ -1,0 +1,264 @@
+//! What of a proposal was on a screen: Kakoune tells which lines and columns a window shows, and where the lines that
+//! changed are by now.
+
+use std::ops::Range;
+
+use pillion_companion::gate::Unseen;
+use pillion_text::hunks::Hunk;
+use pillion_text::{Text, visible};
+
+/// More changed lines are not followed.
+const MAX_PLACES: usize = 5000;
+
+/// The lines that changed, and what was seen of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sight {
+    places: Vec<Place>,
+    hunks: usize,
+}
+
+/// A line that changed, or beside which lines were removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    hunk: usize,
+    /// From 1.
+    line: usize,
+    /// Which bytes of the buffer's text changed; none where lines were removed, which are only in the box.
+    changed: Option<Range<usize>>,
+    /// Where its line begins.
+    start: usize,
+    /// The columns that were on the screen.
+    columns: Vec<Range<usize>>,
+    is_seen: bool,
+}
+
+/// What a window shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    first: usize,
+    left: usize,
+    lines: usize,
+    width: usize,
+    is_wrapped: bool,
+    cursor: usize,
+    tabstop: usize,
+    /// Where each place is by now: its line and its number.
+    places: Vec<(usize, usize)>,
+}
+
+impl Window {
+    /// Reads what `pillion-saw` wrote.
+    pub fn read(words: impl IntoIterator<Item = String>) -> Option<Self> {
+        let mut words = words.into_iter();
+        let mut number = || words.next()?.parse::<usize>().ok();
+        let (first, left, lines, width) = (number()?, number()?, number()?, number()?);
+        let (all_columns, rows, line_count) = (number()?, number()?, number()?);
+        let (cursor, tabstop) = (number()?, number()?);
+        // Kakoune 2024 tells no width: what may stand in the margin is not counted.
+        let margin = line_count.to_string().len() + 4;
+        let width = match width {
+            0 => all_columns.saturating_sub(margin),
+            width => width,
+        };
+        let places = words.skip(1).filter_map(|word| {
+            let (line, place) = word.split_once('|')?;
+            Some((line.parse().ok()?, place.parse().ok()?))
+        });
+        Some(Self {
+            first: first + 1,
+            left,
+            lines,
+            width,
+            // Some line takes more than one row.
+            is_wrapped: lines < rows && first + lines < line_count,
+            cursor,
+            tabstop: tabstop.max(1),
+            places: places.collect(),
+        })
+    }
+}
+
+impl Sight {
+    /// Nothing was seen yet of what these hunks change, from `before` to the text of the buffer.
+    pub fn of(hunks: &[Hunk], before: &Text, held: &str) -> Self {
+        let mut starts = vec![0];
+        starts.extend(held.match_indices('\n').map(|(at, _)| at + 1));
+        let mut places = Vec::new();
+        for (number, hunk) in hunks.iter().enumerate() {
+            let len = starts.len() - 1;
+            let is_removal = hunk.after.is_empty();
+            let lines = match is_removal {
+                true => {
+                    hunk.after.start.min(len.saturating_sub(1))
+                        ..hunk.after.start.min(len.saturating_sub(1)) + 1
+                }
+                false => hunk.after.clone(),
+            };
+            for (at, line) in lines.enumerate() {
+                if places.len() == MAX_PLACES {
+                    return Self::default();
+                }
+                let start = starts.get(line).copied().unwrap_or_default();
+                let end = starts.get(line + 1).map_or(held.len(), |next| next - 1);
+                let former = (hunk.before.len() == hunk.after.len())
+                    .then(|| before.shown(hunk.before.start + at));
+                let text = held.get(start..end).unwrap_or_default();
+                let changed = changed_bytes(former.unwrap_or_default(), text);
+                places.push(Place {
+                    hunk: number,
+                    line: line + 1,
+                    changed: (!is_removal).then(|| start + changed.start..start + changed.end),
+                    start,
+                    columns: Vec::new(),
+                    is_seen: false,
+                });
+            }
+        }
+        let hunks = hunks.len();
+        Self { places, hunks }
+    }
+
+    /// `LINE|NUMBER` for each line, as a `line-specs` option has it.
+    pub fn specs(&self) -> impl Iterator<Item = String> {
+        let places = self.places.iter().enumerate();
+        places.map(|(number, place)| format!("{}|{number}", place.line))
+    }
+
+    /// This was on the screen; `held` is what the buffer held at first.
+    pub fn see(&mut self, held: &str, window: &Window) {
+        let mut is_there = vec![false; self.places.len()];
+        for (line, number) in &window.places {
+            let Some(place) = self.places.get_mut(*number) else {
+                continue;
+            };
+            is_there[*number] = true;
+            if (window.first..window.first + window.lines).contains(line) {
+                place.see(*line, held, window);
+            }
+        }
+        // The person took the others out.
+        for (place, is_there) in self.places.iter_mut().zip(is_there) {
+            place.is_seen |= !is_there;
+        }
+    }
+
+    /// The hunks of which something was never on a screen; none if that is not followed.
+    pub fn unseen(&self) -> Option<Unseen> {
+        let mut unseen: Vec<usize> = self
+            .places
+            .iter()
+            .filter(|it| !it.is_seen)
+            .map(|it| it.hunk)
+            .collect();
+        unseen.dedup();
+        let (hunks, of) = (unseen.len(), self.hunks);
+        (of > 0).then_some(Unseen { hunks, of })
+    }
+}
+
+impl Place {
+    fn see(&mut self, line: usize, held: &str, window: &Window) {
+        let Some(changed) = &self.changed else {
+            self.is_seen |= window.cursor == line;
+            return;
+        };
+        let column =
+            |at: usize| columns(held.get(self.start..at).unwrap_or_default(), window.tabstop);
+        let mut needed = column(changed.start)..column(changed.end);
+        self.columns.push(window.left..window.left + window.width);
+        self.columns.sort_by_key(|columns| columns.start);
+        for columns in &self.columns {
+            if columns.start <= needed.start {
+                needed.start = needed.start.max(columns.end);
+            }
+        }
+        self.columns.dedup();
+        self.is_seen |= window.is_wrapped || needed.is_empty();
+    }
+}
+
+/// How wide a text is that a line begins with.
+fn columns(text: &str, tabstop: usize) -> usize {
+    let parts = text.split('\t').map(visible::width);
+    let ends = parts.reduce(|column, width| (column / tabstop + 1) * tabstop + width);
+    ends.unwrap_or_default()
+}
+
+/// What of a line is not as in the former one: between what both begin and end with.
+fn changed_bytes(former: &str, line: &str) -> Range<usize> {
+    let former = former.trim_end_matches(['\r', '\n']);
+    let same = line
+        .char_indices()
+        .zip(former.chars())
+        .find(|((_, new), old)| new != old);
+    let start = same.map_or(line.len().min(former.len()), |((at, _), _)| at);
+    let (rest, old) = (
+        line.get(start..).unwrap_or_default(),
+        former.get(start..).unwrap_or_default(),
+    );
+    let tail: usize = rest
+        .chars()
+        .rev()
+        .zip(old.chars().rev())
+        .take_while(|(new, old)| new == old)
+        .map(|(new, _)| new.len_utf8())
+        .sum();
+    start..line.len() - tail
+}
+
+#[cfg(test)]
+mod tests {
+    use pillion_text::hunks;
+
+    use super::*;
+
+    fn window(first: usize, left: usize, cursor: usize, places: &[&str]) -> Window {
+        let numbers = [first, left, 3, 10, 14, 3, 20, cursor, 8].map(|it| it.to_string());
+        let places = places.iter().map(|it| (*it).to_owned());
+        let words = numbers.into_iter().chain(["7".to_owned()]).chain(places);
+        Window::read(words).expect("it is whole")
+    }
+
+    fn sight(before: &str, held: &str) -> Sight {
+        let (old, new) = (Text::new(before.as_bytes()), Text::new(held));
+        Sight::of(&hunks::between(&old, &new), &old, held)
+    }
+
+    fn unseen(sight: &Sight) -> usize {
+        sight.unseen().expect("it is followed").hunks
+    }
+
+    #[test]
+    fn lines_are_seen_as_the_window_passes_over_them() {
+        let held = "a\nB\nc\nd\ne\nf\ng\nH\n";
+        let mut sight = sight("a\nb\nc\nd\ne\nf\ng\nh\n", held);
+        assert_eq!(sight.specs().collect::<Vec<_>>(), ["2|0", "8|1"]);
+        sight.see(held, &window(0, 0, 1, &["2|0", "8|1"]));
+        assert_eq!(unseen(&sight), 1);
+        // The person has written two lines above it.
+        sight.see(held, &window(7, 0, 9, &["2|0", "11|1"]));
+        assert_eq!(unseen(&sight), 1);
+        sight.see(held, &window(8, 0, 9, &["2|0", "11|1"]));
+        assert_eq!(unseen(&sight), 0);
+    }
+
+    #[test]
+    fn of_a_line_that_is_wider_than_the_window_the_changed_columns_are_seen() {
+        let (before, held) = ("0123456789\tabc old def\n", "0123456789\tabc new def\n");
+        let mut sight = sight(before, held);
+        for (left, left_over) in [(0, 1), (9, 1), (16, 0)] {
+            sight.see(held, &window(0, left, 1, &["1|0"]));
+            assert_eq!(unseen(&sight), left_over, "{left}");
+        }
+    }
+
+    #[test]
+    fn what_was_removed_is_seen_in_its_box_and_what_the_person_took_out_is_known() {
+        let held = "a\nb\nc\nnew\n";
+        let mut sight = sight("a\nx\nb\nc\n", held);
+        sight.see(held, &window(0, 0, 1, &["2|0", "4|1"]));
+        assert_eq!(unseen(&sight), 2);
+        sight.see(held, &window(0, 0, 2, &["2|0"]));
+        assert_eq!(unseen(&sight), 0);
+    }
+}
