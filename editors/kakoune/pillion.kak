@@ -191,7 +191,7 @@ define-command -hidden pillion-saw %{ try %{
     update-option buffer pillion_places
     echo -quoting kakoune -to-file "%opt{pillion_dir}/in/saw-%opt{pillion_id}-%opt{pillion_revision}" -- \
         %val{window_range} %val{window_width} %val{window_height} %val{buf_line_count} %val{cursor_line} \
-        %opt{tabstop} %opt{pillion_places} end
+        %val{cursor_display_column} %opt{tabstop} %opt{pillion_places} end
 } }
 # A newer proposal replaced the text in a window that shows it.
 define-command -hidden pillion-redraw %{

@@ -53,11 +53,13 @@ impl Window {
         let mut number = || words.next()?.parse::<usize>().ok();
         let (first, left, lines, width) = (number()?, number()?, number()?, number()?);
         let (all_columns, rows, line_count) = (number()?, number()?, number()?);
-        let (cursor, tabstop) = (number()?, number()?);
-        // Kakoune 2024 tells no width: what may stand in the margin is not counted.
+        let (cursor, column, tabstop) = (number()?, number()?, number()?);
+        // Kakoune 2024 tells no width: what may stand in the margin is not counted, but the cursor is on the screen.
         let margin = line_count.to_string().len() + 4;
         let width = match width {
-            0 => all_columns.saturating_sub(margin),
+            0 => all_columns
+                .saturating_sub(margin)
+                .max(column.min(left + all_columns).saturating_sub(left)),
             width => width,
         };
         let places = words.skip(1).filter_map(|word| {
@@ -213,7 +215,7 @@ mod tests {
     use super::*;
 
     fn window(first: usize, left: usize, cursor: usize, places: &[&str]) -> Window {
-        let numbers = [first, left, 3, 10, 14, 3, 20, cursor, 8].map(|it| it.to_string());
+        let numbers = [first, left, 3, 10, 14, 3, 20, cursor, 1, 8].map(|it| it.to_string());
         let places = places.iter().map(|it| (*it).to_owned());
         let words = numbers.into_iter().chain(["7".to_owned()]).chain(places);
         Window::read(words).expect("it is whole")
@@ -250,6 +252,17 @@ mod tests {
             sight.see(held, &window(0, left, 1, &["1|0"]));
             assert_eq!(unseen(&sight), left_over, "{left}");
         }
+    }
+
+    #[test]
+    fn without_a_width_the_margin_is_not_counted_but_the_cursor_is() {
+        let width = |column: usize| {
+            let words = [0, 20, 3, 0, 80, 3, 3, 1, column, 8, 7].map(|it| it.to_string());
+            Window::read(words).expect("it is whole").width
+        };
+        assert_eq!(width(21), 75);
+        assert_eq!(width(98), 78);
+        assert_eq!(width(1), 75, "it is on another line, further left");
     }
 
     #[test]

@@ -22,7 +22,7 @@ each_kakoune! {
         let wide = |end: &str| format!("\t{}{end}\n", "long ".repeat(60));
         for (before, after, asked, keys) in [
             ("short\n".to_owned(), "others\nmore\n".to_owned(), false, ""),
-            (lines(200, &[]), lines(200, &[3, 150]), true, "150gg"),
+            (lines(200, &[]), lines(200, &[3, 150]), true, "150g"),
             (wide("old"), wide("new"), true, "gl"),
             ("a\nb\nc\nd\ne\n".to_owned(), "b\nc\ne\n".to_owned(), true, "ge"),
         ] {
