@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// The limit of every wait for something that must happen. Tests wait for states: this is only
 /// where they give up, so it is long enough for a machine that does a lot of other things.
-pub const SOON: Duration = Duration::from_secs(15);
+pub const SOON: Duration = Duration::from_secs(240);
 
 /// The shortest and the longest pause between two checks.
 const PAUSES: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(250)];
