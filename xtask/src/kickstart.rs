@@ -1,5 +1,6 @@
-//! kickstart.nvim, the configuration that most people begin with, and the plugins that it installs: from GitHub, each at
-//! one commit. Nothing of them is in this repository. Where GitHub cannot be reached, the test with them is skipped.
+//! The configurations that most people begin with: kickstart.nvim with the plugins that it installs, and for Vim
+//! `amix/vimrc`. From GitHub, each at one commit. Nothing of them is in this repository. Where GitHub cannot be reached, the
+//! tests with them are skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ const fn part(name: &'static str, commit: &'static str, reference: &'static str)
     }
 }
 
-const PARTS: [Part; 20] = [
+const PARTS: [Part; 21] = [
     part(
         "nvim-lua/kickstart.nvim",
         "626c660f54054953e630bef85fdf65e159c7516a",
@@ -46,6 +47,11 @@ const PARTS: [Part; 20] = [
         "WhoIsSethDaniel/mason-tool-installer.nvim",
         "443f1ef8b5e6bf47045cb2217b6f748a223cf7dc",
         "refs/heads/main",
+    ),
+    part(
+        "amix/vimrc",
+        "46294d589d15d2e7308cf76c58f2df49bbec31e8",
+        "refs/heads/master",
     ),
     part(
         "folke/todo-comments.nvim",
@@ -134,7 +140,9 @@ const STAMP: &str = "installed";
 
 /// Whether a test that is ignored for this reason needs it.
 pub fn is_needed(reason: &str) -> bool {
-    reason.contains("kickstart.nvim")
+    ["kickstart.nvim", "amix/vimrc"]
+        .iter()
+        .any(|name| reason.contains(name))
 }
 
 /// Fetches them into `kickstart/` in `target_dir`, unless they are there already. The folder `kickstart`: what

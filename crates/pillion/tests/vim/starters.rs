@@ -1,6 +1,9 @@
 //! Vim as people set it up: without a `vimrc`, as their distribution does, as Vim's own example does, and as the starter
 //! configurations do that most people copy.
 
+use std::path::PathBuf;
+use std::process::Command;
+
 use pillion_testkit::{Home, VimVersion};
 
 use crate::install::pillion;
@@ -40,9 +43,15 @@ autocmd BufWinEnter ?* silent! loadview
 packadd! matchit
 packadd! editorconfig";
 
+/// What the installer of amix/vimrc writes into `~/.vimrc`, for where a test has it.
+const AMIX: &str = "set runtimepath+=~/.vim_runtime
+source ~/.vim_runtime/vimrcs/basic.vim
+source ~/.vim_runtime/vimrcs/filetypes.vim
+source ~/.vim_runtime/vimrcs/plugins_config.vim
+source ~/.vim_runtime/vimrcs/extended.vim";
+
 impl Review {
-    fn plain(version: VimVersion, vimrc: &str) -> Review {
-        let home = Home::new();
+    fn plain(version: VimVersion, home: Home, vimrc: &str) -> Review {
         pillion(&home, &["install", "vim"]);
         let world = World::with(version, home, &[("a.txt", ORIGINAL)], |setup| {
             setup.plain(vimrc)
@@ -59,7 +68,10 @@ impl Review {
 
 /// Accepts and rejects, as it opens and after the agent wrote the file; and what comes while the person types.
 fn accepts_and_rejects(version: VimVersion, vimrc: &str, accept: &str, reject: &str) {
-    let mut review = Review::plain(version, vimrc);
+    works(Review::plain(version, Home::new(), vimrc), accept, reject);
+}
+
+fn works(mut review: Review, accept: &str, reject: &str) {
     review.propose(PROPOSED);
     review
         .vim()
@@ -111,5 +123,27 @@ each_vim! {
 each_vim! {
     fn it_works_with_what_most_starters_have(version) {
         accepts_and_rejects(version, STARTER, ",w", ",q");
+    }
+}
+
+each_vim! {
+    needs "needs amix/vimrc and Vim: cargo xtask test"
+    fn it_works_with_amix_vimrc(version) {
+        let parts = std::env::var_os("PILLION_TEST_KICKSTART").expect("cargo xtask test sets it");
+        let home = Home::new();
+        let folder = home.home().join(".vim_runtime");
+        std::fs::create_dir_all(&folder).unwrap();
+        let archive = home.root().join("amix.tar");
+        let git = Command::new("git")
+            .args(["-c", "safe.directory=*", "archive", "--output"])
+            .arg(&archive)
+            .arg("master")
+            .current_dir(PathBuf::from(parts).join("amix/vimrc"))
+            .status();
+        assert!(git.unwrap().success());
+        assert!(Command::new("tar").arg("xf").arg(&archive).arg("-C").arg(&folder).status().unwrap().success());
+        let review = Review::plain(version, home, AMIX);
+        assert!(review.vim().get::<bool>("exists('g:lightline') && exists(':NERDTree') == 2 ? v:true : v:false"), "it is not there");
+        works(review, ",w", ":q<CR>");
     }
 }

@@ -154,7 +154,8 @@ impl VimSetup {
             socket.display()
         );
         if self.is_plain {
-            return channel + &self.vimrc;
+            // As it is where Vim finds a `vimrc` itself.
+            return format!("set nocompatible\n{channel}{}", self.vimrc);
         }
         format!(
             "set nocompatible noswapfile viminfofile=NONE ttimeout ttimeoutlen=5\nfiletype plugin on\nsyntax on\n\
