@@ -68,7 +68,7 @@ each_kakoune! {
         let change = |setup: KakouneSetup| setup.knowing_tmux().size(Size::new(160, 30));
         let world = World::with(version, Home::new(), &files, change);
         let kakoune = &world.kakoune;
-        let mut gemini = world.gemini();
+        let gemini = world.gemini();
         let folder = world.home.workspace();
         let (first, second) = (folder.join("a.txt"), folder.join("b.txt"));
         gemini.propose(&first, "1\n");
