@@ -188,7 +188,7 @@ impl Set {
         std::thread::sleep(LOOK);
         self.film.shot(&pane, claude.pane(), 3.0);
         // The proposal is text like any other.
-        nvim.input("/ValueError(<CR>f(ci(f'not a percentage: {percent}'<Esc>0");
+        nvim.input("/ValueError(<CR>f(ci('not a percentage'<Esc>0");
         pane.wait_for("not a percentage", SOON);
         std::thread::sleep(LOOK);
         self.film.still(&pane, claude.pane(), 3.0);

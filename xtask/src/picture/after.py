@@ -3,7 +3,7 @@ def total(items):
 
 
 def label(item):
-    return f"{item.name:<12} {item.price:>8.2f}"
+    return f"{item.name} {item.price:.2f}"
 
 
 def discount(total, percent):
