@@ -20,10 +20,12 @@ fn page(name: &str) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// The commands in the README's shell blocks that need no terminal.
+/// The commands in the pages' shell blocks that need no terminal.
 fn examples() -> Vec<String> {
-    let readme = page("README.md");
-    let blocks = readme.split("```").skip(1).step_by(2);
+    let pages = ["README.md", "docs/review.md", "docs/scripts.md"].map(page);
+    let blocks = pages
+        .iter()
+        .flat_map(|page| page.split("```").skip(1).step_by(2));
     blocks
         .filter_map(|block| block.strip_prefix("sh\n"))
         .flat_map(str::lines)
@@ -117,7 +119,7 @@ impl Machine {
 }
 
 #[test]
-fn the_examples_of_the_readme_work_in_their_order() {
+fn the_examples_of_readme_and_pages_work_in_their_order() {
     let machine = Machine::new();
     let mut agent = machine.serve.connect();
     let _mentioned = TestClaude::find(machine.world.home());
