@@ -52,10 +52,9 @@ A keyboard repeats ten times a second, and most commands are two keys.")
               (pillion-diff-seen-since diff) (float-time))
         (when (pillion-diff-came-at diff)
           (setf (pillion-diff-came-at diff) (float-time))))
-      (when (and (not (eql (pillion-diff-seen-count diff) (length (pillion-diff-parts diff))))
-                 (not (memq pillion-seen--timer timer-list)))
-        (setq pillion-seen--timer
-              (run-at-time pillion-seen--drawn-after nil #'pillion-seen--look))))))
+      (unless (or (eql (pillion-diff-seen-count diff) (length (pillion-diff-parts diff)))
+                  (equal (pillion-seen--view diff window) (window-parameter window 'pillion-looked)))
+        (pillion-seen--look-soon)))))
 (put 'pillion-seen--note-drawn 'permanent-local-hook t)
 
 (defun pillion-seen--sight (window start)
@@ -63,10 +62,26 @@ A keyboard repeats ten times a second, and most commands are two keys.")
   (let ((buffer (window-buffer window)))
     (list buffer (buffer-chars-modified-tick buffer) start (window-hscroll window))))
 
+(defun pillion-seen--view (diff window)
+  "What is in WINDOW of DIFF, and how: the same again is no news."
+  (list (pillion-diff-revision diff) (window-point window) (window-body-height window)
+        (window-body-width window) (pillion-seen--sight window (window-start window))))
+
+(defun pillion-seen--look-soon ()
+  "Look at what is on the screen when the redisplay is over that is about to be."
+  (unless (memq pillion-seen--timer timer-list)
+    (setq pillion-seen--timer
+          (run-at-time pillion-seen--drawn-after nil #'pillion-seen--look))))
+
+(defun pillion-seen--on-scroll (window start)
+  "WINDOW is drawn from START on, which it was not before."
+  (pillion-seen--note-scrolled window start)
+  (pillion-seen--look-soon))
+(put 'pillion-seen--on-scroll 'permanent-local-hook t)
+
 (defun pillion-seen--note-scrolled (window start)
   "WINDOW is drawn from START on."
   (set-window-parameter window 'pillion-sight (pillion-seen--sight window start)))
-(put 'pillion-seen--note-scrolled 'permanent-local-hook t)
 
 (defun pillion-seen-before-command ()
   "A command begins: note what the person could see."
@@ -96,7 +111,8 @@ A keyboard repeats ten times a second, and most commands are two keys.")
       ;; While it drew, Emacs may have brought point into view sideways.
       (when (equal (take 3 (pillion-seen--sight window (window-start window)))
                    (take 3 (window-parameter window 'pillion-sight)))
-        (pillion-seen--note-scrolled window (window-start window))))
+        (pillion-seen--note-scrolled window (window-start window))
+        (set-window-parameter window 'pillion-looked (pillion-seen--view diff window))))
     (pillion-seen--note-windows diff)))
 
 (defun pillion-seen-after-command ()
@@ -220,7 +236,7 @@ Where the original is in no window, its lines cannot be."
     (dolist (it (if original (list buffer original) (list buffer)))
       (with-current-buffer it
         (add-hook 'pre-redisplay-functions #'pillion-seen--note-drawn nil t)
-        (add-hook 'window-scroll-functions #'pillion-seen--note-scrolled nil t)))
+        (add-hook 'window-scroll-functions #'pillion-seen--on-scroll nil t)))
     (pillion-seen-forget diff)
     (setf (pillion-diff-parts diff)
           (cl-mapcar (lambda (hunk old new)

@@ -205,3 +205,26 @@ each_emacs! {
         }
     }
 }
+
+each_emacs! {
+    fn nothing_is_looked_at_twice(version) {
+        for (size, keys) in [(Size::new(120, 30), ""), (Size::new(80, 24), "<C-v>"), (Size::new(60, 20), "<C-c><C-v>")] {
+            let count = "(defvar test-looks 0) (advice-add 'pillion-seen--look :before (lambda (&rest _) (setq test-looks (1+ test-looks))))";
+            let world = World::with(version, Home::new(), |setup| setup.init(count).size(size));
+            let gemini = world.gemini();
+            std::fs::write(&world.path, lines(300, |_| None)).unwrap();
+            world.propose(&gemini, &lines(300, |number| number.is_multiple_of(10).then(|| format!("changed {number}\n"))));
+            world.emacs.wait_until("a look", COUNT);
+            let before: usize = world.emacs.get(COUNT);
+            world.emacs.input(keys);
+            if !keys.is_empty() {
+                world.emacs.wait_until("more", &format!("(> {COUNT} {before})"));
+            }
+            let looks: usize = world.emacs.get("test-looks");
+            std::thread::sleep(pillion_companion::gate::LOOK);
+            let later: usize = world.emacs.get("test-looks");
+            assert!(later <= looks + 2, "{looks}, then {later}");
+            world.emacs.assert_no_errors();
+        }
+    }
+}
