@@ -3,6 +3,7 @@
 mod bare_root;
 mod bench;
 mod dist;
+mod docs;
 mod editors;
 mod kak_lsp;
 mod kickstart;
@@ -32,6 +33,7 @@ enum Task {
     BenchDecider(bench::decider::Args),
     Picture(picture::Args),
     Dist(dist::Args),
+    Docs(docs::Args),
     Release(release::Args),
 }
 
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         Task::BenchDecider(args) => bench::decider::run(&args),
         Task::Picture(args) => picture::run(&args),
         Task::Dist(args) => dist::run(&args),
+        Task::Docs(args) => docs::run(&args),
         Task::Release(args) => release::run(&args),
     };
     match done {

@@ -2,10 +2,12 @@
 //! another TMPDIR, HOME or CLAUDE_CONFIG_DIR than this terminal leaves its discovery files where no agent here looks.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pillion_discovery::survey::{self, Companion, FoundFile};
 use pillion_discovery::{Environment, is_same};
 use pillion_protocol::dialect::Base;
+use pillion_system::time_limit;
 
 /// Another place where agents of other terminals would look.
 #[derive(Debug, Clone)]
@@ -16,6 +18,9 @@ pub struct Elsewhere {
     /// What is there.
     pub companions: Vec<Companion>,
 }
+
+/// How long such a place may take to tell what is in it: another program's home may be on a disk that never answers.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Whether this system lets one see other processes' variables.
 pub const CAN_SEE: bool = cfg!(target_os = "linux");
@@ -29,36 +34,45 @@ pub fn look(environment: &Environment, terminal: &Environment) -> Vec<Elsewhere>
         ("QWEN_HOME", environment.qwen_home()),
         ("CLAUDE_CONFIG_DIR", environment.base(Base::ClaudeConfig)),
     ]);
-    let look = |(base, value): (Base, PathBuf)| {
-        let variable = Environment::variable(base).unwrap_or_default();
-        let there = here.clone().with(variable, Some(&value));
-        // One directory may lie below the other.
-        let is_of_base = |file: &FoundFile| {
-            let places = file.dialect.places().iter();
-            let mut places = places.filter(|place| place.base == base);
-            places.any(|place| file.path.parent() == Some(&there.directory(place)))
-        };
-        let mut companions = survey::survey(&there).companions;
-        companions
-            .retain(|companion| companion.files.iter().any(is_of_base) && companion.is_alive());
-        Elsewhere {
-            base,
-            value,
-            companions,
-        }
-    };
-    let places = places(environment, terminal).into_iter().map(look);
-    places.filter(|it| !it.companions.is_empty()).collect()
-}
-
-/// The places that other programs name, each once, those of `environment` left out.
-fn places(environment: &Environment, terminal: &Environment) -> Vec<(Base, PathBuf)> {
-    let mut found = Vec::new();
     let own = [
         environment.tmpdir(),
         environment.qwen_home(),
         environment.base(Base::ClaudeConfig),
     ];
+    let looks = places(terminal).into_iter().map(|(base, value)| {
+        let (here, own) = (here.clone(), own.clone());
+        move || {
+            let is_own = own.iter().any(|own| is_same(own, &value));
+            (!is_own).then(|| there(&here, base, value))
+        }
+    });
+    let found = time_limit::run_all(ANSWER_TIMEOUT, looks);
+    let found = found.into_iter().flatten().flatten();
+    found.filter(|it| !it.companions.is_empty()).collect()
+}
+
+/// What is in such a place.
+fn there(here: &Environment, base: Base, value: PathBuf) -> Elsewhere {
+    let variable = Environment::variable(base).unwrap_or_default();
+    let there = here.clone().with(variable, Some(&value));
+    // One directory may lie below the other.
+    let is_of_base = |file: &FoundFile| {
+        let places = file.dialect.places().iter();
+        let mut places = places.filter(|place| place.base == base);
+        places.any(|place| file.path.parent() == Some(&there.directory(place)))
+    };
+    let mut companions = survey::survey(&there).companions;
+    companions.retain(|companion| companion.files.iter().any(is_of_base) && companion.is_alive());
+    Elsewhere {
+        base,
+        value,
+        companions,
+    }
+}
+
+/// The places that other programs name, each once.
+fn places(terminal: &Environment) -> Vec<(Base, PathBuf)> {
+    let mut found = Vec::new();
     let others = system::environments();
     for other in std::iter::once(terminal).chain(&others) {
         let theirs = [
@@ -67,15 +81,14 @@ fn places(environment: &Environment, terminal: &Environment) -> Vec<(Base, PathB
             (Base::ClaudeConfig, other.base(Base::ClaudeConfig)),
         ];
         for place in theirs {
-            let is_own = own.iter().any(|own| is_same(own, &place.1));
-            if !is_own && place.1.is_absolute() && !found.contains(&place) {
+            if place.1.is_absolute() && !found.contains(&place) {
                 found.push(place);
             }
         }
     }
     // Where most programs without a TMPDIR put their files.
     let usual = (Base::TmpDir, PathBuf::from("/tmp"));
-    if cfg!(unix) && !is_same(&own[0], &usual.1) && !found.contains(&usual) {
+    if cfg!(unix) && !found.contains(&usual) {
         found.push(usual);
     }
     found

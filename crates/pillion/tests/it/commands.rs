@@ -109,7 +109,7 @@ fn a_focused_file_reaches_the_agent() {
 fn errors_say_what_and_what_to_do() {
     let sandbox = Sandbox::new();
     let workspace = sandbox.home.workspace();
-    let no_companion = "no companion";
+    let no_companion = "no Pillion companion";
     sandbox
         .run(["diffs"])
         .expect_error(3, no_companion, "pillion serve");

@@ -142,7 +142,27 @@ fn warnings_that_are_not_read_do_not_delay_the_end() {
 }
 
 /// What a command says while the disk of the home hangs, and its exit code.
-fn in_hung_home(sandbox: &Sandbox, args: &[&str]) -> (Option<i32>, String) {
+#[test]
+fn the_home_of_another_program_that_does_not_answer_keeps_no_doctor_waiting() {
+    let sandbox = Sandbox::new();
+    let other = sandbox.home.other_workspace("other home");
+    let mut serve = sandbox.command(["serve"]);
+    serve.env("HOME", &other).stdout(Stdio::piped());
+    let mut serve = serve.spawn().unwrap();
+    let mut ready = String::new();
+    let output = serve.stdout.take().unwrap();
+    BufReader::new(output).read_line(&mut ready).unwrap();
+    let hung = HungDisk::mount(&other);
+    if hung.is_some() {
+        let (code, said) = ended_and_said(&sandbox, &["doctor", "claude"]);
+        assert_eq!((code, said.as_str()), (Some(1), ""));
+    }
+    drop(hung);
+    serve.kill().unwrap();
+    serve.wait().unwrap();
+}
+
+fn ended_and_said(sandbox: &Sandbox, args: &[&str]) -> (Option<i32>, String) {
     let mut command = sandbox.command(args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -183,7 +203,7 @@ fn a_home_that_does_not_answer_is_named_and_others_folders_are_looked_at() {
         (&["doctor", "gemini"], &[1]),
         (&["doctor", "claude"], &[1]),
     ] {
-        let (code, said) = in_hung_home(&sandbox, args);
+        let (code, said) = ended_and_said(&sandbox, args);
         let is_expected = code.is_some_and(|code| codes.contains(&code));
         assert!(is_expected, "{args:?} {code:?}: {said}");
         assert!(said.contains("does not answer"), "{args:?}: {said}");

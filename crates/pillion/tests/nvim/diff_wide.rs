@@ -35,8 +35,10 @@ impl Review {
 
     #[track_caller]
     fn says(&self, place: &str) {
+        // Where the command line has no room, it is above the window.
         let said = format!(
-            "vim.api.nvim_exec('messages', true):find('not seen: {place})', 1, true) ~= nil"
+            "vim.api.nvim_exec('messages', true):find('not seen: {place})', 1, true) ~= nil \
+             or vim.wo.winbar:find('not seen: {place}', 1, true) ~= nil"
         );
         self.world.nvim.wait_until(place, &said);
     }

@@ -46,6 +46,11 @@ function M.error(text)
   say(text, vim.log.levels.ERROR)
 end
 
+--- Whether a message needs no Enter.
+function M.fits(text)
+  return vim.fn.strdisplaywidth(PREFIX .. text) <= vim.v.echospace
+end
+
 --- The beginning of a text, as much as fits on the command line.
 local function shortened(text)
   local ending = " … :checkhealth pillion"
@@ -65,7 +70,7 @@ end
 --- line would have to be confirmed with Enter, in the middle of typing, so it is cut.
 function M.unasked(level, text)
   text = M.visible(text):gsub("\n", " ")
-  if vim.fn.strdisplaywidth(PREFIX .. text) > vim.v.echospace then
+  if not M.fits(text) then
     table.insert(long, text)
     if #long > KEPT then
       table.remove(long, 1)

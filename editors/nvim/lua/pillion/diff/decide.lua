@@ -42,7 +42,15 @@ local function stay(diff, asked, ruling)
   local place = asked.decision == "accept" and ruling["repeat"] and unseen.first_place(diff)
   vim.schedule(function()
     local message = ruling.message or "it does not count"
-    notify.warn(place and ("%s (not seen: %s)"):format(message, place) or message)
+    local whole = place and ("%s (not seen: %s)"):format(message, place) or message
+    if notify.fits(whole) then
+      message, place = whole, nil
+    end
+    notify.warn(message)
+    if diff.unseen_place ~= place and pending.get(diff.id) == diff then
+      diff.unseen_place = place
+      label.show(diff)
+    end
   end)
 end
 

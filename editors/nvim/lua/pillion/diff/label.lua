@@ -26,6 +26,10 @@ local function remarks_of(diff)
   local remarks = vim.tbl_map(function(note)
     return (notify.visible(note):gsub("%s+", " "))
   end, diff.notes)
+  -- What a question was about, if the command line had no room for it.
+  if diff.unseen_place then
+    table.insert(remarks, 1, "not seen: " .. diff.unseen_place)
+  end
   vim.list_extend(remarks, diff.is_new and {} or text.unseen_changes(original.shape(diff), diff.pristine))
   if diff.is_lossy then
     local encoding = diff.left_is_users and vim.bo[diff.left].fileencoding or ""
