@@ -66,6 +66,7 @@ const BESIDE: [(&str, &str); 2] = [
 ];
 
 pub fn run(_: &Args) -> Result<ExitCode> {
+    ensure_whole("pages", &broken_in_pages(&root())?)?;
     let mdbook = install()?;
     let folder = target_dir().join("site");
     let source = folder.join("source");
@@ -76,12 +77,7 @@ pub fn run(_: &Args) -> Result<ExitCode> {
     let built = Command::new(mdbook).arg("build").arg(&folder).status()?;
     ensure!(built.success(), "mdBook failed");
     let site = folder.join("book");
-    let broken = broken_in(&site)?;
-    ensure!(
-        broken.is_empty(),
-        "the site has links that lead nowhere:\n{}",
-        broken.join("\n")
-    );
+    ensure_whole("site", &broken_in(&site)?)?;
     println(&format!("The site is in {}", site.display()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -108,6 +104,27 @@ fn install() -> Result<std::path::PathBuf> {
         .status()?;
     ensure!(installed.success(), "mdBook could not be built");
     Ok(folder.join("bin/mdbook"))
+}
+
+fn ensure_whole(what: &str, broken: &[String]) -> Result<()> {
+    let listed = broken.join("\n");
+    ensure!(
+        broken.is_empty(),
+        "links of the {what} lead nowhere:\n{listed}"
+    );
+    Ok(())
+}
+
+/// The links of the repository's pages that lead nowhere.
+fn broken_in_pages(root: &Path) -> Result<Vec<String>> {
+    let mut broken = Vec::new();
+    let files = PAGES.iter().map(|(file, ..)| *file);
+    for file in files.filter(|file| !file.is_empty()) {
+        let text = fs::read_to_string(root.join(file)).with_context(|| format!("no {file}"))?;
+        let targets = links::broken(&text, file, root);
+        broken.extend(targets.iter().map(|target| format!("{file}: {target}")));
+    }
+    Ok(broken)
 }
 
 fn write_pages(root: &Path, source: &Path) -> Result<()> {
@@ -162,11 +179,7 @@ mod tests {
 
     #[test]
     fn no_link_of_the_repositorys_pages_leads_nowhere() {
-        let pages = PAGES.iter().map(|(file, ..)| *file);
-        for file in pages.filter(|file| !file.is_empty()) {
-            let text = fs::read_to_string(root().join(file)).unwrap();
-            let broken = links::broken(&text, file, &root());
-            assert!(broken.is_empty(), "{file}: {broken:?}");
-        }
+        let broken = broken_in_pages(&root()).unwrap();
+        assert!(broken.is_empty(), "{broken:?}");
     }
 }

@@ -127,7 +127,7 @@ fn links(line: &str, is_code: bool) -> Vec<Link> {
     if is_code {
         return links;
     }
-    let is_outside = |at: usize| line[..at].matches('`').count() % 2 == 0;
+    let is_outside = |at: usize| line[..at].matches('`').count().is_multiple_of(2);
     for (at, _) in line.match_indices("](").filter(|(at, _)| is_outside(*at)) {
         let Some(length) = line[at + 2..].find(')') else {
             continue;

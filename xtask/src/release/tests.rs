@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use super::*;
 
+const CHANGE: &str = "- A change of the test.\n";
+
 const ADDRESS: &str = "https://forge.invalid/people/pillion";
 
 /// A clone that has an address.
@@ -25,7 +27,13 @@ fn repository() -> tempfile::TempDir {
     folder
 }
 
-fn set_address(root: &Path) {
+/// Gives it an address, and a change to tell of.
+fn prepare(root: &Path) {
+    let changelog = read(root, CHANGELOG).unwrap();
+    let (head, rest) = changelog.split_once("## [Unreleased]").unwrap();
+    let (_, rest) = rest.split_once('\n').unwrap();
+    let changelog = format!("{head}## [Unreleased]\n\n### Added\n\n{CHANGE}\n{rest}");
+    write(root, CHANGELOG, &changelog).unwrap();
     let manifest = read(root, places::MANIFEST).unwrap();
     let old = format!("repository = {:?}", places::address(&manifest).unwrap());
     let manifest = manifest.replace(&old, &format!("repository = {ADDRESS:?}"));
@@ -37,7 +45,7 @@ fn set_address(root: &Path) {
 fn a_release_sets_the_version_in_every_place() {
     let folder = repository();
     let root = folder.path();
-    set_address(root);
+    prepare(root);
     let old = places::current(&read(root, places::MANIFEST).unwrap())
         .unwrap()
         .to_owned();
@@ -82,11 +90,15 @@ fn a_release_sets_the_version_in_every_place() {
     }
     let changelog = read(root, CHANGELOG).unwrap();
     assert!(
-        changelog.contains("\n## [Unreleased]\n\n## [98.76.54] - 2099-12-31\n\n### Added\n\n- ")
+        changelog
+            .contains("\n## [Unreleased]\n\n## [98.76.54] - 2099-12-31\n\n### Added\n\n- A change")
     );
     assert_eq!(changelog.matches("[Unreleased]").count(), 1);
     let notes = changelog::notes(&changelog, "98.76.54").unwrap();
-    assert!(notes.starts_with("### Added\n\n- ") && notes.lines().count() > 50);
+    assert!(
+        notes.starts_with(&format!("### Added\n\n{CHANGE}")),
+        "{notes}"
+    );
 
     // Nothing has changed since, and it is there already.
     let again = release(root, "98.76.54", "2099-12-31").unwrap_err();
@@ -111,7 +123,7 @@ fn what_is_not_ready_is_not_released() {
             refused("98.0.0")
                 .starts_with("the project has no address: set `repository` in Cargo.toml")
         );
-        set_address(root);
+        prepare(root);
     }
     for version in ["0.0.1", "1.2", "1.2.3-rc.1", "new", "", "--force"] {
         assert!(
@@ -119,9 +131,10 @@ fn what_is_not_ready_is_not_released() {
             "{version}"
         );
     }
+    let tags = git(root, &["tag"]).unwrap();
     write(root, "left", "").unwrap();
     assert!(refused("98.0.0").starts_with("commit or stash first: ?? left"));
-    assert_eq!(git(root, &["tag"]).unwrap(), "");
+    assert_eq!(git(root, &["tag"]).unwrap(), tags);
     assert_eq!(git(root, &["diff", "--name-only"]).unwrap(), "");
 }
 

@@ -40,7 +40,12 @@ fn every_archive_has_all_that_it_is_to_have() {
             let path = inner.join(path);
             fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
         };
-        let mode = fs::metadata(inner.join("pillion"))
+        let program = if name.contains("windows") {
+            "pillion.exe"
+        } else {
+            "pillion"
+        };
+        let mode = fs::metadata(inner.join(program))
             .unwrap()
             .permissions()
             .mode();
