@@ -10,16 +10,22 @@ use serde_json::Value;
 pub fn commands(stop: &str) -> [String; 8] {
     let pillion = concat!("'", env!("CARGO_BIN_EXE_pillion"), "'");
     let port = "--port \"$PILLION_CONFORMANCE_PORT\"";
-    // The only one that is pending.
-    let newest = format!("\"$({pillion} diffs {port} | awk 'END {{print $1}}')\"");
+    // The only one that is pending, once it is: a long text takes its time to be shown.
+    let newest = format!("$({pillion} diffs {port} | awk 'END {{print $1}}')");
+    let settle = |how: &str| {
+        format!(
+            "newest={newest}; while [ -z \"$newest\" ]; do sleep 0.1; newest={newest}; done; \
+             {pillion} {how} {port} \"$newest\""
+        )
+    };
     let place = "\"$PILLION_CONFORMANCE_FILE:$PILLION_CONFORMANCE_LINE\"";
     // Longer than may be sent.
     let selection = "\"$(printf %020000d 0)\"";
     [
         "--accept-with".to_owned(),
-        format!("{pillion} accept {port} {newest}"),
+        settle("accept"),
         "--reject-with".to_owned(),
-        format!("{pillion} reject {port} {newest}"),
+        settle("reject"),
         "--move-with".to_owned(),
         format!("{pillion} focus {port} --selection {selection} {place}"),
         "--stop-with".to_owned(),
