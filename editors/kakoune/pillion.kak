@@ -120,7 +120,7 @@ define-command -hidden pillion-adopt -params 4 %{
     # Keys are reported when they have done what they do. Those of a macro are not, but for the one that plays it.
     hook -group pillion-view buffer RawKey 'q' %{ pillion-finish played }
     hook -group pillion-view buffer RawKey '[^q]|.{2,}' %{ pillion-finish typed }
-    hook -group pillion-view buffer BufClose .* %{ pillion-text "removed-%opt{pillion_id}" }
+    hook -group pillion-view buffer BufClose .* %{ pillion-text "removed-%opt{pillion_id}-%opt{pillion_revision}" }
 }
 
 # A buffer that holds no proposal yet.

@@ -244,8 +244,8 @@ impl Bridge {
             }
             What::Accepted(key, text, client) => self.accept(key, text, at, client),
             What::Rejected(key, text, client) => self.reject(key, &text, &client),
-            What::Removed(id, text) => self.removed(id, text),
-            What::Given(id, text) => self.given(id, text),
+            What::Removed(key, text) => self.removed(key, text),
+            What::Given(key, text) => self.given(key, text),
             What::Left(id, text) => self.left(id, text),
             What::Told(key, text) => self.told(key, text),
             What::Untyped(id, client) => {

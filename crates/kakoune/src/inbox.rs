@@ -71,10 +71,10 @@ pub enum What {
     Accepted(ProposalKey, Vec<u8>, String),
     /// The person rejected it, in this client.
     Rejected(ProposalKey, Vec<u8>, String),
-    /// The person removed the buffer.
-    Removed(DiffId, Vec<u8>),
-    /// A view was taken away as it was asked for.
-    Given(DiffId, Vec<u8>),
+    /// The person removed the buffer, in which this revision stood.
+    Removed(ProposalKey, Vec<u8>),
+    /// A view was taken away as it was asked for. The revision that stood in it is 0 if its buffer was gone.
+    Given(ProposalKey, Vec<u8>),
     /// What stood in a view that was settled, and in which the person was busy until now.
     Left(DiffId, Vec<u8>),
     /// What stands in a view.
@@ -191,8 +191,17 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "former" => What::Former(proposal()?, text()),
         "accept" => What::Accepted(proposal()?, text(), words.next()?),
         "reject" => What::Rejected(proposal()?, text(), words.next()?),
-        "removed" => What::Removed(diff?, text()),
-        "given" => What::Given(diff?, text()),
+        "removed" => What::Removed(proposal()?, text()),
+        "given" => {
+            let revision = words.next()?.parse().ok()?;
+            What::Given(
+                ProposalKey {
+                    id: diff?,
+                    revision,
+                },
+                text(),
+            )
+        }
         "left" => What::Left(diff?, text()),
         "told" => What::Told(proposal()?, text()),
         "untyped" => What::Untyped(diff?, words.next()?),
@@ -286,7 +295,8 @@ mod tests {
                 &["client1"][..],
                 What::Accepted(KEY, text(), "client1".to_owned()),
             ),
-            ("removed-3", &[""], What::Removed(KEY.id, text())),
+            ("removed-3-2", &[""], What::Removed(KEY, text())),
+            ("given-3", &["2"], What::Given(KEY, text())),
             ("drawn-3-2", &["9-3"], What::Drawn(KEY, "9-3".to_owned())),
             (
                 "failed-3-2",

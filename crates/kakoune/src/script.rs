@@ -135,11 +135,13 @@ pub fn close(view: &View, next: Option<&View>, how: Settled) -> String {
     let script = format!(
         "buffer {buffer}
          execute-keys '%'
-         echo -to-file \"%opt{{pillion_dir}}/in/text-given-{id}\" -- %val{{selection}}"
+         echo -to-file \"%opt{{pillion_dir}}/in/text-given-{id}\" -- %val{{selection}}
+         pillion-say-word given-{id} %opt{{pillion_revision}}"
     );
     format!(
-        "{}\npillion-say given-{id}\n{}",
-        aside(&script),
+        "try {} catch {}\n{}",
+        word(&format!("pillion-aside {}", word(&script))),
+        word(&format!("pillion-say-word given-{id} 0")),
         clear(view, next, how)
     )
 }

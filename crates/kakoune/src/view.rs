@@ -83,6 +83,12 @@ impl View {
         is_compared.then(|| fingerprint::of(original.text.as_deref()))
     }
 
+    /// The former one, if that is the revision that stands in the buffer.
+    pub fn take_former(&mut self, revision: u32) -> Option<View> {
+        let former = self.former.take_if(|it| it.key().revision == revision);
+        former.map(|former| *former)
+    }
+
     /// What the person made of the former one, if this is what stood in the buffer.
     pub fn former_edits(&self, key: ProposalKey, held: &[u8]) -> Option<String> {
         let former = self.former.as_deref();

@@ -8,6 +8,9 @@ use crate::disk::Job;
 use crate::script::{self, Settled};
 use crate::view::View;
 
+/// Why edits are kept of a proposal that a newer one was to replace.
+const NEWER: &str = "a newer proposal took the place of yours, and ";
+
 /// A view that is being taken away because it was asked for.
 pub(super) struct Closing {
     reason: CloseReason,
@@ -56,25 +59,41 @@ impl Bridge {
         self.take_away(view, Settled::Elsewhere);
     }
 
-    pub(super) fn given(&mut self, id: DiffId, text: Vec<u8>) {
-        let Some(gone) = self.gone.get_mut(&id) else {
+    pub(super) fn given(&mut self, key: ProposalKey, text: Vec<u8>) {
+        let Some(gone) = self.gone.get_mut(&key.id) else {
             return;
         };
-        let (edits, view) = (gone.view.edits(&text), &gone.view);
-        let (form, proposed) = (view.form, view.diff.proposed.clone());
         gone.known = Some(text.clone());
-        let Some(Closing { reason, closed }) = self.closing.remove(&id) else {
+        let newest = gone.view.diff.proposed.clone();
+        // It waited until the person is done in this one: their edits are of a text that nobody wants any more.
+        let former = gone.view.take_former(key.revision);
+        let is_former = former.is_some();
+        if let Some(former) = former {
+            gone.view = former;
+        }
+        let (form, edits) = (gone.view.form, gone.view.edits(&text));
+        let path = gone.view.diff.path.clone();
+        let closing = self.closing.remove(&key.id);
+        if is_former {
+            if let Some(edits) = edits {
+                self.keep(path, edits, NEWER, "");
+            }
+            if let Some(Closing { closed, .. }) = closing {
+                closed.done(newest.to_string());
+            }
+            return;
+        }
+        let Some(Closing { reason, closed }) = closing else {
             return;
         };
         // If it is closed in the agent's window, the agent takes the text from the answer.
         let is_unused = matches!(reason, CloseReason::AgentGone | CloseReason::Overruled);
         if let Some(edits) = edits.filter(|_| is_unused) {
-            let path = gone.view.diff.path.clone();
             self.keep(path, edits, "", "");
         }
         match String::from_utf8(text) {
             // Its buffer was gone already.
-            Ok(held) if held.is_empty() => closed.done(proposed.to_string()),
+            Ok(held) if held.is_empty() => closed.done(newest.to_string()),
             Ok(held) => closed.done(form.text(&held)),
             Err(_) => closed.failed("the text in the view is not UTF-8"),
         }
@@ -92,10 +111,16 @@ impl Bridge {
     }
 
     /// Its buffer is not there any more.
-    pub(super) fn removed(&mut self, id: DiffId, text: Vec<u8>) {
+    pub(super) fn removed(&mut self, key: ProposalKey, mut text: Vec<u8>) {
+        let id = key.id;
         // Whatever it showed.
         if let Some(view) = self.views.find(id) {
-            self.reject(view.key(), &text, "");
+            let newest = view.key();
+            if newest != key {
+                self.keep_former(key, &text, NEWER);
+                text = Vec::new();
+            }
+            self.reject(newest, &text, "");
         } else {
             self.keep_late(id, text);
             self.gone.remove(&id);
@@ -117,13 +142,17 @@ impl Bridge {
 
     /// This stood in the buffer into which a newer proposal is loaded.
     pub(super) fn former(&mut self, key: ProposalKey, text: &[u8]) {
+        let why = "a newer proposal took the place of yours: u brings it back, and ";
+        self.keep_former(key, text, why);
+    }
+
+    fn keep_former(&mut self, key: ProposalKey, text: &[u8], why: &'static str) {
         let view = self.views.find(key.id);
         let found = view.and_then(|view| {
             let edits = view.former_edits(key, text)?;
             Some((view.diff.path.clone(), edits))
         });
         if let Some((path, edits)) = found {
-            let why = "a newer proposal took the place of yours: u brings it back, and ";
             self.keep(path, edits, why, "");
         }
     }

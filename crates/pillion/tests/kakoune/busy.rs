@@ -177,17 +177,91 @@ each_kakoune! {
     }
 }
 
+each_kakoune! {
+    fn what_an_agent_gets_back_is_its_newest_text_also_if_an_older_one_stands_there(version) {
+        let world = World::open(version, &[("a.txt", "one\n")]);
+        let kakoune = &world.kakoune;
+        let path = world.home.workspace().join("a.txt");
+        let gemini = world.gemini();
+        for (keys, end, edited) in [
+            ("imine ", "<esc>", Some("mine first\n")),
+            (":echo -debug hel", "lo<ret>", None),
+            ("Q", "lQ", None),
+            ("r", "<esc>", None),
+        ] {
+            gemini.propose(&path, "first\n");
+            world.look();
+            kakoune.input(keys);
+            kakoune.wait_until(keys, BUSY_VALUES, |rest| rest != ["idle"]);
+            if let Some(edited) = edited {
+                kakoune.wait_until(keys, "%val{bufname}", |_| kakoune.text_in_focus() == edited);
+            }
+            gemini.propose(&path, "second\r\n");
+            assert_eq!(gemini.close(&path).unwrap(), "second\r\n", "{keys}");
+            assert!(kakoune.text_in_focus().contains("first"), "{keys}\n{}", kakoune.describe());
+            if let Some(edited) = edited {
+                wait_kept(&world, edited);
+            }
+            kakoune.input(end);
+            kakoune.wait_value("%val{bufname}", "a.txt");
+        }
+        assert_eq!(kept(&world).len(), 1, "what nobody edited is not kept: {:?}", kept(&world));
+        kakoune.assert_no_errors();
+    }
+}
+
+each_kakoune! {
+    fn a_buffer_that_is_removed_while_a_newer_text_waits_keeps_only_edits(version) {
+        let world = World::open(version, &[("a.txt", "one\n")]);
+        let kakoune = &world.kakoune;
+        let path = world.home.workspace().join("a.txt");
+        let mut gemini = world.gemini();
+        for edited in [None, Some("mine first\n")] {
+            gemini.propose(&path, "first\n");
+            world.look();
+            if let Some(edited) = edited {
+                kakoune.input("imine <esc>");
+                kakoune.wait_until("the edit", "%val{bufname}", |_| kakoune.text_in_focus() == edited);
+                kakoune.wait_value("%opt{pillion_mode}", "normal");
+            }
+            kakoune.input("Q");
+            kakoune.wait_until("a macro", BUSY_VALUES, |rest| rest != ["idle"]);
+            gemini.propose(&path, "second\n");
+            kakoune.input(":db<ret>");
+            let expected = Update::DiffRejected { path: path.display().to_string() };
+            assert_eq!(gemini.outcome(), expected, "{edited:?}");
+            if let Some(edited) = edited {
+                wait_kept(&world, edited);
+            }
+            kakoune.input("Q");
+            kakoune.wait_value("%val{bufname}", "a.txt");
+        }
+        assert_eq!(kept(&world).len(), 1, "what nobody edited is not kept: {:?}", kept(&world));
+        kakoune.assert_no_errors();
+    }
+}
+
+/// The texts in private files.
+fn kept(world: &World) -> Vec<String> {
+    let folders = fs::read_dir(world.home.tmp()).unwrap().flatten();
+    let folders = folders.filter(|it| {
+        it.file_name()
+            .to_string_lossy()
+            .starts_with("pillion-kept-")
+    });
+    let files = folders.filter_map(|folder| fs::read_dir(folder.path()).ok());
+    let files = files.flat_map(|files| files.flatten());
+    files
+        .filter_map(|file| fs::read_to_string(file.path()).ok())
+        .collect()
+}
+
 /// Waits until a private file keeps this text.
 #[track_caller]
 fn wait_kept(world: &World, text: &str) {
     world
         .kakoune
         .wait_until("a file that keeps it", "%val{bufname}", |_| {
-            let folders = fs::read_dir(world.home.tmp()).unwrap().flatten();
-            let mut texts = folders
-                .filter_map(|folder| fs::read_dir(folder.path()).ok())
-                .flat_map(|files| files.flatten())
-                .filter_map(|file| fs::read_to_string(file.path()).ok());
-            texts.any(|kept| kept == text)
+            kept(world).iter().any(|kept| kept == text)
         });
 }
