@@ -7,7 +7,7 @@
 set -eu
 
 VERSION='@VERSION@'
-BASE_URL="${PILLION_BASE_URL:-@REPOSITORY@/releases/download/v$VERSION}"
+BASE_URL="${PILLION_BASE_URL:-@ADDRESS@/releases/download/v$VERSION}"
 
 # In a function, so that a script that arrives in part does nothing.
 main() {
@@ -49,7 +49,7 @@ main() {
   *":$folder:"*) ;;
   *) printf 'Add it to your PATH:  export PATH="%s:%s"\n' "$folder" "\$PATH" ;;
   esac
-  printf 'Next: pillion install --list\n'
+  printf 'Next: pillion install\n'
 }
 
 target() {
@@ -67,13 +67,15 @@ target() {
 }
 
 unsupported() {
-  fail "there is no build for $system on $processor" "Build it with Rust: cargo install pillion"
+  fail "there is no build for $system on $processor" "Build it from its sources, with Rust: docs/install.md says how."
 }
 
 # A checksum from where the file is from says nothing if somebody on the way can change both.
 check_address() {
   case $BASE_URL in
   https://* | file:///* | http://127.0.0.1[:/]* | http://localhost[:/]*) ;;
+  # No release has filled it in.
+  @*) fail "nothing has been released yet" "Set PILLION_BASE_URL to where the files are: file://\$PWD is this folder." ;;
   *) fail "$BASE_URL is not an https address" "Set PILLION_BASE_URL to where the files of the release are." ;;
   esac
 }

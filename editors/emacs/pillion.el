@@ -4,7 +4,6 @@
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "29.1"))
 ;; Keywords: tools, convenience
-;; URL: https://repository.invalid/pillion
 ;; SPDX-License-Identifier: MIT OR Apache-2.0
 
 ;;; Commentary:

@@ -2,28 +2,28 @@
 # been installed with Homebrew yet.
 class Pillion < Formula
   desc "IDE companion of terminal coding agents, for every editor"
-  homepage "@REPOSITORY@"
+  homepage "@ADDRESS@"
   version "@VERSION@"
   license any_of: ["MIT", "Apache-2.0"]
 
   on_macos do
     on_arm do
-      url "@REPOSITORY@/releases/download/v@VERSION@/pillion-@VERSION@-aarch64-apple-darwin.tar.gz"
+      url "@ADDRESS@/releases/download/v@VERSION@/pillion-@VERSION@-aarch64-apple-darwin.tar.gz"
       sha256 "@SHA256:aarch64-apple-darwin@"
     end
     on_intel do
-      url "@REPOSITORY@/releases/download/v@VERSION@/pillion-@VERSION@-x86_64-apple-darwin.tar.gz"
+      url "@ADDRESS@/releases/download/v@VERSION@/pillion-@VERSION@-x86_64-apple-darwin.tar.gz"
       sha256 "@SHA256:x86_64-apple-darwin@"
     end
   end
 
   on_linux do
     on_arm do
-      url "@REPOSITORY@/releases/download/v@VERSION@/pillion-@VERSION@-aarch64-unknown-linux-musl.tar.gz"
+      url "@ADDRESS@/releases/download/v@VERSION@/pillion-@VERSION@-aarch64-unknown-linux-musl.tar.gz"
       sha256 "@SHA256:aarch64-unknown-linux-musl@"
     end
     on_intel do
-      url "@REPOSITORY@/releases/download/v@VERSION@/pillion-@VERSION@-x86_64-unknown-linux-musl.tar.gz"
+      url "@ADDRESS@/releases/download/v@VERSION@/pillion-@VERSION@-x86_64-unknown-linux-musl.tar.gz"
       sha256 "@SHA256:x86_64-unknown-linux-musl@"
     end
   end

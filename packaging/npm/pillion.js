@@ -15,7 +15,7 @@ function program() {
     process.stderr.write(
       `error: npm has not installed the package ${name}\n` +
         "hint: either there is none for this platform, or optional dependencies were left out: " +
-        "`npm install -g pillion --include=optional`.\n",
+        "install it again with `--include=optional`.\n",
     );
     process.exit(1);
   }

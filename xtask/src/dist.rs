@@ -24,7 +24,7 @@ use crate::target_dir;
 
 /// The one home of both is `[workspace.package]` in the repository's `Cargo.toml`.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+const ADDRESS: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// Build what is distributed, into `target/dist-out`
 ///

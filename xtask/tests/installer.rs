@@ -294,11 +294,12 @@ fn addresses_at_which_anybody_could_answer_are_refused() {
         "http://example.invalid/pillion",
         "ftp://127.0.0.1/pillion",
         "http://127.0.0.1.example.invalid/",
-        "REPOSITORY/releases",
+        "forge.invalid/releases",
         "",
     ] {
+        // None was given, and no release has filled one in.
         let words = if base.is_empty() {
-            "is not an https address"
+            "nothing has been released yet"
         } else {
             base
         };

@@ -54,7 +54,12 @@ impl ClaudeRelease {
         let mut env = base;
         Npm::from_env().add_to(&mut env);
         env.prepend_path(ClaudeNpm::from_env().bin(self));
-        env.with("ANTHROPIC_BASE_URL", model.url())
+        ClaudeRelease::asking(env, model)
+    }
+
+    /// The same, where the command is on PATH already.
+    pub fn asking(base: Env, model: &Model) -> Env {
+        base.with("ANTHROPIC_BASE_URL", model.url())
             .with("ANTHROPIC_API_KEY", API_KEY)
             .with("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .with("DISABLE_TELEMETRY", "1")
@@ -75,7 +80,12 @@ impl ClaudeRelease {
 /// Answers Claude Code's first questions for this person, and whether `folder` is trusted. Settings that
 /// are there already stay.
 pub fn set_up_claude(home: &Home, folder: &Path) {
-    let path = home.home().join(".claude.json");
+    set_up_claude_in(&home.home(), folder);
+}
+
+/// The same for the person with this home folder.
+pub fn set_up_claude_in(home: &Path, folder: &Path) {
+    let path = home.join(".claude.json");
     let mut settings: Value = fs::read(&path).map_or_else(
         |_| json!({}),
         |bytes| serde_json::from_slice(&bytes).expect("the settings are ours"),
@@ -87,7 +97,7 @@ pub fn set_up_claude(home: &Home, folder: &Path) {
     settings["projects"][folder]["hasTrustDialogAccepted"] = true.into();
     fs::write(&path, settings.to_string()).expect("the home is ours");
     // A person who has run it once has this folder.
-    fs::create_dir_all(home.home().join(".claude")).expect("the home is ours");
+    fs::create_dir_all(home.join(".claude")).expect("the home is ours");
 }
 
 /// How one is started.

@@ -36,7 +36,7 @@ mod vim;
 mod wait;
 
 pub use agent::{Agent, AgentKind};
-pub use claude::{Claude, ClaudeStart, set_up_claude};
+pub use claude::{Claude, ClaudeStart, set_up_claude, set_up_claude_in};
 pub use claude_npm::{ClaudeNpm, ClaudeRelease};
 pub use editors::{
     Editors, EmacsPlace, EmacsVersion, HelixVersion, KakouneVersion, KateVersion, NvimVersion,

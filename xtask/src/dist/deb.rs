@@ -77,7 +77,7 @@ fn control(architecture: &str, root: &Path) -> Result<String> {
         bytes += root.join(file).metadata()?.len();
     }
     let size = bytes.div_ceil(1024);
-    let homepage = match super::REPOSITORY {
+    let homepage = match super::ADDRESS {
         address if address.starts_with("https://") => format!("Homepage: {address}\n"),
         _ => String::new(),
     };

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::parts::{LICENCES, OTHERS_LICENCES};
 use super::target::Target;
-use super::{REPOSITORY, VERSION, archive, copy, remove, write};
+use super::{ADDRESS, VERSION, archive, copy, remove, write};
 use crate::root;
 
 /// What npm calls the top folder of every package.
@@ -75,8 +75,8 @@ fn write_manifest(package: &Path, name: &str, more: Value) -> Result<()> {
     let mut manifest = json!({
         "name": name, "version": VERSION, "license": env!("CARGO_PKG_LICENSE"),
     });
-    if REPOSITORY.starts_with("https://") {
-        manifest["repository"] = json!({"type": "git", "url": format!("git+{REPOSITORY}.git")});
+    if ADDRESS.starts_with("https://") {
+        manifest["repository"] = json!({"type": "git", "url": format!("git+{ADDRESS}.git")});
     }
     if let (Value::Object(all), Value::Object(more)) = (&mut manifest, more) {
         all.extend(more);

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use pillion_text::fingerprint;
 
 use super::target::Target;
-use super::{REPOSITORY, VERSION, files, npm, read, write};
+use super::{ADDRESS, VERSION, files, npm, read, write};
 use crate::{root, target_dir};
 
 const SUMS: &str = "SHA256SUMS";
@@ -53,11 +53,11 @@ fn sums(out: &Path) -> Result<BTreeMap<String, String>> {
 }
 
 /// A template with version, address and checksums. What is not known stays as it is: `@SHA256:…@` of a target that
-/// was not built, and the word `REPOSITORY` as long as there is none.
+/// was not built, and `@ADDRESS@` as long as there is none.
 fn filled(text: &str, sums: &BTreeMap<String, String>) -> String {
     let mut text = text
         .replace("@VERSION@", VERSION)
-        .replace("@REPOSITORY@", REPOSITORY);
+        .replace("@ADDRESS@", ADDRESS);
     for target in Target::all() {
         if let Some(sum) = sums.get(&format!("{}.tar.gz", target.archive())) {
             text = text.replace(&format!("@SHA256:{}@", target.triple), sum);

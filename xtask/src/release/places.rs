@@ -20,11 +20,8 @@ const COPIES: [(&str, &str); 5] = [
     ("editors/nvim/lua/pillion/version.lua", "return \"{}\""),
 ];
 
-/// The copy of the address, and what stands there while there is none.
-const OF_ADDRESS: (&str, &str) = (
-    "editors/emacs/pillion.el",
-    ";; URL: https://repository.invalid/pillion\n",
-);
+/// The file with a copy of the address, once there is one: in this line, below that of the version.
+const OF_ADDRESS: (&str, &str) = (COPIES[1].0, ";; URL: ");
 
 /// The version.
 pub fn current(manifest: &str) -> Result<&str> {
@@ -46,6 +43,12 @@ fn field<'a>(manifest: &'a str, name: &str) -> Result<&'a str> {
     value.with_context(|| format!("{MANIFEST} has no {name}"))
 }
 
+/// The text without the lines that start so.
+fn without_line(text: &str, start: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    lines.filter(|line| !line.starts_with(start)).collect()
+}
+
 /// Each file that has the version, as `read` finds it, with the new one.
 pub fn changed(
     read: impl Fn(&str) -> Result<String>,
@@ -65,10 +68,13 @@ pub fn changed(
         let mut text = read(path)?;
         let copy = pattern.replace("{}", from);
         ensure!(text.contains(&copy), "{path} does not have version {from}");
-        text = text.replace(&copy, &pattern.replace("{}", to));
-        if path == OF_ADDRESS.0 {
-            text = text.replace(OF_ADDRESS.1, &format!(";; URL: {address}\n"));
+        let mut new = pattern.replace("{}", to);
+        let (file, start) = OF_ADDRESS;
+        if path == file {
+            text = without_line(&text, start);
+            new = format!("{new}{start}{address}\n");
         }
+        text = text.replace(&copy, &new);
         changed.push((path, text));
     }
     Ok(changed)

@@ -6,6 +6,9 @@ use std::sync::LazyLock;
 /// The new namespace, with this user's rights in it, and then what is to run there.
 const UNSHARE: [&str; 3] = ["--map-root-user", "--net", "--"];
 
+/// For who is root, and has to stay that: package managers change users.
+const UNSHARE_AS_ROOT: [&str; 2] = ["--net", "--"];
+
 /// Loopback exists there, but is down.
 const START_LOOPBACK: &str = "ip link set lo up";
 
@@ -23,10 +26,19 @@ pub fn offline(command: Command) -> Command {
     if !*IS_POSSIBLE {
         return command;
     }
+    within(&UNSHARE, command)
+}
+
+/// The same for root, with all of root's rights.
+pub fn offline_as_root(command: Command) -> Command {
+    within(&UNSHARE_AS_ROOT, command)
+}
+
+fn within(namespace: &[&str], command: Command) -> Command {
     let mut isolated = Command::new("unshare");
     let script = format!(r#"{START_LOOPBACK} && exec "$@""#);
     isolated
-        .args(UNSHARE)
+        .args(namespace)
         .args(["sh", "-c", &script, "sh"])
         .arg(command.get_program())
         .args(command.get_args());

@@ -57,8 +57,7 @@ pub fn tests(
             true => silent.extend(plain(binary, args, WAITING)),
             false => working.extend(plain(binary, args, OTHER)),
         }
-        let is_of_artifacts = binary.title == format!("pillion/{DIST}");
-        if is_of_artifacts && args.only.as_deref() != Some(DIST) {
+        if is_of_artifacts(binary) && args.only.as_deref() != Some(DIST) {
             continue;
         }
         for test in &binary.ignored {
@@ -140,6 +139,11 @@ pub fn checks(needs: &Needs) -> Result<(Lane, Skipped)> {
     Ok((Lane::of_one_at_a_time(jobs), skipped))
 }
 
+/// Whether its tests install what is distributed, as root.
+fn is_of_artifacts(binary: &Binary) -> bool {
+    binary.title == format!("pillion/{DIST}")
+}
+
 fn processors() -> usize {
     thread::available_parallelism().map_or(2, usize::from)
 }
@@ -191,7 +195,10 @@ fn ignored(binary: &Binary, test: &IgnoredTest, needs: &Needs) -> Job {
     job.may_be_flaky = true;
     if npm::is_claude_needed(&test.reason) {
         // They dial their makers, whatever they are asked not to do.
-        job.command = isolation::offline(job.command);
+        job.command = match is_of_artifacts(binary) {
+            true => isolation::offline_as_root(job.command),
+            false => isolation::offline(job.command),
+        };
     }
     job
 }

@@ -2,8 +2,9 @@
 
 use std::env;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -63,6 +64,22 @@ pub fn unpacked(archive: &Path) -> TempDir {
     folder
 }
 
+/// Makes the root of a Debian in `$CHANGES/merged`, with what `$BINDS` names in it, and runs `$SCRIPT` there.
+const ENTER: &str = r#"
+    set -e
+    cd "$CHANGES"
+    mount -t overlay overlay -o "lowerdir=$LOWER,upperdir=upper,workdir=work" merged
+    mkdir -p merged/root/project
+    printf %s "$BINDS" | while IFS=: read -r from to; do
+        if [ -d "$from" ]; then mkdir -p "merged/$to"; else touch "merged/$to"; fi
+        mount --bind "$from" "merged/$to"
+    done
+    mount --rbind /dev merged/dev
+    mount -t proc proc merged/proc
+    exec chroot merged env -i PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin HOME=/root \
+        LC_ALL=C.UTF-8 TERM=xterm DEBIAN_FRONTEND=noninteractive sh -ec "cd /root/project; $SCRIPT"
+"#;
+
 /// A Debian of its own, which is as it was installed plus what the test does in it.
 pub struct Debian {
     changes: TempDir,
@@ -103,38 +120,43 @@ impl Debian {
     /// Runs a script there as root, with the artifacts in `/dist`. What it printed. All that it started ends with it.
     #[track_caller]
     pub fn run(&self, script: &str) -> String {
-        let mount = r#"
-            set -e
-            cd "$CHANGES"
-            mount -t overlay overlay -o "lowerdir=$LOWER,upperdir=upper,workdir=work" merged
-            mkdir -p merged/dist merged/root/project
-            mount --bind "$DIST" merged/dist
-            mount --rbind /dev merged/dev
-            mount -t proc proc merged/proc
-            exec chroot merged env -i PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin HOME=/root \
-                LC_ALL=C.UTF-8 TERM=xterm DEBIAN_FRONTEND=noninteractive sh -ec "cd /root/project; $SCRIPT"
-        "#;
-        let output = Command::new("unshare")
-            .args([
-                "--mount",
-                "--pid",
-                "--fork",
-                "--kill-child",
-                "sh",
-                "-c",
-                mount,
-            ])
-            .env("CHANGES", self.changes.path())
-            .env("LOWER", folder("PILLION_TEST_ROOT"))
-            .env("DIST", artifacts())
-            .env("SCRIPT", script)
-            .stdin(Stdio::null())
+        let output = self
+            .enter(&[(&artifacts(), "dist")], script)
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         let printed = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{script}\n{printed}\n{said}");
         printed
+    }
+
+    /// Runs a script there, with these files and folders of this machine in these places.
+    fn enter(&self, binds: &[(&Path, &str)], script: &str) -> Command {
+        let binds = binds
+            .iter()
+            .map(|(from, to)| format!("{}:{to}\n", from.display()));
+        let mut command = Command::new("unshare");
+        command
+            .args(["--mount", "--pid", "--fork", "--kill-child"])
+            .args(["sh", "-c", ENTER])
+            .env("CHANGES", self.changes.path())
+            .env("LOWER", folder("PILLION_TEST_ROOT"))
+            .env("BINDS", binds.collect::<String>())
+            .env("SCRIPT", script)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Starts it, with nothing in it but what is installed, and these files and folders of this machine.
+    pub fn start(&self, binds: &[(&Path, &str)]) -> Running {
+        let mut enter = self.enter(binds, "echo up; exec sleep infinity");
+        let mut holder = enter.stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        let output = holder.stdout.take().unwrap();
+        BufReader::new(output).read_line(&mut said).unwrap();
+        assert_eq!(said, "up\n");
+        let root = self.changes.path().join("merged");
+        Running { holder, root }
     }
 
     /// Every file that is there, but for what package managers keep about themselves.
@@ -147,5 +169,36 @@ impl Debian {
         files.sort();
         assert!(files.len() > 1000);
         files
+    }
+}
+
+/// A Debian that runs, until this is dropped.
+pub struct Running {
+    holder: Child,
+    root: PathBuf,
+}
+
+impl Running {
+    /// The command of a login in this folder of it: a shell that says before each line how the last one ended.
+    pub fn login(&self, folder: &str) -> Vec<String> {
+        let namespaces = format!("/proc/{}/ns", self.holder.id());
+        let shell = format!("cd {folder} && PS1='[$?] $ ' exec bash --norc -i");
+        vec![
+            "nsenter".to_owned(),
+            format!("--mount={namespaces}/mnt"),
+            format!("--pid={namespaces}/pid_for_children"),
+            "chroot".to_owned(),
+            self.root.display().to_string(),
+            "sh".to_owned(),
+            "-c".to_owned(),
+            shell,
+        ]
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
     }
 }

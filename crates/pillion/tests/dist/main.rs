@@ -10,3 +10,4 @@ mod debian;
 mod managers;
 mod npm;
 mod recipes;
+mod walk;

@@ -1,5 +1,4 @@
-//! The lines by which the editors' own package managers get the plugins from the repository: each as the documentation
-//! has it, against a mirror of this one.
+//! The lines by which the editors' own package managers get the plugins from a clone: each as the documentation has it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,35 +11,33 @@ use crate::bare::{Debian, LOOK_OF_NEOVIM, artifact};
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
-/// A bare copy of a repository, in this folder.
-fn mirror(of: &str, folder: &Path) -> bool {
+/// A clone, in this folder.
+fn cloned(of: &str, folder: &Path) -> bool {
     let mut git = Command::new("timeout");
-    git.args(["60", "git", "clone", "--quiet", "--bare", of])
+    git.args(["60", "git", "clone", "--quiet", "--no-hardlinks", of])
         .arg(folder);
     git.env("GIT_TERMINAL_PROMPT", "0");
     git.status().unwrap().success()
 }
 
-/// What a page says under this heading, with the address of the mirror.
-fn line(page: &str, heading: &str, address: &str) -> String {
+/// What a page says under this heading, for who has a clone in `~/src/pillion`.
+fn line(page: &str, heading: &str) -> String {
     let page = std::fs::read_to_string(Path::new(ROOT).join(page)).unwrap();
     let (_, rest) = page
         .split_once(heading)
         .unwrap_or_else(|| panic!("no {heading}"));
     let block = rest.split("```").nth(1).unwrap();
     let code = block.split_once('\n').unwrap().1;
-    assert!(code.contains("REPOSITORY"), "{code}");
-    code.replace("REPOSITORY", address)
+    assert!(code.contains("~/src/pillion"), "{code}");
+    code.to_owned()
 }
 
 #[test]
 #[ignore = "needs the artifacts: cargo xtask test --only dist"]
 fn neovims_own_manager_gets_it() {
     let home = Home::new();
-    let repository = home.root().join("pillion.git");
-    assert!(mirror(ROOT, &repository));
-    let address = format!("file://{}", repository.display());
-    let line = line("editors/nvim/README.md", "**vim.pack**", &address);
+    assert!(cloned(ROOT, &home.home().join("src/pillion")));
+    let line = line("editors/nvim/README.md", "**vim.pack**");
     let nothing = home.other_workspace("nothing");
     let file = home.file("first.txt", "one\n");
     // It asks before it installs.
@@ -63,12 +60,12 @@ fn neovims_own_manager_gets_it() {
     }
 }
 
-/// A Debian with the program, and the mirror in `/srv`.
+/// A Debian with the program and the clone.
 fn debian() -> Debian {
     let debian = Debian::new();
-    assert!(mirror(ROOT, &debian.path("srv/pillion.git")));
+    assert!(cloned(ROOT, &debian.path("root/src/pillion")));
     debian.put("usr/local/bin/pillion", std::fs::read(program()).unwrap());
-    debian.run("chmod 755 /usr/local/bin/pillion");
+    debian.run("chmod 755 /usr/local/bin/pillion; chown -R root:root /root/src");
     debian
 }
 
@@ -88,17 +85,15 @@ fn program() -> PathBuf {
     folder.join(name).join("pillion")
 }
 
-const ADDRESS: &str = "file:///srv/pillion.git";
-
-/// A copy of somebody's plugin manager in `/srv`: from a folder of such copies, else from where it is published.
+/// A clone of somebody's plugin manager, in this folder: from a folder of such clones, else from where it is published.
 #[allow(clippy::print_stderr, reason = "it tells that the test gave up")]
-fn manager(debian: &Debian, name: &str, address: &str) -> bool {
+fn manager(debian: &Debian, name: &str, address: &str, to: &str) -> bool {
     let folder = std::env::var_os("PILLION_TEST_MANAGERS").map(PathBuf::from);
     let copy = folder
         .map(|folder| folder.join(name))
         .filter(|it| it.exists());
     let of = copy.map_or_else(|| address.to_owned(), |copy| copy.display().to_string());
-    let is_there = mirror(&of, &debian.path(&format!("srv/{name}.git")));
+    let is_there = cloned(&of, &debian.path(to));
     if !is_there {
         eprintln!("skipped: {name} cannot be downloaded, and is not in PILLION_TEST_MANAGERS");
     }
@@ -109,10 +104,11 @@ fn manager(debian: &Debian, name: &str, address: &str) -> bool {
 #[ignore = "needs the artifacts: cargo xtask test --only dist"]
 fn lazy_nvim_gets_it() {
     let debian = debian();
-    if !manager(&debian, "lazy.nvim", "https://github.com/folke/lazy.nvim") {
+    let address = "https://github.com/folke/lazy.nvim";
+    if !manager(&debian, "lazy.nvim", address, "root/lazy") {
         return;
     }
-    let line = line("editors/nvim/README.md", "**[lazy.nvim]", ADDRESS);
+    let line = line("editors/nvim/README.md", "**[lazy.nvim]");
     debian.put(
         "root/.config/nvim/init.lua",
         format!(
@@ -121,7 +117,7 @@ fn lazy_nvim_gets_it() {
     );
     debian.put("tmp/look.lua", LOOK_OF_NEOVIM);
     debian.run(
-        "git clone -q /srv/lazy.nvim.git /root/lazy; git config --global --add safe.directory '*'
+        "chown -R root:root /root/lazy
         echo one > first.txt; timeout 100 nvim --headless '+Lazy! sync' +qa",
     );
     debian.run("timeout 60 nvim --headless first.txt -c 'luafile /tmp/look.lua'");
@@ -132,15 +128,16 @@ fn lazy_nvim_gets_it() {
 #[ignore = "needs the artifacts: cargo xtask test --only dist"]
 fn vim_plug_gets_it_for_neovim_and_for_vim() {
     let debian = debian();
-    if !manager(&debian, "vim-plug", "https://github.com/junegunn/vim-plug") {
+    let address = "https://github.com/junegunn/vim-plug";
+    if !manager(&debian, "vim-plug", address, "root/plug") {
         return;
     }
     let settings = |page: &str| {
-        let line = line(page, "**[vim-plug]", ADDRESS).replace("With [", "");
+        let line = line(page, "**[vim-plug]");
         format!("set rtp+=/root/plug\ncall plug#begin('/root/plugged')\n{line}call plug#end()\n")
     };
     debian.run(
-        "git clone -q /srv/vim-plug.git /root/plug; mkdir /root/plug/autoload
+        "mkdir /root/plug/autoload
         cp /root/plug/plug.vim /root/plug/autoload/; echo one > first.txt",
     );
     debian.put(
@@ -173,7 +170,7 @@ fn vim_plug_gets_it_for_neovim_and_for_vim() {
 #[ignore = "needs the artifacts: cargo xtask test --only dist"]
 fn package_vc_gets_it() {
     let debian = debian();
-    let line = line("editors/emacs/README.md", "**With package-vc**", ADDRESS);
+    let line = line("editors/emacs/README.md", "**With package-vc**");
     debian.put(
         "root/.emacs.d/init.el",
         format!(

@@ -20,7 +20,7 @@ fn page(name: &str) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// The commands in the pages' shell blocks that need no terminal.
+/// The commands in the pages' shell blocks that need no terminal, and do not install.
 fn examples() -> Vec<String> {
     let pages = ["README.md", "docs/review.md", "docs/scripts.md"].map(page);
     let blocks = pages
@@ -30,7 +30,7 @@ fn examples() -> Vec<String> {
         .filter_map(|block| block.strip_prefix("sh\n"))
         .flat_map(str::lines)
         .filter(|line| line.starts_with("pillion ") || line.contains("| pillion "))
-        .filter(|line| !line.starts_with("pillion   "))
+        .filter(|line| !line.starts_with("pillion   ") && !line.starts_with("pillion install"))
         .map(str::to_owned)
         .collect()
 }
