@@ -149,7 +149,7 @@ fn vim_plug_gets_it_for_neovim_and_for_vim() {
     debian.run("timeout 60 nvim --headless first.txt -c 'luafile /tmp/look.lua'");
     assert_eq!(debian.get("tmp/look"), "true true \n");
 
-    debian.run("rm -r /root/plugged /root/.config/nvim");
+    debian.run("rm -r /root/.config/nvim");
     debian.put("root/.vimrc", settings("editors/vim/README.md"));
     debian.run("timeout 100 script -qec \"vim '+PlugInstall --sync' +qa\" /dev/null");
     debian.put(

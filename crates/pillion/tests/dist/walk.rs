@@ -129,6 +129,7 @@ fn walk(files: &[PathBuf], install: &str) {
     type_line(&editor, &line_with("nvim "));
     editor.wait_for("println", SOON);
     let opened = started.elapsed();
+    wait_for_companion(&debian);
     type_line(&other, &line_with("pillion run claude"));
     let claude = Claude::attach(release, other);
     let ready = started.elapsed();
@@ -159,6 +160,15 @@ fn walk(files: &[PathBuf], install: &str) {
             ("prompt to proposal on the screen", from_prompt),
         ],
     );
+}
+
+/// Nobody is in the other terminal sooner than this: a program is, and its agent would start without the editor.
+fn wait_for_companion(debian: &Debian) {
+    let (folder, started) = (debian.path("root/.claude/ide"), Instant::now());
+    while fs::read_dir(&folder).map_or(0, Iterator::count) == 0 {
+        assert!(started.elapsed() < SOON, "no companion started");
+        pause(started);
+    }
 }
 
 /// Accepts it as the README says. What has not been on the screen for long enough is asked about again.
