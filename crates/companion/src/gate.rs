@@ -214,7 +214,7 @@ impl Gate {
             return Err(Refusal::new(NOT_SEEN, text));
         };
         if former.is_some_and(|at| now.saturating_duration_since(at) < HELD) {
-            let text = "a key that is held down decides nothing";
+            let text = "key repeat ignored: release the key and press it again";
             return Err(Refusal::new(HELD_DOWN, text));
         }
         if drawn_for < LOOK {

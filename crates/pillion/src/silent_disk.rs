@@ -61,7 +61,7 @@ pub fn warn(silent: &[PathBuf]) {
 
 fn end(folder: &Path) -> ! {
     let message = format!("the disk of {} does not answer", folder.display());
-    let hint = "Is it on a server that is away? This command needs that folder.";
+    let hint = "Is it on a server that cannot be reached? This command needs that folder.";
     let failure = Failure::new(Kind::Refused, message).hint(hint);
     let _ = failure::report(&failure.into());
     process::exit(Kind::Refused as i32)

@@ -118,7 +118,7 @@ async fn show(
                 stderr::print(format_args!("note: {error}; waiting for it to come back."));
                 // What it showed last is not so any more, and what it shows now is unknown.
                 if std::mem::take(&mut printer.is_showing) {
-                    printer.say("is away")?;
+                    printer.say("is not connected")?;
                 }
                 let lasted = since.elapsed();
                 *session = connection.connect_again(&mut backoff, lasted).await;

@@ -11,9 +11,11 @@ mod system;
 mod wrapper;
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use pillion_discovery::Environment;
@@ -35,7 +37,8 @@ use crate::wiring::{Surroundings, Wiring};
 /// Works in any terminal, inside or outside the editor. If several companions serve this folder, it picks
 /// that of the editor that this terminal runs in, else the one with the deepest workspace folder, else the
 /// most recently used. The agent then replaces this command: keys, signals and exit code are the agent's. If
-/// no companion serves this folder, the agent starts without one, and a note says so.
+/// no companion serves this folder, the agent starts without one, and a note says so; in a terminal, it waits two
+/// seconds for one.
 ///
 /// Everything after AGENT is passed on unchanged: `pillion run qwen --approval-mode default`. For an agent
 /// that you start in another way, such as with `npx`, see `pillion env`.
@@ -72,6 +75,11 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
+/// How long an agent waits in a terminal for a companion: the editor may be starting just now. The note is read
+/// meanwhile, too; the agent's own screen covers it.
+const PATIENCE: Duration = Duration::from_secs(2);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
 /// What was typed behind the options.
 struct Start<'a> {
     agent: Dialect,
@@ -91,18 +99,21 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         ..start
     };
     let here = Surroundings::here(&environment);
-    let found = Running::look(&environment).choose(Need::Agent(agent), &args.target);
-    let companion = match found {
+    let choose = || Running::look(&environment).choose(Need::Agent(agent), &args.target);
+    let companion = match choose() {
         Ok(companion) => Some(companion),
         Err(error) if !args.require && is_without_companion(&error) => {
             let name = agent.name();
-            let starts = if args.print {
-                "Would start"
-            } else {
-                "Starting"
+            let is_watched = !args.print && io::stderr().is_terminal();
+            let (starts, when) = match args.print {
+                true => ("Would start", ""),
+                false if is_watched => ("Starting", " in two seconds"),
+                false => ("Starting", ""),
             };
-            stderr::print(format_args!("note: {error}. {starts} {name} without one."));
-            None
+            stderr::print(format_args!(
+                "note: {error}. {starts} {name} without one{when}."
+            ));
+            is_watched.then(|| wait_for(choose)).flatten()
         }
         Err(error) => return Err(error),
     };
@@ -227,6 +238,18 @@ impl<'a> Start<'a> {
         let hint = format!("Install it with `npm install -g {package}`.");
         Failure::new(Kind::Refused, message).hint(hint).into()
     }
+}
+
+/// One that starts in time.
+fn wait_for(choose: impl Fn() -> anyhow::Result<Companion>) -> Option<Companion> {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        thread::sleep(BETWEEN_LOOKS);
+        if let Ok(companion) = choose() {
+            return Some(companion);
+        }
+    }
+    None
 }
 
 fn is_without_companion(error: &anyhow::Error) -> bool {

@@ -19,7 +19,7 @@ const NOT_YET: [&str; 4] = [
     "look at it",
     "key repeat ignored",
     "pasted text decides nothing",
-    "a key that is held down",
+    "key repeat ignored",
 ];
 
 /// What stands after the title of a proposal that waits behind the one that is shown.

@@ -273,7 +273,7 @@ fn a_companion_that_is_away_is_not_taken_for_one_without_files() {
     let shown = format!("* {}", path.display());
     until(&shown);
     drop(serve);
-    assert_eq!(until("Pillion is away"), [""]);
+    assert_eq!(until("Pillion is not connected"), [""]);
     let _serve = sandbox.serve::<&str>([]);
     sandbox.run(["focus", "a.rs"]).expect(0);
     until(&shown);

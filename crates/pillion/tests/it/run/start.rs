@@ -6,7 +6,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::Command;
 
+use pillion_testkit::{SOON, Size, Tmux};
+
 use super::{Stage, TALKATIVE};
+use crate::foreign::Foreign;
 use crate::sandbox::Sandbox;
 
 #[test]
@@ -34,6 +37,34 @@ fn what_stands_behind_the_agent_is_the_agents() {
     assert_eq!(said.args, own);
     let before = ["--workspace", ".", "--", "qwen", "--print"];
     assert_eq!(stage.said(stage.command(before)).args, ["--print"]);
+}
+
+/// Who has just opened an editor is quicker in another terminal than its companion is in starting.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_companion_that_is_starting_is_waited_for() {
+    let tmux = Tmux::start();
+    for (agent, starts) in [("gemini", true), ("gemini", false), ("claude", false)] {
+        let stage = Stage::new("env | grep _IDE_SERVER_PORT= || echo none; exec sleep 300");
+        let env = stage.sandbox.home.env().with("PATH", stage.path());
+        let folder = stage.sandbox.home.workspace();
+        let name = format!("{agent}-{starts}");
+        let command = [env!("CARGO_BIN_EXE_pillion"), "run", agent];
+        let pane = tmux.spawn(&name, Size::new(160, 20), &env, &folder, &command);
+        let note = format!("Starting {agent} without one in two seconds.");
+        pane.wait_for(&note, SOON);
+        let foreign = Foreign::new();
+        if starts {
+            let (id, folder) = (std::process::id(), folder.to_str().unwrap());
+            foreign.serve_gemini(&stage.sandbox, id, folder, "token");
+            pane.wait_for(
+                &format!("GEMINI_CLI_IDE_SERVER_PORT={}", foreign.port()),
+                SOON,
+            );
+        } else {
+            pane.wait_for("none", SOON);
+        }
+    }
 }
 
 #[test]
