@@ -145,6 +145,20 @@ fn the_examples_of_readme_and_pages_work_in_their_order() {
 }
 
 #[test]
+fn the_page_about_installing_has_the_readmes_commands() {
+    let (readme, installing) = (page("README.md"), page("docs/install.md"));
+    let (_, section) = readme.split_once("\n## Install\n").unwrap();
+    let block = section.split("```sh\n").nth(1).unwrap();
+    let lines = block.split("```").next().unwrap().lines();
+    let commands: Vec<_> = lines.filter_map(|line| line.split("  #").next()).collect();
+    assert!(commands.len() >= 3, "{commands:?}");
+    for command in commands {
+        let command = format!("`{}`", command.trim_end());
+        assert!(installing.contains(&command), "{command}");
+    }
+}
+
+#[test]
 fn the_page_about_agents_names_every_place() {
     let page = page("docs/agents.md");
     for place in Dialect::ALL.into_iter().flat_map(Dialect::places) {
