@@ -20,8 +20,8 @@ use crate::failure::{Failure, Kind};
 use crate::silent_disk;
 use crate::status::Statuses;
 
-const HINT: &str = "Start one with `pillion` or `pillion serve` in that folder, or name one with \
-                    --workspace or --port.";
+const HINT: &str = "Start `pillion`, `pillion serve` or an editor with the plugin in that folder, or \
+                    name one with --workspace or --port.";
 
 const PORT_HINT: &str = "`pillion list` shows the running companions and their ports; without --port, the one of this folder is used.";
 

@@ -131,7 +131,7 @@ fn print(args: &Args, listed: &[Facts], environment: &Environment) -> anyhow::Re
     if listed.is_empty() {
         writeln!(out, "no companion is running on this machine")?;
         stderr::print(
-            "hint: Start one with `pillion` in the folder you work in, or open an editor that has one.",
+            "hint: Start one with `pillion` in the folder you work in, or open an editor with the plugin.",
         );
     } else {
         let width = terminal_width().unwrap_or(usize::MAX);
