@@ -28,6 +28,8 @@ pub(crate) struct Acceptance {
     pub(crate) as_written: Arc<String>,
     /// What the file was when it was proposed, once that was checked.
     pub(crate) opened: Option<OnDisk>,
+    /// Fingerprint of its bytes then, if they were read.
+    pub(crate) opened_text: Option<String>,
     /// Acceptances for the same file, and what the file was then.
     pub(crate) unwritten: Vec<(Option<Stamp>, Dialect)>,
 }
@@ -57,10 +59,7 @@ impl Acceptance {
                 .map(|bytes| line_endings::adapt(bytes, &self.as_written).original),
             Protocol::Companion => bytes.clone(),
         };
-        let has_changed = self
-            .opened
-            .as_ref()
-            .is_some_and(|opened| *opened != on_disk);
+        let has_changed = self.has_changed(&on_disk, bytes.as_deref());
         // Written since, or not: a file that is as it was then does not have that text yet.
         let mut unwritten = self.unwritten.iter().rev();
         let unwritten = unwritten.find(|(stamp, _)| *stamp == on_disk.stamp);
@@ -80,6 +79,15 @@ impl Acceptance {
             unwritten: unwritten.map(|(_, agent)| *agent),
         });
         Finding::new(doubts, accepted, Some(on_disk))
+    }
+
+    /// Whether the file is another one than when it was proposed. One that was written again with the same bytes is not.
+    fn has_changed(&self, on_disk: &OnDisk, bytes: Option<&[u8]>) -> bool {
+        let Some(opened) = self.opened.as_ref().filter(|opened| *opened != on_disk) else {
+            return false;
+        };
+        let is_same_text = bytes.is_some() && self.opened_text == Some(fingerprint::of(bytes));
+        opened.leads_to != on_disk.leads_to || !is_same_text
     }
 
     /// If the disk does not answer: what is doubted without a look at the file.

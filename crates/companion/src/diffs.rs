@@ -71,6 +71,8 @@ struct Entry<C> {
     is_in_editor: bool,
     /// What the file was when the agent proposed this revision, once it was checked.
     opened: Option<OnDisk>,
+    /// Fingerprint of its bytes then, if they were read.
+    opened_text: Option<String>,
     /// What the file was when somebody decided about it last.
     decided: Option<OnDisk>,
     /// Which texts of it users of commands were shown.
@@ -305,6 +307,7 @@ impl<C> Diffs<C> {
                 .as_ref()
                 .map_or_else(|| Arc::clone(proposed), Arc::clone),
             opened: entry.opened.clone(),
+            opened_text: entry.opened_text.clone(),
             unwritten: unwritten
                 .map(|accepted| (accepted.on_disk.stamp.clone(), accepted.agent))
                 .collect(),

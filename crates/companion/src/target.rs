@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_discovery::{real_path, regular_file};
-use pillion_text::Text;
 use pillion_text::hunks::{self, Hunk};
+use pillion_text::{Text, fingerprint};
 
 use crate::line_endings::{self, Tool};
 use crate::original::{Original, OriginalError};
@@ -22,6 +22,8 @@ pub(crate) struct Target {
     /// Where it really is.
     pub(crate) path: PathBuf,
     pub(crate) original: Original,
+    /// Fingerprint of the file's bytes, if they were read.
+    pub(crate) fingerprint: Option<String>,
     /// The proposal as it is to be shown, if that is not how it came.
     pub(crate) proposed: Option<Arc<String>>,
     /// How the agent will write it, if the proposal shows that.
@@ -54,6 +56,10 @@ impl Target {
     pub(crate) fn new(path: PathBuf, original: Original) -> Self {
         Self {
             path,
+            fingerprint: original
+                .text
+                .as_deref()
+                .map(|text| fingerprint::of(Some(text))),
             original,
             proposed: None,
             tool: None,

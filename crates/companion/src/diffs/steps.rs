@@ -67,6 +67,7 @@ impl<C> Diffs<C> {
             ends_with_line_feed: false,
             is_in_editor,
             opened: None,
+            opened_text: None,
             decided: None,
             seen,
             state: State::Checking {
@@ -95,6 +96,7 @@ impl<C> Diffs<C> {
         let Target {
             path,
             original,
+            fingerprint,
             proposed,
             tool,
             mut notes,
@@ -124,6 +126,7 @@ impl<C> Diffs<C> {
             leads_to: path.clone(),
             stamp: original.stamp.clone(),
         });
+        entry.opened_text = fingerprint;
         vec![Action::Show(Diff {
             id,
             revision,

@@ -159,6 +159,69 @@ async fn the_views_of_an_agent_that_vanished_go_away_after_thirty_seconds() {
     assert_eq!((id, reason), (diff.id, CloseReason::AgentGone));
 }
 
+/// A way of writing a file again.
+type Rewriting = fn(&std::path::Path, &str);
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_was_written_again_with_the_same_bytes_has_not_changed() {
+    use std::fs::{self, FileTimes};
+    use std::time::SystemTime;
+
+    let again: [(&str, Rewriting); 4] = [
+        ("touched", |path, _| {
+            let later = SystemTime::now() + Duration::from_secs(5);
+            let file = fs::File::options().write(true).open(path).unwrap();
+            let times = FileTimes::new().set_modified(later);
+            file.set_times(times).unwrap();
+        }),
+        ("written", |path, text| fs::write(path, text).unwrap()),
+        ("replaced", |path, text| {
+            fs::write(path.with_extension("new"), text).unwrap();
+            fs::rename(path.with_extension("new"), path).unwrap();
+        }),
+        ("changed and changed back", |path, text| {
+            fs::write(path, "other\n").unwrap();
+            fs::write(path, text).unwrap();
+        }),
+    ];
+    let changed: [(&str, Rewriting); 4] = [
+        ("changed", |path, _| fs::write(path, "other\n").unwrap()),
+        ("changed in place", |path, text| {
+            fs::write(path, text.to_uppercase()).unwrap();
+        }),
+        ("deleted", |path, _| fs::remove_file(path).unwrap()),
+        ("a link to the same bytes elsewhere", |path, text| {
+            fs::write(path.with_extension("new"), text).unwrap();
+            fs::remove_file(path).unwrap();
+            std::os::unix::fs::symlink(path.with_extension("new"), path).unwrap();
+        }),
+    ];
+    for dialect in [GEMINI, QWEN] {
+        let mut companion = TestCompanion::start();
+        let (client, mut updates) = companion.connect(dialect).await;
+        for (number, (what, rewrite)) in again.iter().chain(&changed).enumerate() {
+            let text = "the text\n";
+            let path = companion.file(&format!("{number}.txt"), text);
+            let (opened, diff) =
+                tokio::join!(client.open_diff(&path, "new\n"), companion.editor.show());
+            opened.unwrap();
+            rewrite(std::path::Path::new(&path), text);
+            let ruling = companion.first_ruling(&diff, accepted("new\n")).await;
+            if number < again.len() {
+                assert_eq!(ruling, Ruling::Settled, "{what}");
+            } else {
+                let Ruling::Refused(refusal) = ruling else {
+                    panic!("{what} is accepted");
+                };
+                assert_eq!(refusal.code, "fileChanged", "{what}");
+                companion.decide(&diff, Outcome::Rejected).await;
+            }
+            next_outcome(&mut updates).await;
+        }
+    }
+}
+
 #[tokio::test]
 async fn commands_list_accept_and_reject() {
     let mut companion = TestCompanion::start();

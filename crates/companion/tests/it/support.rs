@@ -8,7 +8,7 @@ use std::time::Duration;
 use pillion_agent::{Client, Update, Updates};
 use pillion_companion::gate::{Decide, Ruling};
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, EditorEvent, Handle, Options, Proposed, Status,
+    CloseReason, Companion, Diff, DiffId, EditorEvent, Handle, Options, Proposed, Reply, Status,
 };
 use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::claude::LockFile;
@@ -121,6 +121,15 @@ impl TestCompanion {
         let decide = Decide::blind(diff.key(), outcome);
         let (sender, ruling) = oneshot::channel();
         insist(&self.handle, decide, |ruling| drop(sender.send(ruling)));
+        timeout(SOON, ruling).await.expect("a ruling").unwrap()
+    }
+
+    /// The same the first time that it is asked.
+    pub async fn first_ruling(&self, diff: &Diff, outcome: Outcome) -> Ruling {
+        let (sender, ruling) = oneshot::channel();
+        let reply = Reply::new(move |ruling: Result<_, _>| drop(sender.send(ruling.unwrap())));
+        self.handle
+            .decide(Decide::blind(diff.key(), outcome), reply);
         timeout(SOON, ruling).await.expect("a ruling").unwrap()
     }
 
