@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use pillion_agent::Update;
-use pillion_companion::gate::LOOK;
 use pillion_testkit::{Home, NvimVersion, TestAgent};
 use serde_json::{Value, json};
 
@@ -48,16 +47,6 @@ impl Review {
     /// Gemini proposes a text for `a.txt`, and it is shown.
     pub fn begin(&self, text: &str) {
         self.gemini.propose(&self.path, text);
-    }
-
-    /// The file itself was written, so that `:w` asks. Waits until its answer counts.
-    #[track_caller]
-    pub fn is_asked_about_the_disk(&mut self) {
-        let asked = "vim.api.nvim_exec('messages', true):find('changed on disk', 1, true) ~= nil";
-        // Where it is narrow, Neovim wants Enter for the question.
-        self.world.nvim.command("set columns=200");
-        self.type_until(":w<CR>", asked);
-        assert!(self.gemini.receives_no_outcome(2 * LOOK));
     }
 
     pub fn path(&self) -> String {

@@ -74,7 +74,6 @@ each_neovim! {
         }
         assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
         assert_eq!(review.world.nvim.messages().matches(EXPLAINED).count(), 1, "{}", review.world.nvim.messages());
-        review.is_asked_about_the_disk();
         review.world.nvim.input(":w<CR>");
         review.is_accepted(EDITED);
     }

@@ -10,9 +10,7 @@ use crate::diff::{ORIGINAL, Review};
 const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
 const EDITED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\nmine\n";
 
-/// Messages of Pillion's are shown as a whole, and Neovim waits for nothing.
-const WIDE: &str = "vim.o.columns = 250
-    vim.cmd [[command! Leave wq]]";
+const LEAVE: &str = "vim.cmd [[command! Leave wq]]";
 
 /// What else writes the file before it is accepted.
 const NEWER: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
@@ -25,7 +23,7 @@ fn said(text: &str) -> String {
 
 each_neovim! {
     fn what_is_refused_keeps_its_view_and_its_text(version) {
-        let mut review = Review::with(version, WIDE);
+        let mut review = Review::with(version, LEAVE);
         for keys in [":w<CR>", ":x<CR>", ":wq<CR>", "ZZ", ":silent x<CR>", ":w|q<CR>", ":w|tabclose<CR>", ":Leave<CR>", ":PillionAccept<CR>"] {
             std::fs::write(&review.path, ORIGINAL).unwrap();
             review.propose(PROPOSED);
@@ -48,7 +46,7 @@ each_neovim! {
 each_neovim! {
     fn whatever_quits_after_an_acceptance_waits_for_it(version) {
         for keys in [":w<CR>:qa<CR>", ":w|qa<CR>", ":x<CR>:qa<CR>", ":w<CR>:wqa<CR>", ":w<CR>:qa!<CR>", ":silent w|qa!<CR>"] {
-            let mut review = Review::with(version, WIDE);
+            let mut review = Review::with(version, LEAVE);
             review.propose(PROPOSED);
             review.type_until("Gomine<Esc>", "vim.bo.modified");
             review.world.nvim.input(keys);
@@ -60,7 +58,7 @@ each_neovim! {
 
 each_neovim! {
     fn nothing_quits_if_the_acceptance_does_not_count(version) {
-        let mut review = Review::with(version, WIDE);
+        let mut review = Review::with(version, LEAVE);
         review.propose(PROPOSED);
         review.type_until("Gomine<Esc>", "vim.bo.modified");
         std::fs::write(&review.path, NEWER).unwrap();
@@ -76,7 +74,7 @@ each_neovim! {
 each_neovim! {
     /// What may be dangerous is asked, once.
     fn what_pillion_doubts_is_asked_and_can_be_accepted(version) {
-        let mut review = Review::with(version, WIDE);
+        let mut review = Review::with(version, LEAVE);
         let long: String = (1..=40).map(|number| format!("line {number}\n")).collect();
         let folder = review.world.home.workspace();
         for (name, before, after, doubt) in [

@@ -183,9 +183,6 @@ each_neovim! {
             review.type_until(":PillionDiffs<CR>", "vim.b.pillion_diff ~= nil");
             review.world.nvim.wait_until("the label", &format!("{LABEL}:find(':w accepts', 1, true) ~= nil"));
             review.world.look();
-            if keys.contains("bufdo") {
-                review.is_asked_about_the_disk();
-            }
             review.world.nvim.input(":w<CR>");
             review.is_accepted(PROPOSED);
             review.world.nvim.wait_until("no label", &format!("{ELSEWHERE} == 0"));

@@ -135,7 +135,6 @@ each_neovim! {
         review.world.nvim.assert_no_errors();
         review.type_until(":PillionDiffs<CR>", "vim.b.pillion_diff == 1");
         review.world.look();
-        review.is_asked_about_the_disk();
         review.world.nvim.input(":w<CR>");
         review.is_accepted(EDITED);
     }

@@ -51,6 +51,7 @@ mod decisions;
 mod gate;
 mod install;
 mod merge;
+mod messages;
 mod names;
 mod newer;
 mod quit;

@@ -181,23 +181,11 @@ local function check_options()
   end
 end
 
---- What was too long for the command line.
-local function check_messages()
-  local messages = require("pillion.notify").long()
-  if #messages > 0 then
-    start("pillion: messages")
-    for _, text in ipairs(messages) do
-      info(shown(text))
-    end
-  end
-end
-
 function M.check()
   check_program()
   check_companion()
   check_roots()
   check_options()
-  check_messages()
 end
 
 return M

@@ -1,17 +1,30 @@
---- What the plugin says to people.
+--- What the plugin says to people: the one place that does.
+---
+--- Nothing of it asks for Enter, which would take the next key from who is typing: what the command line has no room
+--- for is shown in a window of its own, and |:messages| lists all of it.
 ---
 --- Texts may hold what came from outside (paths, names of agents): control characters are made
 --- visible, so that none of it can play with the terminal.
+
+local float = require("pillion.notify.float")
 
 local M = {}
 
 local PREFIX = "Pillion: "
 
---- How many long messages are kept.
-local KEPT = 20
+local HIGHLIGHTS = {
+  [vim.log.levels.INFO] = "NormalFloat",
+  [vim.log.levels.WARN] = "WarningMsg",
+  [vim.log.levels.ERROR] = "ErrorMsg",
+}
 
 local said = {}
-local long = {}
+
+--- What was said since Neovim last looked for keys: two messages in a row would ask for Enter.
+local in_a_row = {}
+
+--- What the message on the screen is about.
+local subject
 
 --- Makes control characters visible: an escape becomes `^[`. Line breaks stay.
 function M.visible(text)
@@ -23,71 +36,133 @@ function M.visible(text)
   )
 end
 
-local function say(text, level)
-  text = PREFIX .. M.visible(text)
-  if vim.in_fast_event() then
+local function fits(text)
+  local is_on_command_line = vim.api.nvim_get_mode().mode:find("^c") ~= nil
+  return not is_on_command_line and vim.fn.strdisplaywidth(text) <= vim.v.echospace
+end
+
+--- Hands a message to the person's `vim.notify`. Whether that shows it by other means than Neovim's own, which would
+--- ask for Enter.
+local function is_shown_by_another(message)
+  local echo, write = vim.api.nvim_echo, vim.api.nvim_err_writeln
+  local is_echoed = false
+  local function catch()
+    is_echoed = true
+  end
+  vim.api.nvim_echo, vim.api.nvim_err_writeln = catch, catch
+  local done = pcall(vim.notify, message.text, message.level, { title = "Pillion" })
+  vim.api.nvim_echo, vim.api.nvim_err_writeln = echo, write
+  return done and not is_echoed
+end
+
+--- What `remember` puts into the log.
+local piece = ""
+
+function M.piece()
+  return piece
+end
+
+--- A text in parts that the command line has room for.
+local function parts(text)
+  local found = {}
+  local room = math.max(vim.v.echospace, 1)
+  while vim.fn.strdisplaywidth(text) > room do
+    local count = math.min(vim.fn.strchars(text) - 1, room)
+    while count > 1 and vim.fn.strdisplaywidth(vim.fn.strcharpart(text, 0, count)) > room do
+      count = count - 1
+    end
+    local part = vim.fn.strcharpart(text, 0, count)
+    local blank = part:match(".*() ")
+    part = blank and part:sub(1, blank) or part
+    table.insert(found, part)
+    text = text:sub(#part + 1)
+  end
+  table.insert(found, text)
+  return found
+end
+
+--- For |:messages|, which has the whole of what is cut on the command line. Later, because messages are not cut after
+--- those of a command that was typed; and in parts where nothing is ever cut.
+local function remember(message)
+  vim.schedule(function()
+    local shortmess = vim.o.shortmess
+    vim.opt.shortmess:append("T")
+    for _, part in ipairs(vim.o.cmdheight == 0 and parts(message.text) or { message.text }) do
+      piece = part
+      vim.cmd("redraw | echomsg v:lua.require'pillion.notify'.piece()")
+    end
+    vim.o.shortmess = shortmess
+    vim.api.nvim_echo({ { "" } }, false, {})
+  end)
+end
+
+local function show(message)
+  if #in_a_row == 0 then
     vim.schedule(function()
-      vim.notify(text, level, { title = "Pillion" })
+      in_a_row = {}
+    end)
+  end
+  table.insert(in_a_row, message)
+  subject = message.about
+  if #in_a_row == 1 and fits(message.text) then
+    float.close()
+    vim.notify(message.text, message.level, { title = "Pillion" })
+  elseif not is_shown_by_another(message) then
+    remember(message)
+    float.show(in_a_row)
+  end
+end
+
+--- `about`: what makes it a thing of the past when that goes. `stays`: who is typing something else has time to
+--- read it.
+local function say(level, text, about, stays)
+  local message = {
+    text = PREFIX .. M.visible(text):gsub("%s*\n%s*", " "),
+    level = level,
+    highlight = HIGHLIGHTS[level],
+    about = about,
+    stays = stays,
+  }
+  if vim.v.vim_did_enter == 0 then
+    vim.api.nvim_create_autocmd("VimEnter", {
+      once = true,
+      callback = vim.schedule_wrap(function()
+        show(message)
+      end),
+    })
+  elseif vim.in_fast_event() then
+    vim.schedule(function()
+      show(message)
     end)
   else
-    vim.notify(text, level, { title = "Pillion" })
+    show(message)
   end
 end
 
-function M.info(text)
-  say(text, vim.log.levels.INFO)
+function M.info(text, about)
+  say(vim.log.levels.INFO, text, about)
 end
 
-function M.warn(text)
-  say(text, vim.log.levels.WARN)
+function M.warn(text, about)
+  say(vim.log.levels.WARN, text, about)
 end
 
-function M.error(text)
-  say(text, vim.log.levels.ERROR)
+function M.error(text, about)
+  say(vim.log.levels.ERROR, text, about)
 end
 
---- Whether a message needs no Enter.
-function M.fits(text)
-  return vim.fn.strdisplaywidth(PREFIX .. text) <= vim.v.echospace
+--- Says what the person did not ask for: `level` is `info`, `warn` or `error`.
+function M.unasked(level, text, about)
+  say(vim.log.levels[level:upper()], text, about, true)
 end
 
---- The beginning of a text, as much as fits on the command line.
-local function shortened(text)
-  local ending = " … :checkhealth pillion"
-  local room = vim.v.echospace - vim.fn.strdisplaywidth(PREFIX .. ending)
-  if room < 20 then
-    ending = "…"
-    room = math.max(vim.v.echospace - vim.fn.strdisplaywidth(PREFIX .. ending), 0)
+--- Takes the last message from the screen if it is about this.
+function M.clear(about)
+  if subject == about then
+    subject = nil
+    float.close()
+    vim.api.nvim_echo({ { "" } }, false, {})
   end
-  local length = math.min(vim.fn.strchars(text), room)
-  while vim.fn.strdisplaywidth(vim.fn.strcharpart(text, 0, length)) > room do
-    length = length - 1
-  end
-  return vim.fn.strcharpart(text, 0, length) .. ending
-end
-
---- Shows an unsolicited message: `level` is `info`, `warn` or `error`. What does not fit on the command
---- line would have to be confirmed with Enter, in the middle of typing, so it is cut.
-function M.unasked(level, text)
-  text = M.visible(text):gsub("\n", " ")
-  if not M.fits(text) then
-    table.insert(long, text)
-    if #long > KEPT then
-      table.remove(long, 1)
-    end
-    text = shortened(text)
-  end
-  M[level](text)
-end
-
---- Takes the last message from the command line.
-function M.clear()
-  vim.api.nvim_echo({ { "" } }, false, {})
-end
-
---- What `unasked` cut, the newest last.
-function M.long()
-  return long
 end
 
 --- Says it, unasked, only the first time in this Neovim.

@@ -2,9 +2,10 @@ vim9script
 
 # What the person is in the middle of: the one place that knows, for all that would disturb them.
 
-# A menu, a dialog, or anything else that gets the next key.
+# A menu, a dialog, or anything else that gets the next key; a message only looks at it.
 def IsInPopup(): bool
-  return indexof(popup_list(), (_, id) => has_key(popup_getoptions(id), 'filter') && get(popup_getpos(id), 'visible', 0)) >= 0
+  return indexof(popup_list(), (_, id) => has_key(popup_getoptions(id), 'filter') && get(popup_getpos(id), 'visible', 0)
+    && !getwinvar(id, 'pillion_message', false)) >= 0
 enddef
 
 # `asked`: a command line, a question, or a message that waits for Enter. `terminal`: keys go to a program. `typing`:

@@ -175,9 +175,9 @@ def Replace(diff: dict<any>, params: dict<any>, nul: string)
   label.SayNotes(diff)
   const revised = $'{diff.agent} revised {fnamemodify(label.Path(diff), ":t")}'
   if kept > 0
-    notify.Warn($'{revised}; your edits are in buffer {kept} (:w NAME saves), and u restores them')
+    notify.Warn($'{revised}; your edits are in buffer {kept} (:w NAME saves), and u restores them', diff.id)
   elseif pending.IsInside(diff)
-    notify.Info(revised)
+    notify.Info(revised, diff.id)
   endif
 enddef
 

@@ -10,58 +10,85 @@ const PREFIX = 'Pillion: '
 # How many messages are kept for `:Pillion messages`.
 const KEPT = 50
 
-# How long one is shown where the command line is taken or too short. Milliseconds.
-const SHOWN_FOR = 8000
+# How long one stays, whatever is typed, if it came while the person did something else. Milliseconds.
+const READ = 4000
 
-# The last one that is shown so, and those that only inform.
-var above = 0
-var informing: list<number> = []
+const HIGHLIGHTS = {error: 'ErrorMsg', warn: 'WarningMsg', info: 'Pmenu'}
 
-const HIGHLIGHTS = {error: 'ErrorMsg', warn: 'WarningMsg', info: 'None'}
+# Those that the command line has no room for, above it: {id, stays_until, about}.
+var above: list<dict<any>> = []
 
 var kept: list<string> = []
-var waiting: list<list<string>> = []
+var waiting: list<list<any>> = []
 var said_once: dict<bool> = {}
 
-# Above the command line, with what is written there in Insert or Visual mode, and above the status line.
-def ShowAbove(level: string, text: string)
-  const has_status = &laststatus > 1 || &laststatus == 1 && winnr('$') > 1
-  const lowest = &lines - &cmdheight - (has_status ? 1 : 0)
-  const last = popup_getpos(above)
-  const line = empty(last) ? lowest : last.line - 1
-  above = popup_create(text, {
-    line: line < 2 ? lowest : line, col: 1, pos: 'botleft', tabpage: -1, minwidth: &columns, zindex: 300, time: SHOWN_FOR,
-    highlight: HIGHLIGHTS[level] == 'None' ? 'Pmenu' : HIGHLIGHTS[level],
-  })
-  if level == 'info'
-    add(informing, above)
-  endif
+def Now(): float
+  return reltime()->reltimefloat() * 1000
 enddef
 
-# Takes away what only informs: what it is about is no more.
-export def Forget()
-  for id in informing
-    popup_close(id)
+# Takes those away for which `IsOver` holds.
+def Close(IsOver: func)
+  for message in above
+    if IsOver(message)
+      popup_close(message.id)
+    endif
   endfor
-  informing = []
+  filter(above, (_, message) => !empty(popup_getpos(message.id)))
 enddef
 
-# For |:messages|.
+# The next key takes it away, and does what it does.
+def OnKey(_: number, key: string): bool
+  if key !=# "\<CursorHold>" && key !=# "\<MouseMove>"
+    timer_start(0, (_) => Close((message) => message.stays_until < Now()))
+  endif
+  return false
+enddef
+
+# Above the command line, with what is written there in Insert or Visual mode, and above the status line; higher if the
+# cursor is there.
+def ShowAbove(level: string, text: string, about: number, stays: bool)
+  const has_status = &laststatus > 1 || &laststatus == 1 && winnr('$') > 1
+  const lowest = max([&lines - &cmdheight - (has_status ? 1 : 0), 1])
+  const last = empty(above) ? {} : popup_getpos(above[-1].id)
+  const line = empty(last) ? lowest : last.line - 1
+  const rows = min([strdisplaywidth(text) / &columns + 1, lowest])
+  const bottom = line < rows ? lowest : line
+  const is_over_cursor = screenrow() > bottom - rows && screenrow() <= bottom
+  const id = popup_create(text, {
+    line: is_over_cursor ? 1 : bottom, col: 1, pos: is_over_cursor ? 'topleft' : 'botleft', tabpage: -1,
+    minwidth: &columns, maxheight: lowest, zindex: 300, highlight: HIGHLIGHTS[level], filter: OnKey, filtermode: 'a',
+    mapping: true,
+  })
+  setwinvar(id, 'pillion_message', true)
+  add(above, {id: id, stays_until: stays ? Now() + READ : 0.0, about: about})
+enddef
+
+# Takes away what is about a diff that is no more.
+export def Forget(about: number)
+  Close((message) => message.about == about)
+enddef
+
+# For |:messages|, which has the whole of what is cut on the command line.
 def Remember(text: string)
-  silent echomsg text
+  const shortmess = &shortmess
+  set shortmess+=T
+  redraw
+  echomsg text
+  echo ''
+  &shortmess = shortmess
 enddef
 
-def Show(level: string, line: string)
+def Show(level: string, line: string, about: number, stays: bool)
   const text = PREFIX .. line
   const is_aside = state('c') != '' && busy.With() != ''
-  if is_aside || strdisplaywidth(text) > max([v:echospace, 20])
-    Remember(text)
-    ShowAbove(level, text)
+  if is_aside || strdisplaywidth(text) > v:echospace
+    timer_start(0, (_) => Remember(text))
+    ShowAbove(level, text, about, stays)
     return
   endif
   # Two messages in a row would ask for Enter.
   redraw
-  execute 'echohl' HIGHLIGHTS[level]
+  execute 'echohl' level == 'info' ? 'None' : HIGHLIGHTS[level]
   echomsg text
   echohl None
 enddef
@@ -76,13 +103,13 @@ def Flush()
     return
   endif
   autocmd! PillionNotify
-  for [level, text] in remove(waiting, 0, -1)
-    Show(level, text)
+  for [level, text, about, stays] in remove(waiting, 0, -1)
+    Show(level, text, about, stays)
   endfor
 enddef
 
-def Later(level: string, text: string)
-  add(waiting, [level, text])
+def Later(level: string, text: string, about: number, stays: bool)
+  add(waiting, [level, text, about, stays])
   augroup PillionNotify
     autocmd!
     autocmd SafeState,ModeChanged * timer_start(0, (_) => Flush())
@@ -96,48 +123,53 @@ def Keep(line: string)
   endif
 enddef
 
-def Say(level: string, text: string)
+# `about`: the number of the diff with which it goes, if any. `stays`: who is typing something else has time to read it.
+def Say(level: string, text: string, about: number, stays: bool)
   const line = substitute(text, '[\n\r]\+', ' ', 'g')
   Keep(line)
   if IsCovered() || !empty(waiting)
-    Later(level, line)
+    Later(level, line, about, stays)
   else
-    Show(level, line)
+    Show(level, line, about, stays)
   endif
 enddef
 
-export def Info(text: string)
-  Say('info', text)
+export def Info(text: string, about = 0)
+  Say('info', text, about, false)
 enddef
 
-export def Warn(text: string)
-  Say('warn', text)
+export def Warn(text: string, about = 0)
+  Say('warn', text, about, false)
 enddef
 
-export def Error(text: string)
-  Say('error', text)
+export def Error(text: string, about = 0)
+  Say('error', text, about, false)
 enddef
 
 # Of what is on the screen already.
 export def Note(text: string)
   Keep(text)
-  Remember(PREFIX .. text)
 enddef
 
 # After the command that is carried out: also `:silent w` shows why it did nothing.
-export def Soon(level: string, text: string)
-  timer_start(0, (_) => Say(level, text))
+export def Soon(level: string, text: string, about = 0)
+  timer_start(0, (_) => Say(level, text, about, false))
+enddef
+
+# The same of what the person did not ask for.
+export def Unasked(level: string, text: string, about = 0)
+  timer_start(0, (_) => Say(level, text, about, true))
 enddef
 
 export def Once(level: string, text: string)
   if !has_key(said_once, text)
     said_once[text] = true
-    Soon(level, text)
+    Unasked(level, text)
   endif
 enddef
 
 export def ByLevel(level: string, text: string)
-  Say(has_key(HIGHLIGHTS, level) ? level : 'info', text)
+  Say(has_key(HIGHLIGHTS, level) ? level : 'info', text, 0, true)
 enddef
 
 # All of what was said lately.

@@ -12,7 +12,7 @@ local M = {}
 --- What `accept` and `reject` become once they count.
 local OUTCOMES = { accept = "accepted", reject = "rejected" }
 
---- Says later why nothing was decided: `:silent w` is a decision, too. All of it, even if Neovim asks for Enter.
+--- Says later why nothing was decided: `:silent w` is a decision, too.
 function M.refuse(problem)
   vim.schedule(function()
     notify.error(problem)
@@ -42,15 +42,7 @@ local function stay(diff, asked, ruling)
   local place = asked.decision == "accept" and ruling["repeat"] and unseen.first_place(diff)
   vim.schedule(function()
     local message = ruling.message or "it does not count"
-    local whole = place and ("%s (not seen: %s)"):format(message, place) or message
-    if notify.fits(whole) then
-      message, place = whole, nil
-    end
-    notify.warn(message)
-    if diff.unseen_place ~= place and pending.get(diff.id) == diff then
-      diff.unseen_place = place
-      label.show(diff)
-    end
+    notify.warn(place and ("%s (not seen: %s)"):format(message, place) or message, diff)
   end)
 end
 

@@ -22,6 +22,30 @@ local function views_of_tab(tab)
   return views
 end
 
+--- What |winrestcmd()| gives, without windows that float: those come and go.
+local function sizes_of(tab)
+  local sizes = {}
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
+    if vim.api.nvim_win_get_config(win).relative == "" then
+      local size = { win = win, height = vim.api.nvim_win_get_height(win), width = vim.api.nvim_win_get_width(win) }
+      table.insert(sizes, size)
+    end
+  end
+  return sizes
+end
+
+local function resize(sizes)
+  -- Twice, because the first ones may find no room before the last.
+  for _ = 1, 2 do
+    for _, size in ipairs(sizes) do
+      if vim.api.nvim_win_is_valid(size.win) then
+        vim.api.nvim_win_set_height(size.win, size.height)
+        vim.api.nvim_win_set_width(size.win, size.width)
+      end
+    end
+  end
+end
+
 --- Whether the person may be taken elsewhere: "normal", "terminal", or "busy" in the middle of typing.
 --- A macro would go on elsewhere, too, or be recorded there; so would a script that waits for a key or for a
 --- program. Autocommands are that, too: `in_event` is for those that tell of the mode.
@@ -51,7 +75,7 @@ function M.capture()
     last_win = win_of_number(vim.fn.winnr("#")),
     last_tab = tab_of_number(vim.fn.tabpagenr("#")),
     layout = vim.fn.winlayout(),
-    sizes = vim.fn.winrestcmd(),
+    sizes = sizes_of(tab),
     views = views_of_tab(tab),
     is_visual = mode.mode:find("^[vV\22]") ~= nil,
   }
@@ -73,12 +97,12 @@ function M.go_back(focus)
     end
     vim.api.nvim_set_current_tabpage(vim.api.nvim_win_get_tabpage(focus.win))
     -- With 'winwidth' and 'winheight' a window grows when it is entered.
-    local sizes = vim.fn.winrestcmd()
+    local sizes = sizes_of(0)
     if valid_win(focus.last_win) and focus.last_win ~= focus.win then
       vim.api.nvim_set_current_win(focus.last_win)
     end
     vim.api.nvim_set_current_win(focus.win)
-    vim.cmd(sizes)
+    resize(sizes)
     if focus.is_visual and not vim.api.nvim_get_mode().mode:find("^[vV\22]") then
       vim.cmd("normal! gv")
     end
@@ -109,7 +133,7 @@ function M.restore_layout(focus, was_split)
   quiet.run(function()
     vim.api.nvim_win_call(some, function()
       if vim.deep_equal(vim.fn.winlayout(), focus.layout) then
-        vim.cmd(focus.sizes)
+        resize(focus.sizes)
       end
     end)
     for win, view in pairs(focus.views) do

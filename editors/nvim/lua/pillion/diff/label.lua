@@ -26,10 +26,6 @@ local function remarks_of(diff)
   local remarks = vim.tbl_map(function(note)
     return (notify.visible(note):gsub("%s+", " "))
   end, diff.notes)
-  -- What a question was about, if the command line had no room for it.
-  if diff.unseen_place then
-    table.insert(remarks, 1, "not seen: " .. diff.unseen_place)
-  end
   vim.list_extend(remarks, diff.is_new and {} or text.unseen_changes(original.shape(diff), diff.pristine))
   if diff.is_lossy then
     local encoding = diff.left_is_users and vim.bo[diff.left].fileencoding or ""
@@ -225,7 +221,7 @@ local function say_notes(diff)
     diff.noted = diff.noted or {}
     if diff.noted[place] ~= diff.revision and diff.noted.inside ~= diff.revision then
       diff.noted[place] = diff.revision
-      notify.unasked("warn", table.concat(diff.notes, " "))
+      notify.unasked("warn", table.concat(diff.notes, " "), diff)
     end
   end)
 end
@@ -292,14 +288,14 @@ end
 function M.announce_anew(diff, is_over_edits)
   local hint = is_over_edits and "; u restores your edits" or ""
   local name = vim.fn.fnamemodify(M.path(diff), ":t")
-  notify.unasked("info", ("%s revised %s%s"):format(diff.agent, name, hint))
+  notify.unasked("info", ("%s revised %s%s"):format(diff.agent, name, hint), diff)
 end
 
 --- Says something about a proposal, in one line: a longer one would ask for Enter.
 local function say(diff, verb, hint)
   local room = vim.o.columns - width(("Pillion: %s %s %s"):format(diff.agent, verb, hint)) - 14
   local path = fitting(M.path(diff), math.max(room, MIN_ROOM), end_of)
-  notify.info(("%s %s %s%s"):format(diff.agent, verb, path, hint))
+  notify.info(("%s %s %s%s"):format(diff.agent, verb, path, hint), diff)
 end
 
 --- Says that there is a diff where the person does not look.

@@ -193,7 +193,7 @@ end
 function M.close(tab, wins)
   local is_ours = tab and vim.api.nvim_tabpage_is_valid(tab) and tab ~= vim.api.nvim_get_current_tabpage()
   for _, win in ipairs(is_ours and vim.api.nvim_tabpage_list_wins(tab) or {}) do
-    is_ours = is_ours and vim.tbl_contains(wins, win)
+    is_ours = is_ours and (is_floating(win) or vim.tbl_contains(wins, win))
   end
   if is_ours then
     vim.cmd("tabclose! " .. vim.api.nvim_tabpage_get_number(tab))

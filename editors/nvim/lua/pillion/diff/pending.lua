@@ -174,10 +174,8 @@ function M.settle(diff, outcome)
   end
   leaving[diff.id] = diff
   diff.outcome = outcome
-  if diff.is_refused then
-    -- It says that nothing was decided.
-    notify.clear()
-  end
+  -- That nothing was decided.
+  notify.clear(diff)
   diff.was_inside = diff.was_inside or M.is_inside(diff)
   take_away_later(diff)
 end

@@ -16,7 +16,11 @@ function M.run(action)
   local ignored = vim.o.eventignore
   local errmsg = vim.v.errmsg
   vim.o.eventignore = IGNORED
+  local shortmess = vim.o.shortmess
+  -- Otherwise Neovim describes each buffer that gets a window, and asks for Enter after two of them.
+  vim.opt.shortmess:append("F")
   local ok, result, second = pcall(action)
+  vim.o.shortmess = shortmess
   vim.o.eventignore = ignored
   vim.v.errmsg = errmsg
   if ok then

@@ -7,6 +7,7 @@
 --- the buffer of the proposal, where they go through `run`; so is `ZZ`.
 
 local command_line = require("pillion.diff.command_line")
+local notify = require("pillion.notify")
 
 local M = {}
 
@@ -124,7 +125,7 @@ function M.run(line, is_first)
   end
   running = outer
   if not ok then
-    vim.api.nvim_err_writeln((problem:gsub("^.-Vim%(?%w*%)?:", "")))
+    notify.error((problem:gsub("^.-Vim%(?%w*%)?:", "")))
   end
 end
 

@@ -7,7 +7,7 @@ local M = {}
 
 --- Follows the hunks that came with the proposal (`hunks` of `pillion/openDiff`) through the edits that follow.
 function M.follow(diff)
-  diff.unseen, diff.unseen_place = {}, nil
+  diff.unseen = {}
   for index, hunk in ipairs(diff.hunks) do
     local count = hunk.after["end"] - hunk.after.start
     table.insert(diff.unseen, {

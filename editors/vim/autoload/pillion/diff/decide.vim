@@ -17,8 +17,8 @@ const ANSWER_TIMEOUT = 2000
 const POLL_INTERVAL = 5
 
 # Says why nothing was decided: later, since `:silent w` is a decision, too.
-export def Refuse(problem: string)
-  notify.Soon('error', problem)
+export def Refuse(problem: string, about = 0)
+  notify.Soon('error', problem, about)
 enddef
 
 # Rejects what is no longer shown: that always counts.
@@ -46,7 +46,7 @@ def OnRefused(diff: dict<any>, code: string, message: string)
     Close(diff)
     return
   endif
-  Refuse(message)
+  Refuse(message, diff.id)
   if code == 'notSeen' && !pending.IsInside(diff)
     view.GoTo(diff)
   endif

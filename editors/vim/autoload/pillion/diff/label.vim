@@ -140,14 +140,14 @@ enddef
 # Says what a narrow window has no room for, once for each proposal.
 export def SayNotes(diff: dict<any>)
   if !empty(diff.notes)
-    notify.Soon('warn', join(diff.notes, ' '))
+    notify.Unasked('warn', join(diff.notes, ' '), diff.id)
   endif
 enddef
 
 # Says which keys decide, where the window of the proposal has no status line.
 export def SayKeys(diff: dict<any>)
   if &laststatus == 0 || &laststatus == 1 && winnr('$') == 1
-    notify.Soon('info', $'{diff.agent} proposes {EndOf(Path(diff), max([v:echospace - 60, MIN_ROOM]))}: {Keys(&buftype)[0]}')
+    notify.Unasked('info', $'{diff.agent} proposes {EndOf(Path(diff), max([v:echospace - 60, MIN_ROOM]))}: {Keys(&buftype)[0]}', diff.id)
   endif
 enddef
 
@@ -180,5 +180,5 @@ enddef
 # Says that a proposal which waited is on the screen now.
 export def SayOpened(diff: dict<any>)
   const room = v:echospace - strdisplaywidth($'Pillion: {diff.agent} proposed  meanwhile')
-  notify.Soon('info', $'{diff.agent} proposed {EndOf(Path(diff), max([room, MIN_ROOM]))} meanwhile')
+  notify.Unasked('info', $'{diff.agent} proposed {EndOf(Path(diff), max([room, MIN_ROOM]))} meanwhile', diff.id)
 enddef

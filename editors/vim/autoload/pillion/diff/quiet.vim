@@ -13,9 +13,13 @@ export def Run(Action: func): any
   # With it, `:sbuffer` may go elsewhere.
   &switchbuf = ''
   &eventignore = IGNORED
+  const shortmess = &shortmess
+  # Otherwise Vim describes each buffer that gets a window, and asks for Enter after two of them.
+  set shortmess+=F
   try
     return Action()
   finally
+    &shortmess = shortmess
     &eventignore = ignored
     &switchbuf = switchbuf
     v:errmsg = errmsg

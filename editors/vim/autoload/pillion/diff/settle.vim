@@ -49,7 +49,7 @@ enddef
 # Takes the view of a settled diff away.
 def TakeAway(diff: dict<any>)
   diff.is_leaving = false
-  notify.Forget()
+  notify.Forget(diff.id)
   Rescue(diff)
   for other in pending.Sorted()
     # One that was opened from this view leads back to where this one came from.

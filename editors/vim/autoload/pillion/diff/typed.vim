@@ -8,6 +8,7 @@ vim9script
 # as the person's. Maps such as `<Cmd>w<CR>` leave no trace: they are repeated in the proposal's buffer, where they
 # come through `Run`; so is `ZZ`.
 
+import autoload '../notify.vim'
 import autoload './command_line.vim'
 import autoload './seen.vim'
 
@@ -120,9 +121,7 @@ export def Run(line: string)
   try
     execute line
   catch
-    echohl ErrorMsg
-    echomsg substitute(v:exception, '^Vim\%((\a\+)\)\=:', '', '')
-    echohl None
+    notify.Soon('error', substitute(v:exception, '^Vim\%((\a\+)\)\=:', '', ''))
   finally
     running = outer
   endtry
