@@ -2,8 +2,8 @@
 //! oldest Emacs that is supported, which only Ubuntu still has; unpacked below the target folder. Apt is asked for them in a folder of its own, so that it needs no rights and
 //! leaves the machine's packages alone.
 
-mod apt;
-mod unpack;
+pub mod apt;
+pub mod unpack;
 
 use std::fs;
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ pub fn archive() -> String {
 
 /// Debian's releases: what people have who keep to the stable one, and the newest of everything. The latter moves, so
 /// that a version there may be newer than the one that tests were last seen to pass with.
-const STABLE: &str = "trixie";
+pub const STABLE: &str = "trixie";
 const UNSTABLE: &str = "sid";
 
 /// Ubuntu's release with Emacs 29, until 2029. Debian's stable one has the keys that its lists are signed with.

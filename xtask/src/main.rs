@@ -1,12 +1,12 @@
 //! `cargo xtask`: the project's own tasks. One file per task; this one reads what was typed.
 
+mod addons;
 mod bare_root;
 mod bench;
 mod dist;
 mod docs;
 mod editors;
 mod kak_lsp;
-mod kickstart;
 mod lua;
 mod npm;
 mod picture;

@@ -82,6 +82,19 @@ impl Apt {
         command.args(install).arg("--no-install-recommends");
         run(command.args(packages))
             .with_context(|| format!("apt cannot download {}", packages.join(", ")))?;
+        self.downloaded(packages)
+    }
+
+    /// Downloads these packages, and nothing that they depend on.
+    pub fn download_alone(&self, packages: &[String]) -> Result<Vec<Package>> {
+        let mut command = self.command();
+        command.arg("download").args(packages);
+        run(command.current_dir(self.archives()))
+            .with_context(|| format!("apt cannot download {}", packages.join(", ")))?;
+        self.downloaded(packages)
+    }
+
+    fn downloaded(&self, packages: &[String]) -> Result<Vec<Package>> {
         let archives = self.archives();
         let listed = fs::read_dir(&archives)
             .with_context(|| format!("cannot list {}", archives.display()))?;

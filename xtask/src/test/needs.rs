@@ -8,7 +8,7 @@ use std::thread;
 
 use super::summary::IgnoredTest;
 use crate::prerequisites::{Program, User, none_missing};
-use crate::{editors, kak_lsp, kickstart, lua, npm, prerequisites, target_dir};
+use crate::{addons, editors, kak_lsp, lua, npm, prerequisites, target_dir};
 
 /// What is there. What is not, in words.
 #[derive(Debug)]
@@ -22,9 +22,8 @@ pub struct Needs {
     editors: Result<PathBuf, String>,
     /// kakoune-lsp lies beside the editors.
     kak_lsp: Result<(), String>,
-    /// kickstart.nvim and its plugins. Nothing else is at GitHub, so where that cannot be reached, only their test is
-    /// skipped.
-    kickstart: Result<PathBuf, String>,
+    /// The folder of the plugins that Debian has for Vim and Neovim.
+    addons: Result<PathBuf, String>,
     /// The checks of the Lua sources can run.
     lua: Result<(), String>,
 }
@@ -39,7 +38,7 @@ impl Needs {
             claude: Err(why.clone()),
             editors: Err(why.clone()),
             kak_lsp: Err(why.clone()),
-            kickstart: Err(why.clone()),
+            addons: Err(why.clone()),
             lua: Err(why),
         }
     }
@@ -76,14 +75,15 @@ impl Needs {
         let editors = none_missing(missing, User::Editors).and_then(|()| {
             editors::install(target).map_err(|error| format!("needs the editors: {error:#}"))
         });
-        let kickstart =
-            kickstart::install(target).map_err(|error| format!("needs kickstart.nvim: {error:#}"));
+        let addons = none_missing(missing, User::Editors).and_then(|()| {
+            addons::install(target).map_err(|error| format!("needs Debian's plugins: {error:#}"))
+        });
         Needs {
             are_left_out: false,
             npm,
             claude,
             editors,
-            kickstart,
+            addons,
             lua,
             ..Needs::left_out()
         }
@@ -91,7 +91,7 @@ impl Needs {
 
     /// The first thing that is missing.
     pub fn missing(&self) -> Option<&str> {
-        [&self.npm, &self.claude, &self.editors]
+        [&self.npm, &self.claude, &self.editors, &self.addons]
             .into_iter()
             .find_map(|installed| installed.as_ref().err().map(String::as_str))
             .or(self.kak_lsp.as_ref().err().map(String::as_str))
@@ -120,8 +120,8 @@ impl Needs {
         let missing = missing.or(editors.filter(|_| editors::are_needed(&test.reason)));
         let kak_lsp = self.kak_lsp.as_ref().err();
         let missing = missing.or(kak_lsp.filter(|_| kak_lsp::is_needed(&test.reason)));
-        let kickstart = self.kickstart.as_ref().err();
-        let missing = missing.or(kickstart.filter(|_| kickstart::is_needed(&test.reason)));
+        let addons = self.addons.as_ref().err();
+        let missing = missing.or(addons.filter(|_| addons::are_needed(&test.reason)));
         missing.map(String::as_str)
     }
 
@@ -131,7 +131,7 @@ impl Needs {
             ("PILLION_TEST_NPM", &self.npm),
             ("PILLION_TEST_CLAUDE", &self.claude),
             ("PILLION_TEST_EDITORS", &self.editors),
-            ("PILLION_TEST_KICKSTART", &self.kickstart),
+            ("PILLION_TEST_ADDONS", &self.addons),
         ]
         .into_iter()
         .filter_map(|(name, folder)| Some((name, folder.as_ref().ok()?.as_os_str())))
