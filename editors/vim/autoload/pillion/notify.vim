@@ -13,7 +13,7 @@ const KEPT = 50
 # How long one stays, whatever is typed, if it came while the person did something else. Milliseconds.
 const READ = 4000
 
-const HIGHLIGHTS = {error: 'ErrorMsg', warn: 'WarningMsg', info: 'Pmenu'}
+const HIGHLIGHTS = {error: 'ErrorMsg', warn: 'WarningMsg', info: 'None'}
 
 # Those that the command line has no room for, above it: {id, stays_until, about}.
 var above: list<dict<any>> = []
@@ -56,7 +56,7 @@ def ShowAbove(level: string, text: string, about: number, stays: bool)
   const is_over_cursor = screenrow() > bottom - rows && screenrow() <= bottom
   const id = popup_create(text, {
     line: is_over_cursor ? 1 : bottom, col: 1, pos: is_over_cursor ? 'topleft' : 'botleft', tabpage: -1,
-    minwidth: &columns, maxheight: lowest, zindex: 300, highlight: HIGHLIGHTS[level], filter: OnKey, filtermode: 'a',
+    minwidth: &columns, maxheight: lowest, zindex: 300, highlight: level == 'info' ? 'Pmenu' : HIGHLIGHTS[level], filter: OnKey, filtermode: 'a',
     mapping: true,
   })
   setwinvar(id, 'pillion_message', true)
@@ -88,7 +88,7 @@ def Show(level: string, line: string, about: number, stays: bool)
   endif
   # Two messages in a row would ask for Enter.
   redraw
-  execute 'echohl' level == 'info' ? 'None' : HIGHLIGHTS[level]
+  execute 'echohl' HIGHLIGHTS[level]
   echomsg text
   echohl None
 enddef
