@@ -28,7 +28,9 @@ end, {
 
 local short = {
   Accept = { "accept", "accept the diff" },
-  Reject = { "reject", "reject the diff" },
+  -- The rest of the line is what the agent is told, with any `|` and `"`.
+  Reject = { "reject", "reject the diff, and tell the agent why", is_text = true },
+  Note = { "note", "add a note for the agent to lines of a proposal", is_text = true },
   Diffs = { "diffs", "list the diffs" },
   Merge = { "merge", "take your unsaved changes into the proposal" },
   TakeHunk = { "take-hunk", "take the hunk under the cursor" },
@@ -42,11 +44,13 @@ local short = {
 for name, row in pairs(short) do
   local subcommand, description = row[1], row[2]
   command("Pillion" .. name, function(call)
+    call.words = call.args
     require("pillion.command").dispatch(subcommand, call.fargs, call)
   end, {
     nargs = "*",
     range = true,
-    bar = true,
+    bar = not row.is_text,
+    bang = subcommand == "note",
     desc = "Pillion: " .. description,
     complete = function(...)
       return require("pillion.command").complete_short(subcommand, ...)
@@ -54,7 +58,7 @@ for name, row in pairs(short) do
   })
   local plug = ("<Plug>(pillion-%s)"):format(subcommand)
   -- One that needs words is typed.
-  if subcommand ~= "add" then
+  if subcommand ~= "add" and subcommand ~= "note" then
     vim.keymap.set(
       { "n", "x" },
       plug,

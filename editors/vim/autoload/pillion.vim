@@ -28,8 +28,8 @@ export def Accept(id = 0)
   diff.Accept(id)
 enddef
 
-export def Reject(id = 0)
-  diff.Reject(id)
+export def Reject(id = 0, reason = '')
+  diff.Reject(id, reason)
 enddef
 
 # What Pillion is doing: `running`, `version`, `port`, `pid`, `agents`, `pendingDiffs`, `warnings`.

@@ -22,9 +22,12 @@ def CompleteShort(lead: string, line: string, position: number): list<string>
 enddef
 
 command -nargs=* -range -bar -complete=customlist,Complete Pillion
-      \ command.Run([<f-args>], {range: <range>, line1: <line1>, line2: <line2>, text: <q-args>})
+      \ command.Run([<f-args>], {range: <range>, line1: <line1>, line2: <line2>, text: <q-args>, bang: false})
 command -nargs=? -bar PillionAccept command.Dispatch('accept', [<f-args>], {})
-command -nargs=? -bar PillionReject command.Dispatch('reject', [<f-args>], {})
+# The rest of the line is what the agent is told, with any `|` and `"`.
+command -nargs=* PillionReject command.Dispatch('reject', [], {words: <q-args>})
+command -nargs=* -range -bang PillionNote
+      \ command.Dispatch('note', [], {words: <q-args>, line1: <line1>, line2: <line2>, bang: <bang>false})
 command -nargs=? -bar PillionDiffs command.Dispatch('diffs', [<f-args>], {})
 command -nargs=0 -bar PillionMerge command.Dispatch('merge', [], {})
 command -nargs=0 -bar PillionTakeHunk command.Dispatch('take-hunk', [], {})

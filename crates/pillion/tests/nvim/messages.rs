@@ -1,6 +1,6 @@
 //! What the plugin says and shows without being asked, which must stop nobody.
 
-use pillion_testkit::{Home, NvimVersion, SOON, Size, Tmux};
+use pillion_testkit::{Home, NvimVersion, SOON, Size, TestAgent, Tmux};
 use serde_json::json;
 
 use crate::diff::Review;
@@ -13,6 +13,14 @@ fn in_a_terminal(version: NvimVersion, tmux: &Tmux, columns: u16, init: &str) ->
     let setup = setup(version, &home).init(init).arg(file);
     let nvim = setup.in_tmux(tmux, Size::new(columns, 24));
     World { nvim, home }
+}
+
+/// The same with Pillion running, and Gemini CLI.
+pub fn with_agent(version: NvimVersion, tmux: &Tmux, size: Size) -> (World, TestAgent) {
+    let world = in_a_terminal(version, tmux, size.width, "");
+    world.wait_running();
+    let gemini = world.gemini();
+    (world, gemini)
 }
 
 /// All that is on the screen, without blanks: wherever a line ends, the words are there.

@@ -54,6 +54,7 @@ mod merge;
 mod messages;
 mod names;
 mod newer;
+mod notes;
 mod quit;
 mod review;
 mod seen;

@@ -16,6 +16,18 @@ local function id_of(arguments)
   return id
 end
 
+--- What `:PillionReject` is given: a number alone is that of a diff, and so is one that stands before a reason, unless
+--- that is about the proposal in focus.
+local function id_and_reason(words)
+  local number, rest = words:match("^(%d+)%f[%s%z]%s*(.*)$")
+  local pending = require("pillion.diff.pending")
+  local id = tonumber(number)
+  if id and (rest == "" or (pending.get(id) and not pending.focused())) then
+    return id, rest
+  end
+  return nil, words
+end
+
 local function starting_with(lead, words)
   local found = vim.tbl_filter(function(word)
     return vim.startswith(word, lead)
@@ -92,10 +104,16 @@ M.subcommands = {
     end,
   },
   reject = {
-    help = "reject the diff",
+    help = "reject the diff, and tell the agent why",
     complete = diff_ids,
-    run = function(arguments)
-      require("pillion.diff").reject(id_of(arguments))
+    run = function(_, call)
+      require("pillion.diff").reject(id_and_reason(vim.trim(call.words)))
+    end,
+  },
+  note = {
+    help = "add a note for the agent to lines of a proposal",
+    run = function(_, call)
+      require("pillion.diff").note(call, call.words)
     end,
   },
   merge = {
@@ -200,6 +218,7 @@ end
 
 function M.run(call)
   local arguments = vim.list_slice(call.fargs, 2)
+  call.words = call.args:gsub("^%S+%s*", "")
   M.dispatch(call.fargs[1] or "status", arguments, call)
 end
 

@@ -7,6 +7,7 @@ local list = require("pillion.diff.list")
 local merge = require("pillion.diff.merge")
 local navigation = require("pillion.diff.navigation")
 local new_file = require("pillion.diff.new_file")
+local notes = require("pillion.diff.notes")
 local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
 local pending = require("pillion.diff.pending")
@@ -47,8 +48,8 @@ local function accept(diff, sight)
   return true
 end
 
-local function reject(diff, sight)
-  if not decide.ask(diff, "reject", sight) then
+local function reject(diff, sight, reason)
+  if not decide.ask(diff, "reject", sight, nil, reason) then
     decide.close(diff)
   end
   return true
@@ -100,6 +101,7 @@ local function attach()
   on({ "BufUnload", "BufWipeout" }, function(event)
     local diff = pending.of_buffer(event.buf)
     if diff then
+      notes.keep(diff)
       check_later(diff)
     end
   end)
@@ -255,8 +257,32 @@ function M.accept(id)
   return with_diff(id, "Accept which diff?", accept_typed)
 end
 
-function M.reject(id)
-  return with_diff(id, "Reject which diff?", reject)
+--- `reason`: what the agent is told besides.
+function M.reject(id, reason)
+  return with_diff(id, "Reject which diff?", function(diff, sight)
+    return reject(diff, sight, reason)
+  end)
+end
+
+--- `:PillionNote`: `call` is what Neovim knows about it (`line1`, `line2`, `bang`).
+function M.note(call, words)
+  local diff = pending.focused()
+  if not diff or vim.api.nvim_get_current_buf() ~= diff.right then
+    notify.error("notes are about the lines of a proposal: move the cursor to one. Hint: :PillionDiffs")
+    return
+  end
+  local first, last, said = call.line1 - 1, call.line2 - 1, vim.trim(words)
+  local removed = call.bang and notes.remove(diff, first, last) or 0
+  if said ~= "" then
+    notes.add(diff, first, last, said)
+  elseif call.bang and removed == 0 then
+    notify.info("there is no note on these lines")
+  elseif not call.bang and notes.count(diff) == 0 then
+    notify.info("there are no notes on this proposal. Hint: :PillionNote TEXT adds one to the line")
+  elseif not call.bang then
+    notes.choose(diff)
+  end
+  label.show(diff)
 end
 
 --- What is pending: a list of { id, agent, path, added, removed }, the oldest first.

@@ -30,8 +30,8 @@ function M.accept(id)
   return require("pillion.diff").accept(id)
 end
 
-function M.reject(id)
-  return require("pillion.diff").reject(id)
+function M.reject(id, reason)
+  return require("pillion.diff").reject(id, reason)
 end
 
 function M.take_hunk()

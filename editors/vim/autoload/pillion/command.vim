@@ -14,6 +14,17 @@ def Number(arguments: list<string>): number
   return str2nr(get(arguments, 0, '0'))
 enddef
 
+# What `:PillionReject` is given: a number alone is that of a diff.
+def RejectBy(words: string)
+  const number = matchstr(words, '^\d\+\ze\%(\s\|$\)')
+  const rest = trim(strpart(words, strlen(number)))
+  if number != '' && (rest == '' || diff.IsOther(str2nr(number)))
+    diff.Reject(str2nr(number), rest)
+  else
+    diff.Reject(0, words)
+  endif
+enddef
+
 # Each takes its arguments and the call: its range.
 const SUBCOMMANDS: dict<func> = {
   add: (arguments, _) => send.Add(arguments),
@@ -27,7 +38,8 @@ const SUBCOMMANDS: dict<func> = {
   messages: (_, _) => doctor.Messages(),
   'next-hunk': (_, _) => diff.NextHunk(),
   'previous-hunk': (_, _) => diff.PreviousHunk(),
-  reject: (arguments, _) => diff.Reject(Number(arguments)),
+  note: (_, about) => diff.Note(about.words, about),
+  reject: (_, about) => RejectBy(trim(about.words)),
   restart: (_, _) => client.Restart(),
   run: (arguments, _) => terminal.Run(arguments),
   send: (arguments, about) => send.Send(arguments, about),
@@ -51,6 +63,7 @@ export def Dispatch(name: string, arguments: list<string>, about: dict<any>)
 enddef
 
 export def Run(words: list<string>, about: dict<any>)
+  about.words = substitute(about.text, '^\S\+\s*', '', '')
   Dispatch(get(words, 0, 'status'), words[1 :], about)
 enddef
 

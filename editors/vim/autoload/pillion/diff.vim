@@ -15,6 +15,7 @@ import autoload './diff/label.vim'
 import autoload './diff/list.vim'
 import autoload './diff/merge.vim'
 import autoload './diff/navigation.vim'
+import autoload './diff/notes.vim'
 import autoload './diff/pending.vim'
 import autoload './diff/place.vim'
 import autoload './diff/proposal.vim'
@@ -61,6 +62,7 @@ enddef
 def OnUnload(buf: number)
   const diff = pending.OfBuffer(buf)
   if !empty(diff)
+    notes.Keep(diff)
     CheckLater(diff, false)
   endif
 enddef
@@ -199,7 +201,7 @@ export def Open(params: dict<any>, nul: string)
     id: params.id, right: 0, left: 0, windows: {}, place: {}, seen_revision: 0, seen_since: 0.0, outcome: '',
     is_quit: false, is_marked: false, is_orphan: false, keeps_edits: false, was_inside: false, is_leaving: false,
     is_write_explained: false, has_colours: false, is_unified: false, waits: false, is_deciding: false, is_closed: false,
-    all_seen: 0, kept: 0, tick: -1, compared: {}, remarks: [], is_buffers: false,
+    all_seen: 0, kept: 0, notes_on: {}, last_notes: [], tick: -1, compared: {}, remarks: [], is_buffers: false,
   }
   Read(diff, params, nul)
   try
@@ -311,8 +313,18 @@ export def Accept(id: number)
   WithDiff(id, 'Accept which diff?', (diff, drawn) => decide.Accept(diff, drawn, is_typed))
 enddef
 
-export def Reject(id: number)
-  WithDiff(id, 'Reject which diff?', decide.Reject)
+# `reason`: what the agent is told besides.
+export def Reject(id: number, reason = '')
+  WithDiff(id, 'Reject which diff?', (diff, drawn) => decide.Reject(diff, drawn, reason))
+enddef
+
+# Whether a number that stands before a reason is that of a diff: the reason may be about the proposal in focus.
+export def IsOther(id: number): bool
+  return !empty(pending.Get(id)) && empty(pending.Focused())
+enddef
+
+export def Note(words: string, about: dict<any>)
+  AtCursor((diff) => notes.Note(diff, words, about))
 enddef
 
 # Brings the person to the only diff, or to the one that they choose.

@@ -2,6 +2,7 @@
 
 local client = require("pillion.client")
 local label = require("pillion.diff.label")
+local notes = require("pillion.diff.notes")
 local notify = require("pillion.notify")
 local pending = require("pillion.diff.pending")
 local unseen = require("pillion.diff.unseen")
@@ -51,6 +52,7 @@ local function on_answer(diff, asked, err, ruling)
   if pending.get(diff.id) == diff then
     ruling = err and { message = err.message } or ruling
     if ruling.settled and diff.revision == asked.revision then
+      notes.sent(diff, asked.notes, ruling)
       pending.settle(diff, OUTCOMES[asked.decision])
     elseif not ruling.settled then
       stay(diff, asked, ruling)
@@ -58,9 +60,9 @@ local function on_answer(diff, asked, err, ruling)
   end
 end
 
---- Asks. `sight`: what had been on the screen when the person began to type this. Nil and why not, if nobody can be
---- asked.
-function M.ask(diff, decision, sight, content)
+--- Asks. `sight`: what had been on the screen when the person began to type this; `reason`: what the agent is told
+--- besides. Nil and why not, if nobody can be asked.
+function M.ask(diff, decision, sight, content, reason)
   if diff.deciding then
     return true
   end
@@ -68,12 +70,14 @@ function M.ask(diff, decision, sight, content)
     decision = decision,
     revision = sight and sight.revision or diff.revision,
     was_modified = vim.bo[diff.right].modified,
+    notes = notes.params(diff, reason),
   }
   local is_sent = client.request("pillion/decide", {
     id = diff.id,
     revision = asked.revision,
     decision = decision,
     content = content,
+    notes = asked.notes,
     seen = { drawnMs = sight and sight.drawn_ms, typed = true, hunks = unseen.seen_hunks(diff) },
   }, function(err, ruling)
     on_answer(diff, asked, err, ruling)
@@ -87,8 +91,10 @@ end
 
 --- The view is gone, which rejects whatever was seen.
 function M.close(diff)
-  local params = { id = diff.id, revision = diff.revision, decision = "reject" }
-  client.request("pillion/decide", params, function() end)
+  local params = { id = diff.id, revision = diff.revision, decision = "reject", notes = notes.params(diff) }
+  client.request("pillion/decide", params, function(_, ruling)
+    notes.sent(diff, params.notes, ruling or {})
+  end)
   pending.settle(diff, "rejected")
 end
 

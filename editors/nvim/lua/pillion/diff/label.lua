@@ -1,6 +1,7 @@
 --- What a view says about itself: the lines above its windows and short messages.
 
 local hunks = require("pillion.diff.hunks")
+local notes = require("pillion.diff.notes")
 local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
 local text = require("pillion.diff.text")
@@ -26,6 +27,10 @@ local function remarks_of(diff)
   local remarks = vim.tbl_map(function(note)
     return (notify.visible(note):gsub("%s+", " "))
   end, diff.notes)
+  local count = notes.count(diff)
+  if count > 0 then
+    table.insert(remarks, 1, count == 1 and "1 note" or ("%d notes"):format(count))
+  end
   vim.list_extend(remarks, diff.is_new and {} or text.unseen_changes(original.shape(diff), diff.pristine))
   if diff.is_lossy then
     local encoding = diff.left_is_users and vim.bo[diff.left].fileencoding or ""

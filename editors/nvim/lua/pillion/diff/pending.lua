@@ -2,6 +2,7 @@
 
 local events = require("pillion.events")
 local focus = require("pillion.diff.focus")
+local notes = require("pillion.diff.notes")
 local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
 local proposal = require("pillion.diff.proposal")
@@ -112,6 +113,7 @@ end
 local function take_away(diff)
   leaving[diff.id] = nil
   rescue(diff)
+  notes.say_lost(diff)
   inherit_origin(diff)
   -- With the window closed, Neovim chose where the person is now; with the window there, the person did.
   local was_put_elsewhere = diff.was_inside and not vim.api.nvim_win_is_valid(diff.windows.right or -1)

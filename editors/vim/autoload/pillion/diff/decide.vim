@@ -6,6 +6,7 @@ vim9script
 import autoload '../client.vim'
 import autoload '../notify.vim'
 import autoload '../reload.vim'
+import autoload './notes.vim'
 import autoload './pending.vim'
 import autoload './seen.vim'
 import autoload './settle.vim'
@@ -23,7 +24,8 @@ enddef
 
 # Rejects what is no longer shown: that always counts.
 export def Close(diff: dict<any>)
-  client.Ask('pillion/decide', {id: diff.id, revision: diff.revision, decision: 'reject'}, (_, _) => 0)
+  const params = extend({id: diff.id, revision: diff.revision, decision: 'reject'}, notes.Params(diff))
+  client.Ask('pillion/decide', params, (_, result) => notes.Sent(diff, params, result))
   settle.Settle(diff, 'rejected')
 enddef
 
@@ -64,6 +66,7 @@ def Ask(diff: dict<any>, outcome: string, about: dict<any>, drawn: dict<number>,
     elseif type(error) == v:t_dict
       OnRefused(diff, 'failed', get(error, 'message', 'no reason was given'))
     elseif get(result, 'settled', false)
+      notes.Sent(diff, about, result)
       OnSettled(diff, outcome, tick)
     else
       OnRefused(diff, get(result, 'code', ''), get(result, 'message', ''))
@@ -87,12 +90,14 @@ export def Accept(diff: dict<any>, drawn: dict<number>, is_typed = true)
     return
   endif
   const content = text.Encode(shape)
-  Ask(diff, 'accepted', {decision: 'accept', content: content.text}, drawn, is_typed, content.nul)
+  const about = extend({decision: 'accept', content: content.text}, notes.Params(diff))
+  Ask(diff, 'accepted', about, drawn, is_typed, content.nul)
 enddef
 
-export def Reject(diff: dict<any>, drawn: dict<number>)
+# `reason`: what the agent is told besides.
+export def Reject(diff: dict<any>, drawn: dict<number>, reason = '')
   if !diff.is_deciding
-    Ask(diff, 'rejected', {decision: 'reject'}, drawn, true, '')
+    Ask(diff, 'rejected', extend({decision: 'reject'}, notes.Params(diff, reason)), drawn, true, '')
   endif
 enddef
 

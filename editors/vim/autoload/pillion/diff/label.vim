@@ -33,6 +33,10 @@ enddef
 # What no line shows: notes of the program, line endings, BOM, an unreadable original.
 export def Note(diff: dict<any>)
   diff.remarks = copy(diff.notes)
+  const notes = len(diff.notes_on)
+  if notes > 0
+    insert(diff.remarks, notes == 1 ? '1 note' : $'{notes} notes')
+  endif
   if !diff.is_new
     diff.remarks += text.UnseenChanges(proposal.OriginalShape(diff), diff.pristine)
   endif

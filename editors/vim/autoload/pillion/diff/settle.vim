@@ -6,6 +6,7 @@ import autoload '../diff.vim' as diffs
 import autoload '../busy.vim'
 import autoload '../events.vim'
 import autoload '../notify.vim'
+import autoload './notes.vim'
 import autoload './pending.vim'
 import autoload './proposal.vim'
 import autoload './quit.vim'
@@ -51,6 +52,7 @@ def TakeAway(diff: dict<any>)
   diff.is_leaving = false
   notify.Forget(diff.id)
   Rescue(diff)
+  notes.SayLost(diff)
   for other in pending.Sorted()
     # One that was opened from this view leads back to where this one came from.
     if !empty(other.place) && index(values(diff.windows), other.place.win) >= 0

@@ -1,0 +1,209 @@
+//! What the person tells the agent beside a decision: a reason, and notes on lines of the proposal.
+
+use pillion_testkit::{NvimVersion, SOON, Size, Tmux};
+use serde_json::{Value, json};
+
+use crate::diff::Review;
+use crate::world::World;
+
+const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
+
+/// Keeps what is sent with a decision, and puts `_G.answer` into its answer.
+const LISTENS: &str = "local client = require('pillion.client')
+    local request = client.request
+    client.request = function(method, params, done)
+      if method == 'pillion/decide' then
+        _G.sent = params.notes or 'none'
+      end
+      return request(method, params, function(err, answer)
+        done(err, type(answer) == 'table' and vim.tbl_extend('force', answer, _G.answer or {}) or answer)
+      end)
+    end";
+
+fn review(version: NvimVersion) -> Review {
+    let review = Review::new(version);
+    review.world.nvim.lua::<()>(LISTENS, json!([]));
+    review
+}
+
+impl World {
+    /// The notes that were sent with the last decision.
+    #[track_caller]
+    fn sent(&self) -> Value {
+        self.nvim.wait_for(
+            "what was sent",
+            "local sent = _G.sent _G.sent = nil return sent",
+            json!([]),
+        )
+    }
+}
+
+/// That so many notes are on the proposal in focus.
+fn counted(count: usize) -> String {
+    format!(
+        "require('pillion.diff.notes').count(require('pillion.diff.pending').focused()) == {count}"
+    )
+}
+
+fn on(first: u32, last: u32, text: &str) -> Value {
+    json!({ "text": text, "lines": { "first": first, "last": last } })
+}
+
+each_neovim! {
+    fn a_reason_is_the_rest_of_the_line(version) {
+        let mut review = review(version);
+        for (keys, sent) in [
+            (":PillionReject<CR>", json!("none")),
+            (":PillionReject use the | table \"x\"  <CR>", json!([{ "text": "use the | table \"x\"" }])),
+            (":PillionReject 3 tests fail<CR>", json!([{ "text": "3 tests fail" }])),
+            (":Pillion reject no: %s #1 %<CR>", json!([{ "text": "no: %s #1 %" }])),
+            (":q<CR>", json!("none")),
+        ] {
+            review.propose(PROPOSED);
+            review.world.nvim.input(keys);
+            review.is_rejected();
+            assert_eq!(review.world.sent(), sent, "{keys}");
+        }
+        // A number alone is that of a diff, and so is one that stands before a reason, seen from elsewhere.
+        for reason in ["", " because"] {
+            review.propose(PROPOSED);
+            let id: u32 = review.world.nvim.lua("return vim.b.pillion_diff", json!([]));
+            review.world.nvim.command("1tabnext");
+            review.world.nvim.input(&format!(":PillionReject {id}{reason}<CR>"));
+            review.is_rejected();
+            let sent = if reason.is_empty() { json!("none") } else { json!([{ "text": "because" }]) };
+            assert_eq!(review.world.sent(), sent);
+        }
+    }
+}
+
+each_neovim! {
+    fn notes_are_about_lines_and_move_with_them(version) {
+        for (decision, reason, is_accepted) in [(":w<CR>", None, true), (":q!<CR>", None, false), (":PillionReject all of it<CR>", Some("all of it"), false)] {
+            let mut review = review(version);
+            review.propose(PROPOSED);
+            review.world.nvim.input("2G:PillionNote why | \"this\"?<CR>:4,5PillionNote both<CR>Gk:PillionNote x<CR>:PillionNote! instead<CR>");
+            review.world.nvim.input("ggVj:PillionNote selected<CR>");
+            review.type_until("ggOnew<Esc>", "vim.fn.line('$') == 8 and vim.api.nvim_get_mode().mode == 'n'");
+            review.world.nvim.wait_until("how many", &counted(4));
+            let text = review.lines().join("\n") + "\n";
+            review.world.nvim.input(decision);
+            match is_accepted {
+                true => review.is_accepted(&text),
+                false => review.is_rejected(),
+            }
+            let mut expected: Vec<Value> = reason.map(|text| json!({ "text": text })).into_iter().collect();
+            expected.extend([on(1, 2, "selected"), on(2, 2, "why | \"this\"?"), on(4, 5, "both"), on(6, 6, "instead")]);
+            assert_eq!(review.world.sent(), json!(expected), "{decision}");
+            // The next proposal has none.
+            review.propose(PROPOSED);
+            review.world.nvim.wait_until("none", &counted(0));
+            review.world.nvim.input(":q<CR>");
+            review.is_rejected();
+            assert_eq!(review.world.sent(), json!("none"));
+        }
+    }
+}
+
+each_neovim! {
+    fn notes_are_listed_and_removed(version) {
+        let mut review = review(version);
+        review.propose(PROPOSED);
+        review.world.nvim.lua::<()>("vim.ui.select = function(items, options, done)
+            vim.g.listed = vim.tbl_map(options.format_item, items) done(items[2]) end", json!([]));
+        review.type_until(":PillionNote<CR>", "vim.api.nvim_exec('messages', true):find('there are no notes', 1, true) ~= nil");
+        review.world.nvim.input("2G:PillionNote first<CR>:4,6PillionNote second\u{16}\u{1b}<CR>gg:PillionNote<CR>");
+        review.world.nvim.wait_until("the list", "vim.g.listed ~= nil");
+        let listed: Vec<String> = review.world.nvim.lua("return vim.g.listed", json!([]));
+        assert_eq!(listed[0], "line 2: first");
+        assert!(listed[1].starts_with("lines 4 to 6: second"), "{listed:?}");
+        review.world.nvim.wait_until("the note", "vim.fn.line('.') == 4");
+        for (keys, left) in [("gg:PillionNote!<CR>", 2), (":5PillionNote!<CR>", 1), (":%PillionNote!<CR>", 0)] {
+            review.world.nvim.input(keys);
+            review.world.nvim.wait_until(keys, &counted(left));
+        }
+        review.world.nvim.input(":q<CR>");
+        review.is_rejected();
+        assert_eq!(review.world.sent(), json!("none"));
+    }
+}
+
+each_neovim! {
+    fn notes_are_shown_and_a_proposal_that_goes_leaves_them_in_a_message(version) {
+        let tmux = Tmux::start();
+        let (world, agent) = crate::messages::with_agent(version, &tmux, Size::new(100, 24));
+        let path = world.home.workspace().join("a.txt");
+        agent.propose(&path, "a\nb\nc\n");
+        world.look();
+        world.nvim.input("2G:PillionNote why this?<CR>:2,3PillionNote \u{16}\u{1b}[31m and more<CR>");
+        let pane = world.nvim.pane();
+        pane.wait_for("▸ why this?", SOON);
+        pane.wait_for("▸ lines 2 to 3: ^[[31m and more", SOON);
+        pane.wait_for("2 notes", SOON);
+        agent.close(&path).unwrap();
+        pane.wait_for("was not told your notes: why this?;", SOON);
+        assert_eq!(world.nvim.blocked_in(), None);
+    }
+}
+
+each_neovim! {
+    /// With a clipboard and without one.
+    fn what_no_agent_takes_is_on_the_clipboard(version) {
+        for init in [
+            "vim.g.clipboard = { name = 'test', copy = { ['+'] = function(lines) vim.g.copied = lines end },
+               paste = { ['+'] = function() return {} end } }",
+            "package.preload['vim.ui.clipboard.osc52'] = function()
+               return { copy = function() return function(lines) vim.g.copied = lines end end } end
+             local has = vim.fn.has
+             vim.fn.has = function(what) return what == 'clipboard' and 0 or has(what) end",
+        ] {
+            let mut review = Review::with(version, init);
+            review.world.nvim.lua::<()>(LISTENS, json!([]));
+            review.world.nvim.lua::<()>("_G.answer = { message = 'it is on the clipboard', clipboard = 'one\\ntwo' }", json!([]));
+            review.propose(PROPOSED);
+            review.world.nvim.input(":PillionReject no<CR>");
+            review.is_rejected();
+            review.world.nvim.wait_until("the clipboard", "vim.deep_equal(vim.g.copied, { 'one', 'two' })");
+            review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('it is on the clipboard', 1, true) ~= nil");
+        }
+    }
+}
+
+each_neovim! {
+    fn a_program_that_knows_no_notes_is_named_and_they_are_kept(version) {
+        let init = "vim.g.clipboard = { name = 'test', copy = { ['+'] = function(lines) vim.g.copied = lines end },
+            paste = { ['+'] = function() return {} end } }";
+        for (keys, copied) in [(":PillionReject no<CR>", "no"), ("2G:PillionNote why?<CR>:w<CR>", "why?"), ("2G:PillionNote a<CR>:q<CR>", "a")] {
+            let mut review = Review::with(version, init);
+            review.world.nvim.lua::<()>(LISTENS, json!([]));
+            review.world.nvim.lua::<()>("_G.answer = { message = vim.NIL, clipboard = vim.NIL }", json!([]));
+            review.propose(PROPOSED);
+            review.world.nvim.input(keys);
+            review.gemini.outcome();
+            review.world.nvim.wait_until("the clipboard", &format!("vim.deep_equal(vim.g.copied, {{ '{copied}' }})"));
+            review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('too old to tell the agent', 1, true) ~= nil");
+        }
+    }
+}
+
+each_neovim! {
+    /// Whatever is in them, they are text, and nothing is lost of them.
+    fn notes_are_only_text(version) {
+        let mut review = review(version);
+        for text in ["'); vim.g.ran = 1 --", "%#Error# %{execute('let g:ran = 1')} <CR>:let g:ran = 1", &"long ".repeat(4000)] {
+            review.propose(PROPOSED);
+            review.world.nvim.lua::<()>("vim.api.nvim_cmd({ cmd = 'PillionNote', args = { (...) } }, {})", json!([text]));
+            review.world.nvim.wait_until("one note", &counted(1));
+            review.world.nvim.input(":PillionReject<CR>");
+            if text.len() > 10_000 {
+                // Pillion says how long they may be; the notes stay.
+                review.world.nvim.wait_until("a refusal", "vim.api.nvim_exec('messages', true):find('10,?000') ~= nil or _G.sent ~= nil");
+            } else {
+                review.is_rejected();
+            }
+            assert_eq!(review.world.sent()[0]["text"], json!(text.trim()));
+        }
+        assert!(review.world.nvim.lua::<bool>("return vim.g.ran == nil", json!([])));
+        review.world.nvim.assert_no_errors();
+    }
+}

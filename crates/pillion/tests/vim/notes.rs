@@ -1,0 +1,143 @@
+//! What the person tells the agent beside a decision: a reason, and notes on lines of the proposal.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use pillion_testkit::{Home, SOON, VimVersion};
+use serde_json::{Value, json};
+
+use crate::review::{ORIGINAL, PROPOSED, Review};
+use crate::world::{PILLION, World};
+
+/// A review in which what Vim sends is kept in a file of the home.
+fn review(version: VimVersion) -> Review {
+    let home = Home::new();
+    let script = home.file("pillion-listened-to", "");
+    let text = format!(
+        "#!/bin/sh\ntee -a {}/sent | exec {PILLION} \"$@\"\n",
+        home.root().display()
+    );
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let vimrc = format!("let g:pillion_command = ['{}']", script.display());
+    let world = World::with(version, home, &[("a.txt", ORIGINAL)], |setup| {
+        setup.vimrc(&vimrc)
+    });
+    let gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    Review {
+        world,
+        gemini,
+        path,
+    }
+}
+
+impl Review {
+    /// The notes that Vim has sent with its last decision.
+    fn sent(&self) -> Value {
+        let sent = fs::read_to_string(self.world.home.root().join("sent")).unwrap();
+        let decisions = sent
+            .split("Content-Length: ")
+            .filter(|it| it.contains("\"pillion/decide\""));
+        let last = decisions
+            .last()
+            .and_then(|it| it.find('{').map(|at| &it[at..]))
+            .expect("a decision");
+        let last: Value = serde_json::from_str(last).unwrap();
+        last["params"]["notes"].clone()
+    }
+}
+
+fn on(first: u32, last: u32, text: &str) -> Value {
+    json!({ "text": text, "lines": { "first": first, "last": last } })
+}
+
+each_vim! {
+    fn a_reason_is_the_rest_of_the_line(version) {
+        let mut review = review(version);
+        for (keys, sent) in [
+            (":PillionReject<CR>", Value::Null),
+            (":PillionReject use the | table \"x\"  <CR>", json!([{ "text": "use the | table \"x\"" }])),
+            (":PillionReject 3 tests fail<CR>", json!([{ "text": "3 tests fail" }])),
+            (":Pillion reject no: %s #1 %<CR>", json!([{ "text": "no: %s #1 %" }])),
+        ] {
+            review.propose(PROPOSED);
+            review.vim().input(keys);
+            review.is_rejected();
+            assert_eq!(review.sent(), sent, "{keys}");
+        }
+        // A number alone is that of a diff, and so is one that stands before a reason, seen from elsewhere.
+        for reason in ["", " because"] {
+            review.propose(PROPOSED);
+            let id: u32 = review.vim().get("b:pillion_diff");
+            review.vim().input_until(":1tabnext<CR>", "bufname() == 'a.txt'");
+            review.vim().input(&format!(":PillionReject {id}{reason}<CR>"));
+            review.is_rejected();
+            let sent = if reason.is_empty() { Value::Null } else { json!([{ "text": "because" }]) };
+            assert_eq!(review.sent(), sent);
+        }
+    }
+}
+
+each_vim! {
+    fn notes_are_about_lines_and_move_with_them(version) {
+        for (decision, reason, is_accepted) in [(":w<CR>", None, true), (":q!<CR>", None, false), (":PillionReject all<CR>", Some("all"), false)] {
+            let mut review = review(version);
+            review.propose(PROPOSED);
+            review.vim().input_until("2G:PillionNote why | \"this\"?<CR>", "line('.') == 2");
+            review.vim().input(":4,5PillionNote both<CR>:1PillionNote x<CR>:1PillionNote! instead<CR>");
+            review.vim().pane().wait_for("▸ lines 4 to 5: both", SOON);
+            review.vim().pane().wait_for("▸ why | \"this\"?", SOON);
+            review.vim().pane().wait_for("3 notes", SOON);
+            review.vim().input_until("ggOnew<Esc>", "line('$') == 7 && mode() == 'n'");
+            let text: Vec<String> = review.vim().get("getline(1, '$')");
+            review.vim().input(decision);
+            match is_accepted {
+                true => review.is_accepted(&(text.join("\n") + "\n")),
+                false => review.is_rejected(),
+            }
+            let mut expected: Vec<Value> = reason.map(|text| json!({ "text": text })).into_iter().collect();
+            expected.extend([on(1, 1, "instead"), on(2, 2, "why | \"this\"?"), on(4, 5, "both")]);
+            assert_eq!(review.sent(), json!(expected), "{decision}");
+        }
+    }
+}
+
+each_vim! {
+    fn notes_are_listed_and_removed(version) {
+        let mut review = review(version);
+        review.propose(PROPOSED);
+        review.vim().input(":PillionNote<CR>");
+        review.vim().wait_said("there are no notes on this proposal");
+        review.vim().input_until("2G:PillionNote first<CR>", "line('.') == 2");
+        review.vim().input(":4,5PillionNote second<CR>gg:PillionNote<CR>");
+        review.vim().pane().wait_for("lines 4 to 5: second", SOON);
+        review.vim().pane().wait_for("Go to which note?", SOON);
+        review.vim().input_until("j<CR>", "line('.') == 4");
+        review.vim().input(":PillionNote!<CR>");
+        review.vim().pane().wait_for("1 note", SOON);
+        review.vim().input(":1PillionNote!<CR>");
+        review.vim().wait_said("there is no note on these lines");
+        review.vim().input(":%PillionNote!<CR>");
+        review.vim().pane().wait_gone("1 note", SOON);
+        review.vim().input(":q<CR>");
+        review.is_rejected();
+        review.vim().assert_no_errors();
+    }
+}
+
+each_vim! {
+    /// Whatever is in them, they are text; what the agent is not told stands in a message.
+    fn notes_are_only_text_and_are_not_lost(version) {
+        let mut review = review(version);
+        review.propose(PROPOSED);
+        for text in ["'), execute('let g:ran = 1')", "%{execute('let g:ran = 1')} \u{16}\u{1b}[31m", "{g:ran}"] {
+            review.vim().input(&format!(":PillionNote {text}<CR>"));
+        }
+        review.vim().pane().wait_for("3 notes", SOON);
+        review.close();
+        review.vim().wait_said("was not told your notes: '), execute(");
+        assert_eq!(review.vim().get::<u8>("exists('g:ran')"), 0);
+        review.vim().assert_no_errors();
+    }
+}
