@@ -69,6 +69,22 @@ each_neovim! {
 }
 
 each_neovim! {
+    fn a_command_for_many_buffers_accepts_nothing(version) {
+        let mut review = Review::new(version);
+        review.propose(PROPOSED);
+        for keys in [":bufdo PillionAccept<CR>", ":silent windo PillionAccept<CR>", ":%g/o/PillionAccept<CR>"] {
+            review.world.nvim.command("messages clear");
+            let said = "vim.api.nvim_exec('messages', true):find('a command for many buffers cannot accept', 1, true) ~= nil";
+            review.type_until(keys, said);
+            assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)), "after {keys}");
+            review.type_until(":PillionDiffs<CR>", "vim.b.pillion_diff ~= nil");
+        }
+        review.world.nvim.input(":PillionAccept<CR>");
+        review.is_accepted(PROPOSED);
+    }
+}
+
+each_neovim! {
     fn a_write_without_autocommands_is_refused_in_our_words(version) {
         let mut review = Review::new(version);
         review.propose(PROPOSED);

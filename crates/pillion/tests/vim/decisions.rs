@@ -43,6 +43,7 @@ each_vim! {
             ":call timer_start(1, {-> execute(\"normal :w\\r\")})<CR>",
             ":call timer_start(1, {-> feedkeys('ZZ', 'xt')})<CR>",
             ":doautocmd CursorHold<CR>", ":bufdo w<CR>", ":windo w<CR>", ":tabdo silent! w<CR>",
+            ":bufdo PillionAccept<CR>", ":silent windo PillionAccept<CR>", ":g/./PillionAccept<CR>",
         ] {
             // Some of them go elsewhere.
             if !review.is_in_view() {

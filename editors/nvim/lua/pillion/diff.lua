@@ -249,6 +249,8 @@ end
 local function accept_typed(diff, sight)
   if vim.fn.reg_executing() ~= "" then
     return decide.refuse("a running macro cannot accept")
+  elseif typed.is_repeating() then
+    return decide.refuse("a command for many buffers cannot accept. Hint: :w or :PillionAccept in the proposal")
   end
   return accept(diff, sight)
 end

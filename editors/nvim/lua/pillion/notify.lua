@@ -102,6 +102,10 @@ local function show(message)
       in_a_row = {}
     end)
   end
+  local last = in_a_row[#in_a_row]
+  if last and last.text == message.text then
+    return
+  end
   table.insert(in_a_row, message)
   subject = message.about
   if #in_a_row == 1 and fits(message.text) then

@@ -308,8 +308,8 @@ def GoTo(diff: dict<any>)
 enddef
 
 export def Accept(id: number)
-  # A macro goes on whatever is on the screen.
-  const is_typed = reg_executing() == ''
+  # A macro goes on whatever is on the screen, and so does a command for many buffers.
+  const is_typed = reg_executing() == '' && !typed.IsRepeating()
   WithDiff(id, 'Accept which diff?', (diff, drawn) => decide.Accept(diff, drawn, is_typed))
 enddef
 

@@ -15,6 +15,9 @@ const READ = 4000
 
 const HIGHLIGHTS = {error: 'ErrorMsg', warn: 'WarningMsg', info: 'None'}
 
+# What is no key of the person's.
+const NO_KEYS = ["\<Ignore>", "\<CursorHold>", "\<MouseMove>", "\<FocusGained>", "\<FocusLost>"]
+
 # Those that the command line has no room for, above it: {id, stays_until, about}.
 var above: list<dict<any>> = []
 
@@ -38,7 +41,7 @@ enddef
 
 # The next key takes it away, and does what it does.
 def OnKey(_: number, key: string): bool
-  if key !=# "\<CursorHold>" && key !=# "\<MouseMove>"
+  if index(NO_KEYS, key) < 0
     timer_start(0, (_) => Close((message) => message.stays_until < Now()))
   endif
   return false
@@ -59,6 +62,7 @@ def ShowAbove(level: string, text: string, about: number, stays: bool)
     minwidth: &columns, maxheight: lowest, zindex: 300, highlight: level == 'info' ? 'Pmenu' : HIGHLIGHTS[level], filter: OnKey, filtermode: 'a',
     mapping: true,
   })
+  setwinvar(id, '&linebreak', true)
   setwinvar(id, 'pillion_message', true)
   add(above, {id: id, stays_until: stays ? Now() + READ : 0.0, about: about})
 enddef
@@ -152,8 +156,8 @@ export def Note(text: string)
 enddef
 
 # After the command that is carried out: also `:silent w` shows why it did nothing.
-export def Soon(level: string, text: string, about = 0)
-  timer_start(0, (_) => Say(level, text, about, false))
+export def Soon(level: string, text: string)
+  timer_start(0, (_) => Say(level, text, 0, false))
 enddef
 
 # The same of what the person did not ask for.

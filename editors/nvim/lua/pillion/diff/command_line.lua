@@ -21,6 +21,23 @@ local COMMANDS = {
   { "f", "file", "rename" },
 }
 
+--- Those that carry out another one many times.
+local REPEATING = {
+  { "argdo", "argdo" },
+  { "bufd", "bufdo" },
+  { "cdo", "cdo" },
+  { "cfd", "cfdo" },
+  { "foldd", "folddoopen" },
+  { "folddoc", "folddoclosed" },
+  { "g", "global" },
+  { "ld", "ldo" },
+  { "lfd", "lfdo" },
+  { "norm", "normal" },
+  { "tabd", "tabdo" },
+  { "v", "vglobal" },
+  { "wind", "windo" },
+}
+
 --- Those that may stand before a write.
 local MODIFIERS = {
   { "sil", "silent" },
@@ -84,13 +101,8 @@ local function of_user_command(name, argument, has_bang, depth)
   end
 end
 
-local IS_WRITE = { write = true, update = true, exit = true }
-
---- What the first command of a line does: "write", "update", "exit" (write and quit), "write_all",
---- "exit_all", "quit_all", "rename" (the buffer), or "unheard" (a write without autocommands); nil for
---- everything else. The argument of the command, whether it may have a `!`, and whether it is one of Neovim's own
---- with neither a range nor an argument.
-function M.kind(line, depth)
+--- A line from its first command on, the name of that, whether it has a range, and whether autocommands are left out.
+local function without_modifiers(line)
   local whole = line:gsub("^[%s:]+", "")
   line = without_range(whole)
   local has_range = line ~= whole
@@ -104,6 +116,24 @@ function M.kind(line, depth)
     name = line:match("^%a+")
     modifier = name and find(MODIFIERS, name)
   end
+  return line, name, has_range, is_unheard
+end
+
+--- Whether the first command of a line carries out another one many times, whatever is on the screen then.
+function M.is_repeating(line)
+  local _, name = without_modifiers(line)
+  return name ~= nil and find(REPEATING, name) ~= nil
+end
+
+local IS_WRITE = { write = true, update = true, exit = true }
+
+--- What the first command of a line does: "write", "update", "exit" (write and quit), "write_all",
+--- "exit_all", "quit_all", "rename" (the buffer), or "unheard" (a write without autocommands); nil for
+--- everything else. The argument of the command, whether it may have a `!`, and whether it is one of Neovim's own
+--- with neither a range nor an argument.
+function M.kind(line, depth)
+  local name, has_range, is_unheard
+  line, name, has_range, is_unheard = without_modifiers(line)
   if not name then
     return nil
   end

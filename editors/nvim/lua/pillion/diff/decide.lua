@@ -42,8 +42,10 @@ local function stay(diff, asked, ruling)
   end
   local place = asked.decision == "accept" and ruling["repeat"] and unseen.first_place(diff)
   vim.schedule(function()
-    local message = ruling.message or "it does not count"
-    notify.warn(place and ("%s (not seen: %s)"):format(message, place) or message, diff)
+    if pending.get(diff.id) == diff then
+      local message = ruling.message or "it does not count"
+      notify.warn(place and ("%s (not seen: %s)"):format(message, place) or message, diff)
+    end
   end)
 end
 

@@ -32,6 +32,7 @@ local function begin(line, buf, sights, is_typed)
     kind, argument, is_forced, is_plain = command_line.kind(line)
   end
   running = { buf = buf, kind = kind, argument = argument, is_typed = is_typed, sights = sights }
+  running.is_repeating = command_line.is_repeating(line)
   return running, kind and on_command(kind, buf, argument, is_forced, is_typed and is_plain)
 end
 
@@ -95,6 +96,11 @@ function M.writes(buf)
   local is_write = running ~= nil and running.is_typed and running.buf == buf and WRITES[running.kind]
   -- `:w other` admits no write of the buffer that an autocommand adds.
   return is_write == true and command_line.writes_buffer(running.argument, buf)
+end
+
+--- Whether what is carried out is a command for many buffers, lines or keys.
+function M.is_repeating()
+  return running ~= nil and running.is_repeating
 end
 
 --- Whether what is carried out quits Neovim.

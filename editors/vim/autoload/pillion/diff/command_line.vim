@@ -20,6 +20,13 @@ const COMMANDS = [
   ['xa', 'xall', 'exit_all'],
 ]
 
+# Those that carry out another one many times.
+const REPEATING = [
+  ['argdo', 'argdo'], ['bufd', 'bufdo'], ['cdo', 'cdo'], ['cfd', 'cfdo'], ['foldd', 'folddoopen'],
+  ['folddoc', 'folddoclosed'], ['g', 'global'], ['ld', 'ldo'], ['lfd', 'lfdo'], ['norm', 'normal'], ['tabd', 'tabdo'],
+  ['v', 'vglobal'], ['wind', 'windo'],
+]
+
 # Those that may stand before a write.
 const MODIFIERS = [
   ['sil', 'silent'], ['uns', 'unsilent'], ['verb', 'verbose'], ['conf', 'confirm'], ['kee', 'keepmarks'],
@@ -40,15 +47,27 @@ def WithoutRange(line: string): string
   return substitute(line, '^\%([ \t0-9:.,;%$*+-]\|''.\|/[^/]*/\|?[^?]*?\)*', '', '')
 enddef
 
-# What the first command of a line does: `write`, `update`, `exit` (write and quit), `quit`, `write_all`, `exit_all` or
-# `quit_all`; empty for everything else. Its argument, and `!` if it has that.
-export def Kind(typed: string): list<string>
+# A line from its first command on, and the name of that.
+def WithoutModifiers(typed: string): list<string>
   var line = WithoutRange(typed)
   var name = matchstr(line, '^\a\+')
   while name != '' && !empty(Find(MODIFIERS, name)) && empty(Find(COMMANDS, name))
     line = WithoutRange(substitute(strpart(line, strlen(name)), '^!', '', ''))
     name = matchstr(line, '^\a\+')
   endwhile
+  return [line, name]
+enddef
+
+# Whether the first command of a line carries out another one many times, whatever is on the screen then.
+export def IsRepeating(typed: string): bool
+  const name = WithoutModifiers(typed)[1]
+  return name != '' && !empty(Find(REPEATING, name))
+enddef
+
+# What the first command of a line does: `write`, `update`, `exit` (write and quit), `quit`, `write_all`, `exit_all` or
+# `quit_all`; empty for everything else. Its argument, and `!` if it has that.
+export def Kind(typed: string): list<string>
+  const [line, name] = WithoutModifiers(typed)
   if name == ''
     return ['', '', '']
   endif

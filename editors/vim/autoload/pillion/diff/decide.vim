@@ -18,8 +18,8 @@ const ANSWER_TIMEOUT = 2000
 const POLL_INTERVAL = 5
 
 # Says why nothing was decided: later, since `:silent w` is a decision, too.
-export def Refuse(problem: string, about = 0)
-  notify.Soon('error', problem, about)
+export def Refuse(problem: string)
+  notify.Soon('error', problem)
 enddef
 
 # Rejects what is no longer shown: that always counts.
@@ -48,7 +48,11 @@ def OnRefused(diff: dict<any>, code: string, message: string)
     Close(diff)
     return
   endif
-  Refuse(message, diff.id)
+  timer_start(0, (_) => {
+    if pending.IsPending(diff)
+      notify.Error(message, diff.id)
+    endif
+  })
   if code == 'notSeen' && !pending.IsInside(diff)
     view.GoTo(diff)
   endif

@@ -35,7 +35,7 @@ def Begin(line: string, buf: number, drawn: dict<dict<number>>, is_typed: bool):
   const [kind, argument, force] = command_line.Kind(line)
   # A macro goes on typing whatever is on the screen.
   running = {buf: buf, kind: kind, argument: argument, force: force, is_typed: is_typed && reg_executing() == '', drawn: drawn,
-    is_users: line =~# '^[ :]*\u'}
+    is_users: line =~# '^[ :]*\u', is_repeating: command_line.IsRepeating(line)}
   return kind == '' ? v:none : OnCommand(kind, buf, force)
 enddef
 
@@ -101,6 +101,11 @@ export def Writes(buf: number): bool
   # What an autocommand writes after it was not typed.
   running.kind = 'done'
   return true
+enddef
+
+# Whether what is carried out is a command for many buffers, lines or keys.
+export def IsRepeating(): bool
+  return get(running, 'is_repeating', false)
 enddef
 
 # Whether what is carried out quits Vim; with `!`, if `is_forced`.
