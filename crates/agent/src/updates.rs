@@ -7,7 +7,9 @@ use std::time::Duration;
 use pillion_http::{Event, Events};
 use pillion_protocol::context::CONTEXT_UPDATE;
 use pillion_protocol::diff::DIFF_BASE;
-use pillion_protocol::{IdeContext, Outcome};
+use pillion_protocol::verdict::OUTCOME_NOTES;
+use pillion_protocol::{IdeContext, Note, Outcome};
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -67,6 +69,8 @@ pub struct Updates {
     aside: mpsc::Receiver<Update>,
     /// The answer to the companion that is on its way.
     replying: JoinSet<()>,
+    /// What came with the last outcome.
+    notes: Vec<Note>,
     /// When the stream was opened, and how long to wait before it is opened again.
     opened: Instant,
     backoff: Backoff,
@@ -80,6 +84,7 @@ impl Updates {
             ready: VecDeque::new(),
             aside,
             replying: JoinSet::new(),
+            notes: Vec::new(),
             opened: Instant::now(),
             backoff: Backoff::default(),
         }
@@ -168,10 +173,20 @@ impl Updates {
         }
     }
 
+    /// What the person had to say with the decision that was received last.
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
+    }
+
     fn take(&mut self, message: Message) {
         match message {
             Message::Notification { method, params } => {
-                self.ready.extend(update(&method, params));
+                let notes = notes(&params);
+                let update = update(&method, params);
+                if let Some(Update::DiffAccepted { .. } | Update::DiffRejected { .. }) = update {
+                    self.notes = notes;
+                }
+                self.ready.extend(update);
             }
             Message::Request { id, method } => {
                 // One at a time: a companion that asks faster than it reads gets no answer.
@@ -187,6 +202,13 @@ impl Updates {
             Message::Response { .. } => {}
         }
     }
+}
+
+/// What the person says with an outcome: only a companion of Pillion's passes that on.
+fn notes(params: &Value) -> Vec<Note> {
+    let notes = params.get("_meta").and_then(|meta| meta.get(OUTCOME_NOTES));
+    let notes = notes.map(Vec::deserialize);
+    notes.and_then(Result::ok).unwrap_or_default()
 }
 
 /// The update that a notification is.
@@ -262,6 +284,23 @@ mod tests {
                 panic!("it is an acceptance")
             };
             assert_eq!(base, expected);
+        }
+    }
+
+    #[test]
+    fn the_notes_of_an_outcome_are_read_and_anything_else_there_is_none() {
+        for (meta, expected) in [
+            (json!({"pillion/notes": [{"text": "no"}]}), 1),
+            (
+                json!({"pillion/notes": [{"text": "no", "lines": {"first": 1, "last": 2}}, {"text": "x"}]}),
+                2,
+            ),
+            (json!({"pillion/notes": "no"}), 0),
+            (json!({"pillion/notes": [{"text": 1}]}), 0),
+            (Value::Null, 0),
+        ] {
+            let params = json!({"filePath": "/a", "_meta": meta});
+            assert_eq!(notes(&params).len(), expected, "{params}");
         }
     }
 

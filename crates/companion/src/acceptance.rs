@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pillion_discovery::real_path;
-use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
+use pillion_protocol::{Decision, Dialect};
 use pillion_text::fingerprint;
 
 use crate::control::on_disk::OnDisk;
-use crate::gate::{Decide, Decision, Doubt, Weighed, weigh, weigh_blind};
+use crate::gate::{Decide, Doubt, Weighed, weigh, weigh_blind};
 use crate::line_endings;
 use crate::original::{Original, Stamp};
 
@@ -108,7 +108,7 @@ impl Acceptance {
 
 /// The text that is accepted.
 fn accepted<'a>(decide: &'a Decide, proposed: &'a str) -> &'a str {
-    match &decide.decision {
+    match &decide.verdict.decision {
         Decision::Accept {
             content: Some(content),
         } => content,

@@ -7,9 +7,10 @@ pub(crate) mod on_disk;
 
 use std::path::PathBuf;
 
-use pillion_protocol::{File, Range};
+use pillion_protocol::{File, Range, Verdict};
 use serde::{Deserialize, Serialize};
 
+use crate::gate::Told;
 pub use client::{Client, ClientError};
 pub use diff_ref::DiffRef;
 
@@ -131,21 +132,22 @@ pub struct Settle {
     /// Which revision of it; without one, the one that the viewer was shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u32>,
-    /// Whether to accept or to reject it.
-    pub accept: bool,
-    /// The text to accept; without it, what stands in the view.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
+    /// Accepting without a content means what stands in the view.
+    #[serde(flatten)]
+    pub verdict: Verdict,
 }
 
 /// What became of a decision that stands.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settled {
     /// The accepted text contains edits made in the view.
     pub edited: bool,
     /// The file is another one than when the diff was shown.
     pub file_changed: bool,
+    /// What becomes of the notes, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Told>,
 }
 
 /// Why a diff is not given out, or what a command says in the person's name does not stand.

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::Dialect;
+use pillion_protocol::{Dialect, Note, Verdict};
 
 use self::entries::Entries;
 use self::seen::{Seen, Shown};
@@ -24,7 +24,8 @@ use crate::acceptance::Acceptance;
 use crate::control::on_disk::OnDisk;
 use crate::control::{DiffError, DiffRef, Viewer};
 use crate::editor::{CloseReason, Diff, DiffId};
-use crate::gate::{Decide, Decision};
+use crate::feedback::Remark;
+use crate::gate::{Decide, Told};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::{Delivery, Tab};
@@ -77,6 +78,8 @@ struct Entry<C> {
     decided: Option<OnDisk>,
     /// Which texts of it users of commands were shown.
     seen: Seen,
+    /// What the person who is deciding has to say to the agent.
+    notes: Vec<Note>,
     state: State<C>,
 }
 
@@ -140,9 +143,16 @@ pub(crate) enum Answer {
     /// What the editor answered, as a text.
     Text(String),
     /// The diff was accepted or rejected by a command.
-    Settled,
-    /// The diff was accepted by a command, with edits that were made in the view.
-    SettledWithEdits,
+    Settled(Settlement),
+}
+
+/// What else a command has to say that has settled a diff.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Settlement {
+    /// What was accepted has edits that were made in the view.
+    pub(crate) is_edited: bool,
+    /// What becomes of the notes.
+    pub(crate) told: Option<Told>,
 }
 
 /// The target of a proposal that is to be checked.
@@ -160,14 +170,14 @@ pub(crate) struct TargetCheck {
 pub(crate) struct SettleRequest {
     pub(crate) diff: DiffRef,
     pub(crate) viewer: Viewer,
-    pub(crate) decision: Decision,
+    pub(crate) verdict: Verdict,
     /// Nothing if the disk did not answer.
     pub(crate) on_disk: Option<OnDisk>,
 }
 
-/// That a decision may stand.
+/// A decision may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct Admitted {
     /// Whether the file is another one than when the diff was shown.
     pub(crate) file_changed: bool,
 }
@@ -196,6 +206,8 @@ pub(crate) enum Action<C> {
         delivery: Delivery,
         /// What it is to write now.
         accepted: Option<Accepted>,
+        /// What the person has to say to it.
+        remark: Option<Remark>,
     },
     /// What was accepted has no agent any more to take it.
     Lose(Lost),
@@ -250,11 +262,11 @@ impl<C> Diffs<C> {
     }
 
     /// Whether a decision by command may stand. Only what its user has seen is accepted.
-    pub(crate) fn judge(&self, request: &SettleRequest) -> Result<Verdict, DiffError> {
+    pub(crate) fn judge(&self, request: &SettleRequest) -> Result<Admitted, DiffError> {
         let entry = self.named(request.diff)?;
-        if request.decision == Decision::Reject {
+        if request.verdict.is_rejection() {
             let file_changed = false;
-            return Ok(Verdict { file_changed });
+            return Ok(Admitted { file_changed });
         }
         let now = request.on_disk.as_ref();
         let (diff, viewer, opened) = (request.diff, request.viewer, entry.opened.as_ref());
@@ -281,7 +293,7 @@ impl<C> Diffs<C> {
         decide: &Arc<Decide>,
         roots: &Arc<[PathBuf]>,
     ) -> Option<Acceptance> {
-        if decide.decision == Decision::Reject {
+        if decide.verdict.is_rejection() {
             return None;
         }
         let entry = self.entries.get(decide.key.id)?;
@@ -319,6 +331,13 @@ impl<C> Diffs<C> {
     pub(crate) fn note_on_disk(&mut self, id: DiffId, on_disk: OnDisk) {
         if let Some(entry) = self.entries.get_mut(id) {
             entry.decided = Some(on_disk);
+        }
+    }
+
+    /// Somebody decides about a proposal, and has this to say to its agent.
+    pub(crate) fn note(&mut self, id: DiffId, notes: Vec<Note>) {
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.notes = notes;
         }
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::acceptance::Finding;
 use crate::control::on_disk::OnDisk;
 use crate::control::{CompanionStatus, DiffError, DiffRef, Viewer};
-use crate::diffs::{Answer, PendingDiff, SettleRequest, Verdict};
+use crate::diffs::{Admitted, Answer, PendingDiff, SettleRequest};
 use crate::editor::{DiffId, Reply};
 use crate::gate::{Decide, Ruling};
 use crate::pending::ProposalKey;
@@ -120,7 +120,7 @@ pub(crate) enum Command {
     /// Whether a decision is valid is answered at once; its result, once the editor has answered.
     Settle {
         request: SettleRequest,
-        verdict: oneshot::Sender<Result<Verdict, DiffError>>,
+        admitted: oneshot::Sender<Result<Admitted, DiffError>>,
         caller: Caller,
     },
     /// Answered when it was sent to agents, or would have been.

@@ -7,8 +7,9 @@ mod doubts;
 
 use std::time::{Duration, Instant};
 
-use pillion_protocol::Outcome;
-use serde::Serialize;
+use pillion_protocol::verdict::MAX_NOTES;
+use pillion_protocol::{Outcome, Verdict};
+use serde::{Deserialize, Serialize};
 
 use crate::pending::{ProposalKey, Stale};
 pub(crate) use doubts::{Doubt, Weighed, weigh, weigh_blind};
@@ -31,30 +32,21 @@ const TOO_SOON: &str = "tooSoon";
 /// The key is held down.
 const HELD_DOWN: &str = "held";
 
+/// The notes are too long.
+const TOO_LONG: &str = "notesTooLong";
+
 /// What the person decided about one revision of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decide {
     /// The revision that the view showed.
     pub key: ProposalKey,
-    /// What was decided.
-    pub decision: Decision,
+    /// What was decided, with the notes for the agent.
+    pub verdict: Verdict,
     /// What the person has seen of it; none of a view that cannot know, and where closing the view rejects.
     pub seen: Option<Seen>,
     /// The text of the file that the proposal was compared with last, as a fingerprint; none if that is the text that
     /// came with the proposal.
     pub base: Option<String>,
-}
-
-/// Accepted or not.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    /// The agent is to write it.
-    Accept {
-        /// The whole text as it stood in the view; none if that is the proposal as it came.
-        content: Option<String>,
-    },
-    /// The agent is not to write it.
-    Reject,
 }
 
 /// What a view knows about how its person came to a decision.
@@ -93,10 +85,21 @@ pub struct Unseen {
 /// What the gate answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
-    /// The decision counts, and is on its way to the agent: the view goes away.
-    Settled,
+    /// The decision counts, and is on its way to the agent: the view goes away. If there were notes: what becomes of
+    /// them, for the person.
+    Settled(Option<Told>),
     /// It does not count, and the view stays.
     Refused(Refusal),
+}
+
+/// What becomes of the notes for the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// When the agent gets them, or that it does not: a sentence for people, without a final full stop.
+    pub message: String,
+    /// The notes as a text for the person's clipboard, where no agent takes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clipboard: Option<String>,
 }
 
 /// Why a decision does not count.
@@ -131,16 +134,13 @@ struct Asked {
 impl Decide {
     /// Of a view that cannot know what its person has seen.
     pub fn blind(key: ProposalKey, outcome: Outcome) -> Self {
-        let (decision, base) = match outcome {
-            Outcome::Accepted { content, base } => {
-                let content = Some(content);
-                (Decision::Accept { content }, base)
-            }
-            Outcome::Rejected => (Decision::Reject, None),
+        let (verdict, base) = match outcome {
+            Outcome::Accepted { content, base } => (Verdict::accept(Some(content)), base),
+            Outcome::Rejected => (Verdict::reject(), None),
         };
         Self {
             key,
-            decision,
+            verdict,
             seen: None,
             base,
         }
@@ -176,7 +176,7 @@ impl Ruling {
 
     /// Whether the decision counts.
     pub fn is_settled(&self) -> bool {
-        *self == Self::Settled
+        matches!(self, Self::Settled(_))
     }
 }
 
@@ -187,6 +187,14 @@ impl Refusal {
             message: message.to_string(),
             repeat: false,
         }
+    }
+
+    /// The notes have so many bytes.
+    pub(crate) fn too_long(bytes: usize) -> Self {
+        let text = format!(
+            "your notes have {bytes} bytes, and the limit is {MAX_NOTES}: shorten them, then decide again"
+        );
+        Self::new(TOO_LONG, text)
     }
 
     /// Whether only its time was wrong: a question that is on the screen stays there.

@@ -18,6 +18,7 @@ mod disk;
 mod editor;
 mod endpoint;
 mod event;
+mod feedback;
 pub mod gate;
 mod line_endings;
 mod lost;

@@ -20,9 +20,10 @@ use crate::context::Context;
 use crate::diffs::{Action, Diffs};
 use crate::editor::{Compares, Editor, EditorEvent, Reply, Status};
 use crate::event::{Caller, Event, Events};
+use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
 use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
-use crate::outbox::Delivery;
+use crate::outbox::{Delivery, Mention};
 use crate::pending::{ProposalKey, Proposed};
 use crate::presence::{Order, Presence};
 use crate::sessions::{SessionId, Sessions};
@@ -62,6 +63,7 @@ pub(crate) struct MainLoop {
     losses: Losses,
     written: Written,
     turns: Turns,
+    feedback: Feedback,
     asking: Asking,
     upkeep: Instant,
     /// When freed memory is returned to the system.
@@ -96,6 +98,7 @@ impl MainLoop {
             losses,
             written: Written::default(),
             turns: Turns::default(),
+            feedback: Feedback::default(),
             asking: Asking::default(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
@@ -282,15 +285,14 @@ impl MainLoop {
 
     fn stream_opened(&mut self, session: &SessionId) {
         // On every stream: what the one before took may not have arrived.
-        if let Some(outbox) = self.sessions.outbox(session) {
-            outbox.push_context(self.context.current());
-        }
+        self.push_context(session, self.context.current());
         self.report_agents();
     }
 
     fn session_gone(&mut self, session: &SessionId, now: Instant) {
         self.lose_undelivered(session);
         self.asking.forget(session);
+        self.feedback.forget(session);
         if self.sessions.forget(session) {
             tracing::info!("session gone");
             self.turns.forget(session);
@@ -323,6 +325,7 @@ impl MainLoop {
                     session,
                     delivery,
                     accepted,
+                    remark,
                 } => {
                     if delivery.outcome == Outcome::Rejected {
                         self.asking.rejected(&session, &delivery.file_path);
@@ -340,6 +343,9 @@ impl MainLoop {
                         if let Some(lost) = former {
                             self.losses.add(lost);
                         }
+                    }
+                    if let Some(remark) = remark.filter(Remark::is_taken) {
+                        self.remark(&session, remark);
                     }
                 }
                 Action::Lose(lost) => self.losses.add(lost),
@@ -382,10 +388,30 @@ impl MainLoop {
     }
 
     fn send_context(&mut self, context: &Arc<IdeContext>) {
-        for outbox in self.sessions.outboxes() {
-            outbox.push_context(Arc::clone(context));
+        for session in self.sessions.ids() {
+            self.push_context(&session, Arc::clone(context));
         }
         self.report_status();
+    }
+
+    fn push_context(&mut self, session: &SessionId, context: Arc<IdeContext>) {
+        if let Some(outbox) = self.sessions.outbox(session) {
+            outbox.push_context(self.feedback.with_context(session, context));
+        }
+    }
+
+    /// The person has something to say to an agent: its model reads that with the next prompt.
+    fn remark(&mut self, session: &SessionId, remark: Remark) {
+        let mention = remark.mention().map(|(path, lines)| Mention {
+            path: path.to_owned(),
+            lines,
+        });
+        let context = self.context.current();
+        self.feedback.add(session, remark, &context);
+        self.push_context(session, context);
+        if let Some((outbox, mention)) = self.sessions.outbox(session).zip(mention) {
+            outbox.push_mention(mention);
+        }
     }
 
     /// Tells the editor which agents listen, if that changed.

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use pillion_protocol::{IdeContext, Outcome};
+use pillion_protocol::{IdeContext, Note, Outcome};
 use tokio::sync::watch;
 
 use crate::request_id::RequestId;
@@ -49,6 +49,8 @@ pub(crate) struct Delivery {
     pub(crate) outcome: Outcome,
     /// Whether it carries another text than the agent proposed: nobody else has that one.
     pub(crate) is_edited: bool,
+    /// What goes with it, to one of Pillion's own commands.
+    pub(crate) notes: Vec<Note>,
 }
 
 /// A proposal of an agent that names each of them, and waits for its outcome in the call itself.
@@ -68,6 +70,7 @@ impl Delivery {
             tab: Some(tab),
             outcome: Outcome::Rejected,
             is_edited: false,
+            notes: Vec::new(),
         }
     }
 

@@ -23,5 +23,6 @@ pub mod serve;
 pub mod uninstall;
 
 mod control_client;
+mod notes;
 mod output;
 mod position;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::dialect::Dialect;
+use crate::verdict::{Note, OUTCOME_NOTES};
 
 /// The tool that shows a proposal (C5.1).
 pub const OPEN_DIFF: &str = "openDiff";
@@ -121,14 +122,20 @@ impl Outcome {
         }
     }
 
-    /// The notification's params, for the `file_path` that the agent sent (C5.8).
-    pub fn into_params(self, file_path: String) -> Value {
+    /// The notification's params, for the `file_path` that the agent sent (C5.8). The contract knows nothing of
+    /// notes: only for [`Dialect::Script`].
+    pub fn into_params(self, file_path: String, notes: &[Note]) -> Value {
         let mut params = Map::from_iter([("filePath".to_owned(), Value::String(file_path))]);
+        let mut meta = Map::new();
         if let Self::Accepted { content, base } = self {
             params.insert("content".to_owned(), Value::String(content));
-            if let Some(base) = base {
-                params.insert("_meta".to_owned(), json!({DIFF_BASE: base}));
-            }
+            meta.extend(base.map(|base| (DIFF_BASE.to_owned(), Value::String(base))));
+        }
+        if !notes.is_empty() {
+            meta.insert(OUTCOME_NOTES.to_owned(), json!(notes));
+        }
+        if !meta.is_empty() {
+            params.insert("_meta".to_owned(), Value::Object(meta));
         }
         Value::Object(params)
     }
@@ -222,12 +229,12 @@ mod tests {
         let accepted = Outcome::accepted("x\r\n");
         assert_eq!(accepted.method(), "ide/diffAccepted");
         assert_eq!(
-            accepted.into_params("/a".into()),
+            accepted.into_params("/a".into(), &[]),
             json!({"filePath": "/a", "content": "x\r\n"})
         );
         assert_eq!(Outcome::Rejected.method(), "ide/diffRejected");
         assert_eq!(
-            Outcome::Rejected.into_params("/a".into()),
+            Outcome::Rejected.into_params("/a".into(), &[]),
             json!({"filePath": "/a"})
         );
     }
@@ -239,7 +246,7 @@ mod tests {
                 content: "x".into(),
                 base: Some("absent".into()),
             };
-            let params = accepted.for_agent(agent).into_params("/a".into());
+            let params = accepted.for_agent(agent).into_params("/a".into(), &[]);
             let expected = match agent {
                 Dialect::Script => {
                     r#"{"_meta":{"pillion/base":"absent"},"content":"x","filePath":"/a"}"#

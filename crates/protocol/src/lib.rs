@@ -8,6 +8,7 @@
 //! - [`token`]: secrets that never show in a log (C3).
 //! - [`context`]: what the editor shows, and the rules of both sides (C4).
 //! - [`diff`]: the two tools and their outcomes (C5).
+//! - [`verdict`]: the decision of a person, with notes for the agent.
 //! - [`claude`]: Claude Code's protocol, which is another one.
 //! - [`diagnostics`]: the problems that an editor shows.
 //! - [`json`]: JSON of others, in bounded memory.
@@ -23,6 +24,7 @@ pub mod json;
 pub mod runs_code;
 pub mod surrogates;
 pub mod token;
+pub mod verdict;
 
 pub use context::{Cursor, File, IdeContext, Position, Range, WorkspaceState};
 pub use diagnostics::{Diagnostic, FileDiagnostics, Severity};
@@ -30,6 +32,7 @@ pub use dialect::Dialect;
 pub use diff::{OpenDiff, Outcome};
 pub use discovery::{DiscoveryFile, IdeInfo};
 pub use token::Token;
+pub use verdict::{Decision, Note, Verdict};
 
 /// What Pillion's conformance suite calls itself as an agent. It starts the commands of the person who
 /// checks a companion.

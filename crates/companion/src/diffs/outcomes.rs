@@ -4,6 +4,8 @@ use pillion_protocol::{Dialect, Outcome};
 
 use super::{Action, Answer, Diffs, Entry, State};
 use crate::editor::DiffId;
+use crate::feedback::Remark;
+use crate::gate::Told;
 use crate::line_endings::Tool;
 use crate::lost::{Loss, Lost};
 use crate::outbox::Delivery;
@@ -14,6 +16,7 @@ impl<C> Diffs<C> {
         let entry = self.entries.remove(id)?;
         let is_edited = matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposal.proposed);
         let accepted = entry.accepted(&outcome, is_edited);
+        let remark = entry.remark(&outcome);
         let outcome = match (outcome, &entry.as_written) {
             (Outcome::Accepted { .. }, Some(as_written))
                 if !is_edited && entry.tool != Some(Tool::Write) =>
@@ -26,17 +29,22 @@ impl<C> Diffs<C> {
         if outcome != Outcome::Rejected {
             self.note_accepted(&entry);
         }
-        let proposal = entry.proposal;
+        let (proposal, notes) = (entry.proposal, entry.notes);
         let delivery = Delivery {
             file_path: proposal.file_path,
             tab: proposal.tab,
             outcome: outcome.for_agent(proposal.agent),
             is_edited,
+            notes: match proposal.agent {
+                Dialect::Script => notes,
+                _ => Vec::new(),
+            },
         };
         Some(Action::Notify {
             session: proposal.session,
             delivery,
             accepted,
+            remark,
         })
     }
 
@@ -86,6 +94,24 @@ impl<C> Entry<C> {
         })
     }
 
+    /// What the person who has decided has to say.
+    fn remark(&self, outcome: &Outcome) -> Option<Remark> {
+        let proposal = &self.proposal;
+        let shown = match outcome {
+            Outcome::Accepted { content, .. } => content,
+            Outcome::Rejected => &*proposal.proposed,
+        };
+        let is_there = self.opened.as_ref().is_some_and(|it| it.stamp.is_some());
+        Remark::new(
+            proposal.agent,
+            &proposal.file_path,
+            outcome,
+            shown,
+            is_there,
+            &self.notes,
+        )
+    }
+
     /// The outcome with one line feed more, where the agent's release drops one: from the text of a new
     /// file, of one that did not end with one, or one that it writes whole.
     pub(super) fn with_last_line_feed(&self, outcome: Outcome) -> Outcome {
@@ -127,7 +153,18 @@ impl<C> Entry<C> {
             session: proposal.session.clone(),
             delivery: Delivery::rejection(proposal.file_path.clone(), tab),
             accepted: None,
+            remark: None,
         })
+    }
+}
+
+impl<C> Action<C> {
+    /// What becomes of the notes that go with it.
+    pub(crate) fn told(&self) -> Option<Told> {
+        match self {
+            Self::Notify { remark, .. } => remark.as_ref().map(Remark::told),
+            _ => None,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::Verdict;
+use super::Admitted;
 use crate::control::on_disk::OnDisk;
 use crate::control::{DiffError, DiffRef, Viewer};
 
@@ -51,7 +51,7 @@ impl Seen {
         viewer: Viewer,
         opened: Option<&OnDisk>,
         now: Option<&OnDisk>,
-    ) -> Result<Verdict, DiffError> {
+    ) -> Result<Admitted, DiffError> {
         let DiffRef { id, revision } = named;
         is_current(named, current)?;
         let shown = self.shown_to(viewer);
@@ -67,7 +67,7 @@ impl Seen {
         if revision.is_none() && file_changed {
             return Err(DiffError::FileChanged { id, current });
         }
-        Ok(Verdict { file_changed })
+        Ok(Admitted { file_changed })
     }
 
     fn shown_to(&self, viewer: Viewer) -> Option<&Shown> {
@@ -175,7 +175,7 @@ mod tests {
         let judge = |seen: &Seen, revision, opened: &Option<OnDisk>| {
             seen.judge(diff(revision), 1, ME, opened.as_ref(), new.as_ref())
         };
-        let changed = |file_changed| Ok(Verdict { file_changed });
+        let changed = |file_changed| Ok(Admitted { file_changed });
         let refused = || Err(DiffError::FileChanged { id: 7, current: 1 });
         assert_eq!(judge(&seen, Some(1), &old), changed(true));
         assert_eq!(judge(&seen, Some(1), &None), changed(false));

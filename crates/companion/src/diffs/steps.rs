@@ -4,15 +4,16 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::Outcome;
+use pillion_protocol::{Decision, Outcome};
 
 use super::outcomes::closed_answer;
 use super::seen::Seen;
-use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, TargetCheck, Waiting};
+use super::{
+    Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, Settlement, State, TargetCheck, Waiting,
+};
 use crate::control::on_disk::OnDisk;
 use crate::disk::CHECK_TIMEOUT;
 use crate::editor::{CloseReason, Diff, DiffId};
-use crate::gate::Decision;
 use crate::line_endings::MAY_LOSE_LINE_FEED;
 use crate::pending::ProposalKey;
 use crate::request_id::RequestId;
@@ -70,6 +71,7 @@ impl<C> Diffs<C> {
             opened_text: None,
             decided: None,
             seen,
+            notes: Vec::new(),
             state: State::Checking {
                 caller,
                 deadline: now + CHECK_TIMEOUT,
@@ -189,11 +191,12 @@ impl<C> Diffs<C> {
                 Vec::new()
             }
             (State::CommandAccepts { waiting }, outcome) => {
+                let notified = self.notify(id, outcome);
                 let answer = waiting.map(|waiting| Action::Answer {
                     caller: waiting.caller,
-                    answer: Ok(Answer::Settled),
+                    answer: Ok(settled(false, notified.as_ref())),
                 });
-                self.notify(id, outcome).into_iter().chain(answer).collect()
+                notified.into_iter().chain(answer).collect()
             }
             (_, outcome) => opened.into_iter().chain(self.notify(id, outcome)).collect(),
         }
@@ -251,20 +254,15 @@ impl<C> Diffs<C> {
                 std::iter::once(answer).chain(unused).collect()
             }
             (State::CommandAccepts { waiting }, text) => {
-                let (answer, outcome) = match text {
+                let (answer, notified) = match text {
                     Ok(content) => {
                         let is_edited = *content != *entry.proposal.proposed;
-                        let settled = if is_edited {
-                            Answer::SettledWithEdits
-                        } else {
-                            Answer::Settled
-                        };
-                        (Ok(settled), Some(Outcome::accepted(content)))
+                        let notified = self.notify(id, Outcome::accepted(content));
+                        (Ok(settled(is_edited, notified.as_ref())), notified)
                     }
                     // Nothing was decided: the diff stays pending.
                     Err(reason) => (Err(reason), None),
                 };
-                let notified = outcome.and_then(|outcome| self.notify(id, outcome));
                 let answered = waiting.map(|waiting| Action::Answer {
                     caller: waiting.caller,
                     answer,
@@ -314,15 +312,11 @@ impl<C> Diffs<C> {
             } => Outcome::accepted(content),
             Decision::Reject => Outcome::Rejected,
         };
-        let answer = Ok(Answer::Settled);
-        let settled = [
-            entry.close(CloseReason::Overruled),
-            Action::Answer { caller, answer },
-        ];
-        self.notify(id, outcome)
-            .into_iter()
-            .chain(settled)
-            .collect()
+        let close = entry.close(CloseReason::Overruled);
+        let notified = self.notify(id, outcome);
+        let answer = Ok(settled(false, notified.as_ref()));
+        let answer = Action::Answer { caller, answer };
+        notified.into_iter().chain([close, answer]).collect()
     }
 
     /// The session is gone for good: its views go away.
@@ -452,6 +446,11 @@ impl<C> Diffs<C> {
         let open = own.filter(|entry| !matches!(entry.state, State::AgentCloses { .. }));
         open.map(|entry| entry.proposal.name().to_owned()).collect()
     }
+}
+
+fn settled<C>(is_edited: bool, notified: Option<&Action<C>>) -> Answer {
+    let told = notified.and_then(Action::told);
+    Answer::Settled(Settlement { is_edited, told })
 }
 
 impl<C> Entry<C> {

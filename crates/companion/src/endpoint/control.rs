@@ -17,9 +17,9 @@ use crate::control::{
     COMMANDING_HEADER, DiffError, DiffRef, DiffSummary, DiffText, Focus, Mentioned, MentionedFile,
     PROCESS_HEADER, Settle, Settled, VIEWER_HEADER, Viewer,
 };
-use crate::diffs::{Answer, PendingDiff, SettleRequest};
+use crate::diffs::{Answer, PendingDiff, SettleRequest, Settlement};
 use crate::event::{Command, Event};
-use crate::gate::Decision;
+use crate::gate;
 use crate::pending::ProposalKey;
 use crate::speaker::{self, Speaker};
 use crate::wire::Wire;
@@ -93,35 +93,42 @@ pub(super) async fn settle(
     let Settle {
         id,
         revision,
-        accept,
-        content,
+        mut verdict,
     } = shared.heard(headers, body, wire).await?;
+    if let Err(bytes) = verdict.tidy_notes() {
+        let reason = gate::Refusal::too_long(bytes).message;
+        return Err(refused(DiffError::Failed { reason }));
+    }
     let diff = DiffRef { id, revision };
     let found = shared.ask(headers, |answer| Command::Diff { diff, answer });
     let on_disk = shared.check(&[found.await?.map_err(refused)?]).await;
     let request = SettleRequest {
         diff,
         viewer: viewer(headers),
-        decision: match accept {
-            true => Decision::Accept { content },
-            false => Decision::Reject,
-        },
+        verdict,
         on_disk: on_disk.into_iter().next().flatten(),
     };
-    let (verdict, judged) = oneshot::channel();
+    let (admitted, judged) = oneshot::channel();
     let (caller, answer) = oneshot::channel();
     shared.command(Command::Settle {
         request,
-        verdict,
+        admitted,
         caller,
     })?;
-    let verdict = judged.await.map_err(|_| Refusal::stopping())?;
-    let verdict = verdict.map_err(refused)?;
+    let admitted = judged.await.map_err(|_| Refusal::stopping())?;
+    let admitted = admitted.map_err(refused)?;
     match answer.await.map_err(|_| Refusal::stopping())? {
-        Ok(settled) => Ok(response::json(&Settled {
-            edited: settled == Answer::SettledWithEdits,
-            file_changed: verdict.file_changed,
-        })),
+        Ok(answer) => {
+            let settlement = match answer {
+                Answer::Settled(settlement) => settlement,
+                _ => Settlement::default(),
+            };
+            Ok(response::json(&Settled {
+                edited: settlement.is_edited,
+                file_changed: admitted.file_changed,
+                told: settlement.told,
+            }))
+        }
         Err(reason) => Err(refused(DiffError::Failed { reason })),
     }
 }

@@ -49,7 +49,7 @@ impl Scene {
     fn decide_as(&mut self, seen: Option<Seen>) -> &'static str {
         let decide = Decide {
             key: self.key,
-            decision: Decision::Accept { content: None },
+            verdict: Verdict::accept(None),
             seen,
             base: None,
         };

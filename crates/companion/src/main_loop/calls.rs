@@ -206,16 +206,18 @@ impl MainLoop {
         }
         let answer = Ok(Answer::ClosedAll(names.len()));
         self.perform(vec![Action::Answer { caller, answer }]);
-        self.repeat_context(session);
+        if self.feedback.turn_begins(session) {
+            self.push_context(session, self.context.current());
+        } else {
+            self.repeat_context(session);
+        }
     }
 
     /// Tells an agent again which file the person sees, if there is one.
-    pub(super) fn repeat_context(&self, session: &SessionId) {
+    pub(super) fn repeat_context(&mut self, session: &SessionId) {
         let current = self.context.current();
-        if let Some(outbox) = self.sessions.outbox(session)
-            && current.active_file().is_some()
-        {
-            outbox.push_context(current);
+        if current.active_file().is_some() {
+            self.push_context(session, current);
         }
     }
 

@@ -26,16 +26,16 @@ impl MainLoop {
             }
             Command::Settle {
                 request,
-                verdict,
+                admitted,
                 caller,
             } => {
                 let judged = self.diffs.judge(&request);
                 let stands = judged.is_ok();
                 // A command that does not wait any more has not decided.
-                if verdict.send(judged).is_ok() && stands {
+                if admitted.send(judged).is_ok() && stands {
                     let SettleRequest {
                         diff,
-                        decision,
+                        verdict,
                         on_disk,
                         ..
                     } = request;
@@ -43,7 +43,8 @@ impl MainLoop {
                     if let Some(on_disk) = on_disk {
                         self.diffs.note_on_disk(id, on_disk);
                     }
-                    let actions = self.diffs.settle(id, decision, caller, now);
+                    self.diffs.note(id, verdict.notes);
+                    let actions = self.diffs.settle(id, verdict.decision, caller, now);
                     self.perform(actions);
                 }
             }

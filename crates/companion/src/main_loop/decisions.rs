@@ -3,18 +3,23 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::Outcome;
+use pillion_protocol::{Decision, Outcome, Verdict};
 
 use super::MainLoop;
 use crate::acceptance::Finding;
+use crate::diffs::Action;
 use crate::editor::Reply;
-use crate::gate::{Decide, Decision, Refusal, Ruling};
+use crate::feedback;
+use crate::gate::{Decide, Refusal, Ruling};
 use crate::pending::ProposalKey;
 
 impl MainLoop {
-    pub(super) fn decided(&mut self, decide: Decide, reply: Reply<Ruling>, now: Instant) {
+    pub(super) fn decided(&mut self, mut decide: Decide, reply: Reply<Ruling>, now: Instant) {
         if let Err(stale) = self.diffs.check_current(decide.key) {
             return reply.done(Ruling::stale(stale));
+        }
+        if let Err(bytes) = decide.verdict.tidy_notes() {
+            return refuse(decide.key, Refusal::too_long(bytes), reply);
         }
         if let Err(refusal) = self.gate.look(&decide, now) {
             return refuse(decide.key, refusal, reply);
@@ -59,7 +64,8 @@ impl MainLoop {
         // A disk that hangs may still hold it.
         let decide = Arc::unwrap_or_clone(decide);
         let ProposalKey { id, revision } = decide.key;
-        let outcome = match decide.decision {
+        let Verdict { decision, notes } = decide.verdict;
+        let outcome = match decision {
             Decision::Accept { content } => {
                 let proposed = || {
                     self.diffs
@@ -72,9 +78,12 @@ impl MainLoop {
             }
             Decision::Reject => Outcome::Rejected,
         };
+        let left_over = feedback::left_over(&notes);
+        self.diffs.note(id, notes);
         let actions = self.diffs.resolved(id, revision, outcome);
+        let told = actions.iter().find_map(Action::told).or(left_over);
         self.perform(actions);
-        reply.done(Ruling::Settled);
+        reply.done(Ruling::Settled(told));
     }
 }
 

@@ -283,6 +283,7 @@ pub(super) fn write_push(push: Push, agent: Dialect, out: &mut Vec<u8>) {
             file_path,
             tab,
             outcome,
+            notes,
             ..
         }) => match tab {
             Some(tab) => {
@@ -292,7 +293,11 @@ pub(super) fn write_push(push: Push, agent: Dialect, out: &mut Vec<u8>) {
                 };
                 Answer::new(tab.request, Ok(Success::Blocks(blocks))).write_to(out);
             }
-            None => write_notification(out, outcome.method(), outcome.into_params(file_path)),
+            None => write_notification(
+                out,
+                outcome.method(),
+                outcome.into_params(file_path, &notes),
+            ),
         },
     }
 }

@@ -12,6 +12,7 @@ fn rejection(path: &str) -> Delivery {
         file_path: path.into(),
         outcome: Outcome::Rejected,
         is_edited: false,
+        notes: Vec::new(),
     }
 }
 
@@ -21,6 +22,7 @@ fn accepted(path: &str, is_edited: bool) -> Delivery {
         file_path: path.into(),
         outcome: Outcome::accepted("x"),
         is_edited,
+        notes: Vec::new(),
     }
 }
 

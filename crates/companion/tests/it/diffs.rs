@@ -8,7 +8,7 @@ use pillion_companion::control::{
 };
 use pillion_companion::gate::Ruling;
 use pillion_companion::{CloseReason, EditorEvent, Stale};
-use pillion_protocol::{Dialect, Outcome};
+use pillion_protocol::{Dialect, Outcome, Verdict};
 use tokio::time::timeout;
 
 use crate::support::{RawStream, STOPS, TestCompanion, initialize, next_outcome};
@@ -246,8 +246,7 @@ async fn commands_list_accept_and_reject() {
     let mut settle = Settle {
         id: diff.id.0,
         revision: None,
-        accept: true,
-        content: None,
+        verdict: Verdict::accept(None),
     };
     let (settled, closed) =
         tokio::join!(commands.settle(&settle), companion.editor.close("edited"));
@@ -295,8 +294,7 @@ async fn a_proposal_that_a_viewer_was_not_shown_is_not_accepted() {
     let settle = |revision, content: Option<&str>| Settle {
         id: 1,
         revision,
-        accept: true,
-        content: content.map(str::to_owned),
+        verdict: Verdict::accept(content.map(str::to_owned)),
     };
     for (revision, content) in [
         (None, None),

@@ -113,7 +113,7 @@ impl TestCompanion {
 
     /// The person decides, as a view tells that cannot know what they saw, and the companion carries it out.
     pub async fn decide(&self, diff: &Diff, outcome: Outcome) {
-        assert_eq!(self.ruling(diff, outcome).await, Ruling::Settled);
+        assert_eq!(self.ruling(diff, outcome).await, Ruling::Settled(None));
     }
 
     /// What the companion rules about a decision.

@@ -2,8 +2,9 @@
 
 use std::time::SystemTime;
 
-use pillion_companion::gate::{Decide, Decision, NOT_SEEN, Ruling};
+use pillion_companion::gate::{Decide, NOT_SEEN, Ruling};
 use pillion_companion::{DiffId, ProposalKey, Stale};
+use pillion_protocol::Verdict;
 
 use super::Bridge;
 use super::done::Decided;
@@ -40,7 +41,7 @@ impl Bridge {
         let content = Some(view.form.text(&held));
         let decide = Decide {
             key,
-            decision: Decision::Accept { content },
+            verdict: Verdict::accept(content),
             seen: Some(view.seen(at)),
             base: view.base(),
         };
@@ -58,7 +59,7 @@ impl Bridge {
     pub(super) fn ruled(&mut self, key: ProposalKey, ruling: &Ruling) {
         let Asked { client, closed } = self.ruling.remove(&key.id).unwrap_or_default();
         let refusal = match ruling {
-            Ruling::Settled => {
+            Ruling::Settled(_) => {
                 if let Ok(view) = self.views.take(key) {
                     self.take_away(view, Settled::ByPerson);
                 }
@@ -125,7 +126,7 @@ impl Bridge {
         }
         let decide = Decide {
             key,
-            decision: Decision::Reject,
+            verdict: Verdict::reject(),
             seen: None,
             base: None,
         };

@@ -10,8 +10,7 @@ use serde_json::Value;
 
 use super::asked::{Asked, Requests};
 use super::messages::{
-    CLOSE_DIFF, Choice, CloseDiff, Content, DIFF_TEXT, Decide, Decided, DiffText, OPEN_DIFF,
-    OpenDiff, Seen,
+    CLOSE_DIFF, CloseDiff, Content, DIFF_TEXT, Decide, Decided, DiffText, OPEN_DIFF, OpenDiff, Seen,
 };
 use crate::{message, uri};
 
@@ -143,13 +142,7 @@ impl Diffs {
     pub fn decide(&mut self, request: RequestId, params: Decide) -> Result<gate::Decide, Message> {
         let (id, revision) = (DiffId(params.id), params.revision);
         let key = ProposalKey { id, revision };
-        let decision = match params.decision {
-            Choice::Accept => gate::Decision::Accept {
-                content: params.content,
-            },
-            Choice::Reject => gate::Decision::Reject,
-        };
-        if params.decision == Choice::Accept && params.seen.is_none() {
+        if !params.verdict.is_rejection() && params.seen.is_none() {
             let error = message::invalid("seen: missing, and this is not a rejection".to_owned());
             return Err(message::answer(request, Err(error)));
         }
@@ -164,7 +157,7 @@ impl Diffs {
         self.deciding.insert(key, request);
         Ok(gate::Decide {
             key,
-            decision,
+            verdict: params.verdict,
             seen: params.seen.map(|seen| seen.among(hunks)),
             base: None,
         })

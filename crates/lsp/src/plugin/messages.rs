@@ -6,7 +6,8 @@ use std::ops;
 
 use pillion_companion::CloseReason;
 use pillion_companion::gate::Ruling;
-use pillion_protocol::{Dialect, Position};
+use pillion_protocol::verdict::Lines;
+use pillion_protocol::{Dialect, Position, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::merge::Merged;
 use serde::{Deserialize, Serialize};
@@ -62,17 +63,9 @@ pub struct Range {
 pub struct Decide {
     pub id: u64,
     pub revision: u32,
-    pub decision: Choice,
-    pub content: Option<String>,
+    #[serde(flatten)]
+    pub verdict: Verdict,
     pub seen: Option<Seen>,
-}
-
-/// Accepted or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Choice {
-    Accept,
-    Reject,
 }
 
 /// What the plugin knows about how the person came to a decision.
@@ -92,6 +85,7 @@ pub struct Decided {
     pub code: Option<&'static str>,
     pub message: Option<String>,
     pub repeat: bool,
+    pub clipboard: Option<String>,
 }
 
 /// Find where two texts differ.
@@ -142,13 +136,6 @@ pub struct Span {
 pub struct Mention {
     pub uri: String,
     pub lines: Option<Lines>,
-}
-
-/// Lines of a file, from 0, both of them included.
-#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
-pub struct Lines {
-    pub first: u32,
-    pub last: u32,
 }
 
 /// The answer to a [`MENTION`].
@@ -302,17 +289,22 @@ impl From<&Hunk> for HunkLines {
 impl From<Ruling> for Decided {
     fn from(ruling: Ruling) -> Self {
         match ruling {
-            Ruling::Settled => Self {
-                settled: true,
-                code: None,
-                message: None,
-                repeat: false,
-            },
+            Ruling::Settled(told) => {
+                let (message, clipboard) = told.map(|it| (it.message, it.clipboard)).unzip();
+                Self {
+                    settled: true,
+                    code: None,
+                    message,
+                    repeat: false,
+                    clipboard: clipboard.flatten(),
+                }
+            }
             Ruling::Refused(refusal) => Self {
                 settled: false,
                 code: Some(refusal.code),
                 message: Some(refusal.message),
                 repeat: refusal.repeat,
+                clipboard: None,
             },
         }
     }

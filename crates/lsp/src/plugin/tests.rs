@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use pillion_companion::CloseReason;
+use pillion_protocol::{Note, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::{Text, merge};
 use serde::Serialize;
@@ -73,6 +74,7 @@ fn sample(field: &Field, tables: &Tables) -> Value {
         "`accepted` or `rejected`" => json!("accepted"),
         "`accept` or `reject`" => json!("accept"),
         "integer[]" => json!([7]),
+        "Note[]" => json!([object(&tables["`pillion/decide` (request): Note"], tables)]),
         "Seen" => object(&tables["`pillion/decide` (request): Seen"], tables),
         "Hunk[]" => json!([object(
             &tables["`pillion/openDiff` (request): Hunk"],
@@ -220,6 +222,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 check_read::<Range>(fields, &tables);
             }
             "`pillion/decide` (request)" => check_read::<Decide>(fields, &tables),
+            "`pillion/decide` (request): Note" => check_read::<Note>(fields, &tables),
             "`pillion/decide` (request): Seen" => check_read::<Seen>(fields, &tables),
             "`pillion/decide` (request): The answer" => {
                 check_written(decided(), fields, &tables);
@@ -277,7 +280,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 28, "every table was found");
+    assert_eq!(tables.len(), 29, "every table was found");
 }
 
 fn open_diff() -> OpenDiff<'static> {
@@ -305,6 +308,7 @@ fn decided() -> Decided {
         code: Some("tooSoon"),
         message: Some(String::new()),
         repeat: true,
+        clipboard: Some(String::new()),
     }
 }
 
@@ -421,7 +425,9 @@ fn every_reason_and_every_outcome_is_on_the_page() {
     let others = ["pillion/openDiff".to_owned()].into();
     assert_eq!(&on_page - &others, wire(reasons));
     let on_page = words(&field("`pillion/decide` (request)", "decision").kind);
-    assert_eq!(on_page, wire([Choice::Accept, Choice::Reject]));
+    let decisions =
+        [Verdict::accept(None), Verdict::reject()].map(|it| json!(it)["decision"].clone());
+    assert_eq!(on_page, wire(decisions));
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use pillion_companion::control::{DiffRef, Settle};
+use pillion_companion::control::DiffRef;
+use pillion_protocol::Verdict;
 use pillion_text::stderr;
 
 use super::control_client;
+use super::notes::Notes;
 use crate::args::Target;
 
 /// Accept a pending diff
@@ -33,6 +35,9 @@ pub struct Args {
     content_file: Option<PathBuf>,
 
     #[command(flatten)]
+    notes: Notes,
+
+    #[command(flatten)]
     target: Target,
 }
 
@@ -40,14 +45,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let content = args.content_file.as_deref().map(control_client::read_text);
     let content = content.transpose()?;
     let is_empty = content.as_deref() == Some("");
-    let DiffRef { id, revision } = args.diff;
-    let settle = Settle {
-        id,
-        revision,
-        accept: true,
-        content,
-    };
-    let settled = control_client::ask(&args.target, async |it| it.settle(&settle).await)?;
+    let verdict = Verdict::accept(content);
+    let settled = args.notes.settle(&args.target, args.diff, verdict)?;
     if is_empty {
         stderr::warn(
             "Gemini CLI and Qwen Code ignore an empty text and write the one that they proposed",

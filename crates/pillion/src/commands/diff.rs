@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::Context;
 use pillion_agent::{Client, ClientError, Updates};
 use pillion_discovery::{Environment, FileError, kept_text};
-use pillion_protocol::Outcome;
+use pillion_protocol::{Note, Outcome};
 use pillion_text::visible;
 use serde_json::json;
 
@@ -88,10 +88,13 @@ enum End {
         text: String,
         /// What the reviewer compared it with, where the companion says so.
         base: Option<String>,
+        notes: Vec<Note>,
     },
     /// No question was asked: the file has this text.
     Unchanged(String),
-    Rejected,
+    Rejected {
+        notes: Vec<Note>,
+    },
     /// Before anybody decided.
     Stopped {
         stop: Stop,
@@ -140,13 +143,19 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let is_reported = args.json && !matches!(end, End::Stopped { stop: Some(_), .. });
     if is_reported {
         print_json(&path, &end)?;
+    } else {
+        print_notes(end.notes());
     }
     match (end, original) {
         (End::Accepted { .. } | End::Unchanged(_), _) if is_reported => Ok(()),
-        (End::Accepted { text, base }, Some(original)) => write(&original, base.as_deref(), &text),
+        (End::Accepted { text, base, .. }, Some(original)) => {
+            write(&original, base.as_deref(), &text)
+        }
         (End::Unchanged(_), Some(_)) => Ok(()),
         (End::Accepted { text, .. } | End::Unchanged(text), None) => print_text(&text),
-        (End::Rejected, _) => Err(Failure::new(Kind::Refused, "the change was rejected").into()),
+        (End::Rejected { .. }, _) => {
+            Err(Failure::new(Kind::Refused, "the change was rejected").into())
+        }
         (End::Stopped { stop, is_closed }, _) => Err(stopped(stop, is_closed).into()),
     }
 }
@@ -246,7 +255,9 @@ async fn decide(
             tokio::select! {
                 // Who decided in the same moment has decided.
                 biased;
-                decision = updates.decision(path) => return decision.map(End::from),
+                decision = updates.decision(path) => {
+                    return decision.map(|outcome| End::new(outcome, updates.take_notes()));
+                }
                 stop = stop => stop,
             }
         }
@@ -265,7 +276,7 @@ async fn decide(
         Ok(Err(error)) => {
             let late = tokio::time::timeout(LAST_MOMENT, updates.decision(path)).await;
             if let Ok(Ok(decision)) = late {
-                return Ok(End::from(decision));
+                return Ok(End::new(decision, updates.take_notes()));
             }
             // There is nothing to close any more.
             matches!(error, ClientError::Tool(_))
@@ -291,14 +302,39 @@ fn say_waiting(editor: &str) {
     }
 }
 
-impl From<Outcome> for End {
-    fn from(outcome: Outcome) -> Self {
+impl End {
+    fn new(outcome: Outcome, notes: Vec<Note>) -> Self {
         match outcome {
             Outcome::Accepted {
                 content: text,
                 base,
-            } => Self::Accepted { text, base },
-            Outcome::Rejected => Self::Rejected,
+            } => Self::Accepted { text, base, notes },
+            Outcome::Rejected => Self::Rejected { notes },
+        }
+    }
+
+    /// What the person had to say.
+    fn notes(&self) -> &[Note] {
+        match self {
+            Self::Accepted { notes, .. } | Self::Rejected { notes } => notes,
+            Self::Unchanged(_) | Self::Stopped { .. } => &[],
+        }
+    }
+}
+
+/// Prints what the person had to say, with lines from 1.
+fn print_notes(notes: &[Note]) {
+    for Note { lines, text } in notes {
+        match lines {
+            Some(lines) if lines.last > lines.first => stderr::print(format_args!(
+                "note on lines {} to {}: {text}",
+                lines.first + 1,
+                lines.last + 1
+            )),
+            Some(lines) => {
+                stderr::print(format_args!("note on line {}: {text}", lines.first + 1));
+            }
+            None => stderr::print(format_args!("note: {text}")),
         }
     }
 }
@@ -339,12 +375,15 @@ fn print_json(path: &str, end: &End) -> anyhow::Result<()> {
     let (outcome, content) = match end {
         End::Accepted { text, .. } => ("accepted", Some(text.as_str())),
         End::Unchanged(text) => ("unchanged", Some(text.as_str())),
-        End::Rejected => ("rejected", None),
+        End::Rejected { .. } => ("rejected", None),
         End::Stopped { .. } => ("timedOut", None),
     };
     let mut report = json!({"path": path, "outcome": outcome});
     if let Some(content) = content {
         report["content"] = content.into();
+    }
+    if !end.notes().is_empty() {
+        report["notes"] = json!(end.notes());
     }
     print(
         &format!("{}\n", visible::json(&report.to_string())),

@@ -149,6 +149,20 @@ fn read(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
+/// The path and the lines that this names, whether or not the file exists; none if it names no lines.
+pub fn lines_of(argument: &str) -> Option<(&str, Lines)> {
+    let (path, place) = split(argument).pop()?;
+    let lines = match place {
+        Place::Lines(lines) => lines,
+        // The last way to read it is the one without a column.
+        Place::Cursor(Cursor { line, .. }) => Lines {
+            first: line,
+            last: line,
+        },
+    };
+    (!path.is_empty()).then_some((path, lines))
+}
+
 /// The file before what looks like a place, and is none.
 fn file_of_wrong_place(argument: &str) -> Option<&str> {
     let last = before_place(argument)?;
@@ -240,6 +254,20 @@ mod tests {
         assert_eq!(ways("a:3-3"), [("a", 3, 3, true)]);
         for none in ["a:0", "a:-1", "a:7-3", "a:0-3", "a:3-", "a:-3-4"] {
             assert_eq!(ways(none), [], "{none}");
+        }
+    }
+
+    #[test]
+    fn lines_are_named_with_their_file() {
+        let named = |argument| {
+            let (path, lines) = lines_of(argument)?;
+            Some((path, lines.first, lines.last))
+        };
+        assert_eq!(named("a:7"), Some(("a", 7, 7)));
+        assert_eq!(named("a:b:3-7"), Some(("a:b", 3, 7)));
+        assert_eq!(named("a:7:3"), Some(("a:7", 3, 3)));
+        for none in ["a", ":3", "a:0", "a:7-3", "a:x", "3"] {
+            assert_eq!(named(none), None, "{none}");
         }
     }
 

@@ -1,8 +1,9 @@
 //! `pillion reject`.
 
-use pillion_companion::control::{DiffRef, Settle};
+use pillion_companion::control::DiffRef;
+use pillion_protocol::Verdict;
 
-use super::control_client;
+use super::notes::Notes;
 use crate::args::Target;
 
 /// Reject a pending diff
@@ -10,6 +11,8 @@ use crate::args::Target;
 /// `pillion reject 1` rejects whatever the agent proposes now. `pillion reject 1.3` rejects exactly
 /// the third proposal of diff 1; if there is a newer one, the diff stays pending and the exit code
 /// is 1.
+///
+/// `--because` and `--note` reach the agent's model with your next prompt; what is printed says so.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The diff, as listed by `pillion diffs`: its number, optionally with the revision (`1.3`)
@@ -17,16 +20,15 @@ pub struct Args {
     diff: DiffRef,
 
     #[command(flatten)]
+    notes: Notes,
+
+    #[command(flatten)]
     target: Target,
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let DiffRef { id, revision } = args.diff;
-    let settle = Settle {
-        id,
-        revision,
-        accept: false,
-        content: None,
-    };
-    control_client::ask(&args.target, async |it| it.settle(&settle).await).map(drop)
+    let verdict = Verdict::reject();
+    args.notes
+        .settle(&args.target, args.diff, verdict)
+        .map(drop)
 }

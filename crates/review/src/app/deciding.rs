@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use crossterm::event::KeyCode;
-use pillion_companion::gate::{Decide, Decision, Ruling, Seen, Unseen};
+use pillion_companion::gate::{Decide, Ruling, Seen, Unseen};
 use pillion_companion::{ProposalKey, Proposed};
+use pillion_protocol::Verdict;
 use pillion_text::fingerprint;
 
 use super::review_delay::Press;
@@ -47,7 +48,7 @@ impl App {
         let said = self.views[at].deciding.take();
         let is_current = self.views[at].key() == key;
         match ruling {
-            Ruling::Settled if is_current => {
+            Ruling::Settled(_) if is_current => {
                 let is_rejection = self.views[at].takes_for_rejection();
                 let tone = if is_rejection {
                     Tone::Warning
@@ -59,7 +60,7 @@ impl App {
             }
             // A newer proposal is there, and was announced.
             _ if !is_current => {}
-            Ruling::Settled => {}
+            Ruling::Settled(_) => {}
             Ruling::Refused(refusal) => {
                 let is_shown = at == self.current;
                 if is_shown && self.armed.is_some() && refusal.is_about_time() {
@@ -102,9 +103,7 @@ fn acceptance(view: &View, seen: Seen) -> Effect {
     let base = (!proposal.is_as_it_came()).then(|| fingerprint::of(proposal.original()));
     Effect::Decide(Box::new(Decide {
         key: view.key(),
-        decision: Decision::Accept {
-            content: Some(proposal.text()),
-        },
+        verdict: Verdict::accept(Some(proposal.text())),
         seen: Some(seen),
         base,
     }))
@@ -128,7 +127,7 @@ fn accepted(view: &View) -> String {
 pub fn rejection(view: &View, seen: Option<Seen>) -> Effect {
     Effect::Decide(Box::new(Decide {
         key: view.key(),
-        decision: Decision::Reject,
+        verdict: Verdict::reject(),
         seen,
         base: None,
     }))

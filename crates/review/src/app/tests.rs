@@ -13,7 +13,8 @@ mod unseen;
 use std::sync::mpsc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use pillion_companion::gate::{Against, Decision, Gate, Refusal};
+use pillion_companion::gate::{Against, Gate, Refusal};
+use pillion_protocol::Decision;
 use pillion_protocol::{Dialect, Outcome};
 
 use super::*;
@@ -69,10 +70,9 @@ impl Person {
         let unseen = seen.and_then(|seen| seen.unseen_hunks);
         let is_doubted = seen.is_some_and(|seen| seen.against != Against::default())
             || unseen.is_some_and(|unseen| unseen.hunks > 0);
-        let is_same =
-            |asked: &Decide| (asked.key, &asked.decision) == (decide.key, &decide.decision);
-        if decide.decision == Decision::Reject || !is_doubted || self.asked.iter().any(is_same) {
-            return Ruling::Settled;
+        let is_same = |asked: &Decide| (asked.key, &asked.verdict) == (decide.key, &decide.verdict);
+        if decide.verdict.is_rejection() || !is_doubted || self.asked.iter().any(is_same) {
+            return Ruling::Settled(None);
         }
         self.asked.push(decide.clone());
         doubted("this is doubted: accept again to go ahead")
@@ -217,7 +217,7 @@ fn doubted(message: &str) -> Ruling {
 fn outcomes(effects: Vec<Effect>) -> Vec<(u64, Outcome)> {
     let outcome = |effect| match effect {
         Effect::Decide(decide) => {
-            let outcome = match decide.decision {
+            let outcome = match decide.verdict.decision {
                 Decision::Accept { content } => Outcome::accepted(content.unwrap()),
                 Decision::Reject => Outcome::Rejected,
             };

@@ -2,9 +2,11 @@
 
 use std::time::Instant;
 
-use lsp_server::ResponseError;
-use pillion_companion::gate::{Decide, Decision, LOOK, Ruling};
+use gen_lsp_types::MessageType;
+use lsp_server::{Message, ResponseError};
+use pillion_companion::gate::{Decide, LOOK, Ruling, Told};
 use pillion_companion::{DiffId, ProposalKey, Proposed};
+use pillion_protocol::{Note, Verdict};
 use serde_json::Value;
 
 use super::{Proposals, UNCERTAIN};
@@ -37,7 +39,10 @@ impl Proposals {
         };
         let key = pending.key();
         if command == REJECT {
-            return self.decide(caller, key, Decision::Reject);
+            return match because(arguments) {
+                Ok(verdict) => self.decide(caller, key, verdict),
+                Err(error) => vec![caller.answer(Err(error))],
+            };
         }
         if showing.is_uncertain(now) {
             return vec![caller.refuse(UNCERTAIN)];
@@ -51,14 +56,14 @@ impl Proposals {
         }
     }
 
-    fn decide(&mut self, caller: Caller, key: ProposalKey, decision: Decision) -> Vec<Action> {
+    fn decide(&mut self, caller: Caller, key: ProposalKey, verdict: Verdict) -> Vec<Action> {
         match self.pending.current_mut(key) {
             Ok(pending) => pending.ruling = Some(caller),
             Err(stale) => return vec![caller.refuse(stale.to_string())],
         }
         let decide = Decide {
             key,
-            decision,
+            verdict,
             // Nobody knows what these editors draw.
             seen: None,
             base: None,
@@ -73,8 +78,9 @@ impl Proposals {
             return Vec::new();
         };
         match ruling {
-            Ruling::Settled => {
+            Ruling::Settled(told) => {
                 let mut actions = self.forget(key.id);
+                actions.extend(told.map(|told| caller.viewer.send(say(told))));
                 // Last: lsp-mode loses what it reads together with the answer it waits for.
                 actions.push(caller.answer(Ok(Value::Null)));
                 actions
@@ -184,10 +190,31 @@ fn as_shown(pending: &Proposal, viewer: Viewer, text: String) -> Result<String, 
     ))
 }
 
-fn accepted(text: String) -> Decision {
-    Decision::Accept {
-        content: Some(text),
+fn accepted(text: String) -> Verdict {
+    Verdict::accept(Some(text))
+}
+
+/// A rejection, with the reason that the third argument may give.
+fn because(arguments: &[Value]) -> Result<Verdict, ResponseError> {
+    let mut verdict = Verdict::reject();
+    match arguments.get(2) {
+        None | Some(Value::Null) => {}
+        Some(Value::String(reason)) => verdict.notes.push(Note::on_all(reason.as_str())),
+        Some(_) => {
+            let text = "arguments: the third, the reason, is not a text";
+            return Err(message::invalid(text.to_owned()));
+        }
     }
+    Ok(verdict)
+}
+
+/// What becomes of the notes. No protocol reaches the clipboards of these editors.
+fn say(told: Told) -> Message {
+    let text = match told.clipboard {
+        Some(notes) => format!("the agent cannot be told your note, which was: {notes}"),
+        None => told.message,
+    };
+    message::show(MessageType::Info, text)
 }
 
 /// Whether a proposal can be decided now.

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use gen_lsp_types::Command;
 use pillion_companion::Proposed;
-use pillion_companion::gate::{Decide, Decision};
+use pillion_companion::gate::Decide;
+use pillion_protocol::Verdict;
 
 use super::Proposals;
 use crate::plain::showing::Showing;
@@ -142,7 +143,7 @@ impl Proposals {
             actions.extend(self.forget(key.id));
             actions.push(Action::Decide(Decide {
                 key,
-                decision: Decision::Reject,
+                verdict: Verdict::reject(),
                 seen: None,
                 base: None,
             }));

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pillion_agent::ClientError;
 use pillion_agent::claude::{Answer, Client};
+use pillion_protocol::Outcome;
 
 use super::{CLOSE_TIMEOUT, End, Stop, say_waiting};
 
@@ -46,9 +47,9 @@ pub(super) async fn decide(
 impl From<Answer> for End {
     fn from(answer: Answer) -> Self {
         match answer {
-            Answer::Saved(text) => Self::Accepted { text, base: None },
+            Answer::Saved(text) => Self::new(Outcome::accepted(text), Vec::new()),
             // Claude Code writes its proposal when the view was closed; no person accepted it.
-            Answer::Rejected | Answer::TabClosed => Self::Rejected,
+            Answer::Rejected | Answer::TabClosed => Self::new(Outcome::Rejected, Vec::new()),
         }
     }
 }

@@ -25,7 +25,7 @@ fn proposed_twice(height: u16) -> Person {
 
 fn is_accepted(effects: &[Effect]) -> bool {
     let accepts = |effect: &Effect| match effect {
-        Effect::Decide(decide) => decide.decision != Decision::Reject,
+        Effect::Decide(decide) => !decide.verdict.is_rejection(),
         _ => false,
     };
     effects.iter().any(accepts)

@@ -1,0 +1,419 @@
+//! What becomes of a person's notes for an agent. No agent's protocol has room for them beside a decision, apart from
+//! that of Pillion's own commands; agents add the editor's selection to the next prompt, so the notes take its place
+//! until then.
+//!
+//! A state machine without I/O: notes, contexts and the beginnings of turns come in.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use pillion_protocol::dialect::Protocol;
+use pillion_protocol::verdict::Lines;
+use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Range};
+
+use crate::gate::Told;
+use crate::sessions::SessionId;
+
+/// Claude Code shows its model about so many characters of a selection.
+const MAX_TEXT: usize = 1_900;
+
+/// How much of a line is quoted, in characters.
+const MAX_QUOTED: usize = 80;
+
+/// Notes on a proposal that was decided, for its agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Remark {
+    agent: Dialect,
+    file_path: String,
+    /// The lines that the first note on lines is about, where they are in the file as well.
+    lines: Option<Lines>,
+    /// All notes, as the agent's model reads them.
+    text: String,
+    /// Whether agents are shown the file: only files that exist are (C4.4).
+    is_shown: bool,
+}
+
+/// Where the notes for each session are that its agent has not sent to its model yet.
+#[derive(Debug, Default)]
+pub(crate) struct Feedback {
+    waiting: HashMap<SessionId, Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    remarks: Vec<Remark>,
+    /// What was selected when they came: selecting anything else takes their place.
+    selected: Option<String>,
+}
+
+impl Remark {
+    /// The notes of a decision about a proposal for this file, whose text in the view was `shown`; none without
+    /// notes. `is_there` tells whether the file exists.
+    pub(crate) fn new(
+        agent: Dialect,
+        file_path: &str,
+        outcome: &Outcome,
+        shown: &str,
+        is_there: bool,
+        notes: &[Note],
+    ) -> Option<Self> {
+        let is_accepted = matches!(outcome, Outcome::Accepted { .. });
+        let decided = if is_accepted { "accepted" } else { "rejected" };
+        let text = match notes {
+            [] => return None,
+            [Note { lines: None, text }] => {
+                format!("The user {decided} your change to {file_path} and says: {text}")
+            }
+            notes => {
+                let mut all = format!("The user {decided} your change to {file_path} and says:");
+                for note in notes {
+                    let _ = write!(all, "\n- {}{}", place(note.lines, shown), note.text);
+                }
+                all
+            }
+        };
+        let lines = notes.iter().find_map(|note| note.lines);
+        Some(Self {
+            agent,
+            file_path: file_path.to_owned(),
+            // Of a text that was rejected, the file does not have them.
+            lines: lines.filter(|_| is_accepted),
+            text,
+            is_shown: is_there || is_accepted,
+        })
+    }
+
+    /// What becomes of it, for the person.
+    pub(crate) fn told(&self) -> Told {
+        let agent = self.agent.display_name();
+        if self.agent == Dialect::Script {
+            return Told {
+                message: "the command that proposed it prints your note".to_owned(),
+                clipboard: None,
+            };
+        }
+        if !self.is_taken() {
+            return self.left();
+        }
+        Told {
+            message: format!(
+                "{agent} gets your note with your next prompt, unless you select something before"
+            ),
+            clipboard: None,
+        }
+    }
+
+    /// The same where its agent does not get it.
+    pub(crate) fn left(&self) -> Told {
+        let agent = self.agent.display_name();
+        Told {
+            message: format!("{agent} cannot be told your note: it is on the clipboard"),
+            clipboard: Some(self.text.clone()),
+        }
+    }
+
+    /// Whether its agent is shown it.
+    pub(crate) fn is_taken(&self) -> bool {
+        let fits = self.text.chars().count() <= MAX_TEXT;
+        self.agent != Dialect::Script && fits && self.is_shown
+    }
+
+    /// The file to mention in the agent's prompt, and its lines: the person sees there that something goes with it.
+    pub(crate) fn mention(&self) -> Option<(&str, Option<(u32, u32)>)> {
+        let knows_mentions = self.agent.protocol() == Protocol::Claude;
+        let lines = self.lines.map(|lines| (lines.first, lines.last));
+        (knows_mentions && self.is_taken()).then_some((self.file_path.as_str(), lines))
+    }
+}
+
+impl Feedback {
+    /// A remark waits for the next prompt of its agent.
+    pub(crate) fn add(&mut self, session: &SessionId, remark: Remark, now: &IdeContext) {
+        let waiting = self.waiting.entry(Arc::clone(session));
+        let waiting = waiting.or_insert_with(|| Waiting {
+            remarks: Vec::new(),
+            selected: None,
+        });
+        waiting.selected = selected(now).map(str::to_owned);
+        waiting.remarks.push(remark);
+        // The newest are what the agent is to read if there is no room for all.
+        while waiting.remarks.len() > 1 && waiting.length() > MAX_TEXT {
+            waiting.remarks.remove(0);
+        }
+    }
+
+    /// What the agent of this session is shown: the context, with the notes that wait in place of the selection.
+    pub(crate) fn with_context(
+        &mut self,
+        session: &SessionId,
+        context: Arc<IdeContext>,
+    ) -> Arc<IdeContext> {
+        let Some(waiting) = self.waiting.get(session) else {
+            return context;
+        };
+        let now = selected(&context);
+        if now.is_some() && now != waiting.selected.as_deref() {
+            self.waiting.remove(session);
+            return context;
+        }
+        waiting.shown_in(&context).map_or(context, Arc::new)
+    }
+
+    /// The agent has sent the prompt, and with it what it was shown. Whether there were notes.
+    pub(crate) fn turn_begins(&mut self, session: &SessionId) -> bool {
+        self.waiting.remove(session).is_some()
+    }
+
+    /// The session is over.
+    pub(crate) fn forget(&mut self, session: &SessionId) {
+        self.waiting.remove(session);
+    }
+}
+
+impl Waiting {
+    fn length(&self) -> usize {
+        let lengths = self.remarks.iter();
+        lengths.map(|remark| remark.text.chars().count() + 1).sum()
+    }
+
+    fn shown_in(&self, context: &IdeContext) -> Option<IdeContext> {
+        let last = self.remarks.last()?;
+        let texts: Vec<&str> = self.remarks.iter().map(|it| it.text.as_str()).collect();
+        let others = context.files().iter();
+        let newest = others.clone().map(|file| file.timestamp).max();
+        let place = |line| Position { line, character: 0 };
+        let file = File {
+            selected_text: Some(texts.join("\n")),
+            selection: last.lines.map(|lines| Range {
+                start: place(lines.first),
+                end: place(lines.last.saturating_add(1)),
+            }),
+            ..File::focused(last.file_path.as_str(), newest.unwrap_or_default() + 1)
+        };
+        let files = std::iter::once(file).chain(others.cloned()).collect();
+        let state = context.workspace_state.as_ref();
+        let is_trusted = state.and_then(|state| state.is_trusted);
+        Some(IdeContext::for_agents(files, is_trusted))
+    }
+}
+
+/// What becomes of notes on a proposal whose agent went away in that moment; nothing without notes.
+pub(crate) fn left_over(notes: &[Note]) -> Option<Told> {
+    let texts: Vec<&str> = notes.iter().map(|note| note.text.as_str()).collect();
+    (!notes.is_empty()).then(|| Told {
+        message: "the agent is gone: your note is on the clipboard".to_owned(),
+        clipboard: Some(texts.join("\n")),
+    })
+}
+
+/// What the person has selected.
+fn selected(context: &IdeContext) -> Option<&str> {
+    let (text, _) = context.active_file()?.selected()?;
+    Some(text)
+}
+
+/// Which lines a note is about, as a model finds them: by their number, and by what stands in the first.
+fn place(lines: Option<Lines>, shown: &str) -> String {
+    let Some(Lines { first, last }) = lines else {
+        return String::new();
+    };
+    let line = usize::try_from(first).map_or("", |at| shown.lines().nth(at).unwrap_or_default());
+    let line = line.trim();
+    let mut quoted: String = line.chars().take(MAX_QUOTED).collect();
+    if quoted.len() < line.len() {
+        quoted.push('…');
+    }
+    let number = first.saturating_add(1);
+    let which = if last > first {
+        format!("lines {number} to {}", last.saturating_add(1))
+    } else {
+        format!("line {number}")
+    };
+    match quoted.as_str() {
+        "" => format!("{which}: "),
+        quoted => format!("{which} (`{quoted}`): "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHOWN: &str = "one\n\n  three\nfour\n";
+
+    fn note(first: u32, last: u32, text: &str) -> Note {
+        let lines = Some(Lines { first, last });
+        let text = text.to_owned();
+        Note { lines, text }
+    }
+
+    fn remark(agent: Dialect, outcome: &Outcome, notes: &[Note]) -> Remark {
+        Remark::new(agent, "/a", outcome, SHOWN, true, notes).unwrap()
+    }
+
+    fn rejected(text: &str) -> Remark {
+        remark(
+            Dialect::ClaudeCode,
+            &Outcome::Rejected,
+            &[Note::on_all(text)],
+        )
+    }
+
+    fn context(selected: Option<&str>) -> Arc<IdeContext> {
+        let file = File {
+            selected_text: selected.map(str::to_owned),
+            ..File::focused("/b", 7)
+        };
+        Arc::new(IdeContext::for_agents(vec![file], None))
+    }
+
+    fn session(name: &str) -> SessionId {
+        name.into()
+    }
+
+    #[test]
+    fn a_model_reads_what_was_decided_and_which_lines_are_meant() {
+        let text =
+            |outcome: &Outcome, notes: &[Note]| remark(Dialect::ClaudeCode, outcome, notes).text;
+        assert_eq!(
+            text(&Outcome::Rejected, &[Note::on_all("use the\ntable")]),
+            "The user rejected your change to /a and says: use the\ntable"
+        );
+        let notes = [
+            Note::on_all("nearly"),
+            note(2, 2, "why?"),
+            note(1, 3, "no"),
+            note(9, 9, "end"),
+        ];
+        assert_eq!(
+            text(&Outcome::accepted("x"), &notes),
+            "The user accepted your change to /a and says:\n- nearly\n- line 3 (`three`): why?\n- lines 2 to 4: no\n- line 10: end"
+        );
+        let long = "ä".repeat(MAX_QUOTED + 1);
+        assert_eq!(
+            place(note(0, 0, "").lines, &long),
+            format!("line 1 (`{}…`): ", "ä".repeat(MAX_QUOTED))
+        );
+        assert_eq!(
+            Remark::new(
+                Dialect::ClaudeCode,
+                "/a",
+                &Outcome::Rejected,
+                SHOWN,
+                true,
+                &[]
+            ),
+            None
+        );
+    }
+
+    #[test]
+    fn a_person_is_always_told_whether_the_agent_gets_it() {
+        let gets = |remark: &Remark| remark.told().clipboard.is_none();
+        let notes = [Note::on_all("no")];
+        for agent in [Dialect::ClaudeCode, Dialect::GeminiCli, Dialect::QwenCode] {
+            let told = remark(agent, &Outcome::Rejected, &notes).told();
+            assert!(told.message.starts_with(agent.display_name()), "{told:?}");
+            assert_eq!(told.clipboard, None);
+        }
+        let printed = remark(Dialect::Script, &Outcome::Rejected, &notes);
+        assert!(gets(&printed) && !printed.is_taken());
+        // No context names a file that is not there.
+        let new =
+            |outcome| Remark::new(Dialect::GeminiCli, "/a", &outcome, "", false, &notes).unwrap();
+        assert!(gets(&new(Outcome::accepted("x"))));
+        let told = new(Outcome::Rejected).told();
+        assert!(told.message.contains("clipboard") && told.clipboard.unwrap().ends_with(": no"));
+        // Nor is a note cut by the agent.
+        let long = rejected(&"é".repeat(MAX_TEXT));
+        assert!(!gets(&long) && !long.is_taken() && long.mention().is_none());
+    }
+
+    #[test]
+    fn only_lines_that_the_file_will_have_are_mentioned() {
+        let notes = [Note::on_all("all"), note(2, 3, "these")];
+        let claude = |outcome: &Outcome| remark(Dialect::ClaudeCode, outcome, &notes);
+        assert_eq!(claude(&Outcome::Rejected).mention(), Some(("/a", None)));
+        let accepted = claude(&Outcome::accepted("x"));
+        assert_eq!(accepted.mention(), Some(("/a", Some((2, 3)))));
+        assert_eq!(
+            remark(Dialect::GeminiCli, &Outcome::Rejected, &notes).mention(),
+            None
+        );
+    }
+
+    #[test]
+    fn notes_take_the_place_of_the_selection_until_the_next_prompt() {
+        let (mut feedback, mine) = (Feedback::default(), session("mine"));
+        let before = context(Some("sel"));
+        feedback.add(&mine, rejected("first"), &before);
+        let shown = feedback.with_context(&mine, Arc::clone(&before));
+        let file = shown.active_file().unwrap();
+        assert_eq!(file.path, "/a");
+        assert_eq!(
+            file.selected_text.as_deref(),
+            Some("The user rejected your change to /a and says: first")
+        );
+        let paths: Vec<&str> = shown
+            .files()
+            .iter()
+            .map(|file| file.path.as_str())
+            .collect();
+        assert_eq!(paths, ["/a", "/b"]);
+        // Another session's agent has nothing to do with it.
+        assert_eq!(
+            feedback.with_context(&session("other"), Arc::clone(&before)),
+            before
+        );
+
+        // Moving about, and a second note.
+        let nothing = context(None);
+        feedback.add(&mine, rejected("second"), &nothing);
+        let shown = feedback.with_context(&mine, Arc::clone(&nothing));
+        let text = shown.active_file().unwrap().selected_text.clone().unwrap();
+        assert!(
+            text.contains("first\nThe user") && text.ends_with("second"),
+            "{text}"
+        );
+
+        assert!(feedback.turn_begins(&mine));
+        assert!(!feedback.turn_begins(&mine));
+        assert_eq!(feedback.with_context(&mine, Arc::clone(&nothing)), nothing);
+    }
+
+    #[test]
+    fn what_the_person_selects_afterwards_takes_their_place() {
+        for (before, after, is_kept) in [
+            (None, None, true),
+            (None, Some("x"), false),
+            (Some("x"), None, true),
+            (Some("x"), Some("x"), true),
+            (Some("x"), Some("y"), false),
+        ] {
+            let (mut feedback, mine) = (Feedback::default(), session("mine"));
+            feedback.add(&mine, rejected("no"), &context(before));
+            let now = context(after);
+            let shown = feedback.with_context(&mine, Arc::clone(&now));
+            assert_eq!(shown != now, is_kept, "{before:?} {after:?}");
+            // For good.
+            let later = feedback.with_context(&mine, context(None));
+            assert_eq!(later != context(None), is_kept, "{before:?} {after:?}");
+        }
+    }
+
+    #[test]
+    fn the_newest_notes_stay_where_there_is_no_room_for_all() {
+        let (mut feedback, mine) = (Feedback::default(), session("mine"));
+        for number in 0..10 {
+            let text = format!("{number}{}", "x".repeat(MAX_TEXT / 4));
+            feedback.add(&mine, rejected(&text), &context(None));
+        }
+        let shown = feedback.with_context(&mine, context(None));
+        let text = shown.active_file().unwrap().selected_text.clone().unwrap();
+        assert!(text.chars().count() <= MAX_TEXT);
+        assert!(
+            text.contains("says: 9x") && text.contains("says: 8x") && !text.contains("says: 1x")
+        );
+    }
+}

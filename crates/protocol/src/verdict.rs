@@ -1,0 +1,176 @@
+//! The decision of a person about one revision of a proposal, with their notes for the agent: one type for the loop,
+//! the editor protocol and the commands.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The most that all notes of one verdict may hold, in bytes of UTF-8.
+pub const MAX_NOTES: usize = 10_000;
+
+/// The key of the notes in the `_meta` of an outcome. Only for [`Dialect::Script`](crate::Dialect::Script): the
+/// contract knows nothing of them.
+pub const OUTCOME_NOTES: &str = "pillion/notes";
+
+/// A decision about one revision of a proposal, and what the agent is told with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Accepted or not.
+    #[serde(flatten)]
+    pub decision: Decision,
+    /// Remarks for the agent.
+    #[serde(
+        default,
+        deserialize_with = "null_is_empty",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub notes: Vec<Note>,
+}
+
+/// Accepted or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "decision", rename_all = "camelCase")]
+pub enum Decision {
+    /// The agent is to write it.
+    Accept {
+        /// The whole text as it stood in the view; none if that is the proposal as it came.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+    },
+    /// The agent is not to write it.
+    Reject,
+}
+
+/// A remark for the agent: on lines of the text in the view, or on the whole change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The lines; none for the whole change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Lines>,
+    /// The person's words.
+    pub text: String,
+}
+
+/// Lines of a text, from 0, both of them included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lines {
+    /// The first.
+    pub first: u32,
+    /// The last.
+    pub last: u32,
+}
+
+impl Verdict {
+    /// Accepted, without notes; `content` as in [`Decision::Accept`].
+    pub fn accept(content: Option<String>) -> Self {
+        Decision::Accept { content }.into()
+    }
+
+    /// Rejected, without notes.
+    pub fn reject() -> Self {
+        Decision::Reject.into()
+    }
+
+    /// Whether it rejects.
+    pub fn is_rejection(&self) -> bool {
+        self.decision == Decision::Reject
+    }
+
+    /// Drops the blanks around notes, and notes that say nothing.
+    ///
+    /// # Errors
+    /// How many bytes the notes have, if that is more than [`MAX_NOTES`].
+    pub fn tidy_notes(&mut self) -> Result<(), usize> {
+        for note in &mut self.notes {
+            let text = note.text.trim();
+            if text.len() < note.text.len() {
+                note.text = text.to_owned();
+            }
+        }
+        self.notes.retain(|note| !note.text.is_empty());
+        match self.notes.iter().map(|note| note.text.len()).sum() {
+            ..=MAX_NOTES => Ok(()),
+            bytes => Err(bytes),
+        }
+    }
+}
+
+impl From<Decision> for Verdict {
+    fn from(decision: Decision) -> Self {
+        let notes = Vec::new();
+        Self { decision, notes }
+    }
+}
+
+impl Note {
+    /// A remark on the whole change.
+    pub fn on_all(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { lines: None, text }
+    }
+}
+
+fn null_is_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Note>, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read(value: Value) -> Verdict {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn a_verdict_is_one_object() {
+        let lines = Some(Lines { first: 2, last: 4 });
+        let text = "why?".to_owned();
+        for (verdict, written) in [
+            (Verdict::accept(None), json!({"decision": "accept"})),
+            (
+                Verdict::accept(Some("x".into())),
+                json!({"decision": "accept", "content": "x"}),
+            ),
+            (
+                Verdict {
+                    decision: Decision::Reject,
+                    notes: vec![Note::on_all("no"), Note { lines, text }],
+                },
+                json!({"decision": "reject", "notes": [
+                    {"text": "no"}, {"lines": {"first": 2, "last": 4}, "text": "why?"}
+                ]}),
+            ),
+        ] {
+            assert_eq!(serde_json::to_value(&verdict).unwrap(), written);
+            assert_eq!(read(written), verdict);
+        }
+        let nulls = json!({"decision": "accept", "content": null, "notes": null});
+        assert_eq!(read(nulls), Verdict::accept(None));
+    }
+
+    fn tidied(notes: impl IntoIterator<Item = impl Into<String>>) -> Result<Vec<Note>, usize> {
+        let mut verdict = Verdict {
+            decision: Decision::Reject,
+            notes: notes.into_iter().map(Note::on_all).collect(),
+        };
+        verdict.tidy_notes().map(|()| verdict.notes)
+    }
+
+    #[test]
+    fn notes_that_say_nothing_are_none() {
+        assert_eq!(tidied(["", " \n\t"]), Ok(Vec::new()));
+        let kept = vec![Note::on_all("a\n b"), Note::on_all("c")];
+        assert_eq!(tidied(["\n a\n b ", "", "c"]), Ok(kept));
+    }
+
+    #[test]
+    fn notes_have_one_limit_for_all_of_them() {
+        let half = "x".repeat(MAX_NOTES / 2);
+        assert!(tidied([&half, &half]).is_ok());
+        let more = format!("{half}y");
+        assert_eq!(tidied([&half, &more]), Err(MAX_NOTES + 1));
+        let wide = "é".repeat(MAX_NOTES);
+        assert_eq!(tidied([&half, &wide]), Err(half.len() + 2 * MAX_NOTES));
+    }
+}
