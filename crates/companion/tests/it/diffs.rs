@@ -266,7 +266,7 @@ async fn commands_list_accept_and_reject() {
     let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
     opened.unwrap();
     settle.id = diff.id.0;
-    settle.accept = false;
+    settle.verdict = Verdict::reject();
     commands.settle(&settle).await.unwrap();
     assert_eq!(companion.editor.close("").await.1, CloseReason::Overruled);
     let rejected = Update::DiffRejected { path };
