@@ -27,6 +27,7 @@ mod install;
 mod limits;
 mod list;
 mod mention;
+mod notes;
 mod pipes;
 mod program;
 mod readme;

@@ -1,0 +1,141 @@
+//! What a person says to an agent with a decision by command, and when its model reads it.
+
+use std::fs;
+
+use pillion_protocol::IdeContext;
+use pillion_testkit::TestAgent;
+
+use crate::sandbox::{Sandbox, Serve};
+
+const GETS_IT: &str =
+    "note: Gemini CLI gets your note with your next prompt, unless you select something before.\n";
+
+struct World {
+    sandbox: Sandbox,
+    _serve: Serve,
+    agent: TestAgent,
+    path: String,
+}
+
+impl World {
+    /// A proposal that is pending.
+    fn new() -> Self {
+        let sandbox = Sandbox::new();
+        let serve = sandbox.serve::<&str>([]);
+        let path = sandbox.home.workspace().join("a.txt");
+        fs::write(&path, "old\n").unwrap();
+        let agent = serve.connect();
+        agent.propose(&path, "one\ntwo\n");
+        Self {
+            agent,
+            sandbox,
+            _serve: serve,
+            path: path.to_str().unwrap().to_owned(),
+        }
+    }
+
+    /// Waits until this is selected, as the agent sees it.
+    #[track_caller]
+    fn selects(&mut self, text: Option<&str>) {
+        let selected = |context: &IdeContext| {
+            let file = context.active_file()?;
+            file.selected_text.clone()
+        };
+        self.agent
+            .context(|context| selected(context).as_deref() == text);
+    }
+
+    fn select(&self, text: &str) {
+        let args = ["focus", "a.txt:1", "--selection", text];
+        self.sandbox.run(args).expect(0);
+    }
+}
+
+#[test]
+fn a_reason_takes_the_place_of_the_selection_until_the_next_one() {
+    let mut world = World::new();
+    world.select("old");
+    world.selects(Some("old"));
+    let args = [
+        "--because",
+        " use the table\n",
+        "--note",
+        "a.txt:2",
+        "why \u{1b}[31m\"two\"?",
+    ];
+    let rejected = world
+        .sandbox
+        .run([&["reject", "1.1"], args.as_slice()].concat());
+    assert_eq!(rejected.expect(0).stderr, GETS_IT);
+    let note = format!(
+        "The user rejected your change to {} and says:\n- use the table\n- line 2 (`two`): why \u{1b}[31m\"two\"?",
+        world.path
+    );
+    world.selects(Some(&note));
+    world.select("ol");
+    world.selects(Some("ol"));
+}
+
+#[test]
+fn an_acceptance_may_have_a_note() {
+    let mut world = World::new();
+    let path = world.path.clone();
+    let args = ["accept", "1.1", "--note", &path, "no place"];
+    world
+        .sandbox
+        .run(args)
+        .expect_error(1, "is not a file with lines", "Lines count from 1");
+    let place = format!("{path}:1-2");
+    let accepted = world
+        .sandbox
+        .run(["accept", "1.1", "--note", &place, "fine"]);
+    assert_eq!(accepted.expect(0).stderr, GETS_IT);
+    world.selects(Some(&format!(
+        "The user accepted your change to {path} and says:\n- lines 1 to 2 (`one`): fine"
+    )));
+}
+
+#[test]
+fn notes_that_cannot_be_meant_decide_nothing() {
+    let world = World::new();
+    let long = "x".repeat(10_001);
+    for (args, why) in [
+        (
+            ["--note", "b.txt:2", "no"].as_slice(),
+            "--note: b.txt is not the file of diff 1, which is",
+        ),
+        (
+            &["--note", "a.txt", "no"],
+            "--note: a.txt is not a file with lines",
+        ),
+        (
+            &["--note", "a.txt:0", "no"],
+            "--note: a.txt:0 is not a file with lines",
+        ),
+        (
+            &["--because", &long],
+            "your notes have 10001 bytes, and the limit is 10000",
+        ),
+    ] {
+        for command in ["reject", "accept"] {
+            let ran = world
+                .sandbox
+                .run([&[command, "1.1"], args].concat())
+                .expect(1);
+            assert!(ran.stderr.contains(why), "{}", ran.stderr);
+        }
+    }
+    assert!(world.sandbox.run(["diffs"]).stdout.contains("a.txt"));
+}
+
+#[test]
+fn what_is_too_long_for_an_agent_is_printed() {
+    let world = World::new();
+    let long = "é".repeat(2_000);
+    let rejected = world
+        .sandbox
+        .run(["reject", "1.1", "--because", &long])
+        .expect(0);
+    let text = "note: the agent cannot be told this; paste it into its prompt:\nThe user rejected";
+    assert!(rejected.stderr.starts_with(text) && rejected.stderr.contains(&long));
+}
