@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
-use pillion_companion::gate::{Decide, Decision};
+use pillion_companion::gate::Decide;
 use pillion_companion::{
     Companion, Compares, Diff, Editor, EditorEvent, Handle, Options, Proposed, Reply,
 };
 use pillion_discovery::Environment;
-use pillion_protocol::IdeInfo;
+use pillion_protocol::{IdeInfo, Verdict};
 use serde_json::json;
 
 /// The benchmark's companion that decides by itself, as a process of its own
@@ -62,7 +62,7 @@ impl Decider {
         if let Some(handle) = self.0.get() {
             let decide = Decide {
                 key: diff.key(),
-                decision: Decision::Accept { content: None },
+                verdict: Verdict::accept(None),
                 seen: None,
                 base: None,
             };

@@ -209,7 +209,7 @@ async fn a_file_that_was_written_again_with_the_same_bytes_has_not_changed() {
             rewrite(std::path::Path::new(&path), text);
             let ruling = companion.first_ruling(&diff, accepted("new\n")).await;
             if number < again.len() {
-                assert_eq!(ruling, Ruling::Settled, "{what}");
+                assert_eq!(ruling, Ruling::Settled(None), "{what}");
             } else {
                 let Ruling::Refused(refusal) = ruling else {
                     panic!("{what} is accepted");
