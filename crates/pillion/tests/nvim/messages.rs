@@ -206,6 +206,31 @@ each_neovim! {
 }
 
 each_neovim! {
+    /// Short messages of commands, also after other output, with and without a command line.
+    fn what_a_command_says_asks_for_no_key(version) {
+        for cmdheight in [0, 1, 2] {
+            let tmux = Tmux::start();
+            let world = in_a_terminal(version, &tmux, 80, &format!("vim.o.cmdheight = {cmdheight}"));
+            world.wait_running();
+            for keys in [":PillionDiffs<CR>", ":Pillion status<CR>", ":lua print('one') vim.cmd('PillionDiffs')<CR>"] {
+                let has_output = keys.contains("print");
+                if has_output && cmdheight == 0 {
+                    // Neovim asks for Enter after its own message.
+                    continue;
+                }
+                world.nvim.command("messages clear");
+                world.nvim.input(keys);
+                let said = if keys.contains("status") { "version" } else { "no diff is pending" };
+                world.nvim.pane().wait_for(said, SOON);
+                assert_eq!(world.nvim.blocked_in(), None, "{keys}, cmdheight {cmdheight}");
+                world.nvim.input("x");
+            }
+            world.nvim.wait_until("keys that were typed", "vim.fn.getline(1) == ''");
+        }
+    }
+}
+
+each_neovim! {
     /// A window of a plugin's that floats while a view opens or closes.
     fn windows_that_float_meanwhile_change_no_sizes(version) {
         let float = "vim.g.float = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false,

@@ -37,8 +37,9 @@ function M.visible(text)
 end
 
 local function fits(text)
-  local is_on_command_line = vim.api.nvim_get_mode().mode:find("^c") ~= nil
-  return not is_on_command_line and vim.fn.strdisplaywidth(text) <= vim.v.echospace
+  -- Without a line of its own, each message of a command that was typed would ask for Enter.
+  local has_line = vim.o.cmdheight > 0 and vim.api.nvim_get_mode().mode:find("^c") == nil
+  return has_line and vim.fn.strdisplaywidth(text) <= vim.v.echospace
 end
 
 --- Hands a message to the person's `vim.notify`. Whether that shows it by other means than Neovim's own, which would
@@ -110,6 +111,8 @@ local function show(message)
   subject = message.about
   if #in_a_row == 1 and fits(message.text) then
     float.close()
+    -- What the same command said before would ask for Enter.
+    vim.cmd("redraw")
     vim.notify(message.text, message.level, { title = "Pillion" })
   elseif not is_shown_by_another(message) then
     remember(message)

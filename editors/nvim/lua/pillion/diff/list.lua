@@ -2,14 +2,12 @@
 
 local hunks = require("pillion.diff.hunks")
 local label = require("pillion.diff.label")
-local original = require("pillion.diff.original")
-local text = require("pillion.diff.text")
 
 local M = {}
 
---- What is known of a diff: { id, agent, path, added, removed }.
+--- What is known of a diff: { id, agent, path, added, removed }, as its agent proposed it.
 function M.item(diff)
-  local added, removed = hunks.counts(hunks.between(original.lines(diff), text.lines(diff.right)))
+  local added, removed = hunks.counts(hunks.told(diff.hunks))
   return { id = diff.id, agent = diff.agent, path = diff.path, added = added, removed = removed }
 end
 
