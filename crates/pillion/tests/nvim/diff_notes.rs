@@ -106,6 +106,26 @@ each_neovim! {
 }
 
 each_neovim! {
+    /// What the agent's model reads, and what the person is told of that.
+    fn the_agent_gets_what_was_said(version) {
+        for (keys, told) in [
+            (":PillionReject use the table<CR>", "rejected your change to PATH and says: use the table"),
+            ("2G:PillionNote why?<CR>:w<CR>", "accepted your change to PATH and says:\n- line 2 (`2`): why?"),
+            ("2G:PillionNote a<CR>:3,4PillionNote b<CR>:q<CR>", "rejected your change to PATH and says:\n- line 2 (`2`): a\n- lines 3 to 4 (`three`): b"),
+        ] {
+            let mut review = Review::new(version);
+            review.propose(PROPOSED);
+            review.world.nvim.input(keys);
+            let told = told.replace("PATH", &review.path());
+            review.world.active(&mut review.gemini, |file| {
+                file.selected_text.as_deref().is_some_and(|text| text.ends_with(&told))
+            });
+            review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('Gemini CLI gets your note with your next prompt', 1, true) ~= nil");
+        }
+    }
+}
+
+each_neovim! {
     fn notes_are_listed_and_removed(version) {
         let mut review = review(version);
         review.propose(PROPOSED);
@@ -181,7 +201,7 @@ each_neovim! {
             review.world.nvim.input(keys);
             review.gemini.outcome();
             review.world.nvim.wait_until("the clipboard", &format!("vim.deep_equal(vim.g.copied, {{ '{copied}' }})"));
-            review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('too old to tell the agent', 1, true) ~= nil");
+            review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('cannot be told your notes', 1, true) ~= nil");
         }
     }
 }
@@ -196,13 +216,20 @@ each_neovim! {
             review.world.nvim.wait_until("one note", &counted(1));
             review.world.nvim.input(":PillionReject<CR>");
             if text.len() > 10_000 {
-                // Pillion says how long they may be; the notes stay.
-                review.world.nvim.wait_until("a refusal", "vim.api.nvim_exec('messages', true):find('10,?000') ~= nil or _G.sent ~= nil");
-            } else {
+                // They stay, and can be shortened.
+                review.world.nvim.wait_until("a refusal", "vim.api.nvim_exec('messages', true):find('shorten them', 1, true) ~= nil");
+                review.world.nvim.wait_until("one note", &counted(1));
+                assert_eq!(review.world.nvim.blocked_in(), None);
+                // Who closes the view has decided.
+                review.world.nvim.input(":q<CR>");
                 review.is_rejected();
+                break;
             }
+            review.is_rejected();
             assert_eq!(review.world.sent()[0]["text"], json!(text.trim()));
         }
+        review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('cannot be told your notes', 1, true) ~= nil");
+        assert!(!review.world.nvim.messages().contains("was not told"));
         assert!(review.world.nvim.lua::<bool>("return vim.g.ran == nil", json!([])));
         review.world.nvim.assert_no_errors();
     }

@@ -104,6 +104,27 @@ each_vim! {
 }
 
 each_vim! {
+    /// What the agent's model reads, and what the person is told of that, whole.
+    fn the_agent_gets_what_was_said(version) {
+        for (keys, told) in [
+            (":PillionReject use the table<CR>", "rejected your change to PATH and says: use the table"),
+            ("2G:PillionNote why?<CR>:w<CR>", "accepted your change to PATH and says:\n- line 2 (`2`): why?"),
+            ("2G:PillionNote a<CR>:3,4PillionNote b<CR>:q<CR>", "rejected your change to PATH and says:\n- line 2 (`2`): a\n- lines 3 to 4 (`three`): b"),
+        ] {
+            let mut review = review(version);
+            review.propose(PROPOSED);
+            review.vim().input(keys);
+            let told = told.replace("PATH", &review.path.display().to_string());
+            review.world.active(&mut review.gemini, |file| {
+                file.selected_text.as_deref().is_some_and(|text| text.ends_with(&told))
+            });
+            review.vim().wait_said("Gemini CLI gets your note with your next prompt");
+            review.vim().pane().wait_for("gets your note with your next prompt", SOON);
+        }
+    }
+}
+
+each_vim! {
     fn notes_are_listed_and_removed(version) {
         let mut review = review(version);
         review.propose(PROPOSED);
@@ -122,6 +143,26 @@ each_vim! {
         review.vim().pane().wait_gone("1 note", SOON);
         review.vim().input(":q<CR>");
         review.is_rejected();
+        review.vim().assert_no_errors();
+    }
+}
+
+each_vim! {
+    /// They stay, and can be shortened; who closes the view has decided.
+    fn notes_that_are_too_long_are_not_lost(version) {
+        let mut review = review(version);
+        review.propose(PROPOSED);
+        review.vim().input(":execute 'PillionNote' repeat('x y ', 5000)<CR>");
+        review.vim().pane().wait_for("1 note", SOON);
+        review.vim().input(":PillionReject<CR>");
+        review.vim().wait_said("shorten them");
+        review.is_pending("notes that are too long");
+        review.vim().pane().wait_for("1 note", SOON);
+        review.vim().input(":q<CR>");
+        review.is_rejected();
+        review.vim().wait_said("cannot be told your notes");
+        let said: Vec<String> = review.vim().get("pillion#Messages()");
+        assert!(!said.join("\n").contains("was not told"), "{said:?}");
         review.vim().assert_no_errors();
     }
 }

@@ -54,7 +54,8 @@ local function on_answer(diff, asked, err, ruling)
   if pending.get(diff.id) == diff then
     ruling = err and { message = err.message } or ruling
     if ruling.settled and diff.revision == asked.revision then
-      notes.sent(diff, asked.notes, ruling)
+      notes.forget(diff)
+      notes.say_told(asked.notes, ruling)
       pending.settle(diff, OUTCOMES[asked.decision])
     elseif not ruling.settled then
       stay(diff, asked, ruling)
@@ -95,8 +96,14 @@ end
 function M.close(diff)
   local params = { id = diff.id, revision = diff.revision, decision = "reject", notes = notes.params(diff) }
   client.request("pillion/decide", params, function(_, ruling)
-    notes.sent(diff, params.notes, ruling or {})
+    ruling = ruling or {}
+    if params.notes and not ruling.settled then
+      -- They are too long, and there is no view any more in which they could be shortened.
+      client.request("pillion/decide", vim.tbl_extend("force", params, { notes = vim.NIL }), function() end)
+    end
+    notes.say_told(params.notes, ruling)
   end)
+  notes.forget(diff)
   pending.settle(diff, "rejected")
 end
 

@@ -120,16 +120,19 @@ local function copy(text)
   end
 end
 
---- `sent`, as `params` gave them, went with a decision that counts: says what becomes of them.
-function M.sent(diff, sent, ruling)
+--- They are on their way, whatever is decided about them.
+function M.forget(diff)
   diff.note_texts, diff.last_notes = nil, nil
+end
+
+--- `sent`, as `params` gave them, went with a decision that counts: says what becomes of them.
+function M.say_told(sent, ruling)
   local message, text = ruling.message, ruling.clipboard
-  if sent and type(message) ~= "string" then
+  if sent and not (ruling.settled and type(message) == "string") then
     local texts = vim.tbl_map(function(note)
       return note.text
     end, sent)
-    message, text =
-      "the program is too old to tell the agent: your notes are on the clipboard", table.concat(texts, "\n")
+    message, text = "the agent cannot be told your notes: they are on the clipboard", table.concat(texts, "\n")
   end
   if type(text) == "string" then
     copy(text)

@@ -25,7 +25,14 @@ enddef
 # Rejects what is no longer shown: that always counts.
 export def Close(diff: dict<any>)
   const params = extend({id: diff.id, revision: diff.revision, decision: 'reject'}, notes.Params(diff))
-  client.Ask('pillion/decide', params, (_, result) => notes.Sent(diff, params, result))
+  client.Ask('pillion/decide', params, (_, result) => {
+    if has_key(params, 'notes') && type(result) == v:t_dict && !get(result, 'settled', false)
+      # They are too long, and there is no view any more in which they could be shortened.
+      client.Ask('pillion/decide', extendnew(params, {notes: v:null}), (_, _) => 0)
+    endif
+    notes.SayTold(params, result)
+  })
+  notes.Forget(diff)
   settle.Settle(diff, 'rejected')
 enddef
 
@@ -70,7 +77,8 @@ def Ask(diff: dict<any>, outcome: string, about: dict<any>, drawn: dict<number>,
     elseif type(error) == v:t_dict
       OnRefused(diff, 'failed', get(error, 'message', 'no reason was given'))
     elseif get(result, 'settled', false)
-      notes.Sent(diff, about, result)
+      notes.Forget(diff)
+      notes.SayTold(about, result)
       OnSettled(diff, outcome, tick)
     else
       OnRefused(diff, get(result, 'code', ''), get(result, 'message', ''))

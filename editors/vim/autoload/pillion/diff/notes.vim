@@ -159,13 +159,17 @@ def Copy(text: string)
   endif
 enddef
 
-# Those of `params` went with a decision that counts: says what becomes of them.
-export def Sent(diff: dict<any>, params: dict<any>, ruling: any)
+# They are on their way, whatever is decided about them.
+export def Forget(diff: dict<any>)
   [diff.notes_on, diff.last_notes] = [{}, []]
+enddef
+
+# Those of `params` went with a decision that counts: says what becomes of them.
+export def SayTold(params: dict<any>, ruling: any)
   const answer = type(ruling) == v:t_dict ? ruling : {}
   var [message, text] = [get(answer, 'message', v:null), get(answer, 'clipboard', v:null)]
-  if has_key(params, 'notes') && type(message) != v:t_string
-    message = 'the program is too old to tell the agent: your notes are on the clipboard'
+  if has_key(params, 'notes') && !(get(answer, 'settled', false) && type(message) == v:t_string)
+    message = 'the agent cannot be told your notes: they are on the clipboard'
     text = mapnew(params.notes, (_, note) => note.text)->join("\n")
   endif
   if type(text) == v:t_string
