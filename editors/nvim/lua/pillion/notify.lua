@@ -94,7 +94,17 @@ local function remember(message)
     end
     vim.o.shortmess = shortmess
     vim.api.nvim_echo({ { "" } }, false, {})
+    if vim.o.cmdheight == 0 then
+      -- The status line was there.
+      vim.cmd("redrawstatus! | redraw")
+    end
   end)
+end
+
+--- Whether Neovim shows all of a message by itself, without asking: its own replacement of the command line does.
+local function is_shown_whole()
+  local ui2 = package.loaded["vim._core.ui2"]
+  return ui2 ~= nil and ui2.cfg.enable
 end
 
 local function show(message)
@@ -109,7 +119,9 @@ local function show(message)
   end
   table.insert(in_a_row, message)
   subject = message.about
-  if #in_a_row == 1 and fits(message.text) then
+  if is_shown_whole() then
+    vim.notify(message.text, message.level, { title = "Pillion" })
+  elseif #in_a_row == 1 and fits(message.text) then
     float.close()
     -- What the same command said before would ask for Enter.
     vim.cmd("redraw")

@@ -40,9 +40,9 @@ def Close(IsOver: func)
 enddef
 
 # The next key takes it away, and does what it does.
-def OnKey(_: number, key: string): bool
+def OnKey(id: number, key: string): bool
   if index(NO_KEYS, key) < 0
-    timer_start(0, (_) => Close((message) => message.stays_until < Now()))
+    timer_start(0, (_) => Close((message) => message.id == id && message.stays_until < Now()))
   endif
   return false
 enddef

@@ -35,9 +35,15 @@ end
 
 local function on_key(_, typed)
   if shown and typed and typed ~= "" and not NO_KEYS[vim.fn.keytrans(typed)] and is_over() then
-    -- No window can be closed here.
-    vim.schedule(M.close)
+    local read = shown
     vim.on_key(nil, namespace)
+    -- No window can be closed here.
+    vim.schedule(function()
+      -- What was said meanwhile was not read.
+      if shown == read then
+        M.close()
+      end
+    end)
   end
 end
 
@@ -54,7 +60,7 @@ end
 --- The lowest place above the status line, or the highest if the cursor is there.
 local function place(height)
   local has_status = vim.o.laststatus > 1 or (vim.o.laststatus == 1 and #vim.api.nvim_tabpage_list_wins(0) > 1)
-  local row = vim.o.lines - math.max(vim.o.cmdheight, 1) - (has_status and 1 or 0) - height
+  local row = vim.o.lines - vim.o.cmdheight - (has_status and 1 or 0) - height
   local cursor = vim.fn.screenrow() - 1
   local top = vim.o.tabline ~= "" and 1 or 0
   return cursor >= row and cursor < row + height and top or math.max(row, 0)
