@@ -97,6 +97,8 @@ define-command -hidden pillion-adopt -params 4 %{
     set-option buffer pillion_ready ''
     set-option buffer pillion_title %arg{4}
     set-option buffer pillion_settled false
+    # Until the person has looked at it: no key that was meant for another text changes this one.
+    set-option buffer readonly true
     alias buffer "pillion-is-%arg{1}" nop
     alias buffer w pillion-write
     alias buffer w! pillion-write
@@ -116,6 +118,7 @@ define-command -hidden pillion-adopt -params 4 %{
     hook -group pillion-view buffer FocusIn .* %{ pillion-say "focused-%opt{pillion_id}" }
     hook -group pillion-view buffer ModeChange 'push:.*:prompt' %{
         set-option window pillion_asked %opt{pillion_revision}
+        pillion-say "asked-%opt{pillion_id}"
     }
     # Keys are reported when they have done what they do. Those of a macro are not, but for the one that plays it.
     hook -group pillion-view buffer RawKey 'q' %{ pillion-finish played }
@@ -144,6 +147,7 @@ define-command -hidden pillion-release %{
     unalias buffer quit!
     set-option buffer pillion_id 0
     set-option buffer pillion_ready ''
+    set-option buffer readonly false
 }
 # What a companion left that is gone: nobody waits for it any more, but the text is the person's.
 define-command -hidden pillion-orphan %{ try %{ evaluate-commands "pillion-orphan-%opt{pillion_id}" } catch %{
@@ -205,6 +209,8 @@ define-command -hidden pillion-forget %{
 
 define-command -hidden pillion-display -params 1 %{
     buffer %arg{1}
+    set-option buffer readonly true
+    pillion-say "locked-%opt{pillion_id}"
     select "%opt{pillion_first}.1,%opt{pillion_first}.1"
     execute-keys vv
     echo -- "%opt{pillion_title}: :w accepts, :q rejects"
@@ -281,6 +287,21 @@ define-command pillion-show -docstring 'show the pending proposal' %{
     try %{ buffer %opt{pillion_waiting} } catch %{ fail 'pillion: no proposal is pending' }
     pillion-display %opt{pillion_waiting}
 }
+
+define-command pillion-next -docstring 'go to the next change that has not been on the screen' %{
+    evaluate-commands %sh{ [ "$kak_opt_pillion_id" != 0 ] && echo pillion-next-here || echo pillion-show }
+}
+define-command -hidden pillion-next-here %{
+    pillion-saw
+    pillion-say-word "next-%opt{pillion_id}-%opt{pillion_revision}" %val{client}
+}
+# Goes to a place of the proposal of this number, if this client still shows it, with these keys afterwards.
+define-command -hidden pillion-go -params 3 %{ try %{
+    evaluate-commands "pillion-is-%arg{1}"
+    execute-keys <c-s>
+    select %arg{2}
+    execute-keys %arg{3}
+} }
 
 define-command pillion-accept -docstring 'accept the proposal in this buffer, as it stands here' %{
     pillion-decide accept

@@ -2,6 +2,7 @@
 
 mod decisions;
 mod done;
+mod front;
 mod gone;
 mod told;
 
@@ -32,7 +33,7 @@ use crate::offer::Offer;
 use crate::script::Settled;
 use crate::session::Session;
 use crate::view::View;
-use crate::{Options, roots, script, status, tmux};
+use crate::{Options, roots, script, status};
 
 /// How often it is checked what nothing reports: that Kakoune works in another folder, and, where the system does not
 /// tell, that it was killed.
@@ -163,12 +164,14 @@ impl Bridge {
             let due = self.decided.values().map(|decided| decided.due).min();
             let due = due.map_or_else(never, at);
             let offer = self.offer.due().map_or_else(never, at);
+            let unlock = self.unlock_due().map_or_else(never, at);
             let handled = select! {
                 recv(messages) -> message => message.map(|message| self.received(message)),
                 recv(events) -> event => event.map(|event| self.event(event)),
                 recv(done) -> done => done.map(|done| self.done(done)),
                 recv(due) -> now => now.map(|now| self.resolve_due(now)),
                 recv(offer) -> now => now.map(|_| self.make_offer()),
+                recv(unlock) -> now => now.map(|_| self.unlock()),
                 recv(checks) -> now => now.map(|_| self.check_server()),
                 recv(ends) -> end => end.map(|()| self.check_server()),
             };
@@ -232,7 +235,23 @@ impl Bridge {
             }
             What::Saw(key, window) => {
                 if let Ok(view) = self.views.current_mut(key) {
-                    view.see(&window);
+                    view.see(*window, at);
+                }
+            }
+            What::Next(key, client) => self.next(key, &client),
+            What::Locked(id) => {
+                if let Some(view) = self.views.find_mut(id) {
+                    view.lock(true);
+                }
+            }
+            What::Unlocked(id) => {
+                if let Some(view) = self.views.find_mut(id) {
+                    view.lock(false);
+                }
+            }
+            What::Asked(id) => {
+                if let Some(view) = self.views.find_mut(id) {
+                    view.ask(at);
                 }
             }
             What::Focused(id) => {
@@ -243,7 +262,7 @@ impl Bridge {
                 }
             }
             What::Accepted(key, text, client) => self.accept(key, text, at, client),
-            What::Rejected(key, text, client) => self.reject(key, &text, &client),
+            What::Rejected(key, text, client) => self.reject(key, text, at, client),
             What::Removed(key, text) => self.removed(key, text),
             What::Given(key, text) => self.given(key, text),
             What::Left(id, text) => self.left(id, text),
@@ -343,83 +362,6 @@ impl Bridge {
         let mut loaded = self.views.iter().filter(|view| view.is_loaded);
         let count = loaded.clone().count();
         self.session.run(script::waiting(loaded.next(), count));
-    }
-
-    /// Puts a proposal in front of the person, unless another one is there: then it is its turn later. `is_expected`: they
-    /// have just settled another one.
-    fn show(&mut self, id: DiffId, is_expected: bool) {
-        let reviewed = self.review.as_ref().map(|review| review.view);
-        let is_in_front =
-            |view: &View| view.diff.id != id && (view.is_drawn() || reviewed == Some(view.diff.id));
-        if self.views.iter().any(is_in_front) {
-            return;
-        }
-        let Some(view) = self.views.find(id) else {
-            return;
-        };
-        if let Some(review) = &mut self.review {
-            self.session.run(script::display(view));
-            review.view = id;
-            return;
-        }
-        let report = self.clients.newest().filter(|_| self.options.may_split);
-        if let Some(report) = report.filter(|report| !report.tmux.is_empty()) {
-            let client = format!("{}-{id}", std::process::id());
-            let commands = script::first_display(view);
-            let session = self.session.name();
-            tmux::split(report, &session, &client, &commands, &self.done.0);
-            self.review = Some(Review { client, view: id });
-            return;
-        }
-        self.offer.want(is_expected, Instant::now());
-    }
-
-    /// The person pauses, or Kakoune may find that they do.
-    fn make_offer(&mut self) {
-        self.offer.attempt();
-        for view in self.views.iter_mut().filter(|view| view.is_deferred) {
-            view.is_deferred = false;
-            self.worker.order(Job::Write(Arc::downgrade(&view.diff)));
-        }
-        if self.review.is_none() && !self.views.is_empty() {
-            self.session.run(script::offer(self.clients.name()));
-        }
-    }
-
-    /// A proposal came into a window.
-    fn is_shown(&mut self) {
-        if !self.views.iter().any(|view| view.is_deferred) {
-            self.offer.done();
-        }
-    }
-
-    /// It is loaded once the person is done with the former one. Its agent need not wait for that.
-    fn later(&mut self, key: ProposalKey) {
-        let Ok(view) = self.views.current_mut(key) else {
-            return;
-        };
-        view.is_deferred = true;
-        if let Some(shown) = view.shown.take() {
-            shown.done(());
-            self.show_message("a newer proposal opens here once you are done");
-        }
-        self.offer.want(false, Instant::now());
-    }
-
-    fn client_closed(&mut self, pid: u32, client: &str) {
-        self.clients.closed(pid);
-        let Some(review) = self.review.take_if(|review| review.client == client) else {
-            return;
-        };
-        let Some(view) = self.views.find(review.view) else {
-            return;
-        };
-        match view.is_displayed {
-            // Closing it rejects. Its buffer, edits and all, is read while it is taken away.
-            true => self.session.run(script::close_as_person(view)),
-            // Another proposal was closed, and this one was to be next.
-            false => self.show(view.diff.id, false),
-        }
     }
 
     fn status(&mut self, status: &Status) {

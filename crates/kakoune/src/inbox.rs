@@ -34,9 +34,10 @@ const TEXT: &str = "text-";
 
 /// How the names of messages begin, in the order in which Kakoune writes them. It decides between messages with the same
 /// time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
-const ORDER: [&str; 17] = [
-    CONTEXT, "server", "failed", "later", "former", "loaded", "drawn", "saw", "focused", "untyped",
-    "accept", "reject", "given", "left", "removed", "told", "closed",
+const ORDER: [&str; 21] = [
+    CONTEXT, "server", "failed", "later", "former", "loaded", "unlocked", "locked", "drawn", "saw",
+    "focused", "asked", "untyped", "accept", "reject", "next", "given", "left", "removed", "told",
+    "closed",
 ];
 
 /// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.
@@ -65,8 +66,16 @@ pub enum What {
     Drawn(ProposalKey, String),
     /// What a window shows of a proposal.
     Saw(ProposalKey, Box<Window>),
+    /// A proposal was put in front of the person, who cannot edit it yet.
+    Locked(DiffId),
+    /// Now they can.
+    Unlocked(DiffId),
     /// A proposal is displayed, or its window got the focus.
     Focused(DiffId),
+    /// The person opened a prompt in front of a proposal.
+    Asked(DiffId),
+    /// The person wants to see what was not on the screen, in this client.
+    Next(ProposalKey, String),
     /// The person accepted the text, in this client.
     Accepted(ProposalKey, Vec<u8>, String),
     /// The person rejected it, in this client.
@@ -186,7 +195,11 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "failed" => What::Loaded(proposal()?, Err(words.next()?)),
         "drawn" => What::Drawn(proposal()?, words.next()?),
         "saw" => What::Saw(proposal()?, Box::new(Window::read(words)?)),
+        "locked" => What::Locked(diff?),
+        "unlocked" => What::Unlocked(diff?),
         "focused" => What::Focused(diff?),
+        "asked" => What::Asked(diff?),
+        "next" => What::Next(proposal()?, words.next()?),
         "later" => What::Later(proposal()?),
         "former" => What::Former(proposal()?, text()),
         "accept" => What::Accepted(proposal()?, text(), words.next()?),

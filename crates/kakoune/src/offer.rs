@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 /// Somebody who presses no key for so long is not about to press the next one of a command.
-const PAUSE: Duration = Duration::from_millis(400);
+pub const PAUSE: Duration = Duration::from_millis(400);
 
 /// What waits until the person pauses.
 #[derive(Debug, Default)]

@@ -35,11 +35,14 @@ impl Removed {
             first: 1,
             ..Self::default()
         };
+        let after = Text::new(held);
         let Some(original) = original else {
+            // All of it is new: no mark says more.
+            let nothing = Text::new("");
+            all.sight = Sight::of(&hunks::between(&nothing, &after), &nothing, held);
             return all;
         };
         let before = endings::comparable(Text::new(original), held);
-        let after = Text::new(held);
         let found = hunks::between(&before, &after);
         for hunk in found.iter().take(MAX_HUNKS) {
             all.add(hunk, &before, after.len());
@@ -102,11 +105,9 @@ mod tests {
         let removed = Removed::between(Some(b"a\n"), "a\nb\nc\n");
         assert_eq!(removed.marks, ["2|{green}+", "3|{green}+"]);
         assert!(removed.texts.is_empty());
-        let nothing = Removed {
-            first: 1,
-            ..Removed::default()
-        };
-        assert_eq!(Removed::between(None, "a\n"), nothing);
+        let removed = Removed::between(None, "a\nb\n");
+        assert!(removed.marks.is_empty(), "all of it is new");
+        assert_eq!(removed.sight.specs().collect::<Vec<_>>(), ["1|0", "2|1"]);
     }
 
     #[test]

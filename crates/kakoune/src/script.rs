@@ -4,10 +4,11 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use pillion_companion::{ProposalKey, Proposed};
+use pillion_companion::{DiffId, ProposalKey, Proposed};
 
 use crate::quote::word;
 use crate::removed::Removed;
+use crate::sight::Target;
 use crate::view::View;
 
 /// Who settled a proposal, and so whether its buffer may go right after a key.
@@ -57,6 +58,7 @@ pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
     let title = format!("{agent} {path}");
     let script = format!(
         "edit -scratch {buffer}
+         set-option buffer readonly false
          try %{{ evaluate-commands \"pillion-new-%opt{{pillion_id}}\" }} catch %{{
              pillion-text \"former-%opt{{pillion_id}}-%opt{{pillion_revision}}\"
          }}
@@ -94,14 +96,45 @@ pub fn display(view: &View) -> String {
     offer_in(REVIEW_CLIENT, &command)
 }
 
+/// Shows it in the client in which the person asked for it.
+pub fn display_in(client: &str, view: &View) -> String {
+    let command = format!("pillion-display {}", word(&view.buffer()));
+    in_client(client, &command)
+}
+
+/// Lets it be edited, unless the person is busy in it.
+pub fn unlock(view: &View) -> String {
+    let script = format!(
+        "buffer {}\nset-option buffer readonly false",
+        word(&view.buffer())
+    );
+    let unlock = format!("{}\npillion-say unlocked-{}", aside(&script), view.diff.id);
+    format!("pillion-undisturbed {} {} nop", view.diff.id, word(&unlock))
+}
+
+/// Goes to a place of a proposal.
+pub fn go(client: &str, id: DiffId, place: Target) -> String {
+    let Target { line, byte, is_far } = place;
+    let keys = if is_far { "vt2vk" } else { "" };
+    let command = format!("pillion-go {id} {line}.{byte},{line}.{byte} '{keys}'");
+    in_client(client, &command)
+}
+
 /// Shows what waits where the person is, unless they are busy there.
 pub fn offer(client: &str) -> String {
     offer_in(client, "pillion-show")
 }
 
 fn offer_in(client: &str, command: &str) -> String {
-    let offer = word(&format!("pillion-offer {}", word(command)));
-    let there = format!("evaluate-commands -client {} {offer}", word(client));
+    in_client(client, &format!("pillion-offer {}", word(command)))
+}
+
+fn in_client(client: &str, command: &str) -> String {
+    let there = format!(
+        "evaluate-commands -client {} {}",
+        word(client),
+        word(command)
+    );
     format!("try {}", word(&there))
 }
 

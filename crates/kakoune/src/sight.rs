@@ -10,6 +10,9 @@ use pillion_text::{Text, visible};
 /// More changed lines are not followed.
 const MAX_PLACES: usize = 5000;
 
+/// So many columns Kakoune may keep free beside the cursor.
+const MARGIN: usize = 8;
+
 /// The lines that changed, and what was seen of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sight {
@@ -46,6 +49,17 @@ pub struct Window {
     places: Vec<(usize, usize)>,
 }
 
+/// A place to go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in the line.
+    pub byte: usize,
+    /// Whether the window does not show the line.
+    pub is_far: bool,
+}
+
 impl Window {
     /// Reads what `pillion-saw` wrote.
     pub fn read(words: impl IntoIterator<Item = String>) -> Option<Self> {
@@ -77,6 +91,10 @@ impl Window {
             tabstop: tabstop.max(1),
             places: places.collect(),
         })
+    }
+
+    fn shows(&self, line: usize) -> bool {
+        (self.first..self.first + self.lines).contains(&line)
     }
 }
 
@@ -134,7 +152,7 @@ impl Sight {
                 continue;
             };
             is_there[*number] = true;
-            if (window.first..window.first + window.lines).contains(line) {
+            if window.shows(*line) {
                 place.see(*line, held, window);
             }
         }
@@ -142,6 +160,21 @@ impl Sight {
         for (place, is_there) in self.places.iter_mut().zip(is_there) {
             place.is_seen |= !is_there;
         }
+    }
+
+    /// Where something is that was never on a screen, from the cursor of this window on: `held` is what the buffer held at
+    /// first.
+    pub fn next(&self, held: &str, window: &Window) -> Option<Target> {
+        let unseen = window.places.iter().filter_map(|(line, number)| {
+            let place = self.places.get(*number).filter(|place| !place.is_seen)?;
+            Some((*line, place))
+        });
+        let (line, place) = unseen.min_by_key(|(line, _)| (*line < window.cursor, *line))?;
+        Some(Target {
+            line,
+            byte: place.byte_to_see(held, window) + 1,
+            is_far: !window.shows(line),
+        })
     }
 
     /// The hunks of which something was never on a screen; none if that is not followed.
@@ -164,18 +197,50 @@ impl Place {
             self.is_seen |= window.cursor == line;
             return;
         };
+        let changed = changed.clone();
+        self.columns.push(window.left..window.left + window.width);
+        self.columns.sort_by_key(|columns| columns.start);
+        self.columns.dedup();
+        self.is_seen |= window.is_wrapped || self.missing(changed, held, window).is_empty();
+    }
+
+    /// Which columns of what changed were not on the screen, up to the last of them.
+    fn missing(&self, changed: Range<usize>, held: &str, window: &Window) -> Range<usize> {
         let column =
             |at: usize| columns(held.get(self.start..at).unwrap_or_default(), window.tabstop);
         let mut needed = column(changed.start)..column(changed.end);
-        self.columns.push(window.left..window.left + window.width);
-        self.columns.sort_by_key(|columns| columns.start);
         for columns in &self.columns {
             if columns.start <= needed.start {
                 needed.start = needed.start.max(columns.end);
             }
         }
-        self.columns.dedup();
-        self.is_seen |= window.is_wrapped || needed.is_empty();
+        needed
+    }
+
+    /// Where the cursor has to be in its line for the window to show as much as it can of what was not on the screen: the
+    /// window follows the cursor sideways, no further than it must.
+    fn byte_to_see(&self, held: &str, window: &Window) -> usize {
+        let Some(changed) = self.changed.clone() else {
+            return 0;
+        };
+        let missing = self.missing(changed, held, window);
+        let is_right = missing.end > window.left + window.width;
+        let column = match is_right && missing.start >= window.left {
+            true => (missing.start + window.width)
+                .saturating_sub(1 + MARGIN)
+                .min(missing.end - 1)
+                .max(missing.start),
+            false => missing.start,
+        };
+        let line = held.get(self.start..).unwrap_or_default();
+        let line = line.split('\n').next().unwrap_or_default();
+        let is_before =
+            |end: usize| columns(line.get(..end).unwrap_or_default(), window.tabstop) <= column;
+        let starts = line.char_indices().map(|(at, _)| at);
+        starts
+            .take_while(|at| is_before(*at))
+            .last()
+            .unwrap_or_default()
     }
 }
 
@@ -263,6 +328,79 @@ mod tests {
         assert_eq!(width(21), 75);
         assert_eq!(width(98), 78);
         assert_eq!(width(1), 75, "it is on another line, further left");
+    }
+
+    #[test]
+    fn the_next_place_is_a_page_a_column_removed_lines_or_another_change() {
+        let far = |line, byte| {
+            Some(Target {
+                line,
+                byte,
+                is_far: true,
+            })
+        };
+        let here = |line, byte| {
+            Some(Target {
+                line,
+                byte,
+                is_far: false,
+            })
+        };
+        // Six lines that are new, of which the window shows three; then one is removed.
+        let held = "a\n1\n2\n3\n4\n5\n6\nb\n";
+        let mut long = sight("a\nb\nx\n", held);
+        let places: Vec<String> = long.specs().collect();
+        let places: Vec<&str> = places.iter().map(String::as_str).collect();
+        for (first, cursor, next) in [
+            (0, 1, far(4, 1)),
+            (3, 4, far(7, 1)),
+            (6, 7, here(8, 1)),
+            (6, 8, None),
+        ] {
+            let window = window(first, 0, cursor, &places);
+            long.see(held, &window);
+            assert_eq!(long.next(held, &window), next, "{first}");
+        }
+        let held = "a\nB\nc\nd\ne\nf\ng\nH\n";
+        let two = sight("a\nb\nc\nd\ne\nf\ng\nh\n", held);
+        let below = window(8, 0, 9, &["2|0", "8|1"]);
+        assert_eq!(
+            two.next(held, &below),
+            far(2, 1),
+            "what is above comes last"
+        );
+    }
+
+    #[test]
+    fn the_next_columns_of_a_wide_line_follow_each_other() {
+        let long = "0123456789".repeat(12);
+        let (before, held) = (
+            format!("ä\t{long}\n"),
+            format!("ä\t{}\n", long.replace('5', "x")),
+        );
+        let mut sight = sight(&before, &held);
+        let wide = |left: usize| {
+            let numbers = [0, left, 3, 40, 44, 3, 20, 1, 1, 8, 7].map(|it| it.to_string());
+            let words = numbers.into_iter().chain(["1|0".to_owned()]);
+            Window::read(words).expect("it is whole")
+        };
+        let (mut left, mut steps) = (0, 0);
+        loop {
+            sight.see(&held, &wide(left));
+            let Some(target) = sight.next(&held, &wide(left)) else {
+                break;
+            };
+            // As Kakoune follows the cursor, with three columns beside it.
+            let column = columns(&held[..target.byte - 1], 8);
+            left = match column < left {
+                true => column.saturating_sub(3),
+                false => (column + 4).saturating_sub(40).max(left),
+            };
+            steps += 1;
+            assert!(steps < 10, "{left}");
+        }
+        assert_eq!(unseen(&sight), 0);
+        assert!((3..=5).contains(&steps), "{steps}");
     }
 
     #[test]

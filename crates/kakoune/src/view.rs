@@ -10,7 +10,8 @@ use pillion_protocol::dialect::Protocol;
 use pillion_text::fingerprint;
 
 use crate::form::Form;
-use crate::sight::{Sight, Window};
+use crate::offer::PAUSE;
+use crate::sight::{Sight, Target, Window};
 
 /// More characters of a name say no more.
 const MAX_NAME: usize = 60;
@@ -36,6 +37,15 @@ pub struct View {
     /// What stands in its buffer until then.
     pub former: Option<Box<View>>,
     pub sight: Sight,
+    /// What the window shows that was drawn last.
+    window: Option<Window>,
+    /// Whether it cannot be edited yet, and since the person paused last, nobody has tried to change that.
+    is_locked: bool,
+    is_unlock_due: bool,
+    /// When they paused last.
+    idle: Option<SystemTime>,
+    /// When they opened a prompt in front of it last.
+    asked: Option<SystemTime>,
     drawn: Option<SystemTime>,
     /// When a decision was refused last: a command that is repeated by a held key takes longer than the gate's interval.
     refused: Option<SystemTime>,
@@ -61,6 +71,11 @@ impl View {
             is_deferred: false,
             former: None,
             sight: Sight::default(),
+            window: None,
+            is_locked: true,
+            is_unlock_due: true,
+            idle: None,
+            asked: None,
             drawn: None,
             refused: None,
         }
@@ -126,9 +141,46 @@ impl View {
         }
     }
 
-    /// A window shows this of it.
-    pub fn see(&mut self, window: &Window) {
-        self.sight.see(&self.held, window);
+    /// A window shows this of it, and the person pauses.
+    pub fn see(&mut self, window: Window, at: SystemTime) {
+        self.sight.see(&self.held, &window);
+        self.window = Some(window);
+        self.idle = Some(at);
+        self.is_unlock_due = true;
+    }
+
+    /// Where something is that was not on the screen.
+    pub fn next(&self) -> Option<Target> {
+        self.sight.next(&self.held, self.window.as_ref()?)
+    }
+
+    pub fn has_unseen(&self) -> bool {
+        self.sight.unseen().is_some_and(|unseen| unseen.hunks > 0)
+    }
+
+    /// Whether the person can edit it.
+    pub fn lock(&mut self, is_locked: bool) {
+        self.is_locked = is_locked;
+        self.is_unlock_due = true;
+    }
+
+    /// From when on they are to be able to: once they have looked at it, and pause.
+    pub fn unlock_at(&self) -> Option<SystemTime> {
+        let drawn = self
+            .drawn
+            .filter(|_| self.is_locked && self.is_unlock_due)?;
+        let pause = self.idle.map_or(drawn, |idle| idle + PAUSE);
+        Some(pause.max(drawn + LOOK))
+    }
+
+    /// If they are busy after all, it is tried again when they pause.
+    pub fn try_unlock(&mut self) {
+        self.is_unlock_due = false;
+    }
+
+    /// The person opened a prompt in front of it.
+    pub fn ask(&mut self, at: SystemTime) {
+        self.asked = Some(at);
     }
 
     pub fn is_drawn(&self) -> bool {
@@ -151,8 +203,9 @@ impl View {
         Some(self.refused.map_or(drawn, |refused| refused.max(drawn)))
     }
 
-    /// What the person has seen who typed something then.
+    /// What the person has seen who typed something until then.
     pub fn seen(&self, at: SystemTime) -> Seen {
+        let at = self.asked.map_or(at, |asked| asked.min(at));
         Seen {
             // A clock that went back has seen nothing for a while.
             drawn_for: self
@@ -215,6 +268,42 @@ mod tests {
         view.focus(after(2700));
         assert_eq!(drawn_for(&view, 3600), ms(900));
         assert_eq!(drawn_for(&view, 0), ms(0), "a clock that went back");
+    }
+
+    #[test]
+    fn a_decision_counts_from_when_its_prompt_was_opened() {
+        let mut view = view("x\n");
+        view.draw(after(0));
+        view.ask(after(100));
+        let drawn_for = |at| view.seen(after(at)).drawn_for;
+        assert_eq!(drawn_for(2000), Some(Duration::from_millis(100)));
+        assert_eq!(
+            drawn_for(50),
+            Some(Duration::from_millis(50)),
+            "it was another prompt"
+        );
+    }
+
+    #[test]
+    fn it_may_be_edited_once_the_person_has_looked_at_it_and_pauses() {
+        let mut view = view("x\n");
+        let window = || {
+            let words = [0, 0, 1, 10, 14, 1, 1, 1, 1, 8, 7].map(|it| it.to_string());
+            Window::read(words).expect("it is whole")
+        };
+        assert_eq!(view.unlock_at(), None, "it is not there");
+        view.draw(after(0));
+        assert_eq!(view.unlock_at(), Some(after(700)));
+        view.see(window(), after(600));
+        assert_eq!(view.unlock_at(), Some(after(600) + PAUSE));
+        view.try_unlock();
+        assert_eq!(view.unlock_at(), None, "they were busy");
+        view.see(window(), after(1500));
+        assert_eq!(view.unlock_at(), Some(after(1500) + PAUSE));
+        view.lock(false);
+        assert_eq!(view.unlock_at(), None);
+        view.lock(true);
+        assert_eq!(view.unlock_at(), Some(after(1500) + PAUSE), "it came back");
     }
 
     #[test]

@@ -9,13 +9,16 @@ use pillion_protocol::Verdict;
 use super::Bridge;
 use super::done::Decided;
 use crate::script::{self, Settled};
+use crate::view::View;
 
 /// Who waits for a ruling.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     /// The client in which they pressed the key.
     client: String,
-    /// What stood in the buffer if they have closed it since.
+    /// What stood in the buffer that they reject.
+    rejected: Option<Vec<u8>>,
+    /// What stood in it if they have closed it since.
     closed: Option<Vec<u8>>,
 }
 
@@ -48,19 +51,62 @@ impl Bridge {
         let view = self.views.find(key.id);
         let is_followed = view.is_some_and(|view| self.follow(view));
         self.decided.insert(key.id, Decided::now(decide));
-        let closed = None;
-        self.ruling.insert(key.id, Asked { client, closed });
+        let asked = Asked {
+            client,
+            ..Asked::default()
+        };
+        self.ruling.insert(key.id, asked);
         if !is_followed {
             self.resolve(key.id);
         }
     }
 
-    /// The gate has ruled about an acceptance.
+    /// The person typed that they reject it.
+    pub(super) fn reject(
+        &mut self,
+        key: ProposalKey,
+        text: Vec<u8>,
+        at: SystemTime,
+        client: String,
+    ) {
+        let view = match self.views.current(key) {
+            Ok(view) => view,
+            Err(stale) => return self.refuse(key, stale, &client),
+        };
+        // What came first stands.
+        if self.ruling.contains_key(&key.id) {
+            return;
+        }
+        let decide = Decide {
+            key,
+            decision: Decision::Reject,
+            seen: Some(view.seen(at)),
+            base: None,
+        };
+        self.decided.insert(key.id, Decided::now(decide));
+        let asked = Asked {
+            client,
+            rejected: Some(text),
+            closed: None,
+        };
+        self.ruling.insert(key.id, asked);
+        self.resolve(key.id);
+    }
+
+    /// The gate has ruled.
     pub(super) fn ruled(&mut self, key: ProposalKey, ruling: &Ruling) {
-        let Asked { client, closed } = self.ruling.remove(&key.id).unwrap_or_default();
+        let Asked {
+            client,
+            rejected,
+            closed,
+        } = self.ruling.remove(&key.id).unwrap_or_default();
         let refusal = match ruling {
             Ruling::Settled(_) => {
                 if let Ok(view) = self.views.take(key) {
+                    let edits = rejected.and_then(|text| view.edits(&text));
+                    if let Some(edits) = edits {
+                        self.keep(view.diff.path.clone(), edits, "", &client);
+                    }
                     self.take_away(view, Settled::ByPerson);
                 }
                 return;
@@ -70,7 +116,7 @@ impl Bridge {
         self.unfollow(key);
         if let Some(text) = closed {
             self.answer(&client, &refusal.message);
-            self.reject(key, &text, &client);
+            self.close_rejects(key, &text, &client);
         } else if self.views.current(key).is_ok() {
             let view = self.views.find_mut(key.id);
             let is_displayed = view.is_some_and(|view| {
@@ -82,7 +128,12 @@ impl Bridge {
                 self.show(key.id, false);
             }
             self.is_ready(key.id);
-            self.answer(&client, &refusal.message);
+            let has_unseen = self.views.find(key.id).is_some_and(View::has_unseen);
+            let how = match refusal.repeat && has_unseen {
+                true => "; :pillion-next shows what was not on the screen",
+                false => "",
+            };
+            self.answer(&client, &format!("{}{how}", refusal.message));
         }
     }
 
@@ -94,7 +145,8 @@ impl Bridge {
         }
     }
 
-    pub(super) fn reject(&mut self, key: ProposalKey, text: &[u8], client: &str) {
+    /// The person closed its buffer: that rejects, always.
+    pub(super) fn close_rejects(&mut self, key: ProposalKey, text: &[u8], client: &str) {
         // What came first stands, if it counts.
         if let Some(asked) = self.ruling.get_mut(&key.id) {
             asked.closed = Some(text.to_owned());
@@ -107,7 +159,7 @@ impl Bridge {
     }
 
     /// A decision does not count. That a proposal is gone, the person knows who sees that it is.
-    fn refuse(&self, key: ProposalKey, stale: Stale, client: &str) {
+    pub(super) fn refuse(&self, key: ProposalKey, stale: Stale, client: &str) {
         match stale {
             Stale::Replaced => self.answer(client, &stale.to_string()),
             Stale::NotPending if self.gone.contains_key(&key.id) => {

@@ -120,7 +120,7 @@ impl Bridge {
                 self.keep_former(key, &text, NEWER);
                 text = Vec::new();
             }
-            self.reject(newest, &text, "");
+            self.close_rejects(newest, &text, "");
         } else {
             self.keep_late(id, text);
             self.gone.remove(&id);

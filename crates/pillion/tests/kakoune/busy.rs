@@ -62,6 +62,7 @@ each_kakoune! {
             kakoune.pane().wait_for(":w accepts, :q rejects", SOON);
             let held = kakoune.text("a.txt");
             assert!(held.starts_with(text), "{keys}: {held:?}");
+            world.look();
             kakoune.input(":pillion-reject<ret>");
             let expected = Update::DiffRejected { path: path.display().to_string() };
             assert_eq!(gemini.outcome(), expected);

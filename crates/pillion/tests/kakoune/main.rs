@@ -40,6 +40,7 @@ mod clients;
 mod commands;
 mod conformance;
 mod decisions;
+mod first_moment;
 mod hung_disk;
 mod install;
 mod open_with;

@@ -59,7 +59,7 @@ impl World {
         TestAgent::find(&self.home, Dialect::GeminiCli)
     }
 
-    /// Waits until the proposal in the first client may be accepted.
+    /// Waits until the proposal in the first client may be edited and decided.
     #[track_caller]
     pub fn look(&self) {
         self.kakoune.wait_until(
@@ -67,6 +67,7 @@ impl World {
             "%opt{pillion_ready}",
             may_accept,
         );
+        self.kakoune.wait_value("%opt{readonly}", "false");
     }
 }
 

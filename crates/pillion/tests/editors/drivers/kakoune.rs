@@ -180,7 +180,8 @@ impl Editor for Kakoune {
     fn may_accept(&self) -> bool {
         let ready = self.kakoune.get("%opt{pillion_ready}").parse();
         let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
-        ready.is_ok_and(|ready| Duration::from_millis(ready) < now)
+        let is_seen = ready.is_ok_and(|ready| Duration::from_millis(ready) < now);
+        is_seen && self.kakoune.get("%opt{readonly}") == "false"
     }
 
     fn has_views(&self) -> bool {
