@@ -17,6 +17,7 @@
 (require 'pillion-navigation)
 (require 'pillion-offer)
 (require 'pillion-reload)
+(require 'pillion-notes)
 (require 'pillion-seen)
 (require 'pillion-text)
 (require 'pillion-view)
@@ -133,22 +134,24 @@ The one with ID is, in any case."
 
 ;;; Decisions
 
-(defun pillion-diff--ask (diff decision fields answer)
+(defun pillion-diff--ask (diff decision fields answer &optional reason)
   "Ask the program to rule about the DECISION about DIFF, with more FIELDS.
-ANSWER is called with what it rules.  Non-nil if it was asked."
-  (pillion-client-ask :pillion/decide
-                      `( :id ,(pillion-diff-id diff)
-                         :revision ,(pillion-diff-revision diff)
-                         :decision ,decision
-                         ,@fields)
-                      answer))
+ANSWER is called with what it rules.  The agent gets the person's notes
+and their REASON.  Non-nil if it was asked."
+  (let ((notes (pillion-notes diff reason)))
+    (pillion-client-ask :pillion/decide
+                        `( :id ,(pillion-diff-id diff)
+                           :revision ,(pillion-diff-revision diff)
+                           :decision ,decision
+                           ,@(and (length> notes 0) (list :notes notes))
+                           ,@fields)
+                        answer)))
 
-(defun pillion-diff--decide (diff decision is-typed)
+(defun pillion-diff--decide (diff decision seen &optional reason)
   "Have the program rule about a DECISION about DIFF; the view stays until then.
-IS-TYPED is non-nil if the person typed it.  DECISION is a name of the
-protocol's."
+SEEN is what the person saw who typed it.  DECISION is a name of the
+protocol's, and REASON what they say about it."
   (let* ((buffer (pillion-diff-buffer diff))
-         (seen (pillion-seen diff is-typed))
          (text (and (equal decision "accept") (pillion-diff--text-to-accept buffer)))
          (was-read-only (buffer-local-value 'buffer-read-only buffer))
          (rule (lambda (ruling)
@@ -170,7 +173,7 @@ protocol's."
                                `(,@(unless (or (null text) (equal text (pillion-diff-proposed diff)))
                                      (list :content text))
                                  :seen ,seen)
-                               rule)
+                               rule reason)
       (funcall rule nil))))
 
 (defun pillion-diff--text-to-accept (buffer)
@@ -186,7 +189,8 @@ protocol's."
    ((eq t (plist-get ruling :settled))
     (if (equal decision "accept")
         (pillion-diff--settle diff 'accepted 'decided)
-      (pillion-diff--settle-rejected diff 'decided)))
+      (pillion-diff--settle-rejected diff 'decided))
+    (pillion-notes-told ruling))
    (t
     (when (equal decision "accept")
       (pillion-reload-forget (pillion-diff-path diff)))
@@ -261,16 +265,20 @@ same command again accepts."
                   (eq diff (pillion-view-focused))
                   (pillion-view-shown-p diff))
         (pillion-view-go-to diff))
-      (pillion-diff--decide diff "accept" is-typed))))
+      (pillion-diff--decide diff "accept" (pillion-seen diff is-typed)))))
 
 ;;;###autoload
 (defun pillion-reject (&optional id)
   "Reject a proposal.  What you wrote into it stays in a buffer of its own.
 It is the one in focus, the only one, or one that you choose; with a
-prefix argument, the one with this ID."
+numeric prefix argument, the one with this ID.  With \\[universal-argument] alone, you
+are asked for a reason, which the agent gets."
   (interactive "P")
-  (let ((is-typed (pillion-diff--typed-p (called-interactively-p 'interactive))))
-    (pillion-diff--decide (pillion-diff--choose id "Reject which diff? ") "reject" is-typed)))
+  (let* ((is-typed (pillion-diff--typed-p (called-interactively-p 'interactive)))
+         (diff (pillion-diff--choose (and (not (consp id)) id) "Reject which diff? "))
+         ;; Not after the prompt: from the first key on, they know.
+         (seen (pillion-seen diff is-typed)))
+    (pillion-diff--decide diff "reject" seen (and (consp id) (pillion-notes-ask diff)))))
 
 ;;;###autoload
 (defun pillion-diffs (&optional id)
@@ -312,7 +320,7 @@ With a prefix argument, it is the one with this ID."
   (let ((diff pillion-diff--mine))
     (when (and (pillion-diff--pending-p diff)
                (eq (current-buffer) (pillion-diff-buffer diff)))
-      (pillion-diff--ask diff "reject" nil #'ignore)
+      (pillion-diff--ask diff "reject" nil #'pillion-notes-told)
       (pillion-diff--settle-rejected diff 'soon))))
 (put 'pillion-diff--on-kill 'permanent-local-hook t)
 
@@ -458,6 +466,7 @@ With a prefix argument, it is the one with this ID."
 (defun pillion-diff--abandon (diff is-orphan)
   "Close DIFF on behalf of the other side; if IS-ORPHAN, edits are kept."
   (let ((kept (and is-orphan (pillion-diff--edited-p diff) (pillion-diff--keep diff))))
+    (pillion-notes-keep diff)
     (pillion-diff--settle diff 'closed)
     (when kept
       (pillion-say "your edits of %s are in the buffer %s" (pillion-proposal-name diff) kept))))

@@ -79,7 +79,7 @@ impl Bridge {
         }
         let decide = Decide {
             key,
-            decision: Decision::Reject,
+            verdict: Verdict::reject(),
             seen: Some(view.seen(at)),
             base: None,
         };

@@ -46,6 +46,7 @@ mod gate;
 mod install;
 mod merge;
 mod newer;
+mod notes;
 mod review;
 mod seen;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
