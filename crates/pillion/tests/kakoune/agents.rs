@@ -51,7 +51,7 @@ fn check(kind: AgentKind, version: KakouneVersion) {
     let view = others.find(|it| it.pid() != pane.pid()).unwrap();
     view.activate();
     view.wait_until("a proposal that may be accepted", SOON, |_| {
-        let ready = kakoune.list_in("pillion", "%opt{pillion_ready}");
+        let ready = kakoune.list_in("pillion", "%opt{pillion_ready} %opt{readonly}");
         ready.is_some_and(|ready| may_accept(&ready))
     });
     view.type_text("geghGlcvier");

@@ -26,7 +26,7 @@ each_kakoune! {
             let path = world.home.workspace().join("a.txt");
             gemini.propose(&path, "two\n");
             second.wait_until("a proposal that may be accepted", SOON, |_| {
-                let ready = world.kakoune.list_in("client1", "%opt{pillion_ready}");
+                let ready = world.kakoune.list_in("client1", "%opt{pillion_ready} %opt{readonly}");
                 ready.is_some_and(|ready| may_accept(&ready))
             });
             second.type_text(":w\r");
@@ -82,7 +82,7 @@ each_kakoune! {
         gemini.propose(&path, "new\n");
         in_second.type_text(":pillion-show\r");
         let is_ready = || {
-            let ready = world.kakoune.list_in("client1", "%opt{pillion_ready}");
+            let ready = world.kakoune.list_in("client1", "%opt{pillion_ready} %opt{readonly}");
             ready.is_some_and(|ready| may_accept(&ready))
         };
         wait(&world, "a proposal that may be accepted", is_ready);

@@ -76,6 +76,7 @@ each_kakoune! {
         view.wait_for("Gemini CLI", SOON);
         gemini.propose(&second, "2\n");
         view.activate();
+        wait_may_accept(kakoune, &view);
         view.type_text("imine ");
         view.wait_for("mine 1", SOON);
         assert_eq!(gemini.close(&first).unwrap(), "mine 1\n");
@@ -111,9 +112,13 @@ fn opened(kakoune: &Kakoune) -> Pane {
 
 /// Looks at the proposal so long that it may be accepted, and types `:w`.
 fn accept(kakoune: &Kakoune, view: &Pane) {
+    wait_may_accept(kakoune, view);
+    view.type_text(":w\r");
+}
+
+fn wait_may_accept(kakoune: &Kakoune, view: &Pane) {
     view.wait_until("a proposal that may be accepted", SOON, |_| {
-        let ready = kakoune.list_in("pillion", "%opt{pillion_ready}");
+        let ready = kakoune.list_in("pillion", "%opt{pillion_ready} %opt{readonly}");
         ready.is_some_and(|ready| may_accept(&ready))
     });
-    view.type_text(":w\r");
 }

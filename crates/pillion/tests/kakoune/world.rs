@@ -64,16 +64,18 @@ impl World {
     pub fn look(&self) {
         self.kakoune.wait_until(
             "a proposal that may be accepted",
-            "%opt{pillion_ready}",
+            "%opt{pillion_ready} %opt{readonly}",
             may_accept,
         );
-        self.kakoune.wait_value("%opt{readonly}", "false");
     }
 }
 
-/// Whether a proposal may be accepted whose `pillion_ready` this is.
+/// Whether a proposal may be edited and accepted whose `pillion_ready` and `readonly` these are.
 pub fn may_accept(ready: &[String]) -> bool {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
-    let ready = ready.first().and_then(|ready| ready.parse().ok());
-    ready.is_some_and(|ready| Duration::from_millis(ready) < now)
+    let [ready, is_locked] = ready else {
+        return false;
+    };
+    let ready = ready.parse().ok();
+    is_locked == "false" && ready.is_some_and(|ready| Duration::from_millis(ready) < now)
 }
