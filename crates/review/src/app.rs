@@ -7,6 +7,7 @@ mod marks;
 mod naming;
 mod notes;
 mod outside;
+mod reason;
 mod review_delay;
 
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ use crate::rows::Layout;
 use crate::syntax::Coloured;
 use crate::view::{Compared, Disk, Job, Stayed, Step, View, Viewport};
 pub use marks::name as mark_name;
+use reason::Reason;
 pub use review_delay::{HELD, LOOK, Mark, Press, decides};
 use review_delay::{ReviewDelay, Sight};
 
@@ -46,7 +48,7 @@ pub enum Event {
     /// The terminal has shown what was written before this question, at this time.
     Answered(Mark, Instant),
     /// A text was pasted, and the terminal marked it as such.
-    Pasted,
+    Pasted(String),
     /// The terminal has another size.
     Resized(Size),
     /// An agent proposes a change, of a file that was read.
@@ -152,6 +154,8 @@ pub enum Effect {
         /// Why it would be lost.
         why: String,
     },
+    /// Put a text on the clipboard.
+    Copy(String),
     /// Read the file of this diff again, on a thread.
     Reread(DiffId),
     /// Give the terminal back to the shell until it brings us back.
@@ -226,6 +230,8 @@ pub struct App {
     /// The terminal's size.
     pub size: Size,
     message: Option<Message>,
+    /// The reason that is being typed.
+    reason: Option<Reason>,
     armed: Option<Armed>,
     /// Counts what was asked.
     questions: u64,
@@ -253,7 +259,11 @@ impl App {
         match event {
             Event::Key(press) => self.on_key(&press, now),
             Event::Answered(mark, at) => self.delay.answered(mark, at),
-            Event::Pasted => self.say(Tone::Warning, PASTED, now),
+            Event::Pasted(text) => {
+                if !self.paste_reason(&text) {
+                    self.say(Tone::Warning, PASTED, now);
+                }
+            }
             Event::Resized(size) => self.fit(size),
             Event::Opened {
                 diff,
@@ -355,9 +365,16 @@ impl App {
         warnings.map(String::as_str)
     }
 
-    /// The last message, while it lasts.
-    pub fn message(&self) -> Option<&Message> {
-        self.message.as_ref()
+    /// What stands below the diff: the reason that is being typed, or else the last message.
+    pub fn line(&self) -> Option<(String, Tone)> {
+        let reason = self.reason_line().map(|line| (line, Tone::Info));
+        let message = self.message.as_ref();
+        reason.or_else(|| message.map(|message| (message.text.clone(), message.tone)))
+    }
+
+    /// Whether a reason is being typed.
+    pub fn is_typing(&self) -> bool {
+        self.reason.is_some()
     }
 
     /// How `view` is arranged.
@@ -372,11 +389,11 @@ impl App {
     /// Where things stand on the screen.
     pub fn geometry(&self) -> Geometry {
         let area = Rect::new(0, 0, self.size.width, self.size.height);
-        let rows = |message: &Message| {
-            let text = visible::one_line(&message.text);
+        let rows = |(text, _): (String, Tone)| {
+            let text = visible::one_line(&text);
             wrap::rows(&text, geometry::message_room(area.width)).len()
         };
-        let message = self.message.as_ref().map_or(1, rows);
+        let message = self.line().map_or(1, rows);
         let note = self.note().map_or(0, |note| {
             wrap::rows(&note, geometry::note_room(area.width)).len()
         });
@@ -446,7 +463,7 @@ impl App {
         self.effects.extend(kept);
         // What is being decided is carried out before the companion stops.
         let undecided = pending.iter().filter(|view| view.deciding.is_none());
-        let reject = |view: &View| deciding::rejection(view, None);
+        let reject = |view: &View| deciding::rejection(view, None, Vec::new());
         self.effects.extend(undecided.map(reject));
         self.effects.push(Effect::Quit);
     }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::Event as TerminalEvent;
 use crossterm::execute;
 use crossterm::style::Print;
@@ -220,7 +221,7 @@ impl Driver {
             Input::Terminal(TerminalEvent::Resize(width, height)) => {
                 self.update(Event::Resized(Size::new(width, height)))
             }
-            Input::Terminal(TerminalEvent::Paste(_)) => self.update(Event::Pasted),
+            Input::Terminal(TerminalEvent::Paste(text)) => self.update(Event::Pasted(text)),
             Input::Terminal(_) => Ok(()),
             Input::Closing(proposal, edit, reason, closed) => {
                 self.closing(proposal, edit, reason, closed)
@@ -314,6 +315,9 @@ impl Driver {
                 text,
                 why,
             } => self.keep(id, path, text, why)?,
+            Effect::Copy(text) => {
+                execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
+            }
             Effect::Reread(id) => self.sources.reread(id)?,
             Effect::Suspend => {
                 self.screen.suspend()?;

@@ -13,9 +13,10 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// What each key does.
-const KEYS: [(&str, &str); 23] = [
+const KEYS: [(&str, &str); 24] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
+    ("R", "reject it and tell the agent why"),
     ("space", "exclude or include the hunk"),
     ("e", "edit the proposal in $VISUAL or $EDITOR"),
     ("z  Z", "undo the last change; redo it"),

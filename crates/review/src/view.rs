@@ -95,6 +95,8 @@ pub struct View {
     pub disk: Disk,
     /// What is said once the gate has let the decision through that is under way.
     pub deciding: Option<String>,
+    /// A reason for rejecting it that was typed and not sent.
+    pub reason: String,
     /// It is being read again.
     pub is_rereading: bool,
     /// It was said that there is no file to merge with any more.
@@ -147,6 +149,7 @@ impl View {
             unfold: false,
             disk: Disk::Same,
             deciding: None,
+            reason: String::new(),
             is_rereading: false,
             is_gone: false,
             white: Vec::new(),

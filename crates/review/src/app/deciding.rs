@@ -5,39 +5,50 @@ use std::time::Instant;
 use crossterm::event::KeyCode;
 use pillion_companion::gate::{Decide, Ruling, Seen, Unseen};
 use pillion_companion::{ProposalKey, Proposed};
-use pillion_protocol::Verdict;
+use pillion_protocol::{Decision, Note, Verdict};
 use pillion_text::fingerprint;
 
 use super::review_delay::Press;
-use super::{App, Armed, Effect, Tone, marks};
+use super::{App, Armed, Effect, LONG_MESSAGE, Tone, marks};
 use crate::view::View;
 
 impl App {
     /// Decides about the diff that is shown, as its key says.
     pub(super) fn decide(&mut self, press: &Press, now: Instant) {
-        let drawn_for = self.delay.looked_at(press, self.sight());
-        let view = &mut self.views[self.current];
-        let accepts = press.key.code == KeyCode::Char('a');
-        if !accepts && view.proposal.holds_edits() && self.armed != Some(Armed::Reject) {
+        let view = &self.views[self.current];
+        if press.key.code == KeyCode::Char('a') {
+            let (effect, text) = (acceptance(view, self.seen(press)), accepted(view));
+            return self.send(effect, text);
+        }
+        if view.proposal.holds_edits() && self.armed != Some(Armed::Reject) {
             let text = "this would drop your edits: r again rejects, a accepts them";
             return self.ask(Armed::Reject, text, now);
         }
-        let hunks = view.unseen();
-        let seen = Seen {
-            drawn_for,
-            is_typed: true,
-            unseen_hunks: Some(hunks),
-            against: marks::against(view.proposal.hunks()),
-        };
-        let (effect, text) = match accepts {
-            true => (acceptance(view, seen), accepted(view)),
-            false => {
-                let text = format!("rejected {}", view.target.shown);
-                (rejection(view, Some(seen)), text)
-            }
-        };
-        view.deciding = Some(text);
+        self.reject(press, Vec::new());
+    }
+
+    /// Rejects the diff that is shown, with what the agent is told.
+    pub(super) fn reject(&mut self, press: &Press, notes: Vec<Note>) {
+        let view = &self.views[self.current];
+        let effect = rejection(view, Some(self.seen(press)), notes);
+        let text = format!("rejected {}", view.target.shown);
+        self.send(effect, text);
+    }
+
+    fn send(&mut self, effect: Effect, text: String) {
+        self.views[self.current].deciding = Some(text);
         self.effects.push(effect);
+    }
+
+    /// What the reviewer has seen of the diff that is shown.
+    fn seen(&self, press: &Press) -> Seen {
+        let view = &self.views[self.current];
+        Seen {
+            drawn_for: self.delay.looked_at(press, self.sight()),
+            is_typed: true,
+            unseen_hunks: Some(view.unseen()),
+            against: marks::against(view.proposal.hunks()),
+        }
     }
 
     /// The gate has ruled about a decision.
@@ -48,7 +59,7 @@ impl App {
         let said = self.views[at].deciding.take();
         let is_current = self.views[at].key() == key;
         match ruling {
-            Ruling::Settled(_) if is_current => {
+            Ruling::Settled(told) if is_current => {
                 let is_rejection = self.views[at].takes_for_rejection();
                 let tone = if is_rejection {
                     Tone::Warning
@@ -56,7 +67,12 @@ impl App {
                     Tone::Good
                 };
                 self.remove(at);
-                self.say(tone, said.unwrap_or_default(), now);
+                let said = said.unwrap_or_default();
+                let Some(told) = told else {
+                    return self.say(tone, said, now);
+                };
+                self.say_for(LONG_MESSAGE, tone, format!("{said}: {}", told.message), now);
+                self.effects.extend(told.clipboard.map(Effect::Copy));
             }
             // A newer proposal is there, and was announced.
             _ if !is_current => {}
@@ -124,10 +140,13 @@ fn accepted(view: &View) -> String {
 }
 
 /// Without anything `seen`, it counts in any case: the view is about to go.
-pub fn rejection(view: &View, seen: Option<Seen>) -> Effect {
+pub fn rejection(view: &View, seen: Option<Seen>, notes: Vec<Note>) -> Effect {
     Effect::Decide(Box::new(Decide {
         key: view.key(),
-        verdict: Verdict::reject(),
+        verdict: Verdict {
+            decision: Decision::Reject,
+            notes,
+        },
         seen,
         base: None,
     }))

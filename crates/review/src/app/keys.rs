@@ -26,12 +26,10 @@ impl App {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let armed = self.armed.take();
         match (key.code, control) {
+            (KeyCode::Char('z'), true) => self.suspend(),
+            _ if self.reason.is_some() => self.on_reason_key(press, now),
             (KeyCode::Char('c'), true) if self.overlay == Some(Overlay::Quit) => self.quit(),
             (KeyCode::Char('c'), true) => self.ask_to_quit(),
-            (KeyCode::Char('z'), true) => {
-                self.delay.forget();
-                self.effects.push(Effect::Suspend);
-            }
             (KeyCode::Char('q' | 'y'), false) if press.is_no_decision() => {}
             _ if self.overlay.is_some() => self.on_overlay_key(key),
             _ if key
@@ -43,6 +41,11 @@ impl App {
             (KeyCode::Char('q'), false) => self.ask_to_quit(),
             _ => self.on_diff_key(press, control, armed, now),
         }
+    }
+
+    fn suspend(&mut self) {
+        self.delay.forget();
+        self.effects.push(Effect::Suspend);
     }
 
     fn ask_to_quit(&mut self) {
@@ -117,6 +120,7 @@ impl App {
                 view.is_rereading = true;
                 self.effects.push(Effect::Reread(view.id));
             }
+            KeyCode::Char('R') => self.ask_for_reason(now),
             KeyCode::Char('u') => self.change_layout(now),
             KeyCode::Char('w') => {
                 self.wrap = !self.wrap;

@@ -185,6 +185,7 @@ impl App {
     /// Takes a view away. The one that is shown stays, if it is another.
     pub(super) fn remove(&mut self, at: usize) -> View {
         let view = self.views.remove(at);
+        self.drop_reason(view.id);
         if at < self.current {
             self.current -= 1;
         } else if at == self.current {

@@ -7,6 +7,7 @@ mod merging;
 mod naming;
 mod noticing;
 mod numbers;
+mod reason;
 mod staying;
 mod unseen;
 
@@ -200,7 +201,10 @@ impl Person {
     }
 
     fn message(&self) -> &str {
-        self.app.message().map_or("", |message| &message.text)
+        self.app
+            .message
+            .as_ref()
+            .map_or("", |message| &message.text)
     }
 }
 

@@ -49,18 +49,18 @@ fn rows(buffer: &mut Buffer, area: Rect, text: &str, room: usize, style: Style) 
 
 /// The last message, or else what does not work.
 fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
-    let (text, style) = match app.message() {
-        Some(message) => {
-            let style = match message.tone {
+    let (text, style) = match app.line() {
+        Some((text, tone)) => {
+            let style = match tone {
                 Tone::Info => theme.info,
                 Tone::Good => theme.good,
                 Tone::Warning => theme.warning,
             };
-            (message.text.as_str(), style)
+            (text, style)
         }
-        None => (app.warnings().next()?, theme.warning),
+        None => (app.warnings().next()?.to_owned(), theme.warning),
     };
-    Some((visible::one_line(text), style))
+    Some((visible::one_line(&text), style))
 }
 
 /// Where in the diff the view stands.
@@ -127,6 +127,9 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
     let Some(view) = app.view() else {
         return vec![("?", "help", 0), ("q", "quit", 0)];
     };
+    if app.is_typing() {
+        return vec![("Enter", "reject", 0), ("Esc", "back to the diff", 0)];
+    }
     let is_out = view.current_hunk().is_some_and(|hunk| hunk.out);
     let mut keys = vec![
         ("a", "accept", 0),

@@ -89,7 +89,7 @@ fn a_paste_decides_nothing_and_does_not_leave() {
     }
     assert!(effects.is_empty(), "{effects:?}");
     assert_eq!(person.message(), PASTED);
-    person.happens(Event::Pasted);
+    person.happens(Event::Pasted(String::new()));
     assert_eq!(person.message(), PASTED);
     assert_eq!(person.app.views.len(), 1);
 }

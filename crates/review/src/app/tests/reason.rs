@@ -1,0 +1,136 @@
+//! `R` rejects with a reason, and with nothing that its person did not type and send.
+
+use pillion_companion::gate::Told;
+use pillion_protocol::Note;
+
+use super::*;
+
+fn rejections(effects: &[Effect]) -> Vec<Vec<Note>> {
+    let decided = effects.iter().filter_map(|effect| match effect {
+        Effect::Decide(decide) => Some(decide),
+        _ => None,
+    });
+    decided
+        .map(|decide| {
+            assert!(decide.verdict.is_rejection());
+            decide.verdict.notes.clone()
+        })
+        .collect()
+}
+
+fn person() -> Person {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    person
+}
+
+fn line(person: &Person) -> String {
+    person.app.line().map_or_else(String::new, |(text, _)| text)
+}
+
+#[test]
+fn what_is_typed_goes_along_and_keys_mean_nothing_else_meanwhile() {
+    let mut person = person();
+    person.press("R");
+    assert_eq!(line(&person), "reason for rejecting a.txt: ▏");
+    // Each of these would do something to the diff.
+    assert!(person.press("a r q?zoe 1").is_empty());
+    assert_eq!(line(&person), "reason for rejecting a.txt: a r q?zoe 1▏");
+    let message = "Gemini CLI gets your note".to_owned();
+    let clipboard = None;
+    person.ruling = Some(Ruling::Settled(Some(Told { message, clipboard })));
+    let effects = person.key(KeyCode::Enter);
+    assert_eq!(rejections(&effects), [[Note::on_all("a r q?zoe 1")]]);
+    assert_eq!(
+        person.message(),
+        "rejected a.txt: Gemini CLI gets your note"
+    );
+    assert!(person.app.views.is_empty() && !person.app.is_typing());
+}
+
+#[test]
+fn a_line_can_be_corrected_and_left_and_gone_on_with() {
+    let mut person = person();
+    person.press("Rone two  thré");
+    person.key(KeyCode::Backspace);
+    assert_eq!(line(&person), "reason for rejecting a.txt: one two  thr▏");
+    let mut control = |key| {
+        let mut press = person.press_of(KeyCode::Char(key));
+        press.key.modifiers = KeyModifiers::CONTROL;
+        person.happens(Event::Key(press));
+        line(&person)
+    };
+    assert_eq!(control('w'), "reason for rejecting a.txt: one two  ▏");
+    assert_eq!(control('w'), "reason for rejecting a.txt: one ▏");
+    assert_eq!(control('c'), "");
+    person.press("R");
+    assert_eq!(line(&person), "reason for rejecting a.txt: one ▏");
+    person.key(KeyCode::Esc);
+    // As ever, and without a reason.
+    assert_eq!(rejections(&person.press("r")), [Vec::new()]);
+}
+
+#[test]
+fn a_paste_is_one_line_and_sends_nothing() {
+    let mut person = person();
+    person.press("R");
+    let effects = person.happens(Event::Pasted("no\nrm\u{1b}[A\r".into()));
+    assert!(effects.is_empty());
+    // In a terminal that does not mark what is pasted.
+    let mut enter = person.press_of(KeyCode::Enter);
+    enter.is_in_burst = true;
+    assert!(person.happens(Event::Key(enter)).is_empty());
+    assert_eq!(line(&person), "reason for rejecting a.txt: no rm [A  ▏");
+    person.happens(Event::Pasted("x".repeat(20_000)));
+    let effects = person.key(KeyCode::Enter);
+    assert_eq!(rejections(&effects)[0][0].text.len(), 10_000);
+}
+
+#[test]
+fn a_newer_proposal_is_not_rejected_for_the_reason_of_the_former() {
+    let mut person = person();
+    let id = person.shown();
+    person.press("Rno");
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
+    person.wait(1_000);
+    assert!(rejections(&person.key(KeyCode::Enter)).is_empty());
+    assert_eq!(
+        person.message(),
+        "a newer proposal is there: look at it; R goes on with your reason"
+    );
+    person.press("R");
+    assert_eq!(line(&person), "reason for rejecting a.txt: no▏");
+    assert_eq!(
+        rejections(&person.key(KeyCode::Enter)),
+        [[Note::on_all("no")]]
+    );
+}
+
+#[test]
+fn a_reason_that_is_refused_or_whose_diff_goes_is_kept_as_long_as_the_diff() {
+    let mut person = person();
+    let id = person.open_now("b.txt", Some("a\n"), "b\n");
+    person.press("Rno");
+    person.ruling = Some(doubted("this is doubted"));
+    person.key(KeyCode::Enter);
+    person.press("R");
+    assert_eq!(line(&person), "reason for rejecting a.txt: no▏");
+    let first = person.shown();
+    let _ = person.close(first);
+    assert!(!person.app.is_typing());
+    assert_eq!(person.shown(), id);
+}
+
+#[test]
+fn what_no_agent_takes_goes_to_the_clipboard() {
+    let mut person = person();
+    person.press("Rno");
+    let (message, clipboard) = ("it is on the clipboard".to_owned(), Some("no".to_owned()));
+    person.ruling = Some(Ruling::Settled(Some(Told { message, clipboard })));
+    let effects = person.key(KeyCode::Enter);
+    assert!(
+        effects
+            .iter()
+            .any(|it| matches!(it, Effect::Copy(text) if text == "no"))
+    );
+}
