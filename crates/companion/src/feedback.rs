@@ -30,8 +30,8 @@ pub(crate) struct Remark {
     lines: Option<Lines>,
     /// All notes, as the agent's model reads them.
     text: String,
-    /// Whether agents are shown the file: only files that exist are (C4.4).
-    is_shown: bool,
+    /// Whether the file exists, or soon does.
+    is_there: bool,
 }
 
 /// Where the notes for each session are that its agent has not sent to its model yet.
@@ -80,7 +80,7 @@ impl Remark {
             // Of a text that was rejected, the file does not have them.
             lines: lines.filter(|_| is_accepted),
             text,
-            is_shown: is_there || is_accepted,
+            is_there: is_there || is_accepted,
         })
     }
 
@@ -116,14 +116,17 @@ impl Remark {
     /// Whether its agent is shown it.
     pub(crate) fn is_taken(&self) -> bool {
         let fits = self.text.chars().count() <= MAX_TEXT;
-        self.agent != Dialect::Script && fits && self.is_shown
+        // The companion contract allows no context with a file that does not exist (C4.4).
+        let is_shown = self.is_there || self.agent.protocol() == Protocol::Claude;
+        self.agent != Dialect::Script && fits && is_shown
     }
 
     /// The file to mention in the agent's prompt, and its lines: the person sees there that something goes with it.
     pub(crate) fn mention(&self) -> Option<(&str, Option<(u32, u32)>)> {
         let knows_mentions = self.agent.protocol() == Protocol::Claude;
         let lines = self.lines.map(|lines| (lines.first, lines.last));
-        (knows_mentions && self.is_taken()).then_some((self.file_path.as_str(), lines))
+        (knows_mentions && self.is_there && self.is_taken())
+            .then_some((self.file_path.as_str(), lines))
     }
 }
 
@@ -319,7 +322,17 @@ mod tests {
         }
         let printed = remark(Dialect::Script, &Outcome::Rejected, &notes);
         assert!(gets(&printed) && !printed.is_taken());
-        // No context names a file that is not there.
+        // No context names a file that is not there, but Claude Code reads a selection anyway.
+        let claudes = Remark::new(
+            Dialect::ClaudeCode,
+            "/a",
+            &Outcome::Rejected,
+            "",
+            false,
+            &notes,
+        );
+        let claudes = claudes.unwrap();
+        assert!(gets(&claudes) && claudes.mention().is_none());
         let new =
             |outcome| Remark::new(Dialect::GeminiCli, "/a", &outcome, "", false, &notes).unwrap();
         assert!(gets(&new(Outcome::accepted("x"))));

@@ -96,6 +96,25 @@ impl Review {
         self.press("r", &format!("rejected {file_name}"));
     }
 
+    /// Rejects it, and says why.
+    pub fn reject_because(&self, file_name: &str, reason: &str) -> String {
+        self.press("R", "reason for rejecting");
+        self.pane.type_text(reason);
+        self.pane.wait_for(&format!("{reason}▏"), SOON);
+        let rejected = format!("rejected {file_name}");
+        loop {
+            // Right after another key it would count as pasted.
+            sleep(ANSWER_PAUSE);
+            self.pane.send_keys(["Enter"]);
+            let is_done =
+                |screen: &str| screen.contains(&rejected) || screen.contains("Enter again");
+            let screen = self.pane.wait_until(&rejected, SOON, is_done);
+            if screen.contains(&rejected) {
+                return screen;
+            }
+        }
+    }
+
     /// Takes the current hunk out of the proposal.
     pub fn take_hunk_out(&self) {
         self.press("Space", "hunk back in");

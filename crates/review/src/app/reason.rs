@@ -8,7 +8,7 @@ use pillion_protocol::Note;
 use pillion_protocol::verdict::MAX_NOTES;
 
 use super::review_delay::Press;
-use super::{App, Tone};
+use super::{App, PASTED, Tone};
 
 /// A reason that is being typed.
 #[derive(Debug, Clone)]
@@ -16,6 +16,8 @@ pub struct Reason {
     /// What it is about. Where a newer proposal came, nothing is rejected for a reason that its person has not had.
     key: ProposalKey,
     text: String,
+    /// The last key was an Enter that nobody pressed by itself.
+    is_pasted: bool,
 }
 
 impl App {
@@ -27,7 +29,11 @@ impl App {
         }
         let key = view.key();
         let text = std::mem::take(&mut view.reason);
-        self.reason = Some(Reason { key, text });
+        self.reason = Some(Reason {
+            key,
+            text,
+            is_pasted: false,
+        });
     }
 
     /// A key while a reason is typed.
@@ -35,6 +41,7 @@ impl App {
         let Some(reason) = &mut self.reason else {
             return;
         };
+        reason.is_pasted = false;
         let control = press.key.modifiers.contains(KeyModifiers::CONTROL);
         match (press.key.code, control) {
             (KeyCode::Esc, _) | (KeyCode::Char('c' | 'g'), true) => self.leave_reason(),
@@ -69,19 +76,29 @@ impl App {
 
     /// What is shown while a reason is typed.
     pub(super) fn reason_line(&self) -> Option<String> {
-        let Reason { key, text } = self.reason.as_ref()?;
+        let Reason {
+            key,
+            text,
+            is_pasted,
+        } = self.reason.as_ref()?;
         let view = self.views.find(key.id)?;
         let name = &view.target.shown;
         let edits = match view.proposal.holds_edits() {
             true => ", which drops your edits",
             false => "",
         };
-        Some(format!("reason for rejecting {name}{edits}: {text}▏"))
+        let again = match is_pasted {
+            true => format!(" ({PASTED}: Enter again rejects)"),
+            false => String::new(),
+        };
+        Some(format!(
+            "reason for rejecting {name}{edits}: {text}▏{again}"
+        ))
     }
 
     /// Goes back to the diff; `R` goes on with what was typed.
     fn leave_reason(&mut self) {
-        if let Some(Reason { key, text }) = self.reason.take()
+        if let Some(Reason { key, text, .. }) = self.reason.take()
             && let Some(view) = self.views.find_mut(key.id)
         {
             view.reason = text;
@@ -91,10 +108,13 @@ impl App {
     fn reject_with_reason(&mut self, press: &Press, now: Instant) {
         if press.is_no_decision() {
             // An Enter in what was pasted.
-            self.paste_reason(" ");
+            if let Some(reason) = &mut self.reason {
+                reason.insert(" ");
+                reason.is_pasted = true;
+            }
             return;
         }
-        let Some(Reason { key, text }) = self.reason.clone() else {
+        let Some(Reason { key, text, .. }) = self.reason.clone() else {
             return;
         };
         self.leave_reason();

@@ -75,6 +75,56 @@ fn writes_nothing_that_is_rejected(release: ClaudeRelease) {
     scene.wait_asked("The user doesn't want to proceed");
 }
 
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_reads_with_the_next_prompt_why_it_was_rejected() {
+    reads_why_it_was_rejected(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_reads_with_the_next_prompt_why_it_was_rejected() {
+    reads_why_it_was_rejected(ClaudeRelease::Node);
+}
+
+/// Of a file that does not exist, and of one that does: with the first prompt after it, and with no other.
+fn reads_why_it_was_rejected(release: ClaudeRelease) {
+    let scene = Scene::new(release);
+    let path = scene.home.workspace().join(FILE);
+    let rounds = ["Use the table, not if.", "Nor a %s loop."];
+    for (round, reason) in rounds.into_iter().enumerate() {
+        let read = path.exists().then(|| Turn::read_file(&path));
+        let turns = read.into_iter().chain([Turn::write_file(&path, TEXT)]);
+        scene.propose(turns, "it is done", FILE);
+        let screen = scene.review.reject_because(FILE, reason);
+        assert!(
+            screen.contains("gets your note with your next prompt"),
+            "{screen}"
+        );
+        scene.claude.wait_answered();
+        for prompt in ["go on", "and now"] {
+            scene.model.clear();
+            let heard = format!("I heard {prompt} {round}");
+            scene.model.script([Turn::say(&heard)]);
+            // A file that exists is mentioned in the prompt, which so is not empty.
+            if path.exists() && prompt == "go on" {
+                scene.claude.wait_for("@new.txt");
+                scene.claude.type_text(prompt);
+                scene.claude.enter();
+            } else {
+                scene.claude.prompt(prompt);
+            }
+            scene.claude.wait_for(&heard);
+            let request = scene.model.last_main().expect("it asked its model");
+            assert!(request.mentions(&format!("and says: {reason}")), "{reason}");
+            let told = request.body.to_string().matches("and says: ").count();
+            assert_eq!(told, round + 1, "{prompt}");
+        }
+        scene.model.clear();
+        std::fs::write(&path, "before\n").expect("the workspace can be written");
+    }
+}
+
 fn closes_the_view_when_answered_in_its_own_window(release: ClaudeRelease) {
     let scene = Scene::new(release);
     let path = scene.propose_new("allowed.txt", TEXT);

@@ -80,7 +80,10 @@ fn a_paste_is_one_line_and_sends_nothing() {
     let mut enter = person.press_of(KeyCode::Enter);
     enter.is_in_burst = true;
     assert!(person.happens(Event::Key(enter)).is_empty());
-    assert_eq!(line(&person), "reason for rejecting a.txt: no rm [A  ▏");
+    assert_eq!(
+        line(&person),
+        "reason for rejecting a.txt: no rm [A  ▏ (pasted text decides nothing here: Enter again rejects)"
+    );
     person.happens(Event::Pasted("x".repeat(20_000)));
     let effects = person.key(KeyCode::Enter);
     assert_eq!(rejections(&effects)[0][0].text.len(), 10_000);
