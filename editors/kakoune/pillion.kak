@@ -42,6 +42,10 @@ declare-option -hidden str pillion_ready
 # The revision that was on the screen when a prompt was opened, and what was decided in it.
 declare-option -hidden str pillion_asked
 declare-option -hidden str pillion_decision
+# What the agent is told with it.
+declare-option -hidden str pillion_reason
+# Of a proposal's buffer: the lines with notes, wherever edits have moved them.
+declare-option -hidden line-specs pillion_notes
 # Of a file's buffer, while an agent writes the file.
 declare-option -hidden str pillion_autoreload
 
@@ -162,7 +166,8 @@ define-command -hidden pillion-text -params 1 %{ try %{
         execute-keys '%'
         echo -to-file "%opt{pillion_dir}/in/text-%arg{1}" -- %val{selection}
     }
-    pillion-say-word %arg{1} %val{client}
+    update-option buffer pillion_notes
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/%arg{1}" -- %val{client} %opt{pillion_reason} %opt{pillion_notes} end
 } }
 # That something tried to decide.
 define-command -hidden pillion-untyped %{ pillion-say-word "untyped-%opt{pillion_id}" %val{client} }
@@ -170,6 +175,7 @@ define-command -hidden pillion-untyped %{ pillion-say-word "untyped-%opt{pillion
 define-command -hidden pillion-shown %{
     pillion-forget
     add-highlighter -override window/pillion flag-lines Default pillion_changes
+    add-highlighter -override window/pillion-notes flag-lines Information pillion_notes
     pillion-say "focused-%opt{pillion_id}"
 }
 # It has been drawn.
@@ -205,6 +211,7 @@ define-command -hidden pillion-redraw %{
 define-command -hidden pillion-forget %{
     set-option window pillion_asked ''
     set-option window pillion_decision ''
+    set-option window pillion_reason ''
 }
 
 define-command -hidden pillion-display -params 1 %{
@@ -304,16 +311,34 @@ define-command -hidden pillion-go -params 3 %{ try %{
 } }
 
 define-command pillion-accept -docstring 'accept the proposal in this buffer, as it stands here' %{
-    pillion-decide accept
+    pillion-decide accept ''
 }
-define-command pillion-reject -docstring 'reject the proposal in this buffer' %{ pillion-decide reject }
+define-command pillion-reject -params .. -docstring '
+pillion-reject [<reason>]: reject the proposal in this buffer, and tell the agent why' %{
+    pillion-decide reject "%arg{@}"
+}
+define-command pillion-note -params .. -docstring '
+pillion-note [<text>]: write a note on the selected lines of a proposal, which the agent gets with your decision
+Without a text you are asked for one; an empty one removes the note' %{
+    evaluate-commands %sh{
+        [ "$kak_opt_pillion_id" != 0 ] || { echo "fail 'pillion: this buffer is not a proposal'"; exit; }
+        [ $# -gt 0 ] && echo 'pillion-note-as "%arg{@}"' || echo 'prompt note: %{ pillion-note-as %val{text} }'
+    }
+}
+define-command -hidden pillion-note-as -params 1 %{
+    update-option buffer pillion_notes
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/note-%opt{pillion_id}-%opt{pillion_revision}" -- \
+        %val{client} %arg{1} %val{selection_desc} %opt{pillion_notes} end
+}
 # As `:w` and `:q` are called here; hooks that save or close everything call them, too, and decide nothing.
-define-command -hidden pillion-write -params .. %{ pillion-decide accept }
-define-command -hidden pillion-quit -params .. %{ pillion-decide reject }
+define-command -hidden pillion-write -params .. %{ pillion-decide accept '' }
+define-command -hidden pillion-quit -params .. %{ pillion-decide reject '' }
 
 # Counts if it was typed into a prompt of this window, in front of the proposal, and no hook runs.
-define-command -hidden pillion-decide -params 1 %{
+define-command -hidden pillion-decide -params 2 %{
     evaluate-commands %sh{ [ "$kak_opt_pillion_id" != 0 ] || echo "fail 'pillion: this buffer is not a proposal'" }
+    # Never part of a command: it would be read as one.
+    set-option window pillion_reason %arg{2}
     try %{
         nop %val{hook_param}
         pillion-untyped

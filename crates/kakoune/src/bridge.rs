@@ -261,8 +261,9 @@ impl Bridge {
                     self.is_shown();
                 }
             }
-            What::Accepted(key, text, client) => self.accept(key, text, at, client),
-            What::Rejected(key, text, client) => self.reject(key, text, at, client),
+            What::Accepted(key, text, said) => self.accept(key, text, at, said),
+            What::Rejected(key, text, said) => self.reject(key, text, at, said),
+            What::Noted(key, said, selection) => self.note(key, said, &selection),
             What::Removed(key, text) => self.removed(key, text),
             What::Given(key, text) => self.given(key, text),
             What::Left(id, text) => self.left(id, text),

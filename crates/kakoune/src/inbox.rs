@@ -12,6 +12,7 @@ use pillion_companion::{DiffId, ProposalKey};
 use pillion_system::spawn;
 
 use crate::context::Report;
+use crate::notes::Said;
 use crate::quote;
 use crate::sight::Window;
 
@@ -34,10 +35,10 @@ const TEXT: &str = "text-";
 
 /// How the names of messages begin, in the order in which Kakoune writes them. It decides between messages with the same
 /// time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     CONTEXT, "server", "failed", "later", "former", "loaded", "unlocked", "locked", "drawn", "saw",
-    "focused", "asked", "untyped", "accept", "reject", "next", "given", "left", "removed", "told",
-    "closed",
+    "focused", "asked", "untyped", "note", "accept", "reject", "next", "given", "left", "removed",
+    "told", "closed",
 ];
 
 /// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.
@@ -77,9 +78,11 @@ pub enum What {
     /// The person wants to see what was not on the screen, in this client.
     Next(ProposalKey, String),
     /// The person accepted the text, in this client.
-    Accepted(ProposalKey, Vec<u8>, String),
+    Accepted(ProposalKey, Vec<u8>, Said),
     /// The person rejected it, in this client.
-    Rejected(ProposalKey, Vec<u8>, String),
+    Rejected(ProposalKey, Vec<u8>, Said),
+    /// The person wrote a note on what is selected, as Kakoune describes it.
+    Noted(ProposalKey, Said, String),
     /// The person removed the buffer, in which this revision stood.
     Removed(ProposalKey, Vec<u8>),
     /// A view was taken away as it was asked for. The revision that stood in it is 0 if its buffer was gone.
@@ -202,8 +205,13 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "next" => What::Next(proposal()?, words.next()?),
         "later" => What::Later(proposal()?),
         "former" => What::Former(proposal()?, text()),
-        "accept" => What::Accepted(proposal()?, text(), words.next()?),
-        "reject" => What::Rejected(proposal()?, text(), words.next()?),
+        "accept" => What::Accepted(proposal()?, text(), Said::read(words)?),
+        "reject" => What::Rejected(proposal()?, text(), Said::read(words)?),
+        "note" => {
+            let (client, text, selection) = (words.next()?, words.next()?, words.next()?);
+            let said = Said::read([client, text].into_iter().chain(words))?;
+            What::Noted(proposal()?, said, selection)
+        }
         "removed" => What::Removed(proposal()?, text()),
         "given" => {
             let revision = words.next()?.parse().ok()?;
@@ -294,6 +302,10 @@ mod tests {
         revision: 2,
     };
 
+    fn said(client: &str) -> Said {
+        Said::read([client.to_owned(), String::new()]).expect("it is whole")
+    }
+
     fn understood(name: &str, words: &[&str]) -> Option<What> {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         understand(name, words, || b"text".to_vec())
@@ -305,8 +317,8 @@ mod tests {
         for (name, words, what) in [
             (
                 "accept-3-2",
-                &["client1"][..],
-                What::Accepted(KEY, text(), "client1".to_owned()),
+                &["client1", ""][..],
+                What::Accepted(KEY, text(), said("client1")),
             ),
             ("removed-3-2", &[""], What::Removed(KEY, text())),
             ("given-3", &["2"], What::Given(KEY, text())),
@@ -411,9 +423,9 @@ mod tests {
         fs::write(folder.join("text-accept-3-2"), "mine").unwrap();
         fs::write(folder.join("accept-3-2"), "").unwrap();
         assert!(read_all(folder, &mut reports).is_empty());
-        fs::write(folder.join("accept-3-2"), "'client0' 'end'").unwrap();
+        fs::write(folder.join("accept-3-2"), "'client0' '' 'end'").unwrap();
         let messages = read_whats(folder, &mut reports);
-        let accepted = What::Accepted(KEY, b"mine".to_vec(), "client0".to_owned());
+        let accepted = What::Accepted(KEY, b"mine".to_vec(), said("client0"));
         assert_eq!(messages, [accepted]);
         assert!(fs::read_dir(folder).unwrap().next().is_none());
     }

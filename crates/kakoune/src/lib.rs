@@ -12,6 +12,7 @@ mod disk;
 mod files;
 mod form;
 mod inbox;
+mod notes;
 mod offer;
 mod quote;
 mod reload;

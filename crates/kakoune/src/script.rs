@@ -67,7 +67,8 @@ pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
          echo -to-file \"%opt{{pillion_dir}}/in/text-loaded-{id}-{revision}\" -- %val{{selection}}
          pillion-adopt {id} {revision} {first} {title}
          set-option buffer pillion_changes %val{{timestamp}} {marks}
-         set-option buffer pillion_places %val{{timestamp}} {places}",
+         set-option buffer pillion_places %val{{timestamp}} {places}
+         set-option buffer pillion_notes %val{{timestamp}}",
         places = places.join(" "),
         buffer = word(&view.buffer()),
         title = word(&pillion_text::visible::one_line(&title)),
@@ -110,6 +111,21 @@ pub fn unlock(view: &View) -> String {
     );
     let unlock = format!("{}\npillion-say unlocked-{}", aside(&script), view.diff.id);
     format!("pillion-undisturbed {} {} nop", view.diff.id, word(&unlock))
+}
+
+/// Marks the lines with notes.
+pub fn mark_notes(view: &View) -> String {
+    let specs: Vec<String> = view.notes.specs().map(|spec| word(&spec)).collect();
+    aside(&format!(
+        "buffer {}\nset-option buffer pillion_notes %val{{timestamp}} {}",
+        word(&view.buffer()),
+        specs.join(" ")
+    ))
+}
+
+/// Puts a text where `p` inserts it: Kakoune has no other clipboard.
+pub fn yank(text: &str) -> String {
+    format!("set-register dquote {}", word(text))
 }
 
 /// Goes to a place of a proposal.

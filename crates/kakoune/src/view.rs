@@ -10,6 +10,7 @@ use pillion_protocol::dialect::Protocol;
 use pillion_text::fingerprint;
 
 use crate::form::Form;
+use crate::notes::Notes;
 use crate::offer::PAUSE;
 use crate::sight::{Sight, Target, Window};
 
@@ -37,6 +38,7 @@ pub struct View {
     /// What stands in its buffer until then.
     pub former: Option<Box<View>>,
     pub sight: Sight,
+    pub notes: Notes,
     /// What the window shows that was drawn last.
     window: Option<Window>,
     /// Whether it cannot be edited yet, and since the person paused last, nobody has tried to change that.
@@ -71,6 +73,7 @@ impl View {
             is_deferred: false,
             former: None,
             sight: Sight::default(),
+            notes: Notes::default(),
             window: None,
             is_locked: true,
             is_unlock_due: true,
@@ -82,7 +85,9 @@ impl View {
     }
 
     /// It takes the place of another one in the buffer, which may not have been loaded itself.
-    pub fn replace(&mut self, former: View) {
+    pub fn replace(&mut self, mut former: View) {
+        self.notes = std::mem::take(&mut former.notes);
+        self.notes.lose_places();
         self.former = match former.is_loaded {
             true => Some(Box::new(former)),
             false => former.former,

@@ -2,12 +2,13 @@
 
 use std::time::SystemTime;
 
-use pillion_companion::gate::{Decide, NOT_SEEN, Ruling};
+use pillion_companion::gate::{Decide, NOT_SEEN, Ruling, Told};
 use pillion_companion::{DiffId, ProposalKey, Stale};
 use pillion_protocol::Verdict;
 
 use super::Bridge;
 use super::done::Decided;
+use crate::notes::Said;
 use crate::script::{self, Settled};
 use crate::view::View;
 
@@ -23,20 +24,14 @@ pub(super) struct Asked {
 }
 
 impl Bridge {
-    pub(super) fn accept(
-        &mut self,
-        key: ProposalKey,
-        text: Vec<u8>,
-        at: SystemTime,
-        client: String,
-    ) {
+    pub(super) fn accept(&mut self, key: ProposalKey, text: Vec<u8>, at: SystemTime, said: Said) {
         let view = match self.views.current_mut(key) {
             Ok(view) => view,
-            Err(stale) => return self.refuse(key, stale, &client),
+            Err(stale) => return self.refuse(key, stale, &said.client),
         };
         let Ok(held) = String::from_utf8(text) else {
             let why = "the text is not UTF-8, so it cannot be sent to the agent";
-            return self.answer(&client, why);
+            return self.answer(&said.client, why);
         };
         if self.ruling.contains_key(&key.id) {
             return;
@@ -44,7 +39,10 @@ impl Bridge {
         let content = Some(view.form.text(&held));
         let decide = Decide {
             key,
-            verdict: Verdict::accept(content),
+            verdict: Verdict {
+                notes: view.notes.with(&said),
+                ..Verdict::accept(content)
+            },
             seen: Some(view.seen(at)),
             base: view.base(),
         };
@@ -52,7 +50,7 @@ impl Bridge {
         let is_followed = view.is_some_and(|view| self.follow(view));
         self.decided.insert(key.id, Decided::now(decide));
         let asked = Asked {
-            client,
+            client: said.client,
             ..Asked::default()
         };
         self.ruling.insert(key.id, asked);
@@ -62,30 +60,27 @@ impl Bridge {
     }
 
     /// The person typed that they reject it.
-    pub(super) fn reject(
-        &mut self,
-        key: ProposalKey,
-        text: Vec<u8>,
-        at: SystemTime,
-        client: String,
-    ) {
-        let view = match self.views.current(key) {
-            Ok(view) => view,
-            Err(stale) => return self.refuse(key, stale, &client),
-        };
+    pub(super) fn reject(&mut self, key: ProposalKey, text: Vec<u8>, at: SystemTime, said: Said) {
         // What came first stands.
         if self.ruling.contains_key(&key.id) {
             return;
         }
+        let view = match self.views.current_mut(key) {
+            Ok(view) => view,
+            Err(stale) => return self.refuse(key, stale, &said.client),
+        };
         let decide = Decide {
             key,
-            verdict: Verdict::reject(),
+            verdict: Verdict {
+                notes: view.notes.with(&said),
+                ..Verdict::reject()
+            },
             seen: Some(view.seen(at)),
             base: None,
         };
         self.decided.insert(key.id, Decided::now(decide));
         let asked = Asked {
-            client,
+            client: said.client,
             rejected: Some(text),
             closed: None,
         };
@@ -101,13 +96,16 @@ impl Bridge {
             closed,
         } = self.ruling.remove(&key.id).unwrap_or_default();
         let refusal = match ruling {
-            Ruling::Settled(_) => {
+            Ruling::Settled(told) => {
                 if let Ok(view) = self.views.take(key) {
                     let edits = rejected.and_then(|text| view.edits(&text));
                     if let Some(edits) = edits {
                         self.keep(view.diff.path.clone(), edits, "", &client);
                     }
                     self.take_away(view, Settled::ByPerson);
+                }
+                if let Some(told) = told {
+                    self.told_agent(told, &client);
                 }
                 return;
             }
@@ -135,6 +133,38 @@ impl Bridge {
             };
             self.answer(&client, &format!("{}{how}", refusal.message));
         }
+    }
+
+    /// What becomes of notes, the person hears.
+    fn told_agent(&self, told: &Told, client: &str) {
+        let how = match &told.clipboard {
+            Some(text) => {
+                self.session.run(script::yank(text));
+                ", where p inserts them"
+            }
+            None => "",
+        };
+        self.answer(client, &format!("{}{how}", told.message));
+    }
+
+    /// The person writes a note on lines of a proposal.
+    pub(super) fn note(&mut self, key: ProposalKey, said: Said, selection: &str) {
+        let client = said.client.clone();
+        let view = match self.views.current_mut(key) {
+            Ok(view) => view,
+            Err(stale) => return self.refuse(key, stale, &client),
+        };
+        if view.notes.write(said, selection).is_none() {
+            return;
+        }
+        let text = match view.notes.len() {
+            0 => "no note is left".to_owned(),
+            1 => "1 note goes to the agent with your decision".to_owned(),
+            count => format!("{count} notes go to the agent with your decision"),
+        };
+        let mark = script::mark_notes(view);
+        self.session.run(mark);
+        self.answer(&client, &text);
     }
 
     /// Writes into its buffer from when on it may be accepted.
@@ -170,7 +200,7 @@ impl Bridge {
     }
 
     fn settle_rejected(&mut self, key: ProposalKey, text: &[u8], client: &str) {
-        let Ok(view) = self.views.take(key) else {
+        let Ok(mut view) = self.views.take(key) else {
             return;
         };
         if let Some(edits) = view.edits(text) {
@@ -178,7 +208,10 @@ impl Bridge {
         }
         let decide = Decide {
             key,
-            verdict: Verdict::reject(),
+            verdict: Verdict {
+                notes: view.notes.with(&Said::default()),
+                ..Verdict::reject()
+            },
             seen: None,
             base: None,
         };

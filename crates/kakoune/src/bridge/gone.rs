@@ -55,6 +55,9 @@ impl Bridge {
         if matches!(reason, CloseReason::Settled | CloseReason::ClosedByAgent) {
             self.follow(&view);
         }
+        if let Some(notes) = view.notes.text() {
+            self.show_message(&format!("the agent was not told your notes: {notes}"));
+        }
         self.closing.insert(id, Closing { reason, closed });
         self.take_away(view, Settled::Elsewhere);
     }

@@ -43,6 +43,7 @@ mod decisions;
 mod first_moment;
 mod hung_disk;
 mod install;
+mod notes;
 mod open_with;
 mod seen;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
