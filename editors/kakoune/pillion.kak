@@ -22,6 +22,7 @@ declare-option -hidden str pillion_start
 # after their last key, and that was not part of a count.
 declare-option -hidden str pillion_mode normal
 declare-option -hidden str pillion_rest busy
+declare-option -hidden str pillion_was busy
 # The clients that record a macro, and those that are not to be disturbed just now.
 declare-option -hidden str-list pillion_recording
 declare-option -hidden str-list pillion_busy
@@ -215,11 +216,14 @@ define-command -hidden pillion-forget %{
 }
 
 define-command -hidden pillion-display -params 1 %{
+    # These keys are not the person's.
+    set-option global pillion_was %opt{pillion_rest}
     buffer %arg{1}
     set-option buffer readonly true
     pillion-say "locked-%opt{pillion_id}"
     select "%opt{pillion_first}.1,%opt{pillion_first}.1"
     execute-keys vv
+    set-option window pillion_rest %opt{pillion_was}
     echo -- "%opt{pillion_title}: :w accepts, :q rejects"
 }
 # Fails unless nothing that the person does in this client is interrupted by another buffer.
