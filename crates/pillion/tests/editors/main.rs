@@ -57,6 +57,9 @@ macro_rules! editors {
             vim_9_2 Vim(pillion_testkit::VimVersion::V9_2)
                 "needs Vim: cargo xtask test"
                 "needs the real agents, Claude Code and Vim: cargo xtask test"
+            emacs_29_3 Emacs(pillion_testkit::EmacsVersion::V29_3)
+                "needs Emacs: cargo xtask test"
+                "needs the real agents, Claude Code and Emacs: cargo xtask test"
             emacs_30_1 Emacs(pillion_testkit::EmacsVersion::V30_1)
                 "needs Emacs: cargo xtask test"
                 "needs the real agents, Claude Code and Emacs: cargo xtask test"
