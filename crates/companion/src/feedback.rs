@@ -18,6 +18,10 @@ use crate::sessions::SessionId;
 /// Claude Code shows its model about so many characters of a selection.
 const MAX_TEXT: usize = 1_900;
 
+/// Gemini CLI 0.61.0 adds no context to the prompt right after a rejection: it takes that for the end of a call that is
+/// under way.
+const LATE: Dialect = Dialect::GeminiCli;
+
 /// How much of a line is quoted, in characters.
 const MAX_QUOTED: usize = 80;
 
@@ -30,6 +34,7 @@ pub(crate) struct Remark {
     lines: Option<Lines>,
     /// All notes, as the agent's model reads them.
     text: String,
+    is_accepted: bool,
     /// Whether the file exists, or soon does.
     is_there: bool,
 }
@@ -80,6 +85,7 @@ impl Remark {
             // Of a text that was rejected, the file does not have them.
             lines: lines.filter(|_| is_accepted),
             text,
+            is_accepted,
             is_there: is_there || is_accepted,
         })
     }
@@ -96,9 +102,13 @@ impl Remark {
         if !self.is_taken() {
             return self.left();
         }
+        let when = match self.agent == LATE && !self.is_accepted {
+            true => " but one (it adds nothing to the prompt right after a rejection)",
+            false => "",
+        };
         Told {
             message: format!(
-                "{agent} gets your note with your next prompt, unless you select something before"
+                "{agent} gets your note with your next prompt{when}, unless you select something before"
             ),
             clipboard: None,
         }
@@ -123,7 +133,7 @@ impl Remark {
 
     /// The file to mention in the agent's prompt, and its lines: the person sees there that something goes with it.
     pub(crate) fn mention(&self) -> Option<(&str, Option<(u32, u32)>)> {
-        let knows_mentions = self.agent.protocol() == Protocol::Claude;
+        let knows_mentions = self.agent.knows_mentions();
         let lines = self.lines.map(|lines| (lines.first, lines.last));
         (knows_mentions && self.is_there && self.is_taken())
             .then_some((self.file_path.as_str(), lines))
@@ -318,6 +328,10 @@ mod tests {
         for agent in [Dialect::ClaudeCode, Dialect::GeminiCli, Dialect::QwenCode] {
             let told = remark(agent, &Outcome::Rejected, &notes).told();
             assert!(told.message.starts_with(agent.display_name()), "{told:?}");
+            let is_late = agent == Dialect::GeminiCli;
+            assert_eq!(told.message.contains("but one"), is_late, "{told:?}");
+            let told = remark(agent, &Outcome::accepted("x"), &notes).told();
+            assert!(!told.message.contains("but one"), "{told:?}");
             assert_eq!(told.clipboard, None);
         }
         let printed = remark(Dialect::Script, &Outcome::Rejected, &notes);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use pillion_testkit::{AgentKind, Home, Turn};
+use pillion_testkit::{AgentKind, Env, Home, Turn};
 
 use crate::review::{Scene, display_name, editor};
 
@@ -123,6 +123,53 @@ fn writes_nothing_that_is_rejected(kind: AgentKind) {
     scene.agent.wait_rejected(FILE);
     assert!(!path.exists());
     scene.review.wait_idle();
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_reads_with_the_second_prompt_why_it_was_rejected() {
+    reads_why_it_was_rejected(AgentKind::Gemini);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_reads_with_the_next_prompt_why_it_was_rejected() {
+    reads_why_it_was_rejected(AgentKind::Qwen);
+}
+
+fn reads_why_it_was_rejected(kind: AgentKind) {
+    let home = Home::new();
+    let path = home.file(FILE, "before\n");
+    let scene = Scene::with(kind, home, &Env::default());
+    scene
+        .model
+        .script([Turn::read_file(&path), Turn::write_file(&path, TEXT)]);
+    scene.agent.prompt("change it");
+    scene.wait_view(FILE);
+    let screen = scene.review.reject_because(FILE, "Use the table, not if.");
+    assert!(
+        screen.contains("gets your note with your next prompt"),
+        "{screen}"
+    );
+    assert_eq!(
+        screen.contains("but one"),
+        kind == AgentKind::Gemini,
+        "{screen}"
+    );
+    scene.agent.wait_rejected(FILE);
+    for prompt in ["go on", "and now"] {
+        scene.model.clear();
+        // Without blanks.
+        let newest = scene.agent.ask(&scene.model, prompt);
+        let is_late = kind == AgentKind::Gemini;
+        let is_told = is_late == (prompt == "and now");
+        assert_eq!(
+            newest.contains("andsays:Usethetable,notif."),
+            is_told,
+            "{newest}"
+        );
+    }
+    assert_eq!(read(&path), "before\n");
 }
 
 fn allowed_in_its_own_window(scene: &Scene, expected: &str) {

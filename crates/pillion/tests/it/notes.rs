@@ -10,6 +10,8 @@ use crate::sandbox::{Sandbox, Serve};
 const GETS_IT: &str =
     "note: Gemini CLI gets your note with your next prompt, unless you select something before.\n";
 
+const GETS_IT_LATER: &str = "note: Gemini CLI gets your note with your next prompt but one (it adds nothing to the prompt right after a rejection), unless you select something before.\n";
+
 struct World {
     sandbox: Sandbox,
     _serve: Serve,
@@ -66,7 +68,7 @@ fn a_reason_takes_the_place_of_the_selection_until_the_next_one() {
     let rejected = world
         .sandbox
         .run([&["reject", "1.1"], args.as_slice()].concat());
-    assert_eq!(rejected.expect(0).stderr, GETS_IT);
+    assert_eq!(rejected.expect(0).stderr, GETS_IT_LATER);
     let note = format!(
         "The user rejected your change to {} and says:\n- use the table\n- line 2 (`two`): why \u{1b}[31m\"two\"?",
         world.path
