@@ -6,6 +6,10 @@
 
 ;; What is proposed, and the two buffers that show it: the original and the
 ;; proposal, what differs between them, and their header lines.
+;;
+;; Proposals are not files: autosave ignores them, hooks of major modes do not
+;; run in them, and a name from an agent that looks like one of TRAMP opens no
+;; connection.
 
 ;;; Code:
 

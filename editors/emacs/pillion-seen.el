@@ -10,7 +10,9 @@
 ;;
 ;; Before a command, and a moment after a redisplay, the screen is as that left
 ;; it: what a window shows then was seen.  Each hunk of a proposal has an overlay
-;; that holds which parts of it were not.
+;; that holds which parts of it were not, so that edits move it.  Of a line that
+;; replaces another, that is what differs; of lines that are removed, those in
+;; the window of the original, if there is one.
 
 ;;; Code:
 

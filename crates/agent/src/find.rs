@@ -43,6 +43,10 @@
 //! ```
 //!
 //! What is not worked out: companions that are reached over stdio (a field `stdio`, or a variable).
+//!
+//! Tests compare all of this with the real clients of several releases in thousands of situations, and with two
+//! releases of Claude Code, which is started for each situation: it counts as picking no companion once it has read
+//! the folder often enough.
 
 mod claude;
 mod content;

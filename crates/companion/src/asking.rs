@@ -1,5 +1,8 @@
 //! Whether agents ask before they change files, as far as it can be seen: their hooks say in which mode they
 //! are, and what is written without a proposal is noticed. Without I/O.
+//!
+//! Every hook fails open, so that hooks alone prove nothing: the request for diagnostics that comes before each
+//! write is compared with the proposals.
 
 use std::collections::{HashMap, HashSet};
 

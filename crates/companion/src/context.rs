@@ -1,6 +1,11 @@
 //! What agents are shown, and when (C4): collects what the front end and scripts report, waits for
 //! a pause, has the files checked, and returns the context that is to be sent. A state machine:
 //! time and what is on disk come in, no I/O.
+//!
+//! Front ends report more files than agents get, and check none: the files are checked in the order in which agents
+//! get them, until there are enough. A context that agents could not distinguish from the last one is not sent.
+//! `pillion focus` is answered once agents have been shown the file, so that an agent that connects later sees it,
+//! too.
 
 mod on_disk;
 

@@ -1,5 +1,9 @@
 //! What was accepted and never reached its agent. A text that only the person had is put into a
 //! private file, and the person gets a message either way.
+//!
+//! Front ends keep nothing of what was accepted. So that no text gets lost in between, a diff whose agent is gone
+//! is remembered until the editor has closed its view, and an edited text stays in flight until the agent has sent
+//! a request.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

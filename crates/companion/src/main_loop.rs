@@ -1,5 +1,6 @@
 //! The main loop: takes one event after the other, lets the state machines decide, and performs
-//! their actions. Thin by design: no rule lives here.
+//! their actions. Thin by design: no rule lives here. For a disk that hangs, shutting down waits one second before
+//! anything else, and another at the end.
 
 mod calls;
 mod commands;

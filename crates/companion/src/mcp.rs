@@ -1,5 +1,12 @@
 //! MCP, whatever carries it: what a companion answers, and what it pushes. A transport
 //! reads messages, determines their session, and writes what comes back.
+//!
+//! This is our own code, as is the client's: little of MCP is needed here, which is a handshake, a few tools and
+//! notifications. The SDK's server had to be wrapped everywhere, because its defaults break the real agents
+//! (priming events, event ids, replays, a timeout for silent sessions); it also kept a second record of sessions,
+//! and took most of the time of a call.
+//!
+//! A call goes to the loop as one event, and its answer comes back on a channel; there is no other way.
 
 mod answer;
 mod calls;

@@ -1,5 +1,7 @@
 //! The user's file that a proposal is about: read without waiting for any other program that has
 //! it open, and recognised later. Nothing here writes (C5.9).
+//!
+//! The companion passes the text to the front end with the proposal, so that no front end waits for a disk either.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};

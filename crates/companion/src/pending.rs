@@ -1,5 +1,9 @@
 //! The proposals that wait for a decision in a front end, whatever it keeps of each: which revision is there, and
 //! which decision counts. A state machine: no I/O, no clock.
+//!
+//! The companion's own list (`diffs::entries`) is not one of these: it counts the revisions, and finds diffs by
+//! their agent, their name and their deadline. The editors' plugins, in other languages and other processes, send
+//! the revision with each decision instead.
 
 use std::ops::{Deref, DerefMut};
 

@@ -1,6 +1,8 @@
 //! Being found: the discovery files for agents (C2) and the state file for commands, kept for as
 //! long as the companion runs. One thread writes them, in the order that was asked for: a disk that
 //! hangs delays only callers that wait for them, with a time limit.
+//!
+//! Files that are deleted meanwhile come back within 20 s.
 
 mod orders;
 

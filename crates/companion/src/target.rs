@@ -1,5 +1,8 @@
 //! Whether a file that an agent wants to change can be shown (C5.1), and what it is compared with.
 //! Looks at the disk, and never writes (C5.9).
+//!
+//! A file may be held by another program, and a file system may hang: a check that takes too long fails its own
+//! call and no other. The loop keeps the order of an agent's calls for one path, whichever check ends first.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -33,6 +33,17 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! The rules of both protocols lie in groups above shared parts, which know only parts below them. What both
+//! protocols ask for is checked in one place: `mcp`, `fields` (of discovery files), `shape` (of messages),
+//! `access`. The suite's requests go through `pillion-http` like those of a good client, with whatever headers,
+//! target and body a rule is about. Whatever a session leaves open when it is dropped is closed after the row.
+//!
+//! A check that cannot reach its rule returns one of two reasons: `unchecked`, if this run could not create the
+//! situation, and `blocked`, with the rows that the companion's answer breaks; that becomes a skip only if such a
+//! row of the same report fails. For each rule that can be broken visibly, the tests have a companion that breaks
+//! it, often in several ways, and exactly that row fails: of all rows for the first way, of its section for most
+//! others.
 
 mod access;
 mod agent;

@@ -1,5 +1,8 @@
 //! How Pillion's own commands find a running companion: a private file per companion, with the
 //! tokens of its control endpoint and of scripts, which no agent ever sees.
+//!
+//! The file is searched for in two places, `$XDG_RUNTIME_DIR/pillion` and a folder in the temporary directory, because
+//! `sudo` and `su` leave a stale `XDG_RUNTIME_DIR` behind.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

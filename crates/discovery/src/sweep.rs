@@ -1,4 +1,7 @@
 //! Clearing away what dead companions of this user left behind (C6.2).
+//!
+//! Only Pillion's own files carry a mark. One without it may belong to another companion, and it is not up to us to
+//! judge whether that one is alive.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

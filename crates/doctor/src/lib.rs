@@ -1,5 +1,7 @@
 //! Why an agent does or does not find its companion from here: facts are gathered, judged, and
 //! reported, in this order and in different modules.
+//!
+//! If the agent would not connect, there is at least one problem among the findings; if it would, there is none.
 
 mod checks;
 mod facts;

@@ -1,4 +1,6 @@
 //! The loop between a Kakoune session and its companion.
+//!
+//! A text that does not come back from a buffer byte for byte is not shown.
 
 mod decisions;
 mod done;

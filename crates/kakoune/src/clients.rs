@@ -1,5 +1,8 @@
 //! The clients of a session, and which process agents are to take for the editor. The server is part of the first
 //! client; when that quits and others stay, the server goes on as another process, outside every terminal.
+//!
+//! Clients are known by their processes, because their names change. Agents find the session through the terminal
+//! of the client that was used first; when that client is gone, another one is published.
 
 use std::collections::HashMap;
 

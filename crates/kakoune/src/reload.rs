@@ -1,5 +1,7 @@
 //! Files that agents are about to write: polled until they are written, so that Kakoune shows what is there.
 //! Each on a thread of its own, since its disk may hang.
+//!
+//! An agent gets its acceptance once the file was checked, or five seconds later, so that its writing is noticed.
 
 use std::fs;
 use std::io;

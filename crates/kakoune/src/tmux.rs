@@ -1,4 +1,6 @@
 //! A pane for proposals beside the person's own, in their tmux. It does not take the focus, so the person keeps typing.
+//!
+//! The pane is marked in its environment, so that it is not mistaken for the person's before it has its name.
 
 use std::ffi::OsStr;
 use std::process::Command;

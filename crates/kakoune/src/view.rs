@@ -1,5 +1,7 @@
 //! One proposal in a buffer: what was seen of it, and so what may be decided about it. Knows no clock and no
 //! Kakoune.
+//!
+//! What counts is the time of drawing, which `NormalIdle` reports.
 
 use std::sync::Arc;
 use std::time::SystemTime;

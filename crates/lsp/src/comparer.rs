@@ -1,4 +1,7 @@
 //! Compares proposals with their files, on threads: a long comparison holds up neither the editor nor an agent.
+//!
+//! A proposal is written and shown with the result, which is waited for up to two seconds. Once it was edited, only
+//! the newest comparison counts.
 
 mod diagnostics;
 

@@ -1,6 +1,8 @@
 //! Whatever waits for a disk, on threads of its own: the files of proposals, the real paths of
 //! workspace folders, the program that opens a file. What comes of it is one more thing that
 //! happens to the loop, which never waits.
+//!
+//! One thread owns the files of proposals and does one job after the other; another resolves workspace folders.
 
 mod launch;
 pub mod proposal_dir;

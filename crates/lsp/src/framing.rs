@@ -1,6 +1,8 @@
 //! One message of the base protocol, read from a stream or written to one. The library's own reader
 //! believes any `Content-Length` and quotes whole messages in its errors, and its writer holds a
 //! second copy of each in memory; these do neither.
+//!
+//! The library's reader also refuses an answer that says `"error": null`, which some clients send.
 
 use std::io::{self, BufRead, BufWriter, Read, Write};
 

@@ -1,4 +1,8 @@
 //! Requests to the editor that wait for an answer.
+//!
+//! A request may be answered late or never: the companion has its own deadlines, and an answer that nothing waits
+//! for does nothing. A view that is being closed is remembered until the editor has answered, because a decision
+//! for the agent may still be on its way.
 
 use std::collections::BTreeMap;
 

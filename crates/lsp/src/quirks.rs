@@ -1,4 +1,7 @@
 //! What is peculiar to some language-server clients, known by the name that they give themselves.
+//!
+//! A client that may send fast edits out of order (Helix 25.01) is asked for whole texts, of which the newest
+//! version counts.
 
 /// How one client differs from what the specification lets expect.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! What there is between `initialize` and `shutdown`: the companion, the client's profile, and what
 //! waits until the client is ready.
+//!
+//! A thread makes the session, and only then does the loop wait, because no agent is served yet.
 
 mod service;
 

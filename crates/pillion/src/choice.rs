@@ -1,5 +1,8 @@
 //! Which companion is meant: by its port, or for a folder or file the terminal's own editor, then the
 //! deepest workspace root, then the one that was used last.
+//!
+//! Among equals, one that responds is taken. Every command chooses through this, from what `pillion_discovery`
+//! lists; which one an agent picks by itself is `pillion_agent::find`'s to say.
 
 mod focus;
 mod rules;

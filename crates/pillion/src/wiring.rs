@@ -1,5 +1,12 @@
 //! What an agent's environment needs so that it takes one companion and no other: which variables
 //! are set to what, and which are taken out (C2.6).
+//!
+//! Nothing else decides that. Whether `TERM_PROGRAM` has to be set, `pillion_agent::find` says, for the installed
+//! release and the variables that are about to be set.
+//!
+//! `pillion run` gives the agent its token in the environment: it is for agents that no discovery file reaches, and
+//! goes only to the one program that was requested. An editor's terminals get none, because every child process
+//! inherits the environment; agents there find it in the discovery file, which is private.
 
 pub mod shell;
 

@@ -1,5 +1,7 @@
 //! The reviewer's own editor on a proposal: a private copy of the text, the command, and what comes
 //! back. Never writes the user's file.
+//!
+//! Threads put away what would be lost; the review ends when all of them are done, or after two seconds.
 
 mod command;
 

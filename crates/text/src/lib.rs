@@ -1,5 +1,7 @@
 //! A text as lines of bytes, kept exactly as it is; what two of them differ in; and what of them may
 //! reach a terminal. Knows nothing of companions or screens.
+//!
+//! Lines end only at `\n`.
 
 pub mod endings;
 pub mod fingerprint;

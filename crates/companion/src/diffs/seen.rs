@@ -1,5 +1,8 @@
 //! Which text of a diff the users of commands were shown, and whether a decision of theirs may stand:
 //! what is accepted is what its reader has seen. A line of a list shows no text.
+//!
+//! For each terminal it remembers the text and what the file was then. To accept anything else, a command has to
+//! name the revision (`1.3`).
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,6 @@
 //! Who may come in (C3.3): the Host and Origin rules, and the tokens.
+//!
+//! Host and Origin are looked at first, then the token, whose owner names the agent.
 
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};

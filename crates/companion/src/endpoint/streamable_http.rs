@@ -1,5 +1,7 @@
 //! MCP's streamable HTTP (C1.1): requests are posted and answered by an event each, pushes come on a
 //! stream of events. Agents need both without event ids, priming events and replays.
+//!
+//! They try to parse an event that is empty, and reconnect after one with an id.
 
 use std::sync::Arc;
 use std::time::Duration;

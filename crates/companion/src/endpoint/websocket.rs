@@ -1,5 +1,7 @@
 //! MCP's transport for Claude Code and opencode: one WebSocket is one session, and its event stream. It
 //! ends with the connection: the agent dials anew, and asks nothing again that it had asked before.
+//!
+//! The frames are `tungstenite`'s, because agents use them in no special way.
 
 mod connection;
 

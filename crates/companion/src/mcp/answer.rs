@@ -1,5 +1,9 @@
 //! What goes back to an agent, written as one JSON-RPC message into the buffer that is sent. A text is
 //! in it once, however often it is quoted.
+//!
+//! Claude Code waits for the outcome in its `openDiff` call. To the loop, that outcome is a notification like the
+//! others: the outbox delivers it, and here it becomes the answer to that call. So it is delivered once, and kept
+//! if its agent never receives it, by the same rules as all others.
 
 use std::iter;
 

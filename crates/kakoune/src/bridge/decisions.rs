@@ -1,4 +1,8 @@
 //! What the person decides about a proposal, and what becomes of its view once the gate has ruled.
+//!
+//! A decision is a command that was typed: a prompt was opened in front of the proposal, no hook is running, and
+//! `RawKey` reports the key that ended it. Kakoune does that after the key, but not for keys that code or a macro
+//! plays.
 
 use std::time::SystemTime;
 

@@ -1,6 +1,8 @@
 //! Where proposals lie as files, so that an editor can open them: private folders of ours, outside
 //! of every workspace. Each proposal has one of its own, which goes with it. All of it waits for a
 //! disk.
+//!
+//! Each revision has another path, so that no text of an older revision is mistaken for an answer.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! What waits until a file of a proposal was read: an editor that synchronises no edits may have
 //! saved some.
+//!
+//! A decision waits for that, for two seconds at most, and no other is accepted in that time.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

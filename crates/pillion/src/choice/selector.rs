@@ -1,4 +1,6 @@
 //! What selects a companion, and the error if there is none.
+//!
+//! A named port or folder comes first, then the file that a command is about, then the current folder.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

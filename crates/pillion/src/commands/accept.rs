@@ -1,4 +1,7 @@
 //! `pillion accept`.
+//!
+//! It accepts the text in the view, not the proposal as it came. Without edits, they are the same; with edits,
+//! nothing is lost.
 
 use std::path::PathBuf;
 

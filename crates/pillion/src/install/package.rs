@@ -1,5 +1,7 @@
 //! A plugin that this program holds, as a folder of an editor's: what to do so that it is there, or
 //! gone. Every editor that loads plugins from a folder installs through this.
+//!
+//! `build.rs` embeds every folder below `editors/`.
 
 use std::path::PathBuf;
 

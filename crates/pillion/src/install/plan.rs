@@ -1,4 +1,6 @@
 //! What is to be done, as data: shown, or carried out step by step.
+//!
+//! `Plan::next` is all that is needed for an editor in whose settings the user adds the lines.
 
 use super::edit::Edit;
 use super::step::Step;

@@ -1,5 +1,7 @@
 //! The reviewer's own editor, which has the terminal while it runs. The loop goes on meanwhile, and answers
 //! agents; threads wait for the editor and for the disk of its copy.
+//!
+//! It gets the terminal only once the copy was written and its program was found on `PATH`.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,5 +1,7 @@
 //! One WebSocket: what comes is answered, and what is to be pushed is sent, each without waiting for
 //! the other.
+//!
+//! A client that does not read is not read from either, not even if it only pings.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

@@ -1,4 +1,7 @@
 //! Where git keeps rules, and what they are. Files that cannot be read ignore nothing.
+//!
+//! They are in `.gitignore` and `.ignore`, in `.git/info/exclude` (also of worktrees and submodules), and in
+//! `core.excludesFile`, whose path git reports.
 
 use std::collections::HashMap;
 use std::env;

@@ -1,4 +1,6 @@
 //! Systems that watch a folder with everything below it: one watch for each workspace folder.
+//!
+//! The `notify` crate makes these.
 
 use std::collections::HashSet;
 use std::io;

@@ -1,7 +1,8 @@
 --- The text that is selected in the current window.
 ---
 --- Computed by hand, because `getregion()` exists only since Neovim 0.10 and reads the whole
---- selection: no more is read here than agents are shown.
+--- selection: no more is read here than agents are shown. A test compares hundreds of random selections with
+--- what a yank takes.
 
 local block = require("pillion.context.block")
 local utf16 = require("pillion.context.utf16")

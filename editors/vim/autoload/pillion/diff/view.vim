@@ -1,6 +1,7 @@
 vim9script
 
-# The windows of a diff: made, taken away, and everything as it was then.
+# The windows of a diff: made, taken away, and everything as it was then. The left side is a copy, because
+# the options of diff mode would stay with the person's own buffer.
 #
 # A diff has `windows` ({right, left, terminal}, those that there are) while it is shown, and `place`: where the person
 # was before.
