@@ -18,10 +18,6 @@ use crate::sessions::SessionId;
 /// Claude Code shows its model about so many characters of a selection.
 const MAX_TEXT: usize = 1_900;
 
-/// Gemini CLI 0.61.0 adds no context to the prompt right after a rejection: it takes that for the end of a call that is
-/// under way.
-const LATE: Dialect = Dialect::GeminiCli;
-
 /// How much of a line is quoted, in characters.
 const MAX_QUOTED: usize = 80;
 
@@ -102,7 +98,7 @@ impl Remark {
         if !self.is_taken() {
             return self.left();
         }
-        let when = match self.agent == LATE && !self.is_accepted {
+        let when = match self.agent.misses_context_after_rejection() && !self.is_accepted {
             true => " but one (it adds nothing to the prompt right after a rejection)",
             false => "",
         };

@@ -25,16 +25,6 @@ pub const SUBPROTOCOL: &str = "mcp";
 /// The path of the WebSocket.
 pub const WEBSOCKET_PATH: &str = "/";
 
-/// The newest release that writes an accepted text without its last line feed, where it does not take it
-/// for an edit of a file that ends with one. (Seen with nine releases from 2.1.112 on, and not with 2.1.329.)
-pub const DROPS_LAST_LINE_FEED: (u32, u32, u32) = (2, 1, 328);
-
-/// What a client of this protocol calls itself if it is Claude Code.
-pub const CLAUDE_CODE_CLIENT: &str = "claude-code";
-
-/// What a client of this protocol calls itself if it is opencode.
-pub const OPENCODE_CLIENT: &str = "opencode";
-
 /// The first release whose own default permission mode is "auto". (2.1.282 was seen to ask.)
 pub const AUTO_BY_DEFAULT: (u32, u32, u32) = (2, 1, 283);
 

@@ -1,4 +1,4 @@
-//! What differs from agent to agent: one table, one row per agent.
+//! What differs from agent to agent. The data of each is a row below `agents`.
 //!
 //! Pillion's own commands (`pillion diff`, `pillion context`) call a companion as agents do. They
 //! are a row of their own, so that a reviewer reads who really proposes a change.
@@ -8,6 +8,8 @@ mod place;
 use std::fmt;
 
 pub use place::{Base, FileName, Place};
+
+use crate::agents::{Row, claude, gemini, opencode, qwen, script};
 
 /// An agent's way of finding and calling a companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,16 +35,6 @@ pub enum Protocol {
     /// Claude Code's: MCP over a WebSocket, and a [`LockFile`](crate::claude::LockFile), whose port is in its
     /// name.
     Claude,
-}
-
-/// One row of the table.
-struct Row {
-    name: &'static str,
-    display_name: &'static str,
-    package: Option<&'static str>,
-    places: &'static [Place],
-    variables: Option<Variables>,
-    shell_variable: Option<&'static str>,
 }
 
 /// The variables that wire an agent to one companion (C2.6), by what they say.
@@ -76,123 +68,6 @@ impl Variables {
     }
 }
 
-const GEMINI: &str = "gemini-ide-server";
-const QWEN: &str = "qwen-code-ide-server";
-
-const fn in_tmp(folder: &'static [&'static str], name: FileName) -> Place {
-    Place {
-        base: Base::TmpDir,
-        folder,
-        name,
-    }
-}
-
-const fn claude_lock(base: Base) -> Place {
-    Place {
-        base,
-        folder: &["ide"],
-        name: FileName::PortLock,
-    }
-}
-
-const GEMINI_CLI: Row = Row {
-    name: "gemini",
-    display_name: "Gemini CLI",
-    package: Some("@google/gemini-cli"),
-    places: &[
-        in_tmp(&["gemini", "ide"], FileName::PidPort(GEMINI)),
-        // Releases up to 0.26 try this one first.
-        in_tmp(&[], FileName::Pid(GEMINI)),
-    ],
-    variables: Some(Variables {
-        port: "GEMINI_CLI_IDE_SERVER_PORT",
-        workspace: Some("GEMINI_CLI_IDE_WORKSPACE_PATH"),
-        token: Some("GEMINI_CLI_IDE_AUTH_TOKEN"),
-        // Known since 0.31; the exceptions for containers since 0.27.
-        pid: Some("GEMINI_CLI_IDE_PID"),
-        settings: &[],
-        same_host: &[
-            "REMOTE_CONTAINERS",
-            "VSCODE_REMOTE_CONTAINERS_SESSION",
-            "SSH_CONNECTION",
-        ],
-        known_editor: Some(("TERM_PROGRAM", "vscode")),
-    }),
-    shell_variable: Some("GEMINI_CLI"),
-};
-
-const QWEN_CODE: Row = Row {
-    name: "qwen",
-    display_name: "Qwen Code",
-    package: Some("@qwen-code/qwen-code"),
-    places: &[
-        in_tmp(&["qwen", "ide"], FileName::PidPort(QWEN)),
-        // 0.12 and later scan the lock files; 0.5.2 to 0.10 open the one of the port variable.
-        Place {
-            base: Base::QwenHome,
-            folder: &["ide"],
-            name: FileName::PortLock,
-        },
-        // Up to 0.5.0 it looks in Gemini's folder.
-        in_tmp(&["gemini", "ide"], FileName::PidPort(QWEN)),
-        in_tmp(&[], FileName::Pid(QWEN)),
-        in_tmp(&[], FileName::Port(QWEN)),
-    ],
-    variables: Some(Variables {
-        port: "QWEN_CODE_IDE_SERVER_PORT",
-        workspace: Some("QWEN_CODE_IDE_WORKSPACE_PATH"),
-        token: None,
-        pid: None,
-        settings: &[],
-        // It finds out by itself.
-        same_host: &[],
-        known_editor: Some(("TERM_PROGRAM", "vscode")),
-    }),
-    shell_variable: Some("QWEN_CODE"),
-};
-
-const CLAUDE_CODE: Row = Row {
-    name: "claude",
-    display_name: "Claude Code",
-    package: Some("@anthropic-ai/claude-code"),
-    places: &[
-        claude_lock(Base::ClaudeConfig),
-        // opencode reads only this one.
-        claude_lock(Base::ClaudeHome),
-    ],
-    variables: Some(Variables {
-        port: "CLAUDE_CODE_SSE_PORT",
-        workspace: None,
-        token: None,
-        pid: None,
-        // Without an extension for it, it would install the one of VS Code into whatever is there.
-        settings: &[("CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL", "1")],
-        same_host: &[],
-        // It looks for no name, and asks more of a companion in a terminal of VS Code.
-        known_editor: None,
-    }),
-    shell_variable: Some("CLAUDECODE"),
-};
-
-const OPEN_CODE: Row = Row {
-    name: "opencode",
-    display_name: "opencode",
-    package: Some("opencode-ai"),
-    // Claude Code's.
-    places: &[],
-    variables: None,
-    shell_variable: Some("OPENCODE"),
-};
-
-const SCRIPT: Row = Row {
-    name: "script",
-    display_name: "Script",
-    package: None,
-    places: &[],
-    variables: None,
-    shell_variable: None,
-};
-
 impl Dialect {
     /// Every dialect, in the order in which people are shown them.
     pub const ALL: [Self; 5] = [
@@ -217,20 +92,17 @@ impl Dialect {
 
     fn row(self) -> &'static Row {
         match self {
-            Self::GeminiCli => &GEMINI_CLI,
-            Self::QwenCode => &QWEN_CODE,
-            Self::ClaudeCode => &CLAUDE_CODE,
-            Self::OpenCode => &OPEN_CODE,
-            Self::Script => &SCRIPT,
+            Self::GeminiCli => &gemini::ROW,
+            Self::QwenCode => &qwen::ROW,
+            Self::ClaudeCode => &claude::ROW,
+            Self::OpenCode => &opencode::ROW,
+            Self::Script => &script::ROW,
         }
     }
 
     /// How it speaks to a companion.
     pub fn protocol(self) -> Protocol {
-        match self {
-            Self::GeminiCli | Self::QwenCode | Self::Script => Protocol::Companion,
-            Self::ClaudeCode | Self::OpenCode => Protocol::Claude,
-        }
+        self.row().protocol
     }
 
     /// The agent's short name, which is also its command: `gemini`, `qwen`; `script`.
@@ -250,23 +122,17 @@ impl Dialect {
 
     /// Whose discovery files it reads: opencode reads Claude Code's.
     pub fn discovery(self) -> Self {
-        match self {
-            Self::OpenCode => Self::ClaudeCode,
-            own => own,
-        }
+        self.row().follows.unwrap_or(self)
     }
 
-    /// Whether it looks in this place of [`discovery`](Self::discovery). opencode heeds no variable.
+    /// Whether it looks in this place of [`discovery`](Self::discovery).
     pub fn reads(self, place: &Place) -> bool {
-        self != Self::OpenCode || place.base != Base::ClaudeConfig
+        self.row().overlooks != Some(place.base)
     }
 
     /// Whether it takes an accepted text that is empty for none, and writes its own proposal.
     pub fn ignores_empty_text(self) -> bool {
-        match self {
-            Self::GeminiCli | Self::QwenCode => true,
-            Self::ClaudeCode | Self::OpenCode | Self::Script => false,
-        }
+        self.row().ignores_empty_text
     }
 
     /// Whether it takes it for a rejection if this text is accepted where the file has `original`: the
@@ -281,25 +147,53 @@ impl Dialect {
 
     /// Whether it writes nothing, whatever is accepted, if the file is not as it was when it read it.
     pub fn refuses_changed_file(self) -> bool {
-        self == Self::ClaudeCode
+        self.row().refuses_changed_file
     }
 
     /// Whether there are texts that it [takes for a rejection](Self::takes_for_rejection).
     pub fn unchanged_is_rejection(self) -> bool {
-        self == Self::ClaudeCode
+        self.row().unchanged_is_rejection
     }
 
     /// Whether it shows what it wants to change: opencode only reads which files are open.
     pub fn proposes(self) -> bool {
-        self != Self::OpenCode
+        self.row().proposes
+    }
+
+    /// Whether it adds no context to the prompt right after a rejection.
+    pub fn misses_context_after_rejection(self) -> bool {
+        self.row().misses_context_after_rejection
+    }
+
+    /// Whether it asks for the diagnostics of a file just before it writes it, in every mode.
+    pub fn announces_writes(self) -> bool {
+        self.row().announces_writes
+    }
+
+    /// Which agent it is that presents this one's token and calls itself `client`.
+    pub fn presented_by(self, client: &str) -> Self {
+        let mut all = Self::ALL.into_iter();
+        let other = all
+            .find(|other| other.row().follows == Some(self) && other.row().client == Some(client));
+        other.unwrap_or(self)
+    }
+
+    /// Whether its client of this name and release writes an accepted text without its last line feed.
+    pub fn drops_last_line_feed(self, client: &str, version: &str) -> bool {
+        let mut numbers = version.split('.').map(|number| number.parse().ok());
+        let mut next = || numbers.next().flatten();
+        let (Some(major), Some(minor), Some(patch)) = (next(), next(), next()) else {
+            return false;
+        };
+        // Other programs count their releases differently.
+        let newest = self.row().drops_last_line_feed;
+        self.row().client == Some(client)
+            && newest.is_some_and(|newest| (major, minor, patch) <= newest)
     }
 
     /// What people type after `pillion run` so that it asks before it changes files.
     pub fn usual_command(self) -> &'static str {
-        match self {
-            Self::QwenCode => "qwen --approval-mode default",
-            other => other.name(),
-        }
+        self.row().usual_command
     }
 
     /// Whether its prompt can be made to name a file.

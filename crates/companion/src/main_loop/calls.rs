@@ -191,9 +191,8 @@ impl MainLoop {
     /// for their decisions meanwhile, and their views are closed one by one.
     fn close_all(&mut self, session: &SessionId, caller: Caller, now: Instant) {
         self.turns.begins(session, now);
-        if self.sessions.agent(session) == Some(Dialect::ClaudeCode)
-            && self.asking.turn_begins(session)
-        {
+        let agent = self.sessions.agent(session);
+        if agent.is_some_and(Dialect::announces_writes) && self.asking.turn_begins(session) {
             self.report_status();
         }
         let asking = &self.asking;
@@ -227,10 +226,10 @@ impl MainLoop {
         }
     }
 
-    /// Claude Code asks for the diagnostics of a file just before it writes it, in every mode.
     fn about_to_write(&mut self, session: &SessionId, uri: &str, now: Instant) {
-        let is_claude = self.sessions.agent(session) == Some(Dialect::ClaudeCode);
-        let path = uri.strip_prefix("file://").filter(|_| is_claude);
+        let agent = self.sessions.agent(session);
+        let announces = agent.is_some_and(Dialect::announces_writes);
+        let path = uri.strip_prefix("file://").filter(|_| announces);
         if let Some(path) = path {
             let is_subagents = self.asking.is_of_subagent(session, path);
             self.turns.works(session, is_subagents, now);

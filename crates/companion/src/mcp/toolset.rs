@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use pillion_protocol::claude::hooks::{self, AFTER_TURN, BEFORE_TURN, BEFORE_WRITE, NO_DECISION};
 use pillion_protocol::claude::tools::{self, CLOSE_TAB, GET_DIAGNOSTICS, TAB_CLOSED};
-use pillion_protocol::claude::{CLAUDE_CODE_CLIENT, DROPS_LAST_LINE_FEED, OPENCODE_CLIENT};
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, SUITE_CLIENT, diff};
 use serde_json::{Map, Value, json};
@@ -19,15 +18,11 @@ const DIAGNOSTICS_TIMEOUT: Duration = Duration::from_millis(500);
 /// What hooks call.
 const HOOKS: [&str; 3] = [BEFORE_WRITE, BEFORE_TURN, AFTER_TURN];
 
-/// Whose session it is: opencode presents Claude Code's token.
+/// Whose session it is: several agents may present one token.
 pub(super) fn who(agent: Dialect, initialize: &Map<String, Value>) -> Dialect {
-    let client = initialize.get("clientInfo").map(|client| &client["name"]);
-    match agent {
-        Dialect::ClaudeCode if client.is_some_and(|name| name == OPENCODE_CLIENT) => {
-            Dialect::OpenCode
-        }
-        agent => agent,
-    }
+    let client = initialize.get("clientInfo");
+    let name = client.and_then(|client| client["name"].as_str());
+    name.map_or(agent, |name| agent.presented_by(name))
 }
 
 /// Whether it is the conformance suite: what it starts are the commands that the person gave it.
@@ -36,21 +31,13 @@ pub(super) fn is_suite(initialize: &Map<String, Value>) -> bool {
     client.is_some_and(|client| client["name"] == SUITE_CLIENT)
 }
 
-/// Whether a release of Claude Code writes an accepted text without its last line feed.
+/// Whether this release writes an accepted text without its last line feed.
 pub(super) fn drops_last_line_feed(agent: Dialect, initialize: &Map<String, Value>) -> bool {
     let client = initialize.get("clientInfo");
-    // Other programs count their releases differently.
-    let client = client.filter(|client| client["name"] == CLAUDE_CODE_CLIENT);
-    let version = client.and_then(|client| client["version"].as_str());
-    let numbers = version.into_iter().flat_map(|version| version.split('.'));
-    let mut numbers = numbers.map(|number| number.parse().ok());
-    let mut next = || numbers.next().flatten();
-    match (next(), next(), next()) {
-        (Some(major), Some(minor), Some(patch)) => {
-            agent == Dialect::ClaudeCode && (major, minor, patch) <= DROPS_LAST_LINE_FEED
-        }
-        _ => false,
-    }
+    let said = |what| client.and_then(|client| client[what].as_str());
+    let (name, version) = (said("name"), said("version"));
+    name.zip(version)
+        .is_some_and(|(name, version)| agent.drops_last_line_feed(name, version))
 }
 
 /// What `tools/list` answers.

@@ -1,0 +1,47 @@
+//! What is known of each agent, as data: a file with one row each.
+
+pub(crate) mod claude;
+pub(crate) mod gemini;
+pub(crate) mod opencode;
+pub(crate) mod qwen;
+pub(crate) mod script;
+
+use crate::dialect::{Base, Dialect, FileName, Place, Protocol, Variables};
+
+/// One agent.
+pub(crate) struct Row {
+    /// Its short name, which is also its command.
+    pub(crate) name: &'static str,
+    pub(crate) display_name: &'static str,
+    /// The npm package that brings its command.
+    pub(crate) package: Option<&'static str>,
+    /// Every place where some release looks, the specified one first.
+    pub(crate) places: &'static [Place],
+    pub(crate) variables: Option<Variables>,
+    /// The variable that it sets for the commands that it runs.
+    pub(crate) shell_variable: Option<&'static str>,
+    pub(crate) protocol: Protocol,
+    /// The name by which it is known in `initialize`, where several agents present one token.
+    pub(crate) client: Option<&'static str>,
+    pub(crate) usual_command: &'static str,
+    /// The agent whose discovery files it reads, having none of its own.
+    pub(crate) follows: Option<Dialect>,
+    /// Where it does not look for those.
+    pub(crate) overlooks: Option<Base>,
+    pub(crate) ignores_empty_text: bool,
+    pub(crate) unchanged_is_rejection: bool,
+    pub(crate) refuses_changed_file: bool,
+    /// The newest release that writes an accepted text without its last line feed.
+    pub(crate) drops_last_line_feed: Option<(u32, u32, u32)>,
+    pub(crate) misses_context_after_rejection: bool,
+    pub(crate) proposes: bool,
+    pub(crate) announces_writes: bool,
+}
+
+const fn in_tmp(folder: &'static [&'static str], name: FileName) -> Place {
+    Place {
+        base: Base::TmpDir,
+        folder,
+        name,
+    }
+}
