@@ -1,7 +1,6 @@
 //! `pillion accept`.
 //!
-//! It accepts the text in the view, not the proposal as it came. Without edits, they are the same; with edits,
-//! nothing is lost.
+//! To accept the proposal as it came would lose what the person edited in the view.
 
 use std::path::PathBuf;
 
