@@ -158,7 +158,9 @@ protocol's, and REASON what they say about it."
                  (setf (pillion-diff-is-deciding diff) nil)
                  (when (and (pillion-diff--pending-p diff) (buffer-live-p buffer))
                    (with-current-buffer buffer
-                     (setq buffer-read-only was-read-only))
+                     (setq buffer-read-only was-read-only)
+                     ;; It says that the buffer is read-only, and no key was pressed.
+                     (force-mode-line-update))
                    (pillion-diff--on-ruling diff decision ruling)))))
     (when (pillion-diff-is-deciding diff)
       (user-error "Pillion: this diff is being decided"))
