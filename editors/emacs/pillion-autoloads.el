@@ -19,7 +19,7 @@
 (autoload 'pillion-diffs "pillion" "Go to the pending proposal." t)
 (autoload 'pillion-accept "pillion" "Accept a proposal as it stands in its view." t)
 (autoload 'pillion-reject "pillion" "Reject a proposal." t)
-(autoload 'pillion-note "pillion-notes" "Write a note on lines of a proposal." t)
+(autoload 'pillion-note "pillion" "Write a note on lines of a proposal." t)
 (autoload 'pillion-next-unseen "pillion" "Go on to what of a proposal was not on the screen yet." t)
 (autoload 'pillion-merge "pillion" "Merge the proposal with what you have not saved." t)
 (autoload 'pillion-diff-two-windows "pillion" "Show a proposal in two windows.")

@@ -1,7 +1,7 @@
 //! The decision of a person about one revision of a proposal, with their notes for the agent: one type for the loop,
 //! the editor protocol and the commands.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// The most that all notes of one verdict may hold, in bytes of UTF-8.
 pub const MAX_NOTES: usize = 10_000;
@@ -12,31 +12,36 @@ pub const OUTCOME_NOTES: &str = "pillion/notes";
 
 /// A decision about one revision of a proposal, and what the agent is told with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Read")]
 pub struct Verdict {
     /// Accepted or not.
     #[serde(flatten)]
     pub decision: Decision,
     /// Remarks for the agent.
-    #[serde(
-        default,
-        deserialize_with = "null_is_empty",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
 }
 
 /// Accepted or not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "decision", rename_all = "camelCase")]
 pub enum Decision {
     /// The agent is to write it.
     Accept {
         /// The whole text as it stood in the view; none if that is the proposal as it came.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         content: Option<String>,
     },
     /// The agent is not to write it.
     Reject,
+}
+
+/// A verdict as it is read, so that an error names the field.
+#[derive(Deserialize)]
+struct Read {
+    decision: String,
+    content: Option<String>,
+    notes: Option<Vec<Note>>,
 }
 
 /// A remark for the agent: on lines of the text in the view, or on the whole change.
@@ -108,8 +113,21 @@ impl Note {
     }
 }
 
-fn null_is_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Note>, D::Error> {
-    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+impl TryFrom<Read> for Verdict {
+    type Error = String;
+
+    fn try_from(read: Read) -> Result<Self, String> {
+        let content = read.content;
+        let decision = match read.decision.as_str() {
+            "accept" => Decision::Accept { content },
+            "reject" => Decision::Reject,
+            other => return Err(format!("decision: {other:?} is neither accept nor reject")),
+        };
+        Ok(Self {
+            decision,
+            notes: read.notes.unwrap_or_default(),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -147,6 +165,28 @@ mod tests {
         }
         let nulls = json!({"decision": "accept", "content": null, "notes": null});
         assert_eq!(read(nulls), Verdict::accept(None));
+    }
+
+    #[test]
+    fn what_is_no_verdict_is_named() {
+        for (value, why) in [
+            (
+                json!({"decision": "perhaps"}),
+                "decision: \"perhaps\" is neither accept nor reject",
+            ),
+            (json!({"content": "x"}), "missing field `decision`"),
+            (
+                json!({"decision": true}),
+                "invalid type: boolean `true`, expected a string",
+            ),
+            (
+                json!({"decision": "reject", "notes": [{"text": 1}]}),
+                "invalid type: integer `1`, expected a string",
+            ),
+        ] {
+            let error = serde_json::from_value::<Verdict>(value).unwrap_err();
+            assert_eq!(error.to_string(), why);
+        }
     }
 
     fn tidied(notes: impl IntoIterator<Item = impl Into<String>>) -> Result<Vec<Note>, usize> {
