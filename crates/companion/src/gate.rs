@@ -116,7 +116,7 @@ pub struct Refusal {
 /// What the gate remembers.
 #[derive(Debug, Default)]
 pub struct Gate {
-    /// The last decision that a person took, whether or not it counted.
+    /// The last decision that a person typed, whether or not it counted.
     last: Option<Instant>,
     asked: Option<Asked>,
 }
@@ -212,11 +212,11 @@ impl Gate {
         let Some(seen) = &decide.seen else {
             return Ok(());
         };
-        let former = self.last.replace(now);
         if !seen.is_typed {
             let text = "only what you type for this diff decides";
             return Err(Refusal::new("notTyped", text));
         }
+        let former = self.last.replace(now);
         let Some(drawn_for) = seen.drawn_for else {
             let text = "this has not been on the screen yet: look at it first";
             return Err(Refusal::new(NOT_SEEN, text));

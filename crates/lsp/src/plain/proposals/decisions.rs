@@ -39,10 +39,7 @@ impl Proposals {
         };
         let key = pending.key();
         if command == REJECT {
-            return match because(arguments) {
-                Ok(verdict) => self.decide(caller, key, verdict),
-                Err(error) => vec![caller.answer(Err(error))],
-            };
+            return self.decide(caller, key, because(arguments));
         }
         if showing.is_uncertain(now) {
             return vec![caller.refuse(UNCERTAIN)];
@@ -194,18 +191,12 @@ fn accepted(text: String) -> Verdict {
     Verdict::accept(Some(text))
 }
 
-/// A rejection, with the reason that the third argument may give.
-fn because(arguments: &[Value]) -> Result<Verdict, ResponseError> {
+/// A rejection, with the reason, which is the text among the arguments after the two numbers.
+fn because(arguments: &[Value]) -> Verdict {
     let mut verdict = Verdict::reject();
-    match arguments.get(2) {
-        None | Some(Value::Null) => {}
-        Some(Value::String(reason)) => verdict.notes.push(Note::on_all(reason.as_str())),
-        Some(_) => {
-            let text = "arguments: the third, the reason, is not a text";
-            return Err(message::invalid(text.to_owned()));
-        }
-    }
-    Ok(verdict)
+    let reason = arguments.iter().skip(2).find_map(Value::as_str);
+    verdict.notes.extend(reason.map(Note::on_all));
+    verdict
 }
 
 /// What becomes of the notes. No protocol reaches the clipboards of these editors.
