@@ -106,8 +106,17 @@ each_kakoune! {
             let mode = world.kakoune.list_in("client1", "%opt{pillion_mode}");
             mode.is_some_and(|mode| mode == ["normal"])
         });
-        in_second.type_text(":q\r");
-        in_second.wait_for("your edits are kept in", SOON);
+        // A machine may be faster than a person, whose two decisions a held key would follow as closely.
+        let held = "key repeat ignored";
+        loop {
+            in_second.type_text(":q\r");
+            let is_answered = |screen: &str| screen.contains("your edits are kept in") || screen.contains(held);
+            if !in_second.wait_until("an answer", SOON, is_answered).contains(held) {
+                break;
+            }
+            in_second.type_text("\u{1b}");
+            in_second.wait_gone(held, SOON);
+        }
         assert!(!in_first.screen().contains("your edits"), "{}", in_first.screen());
         assert_eq!(gemini.outcome(), Update::DiffRejected { path: path.display().to_string() });
         go_to(&world, second, ".txt");
