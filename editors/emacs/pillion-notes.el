@@ -74,7 +74,7 @@
       (pillion-say-all "%s" message))))
 
 (defun pillion-notes-keep (diff)
-  "DIFF goes without a decision: the notes on it are the person's."
+  "Put the notes on DIFF, which ends without a decision, into the kill ring."
   (let ((notes (mapcar (lambda (it) (plist-get it :text)) (pillion-notes diff))))
     (when notes
       (kill-new (string-join notes "\n"))
