@@ -57,6 +57,8 @@ each_editor! {
         person.editor.append("mine");
         person.gemini.propose(&person.path, "newer\n");
         person.wait("the newer one", |editor| editor.text() == "newer\n");
+        // Kakoune takes no key for it sooner.
+        person.look();
         person.editor.undo();
         let edited = format!("{PROPOSED}mine\n");
         person.wait("the edits", |editor| editor.text() == edited);
