@@ -3,13 +3,14 @@
 //! Pillion's own commands (`pillion diff`, `pillion context`) call a companion as agents do. They
 //! are a row of their own, so that a reviewer reads who really proposes a change.
 
+mod agents;
 mod place;
 
 use std::fmt;
 
 pub use place::{Base, FileName, Place};
 
-use crate::agents::{Row, claude, gemini, opencode, qwen, script};
+use self::agents::{Row, claude, gemini, opencode, qwen, script};
 
 /// An agent's way of finding and calling a companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

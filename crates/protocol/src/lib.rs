@@ -14,7 +14,6 @@
 //! - [`json`]: JSON of others, in bounded memory.
 //! - [`surrogates`]: JSON of programs that count in UTF-16.
 
-mod agents;
 pub mod claude;
 pub mod context;
 pub mod diagnostics;
