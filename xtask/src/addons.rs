@@ -24,7 +24,7 @@ const PACKAGES: [&str; 8] = [
 /// In their folder: what is installed there. Written last.
 const STAMP: &str = "installed";
 
-/// Whether a test that is ignored for this reason needs them.
+/// Returns true if a test that is ignored for this reason needs them.
 pub fn are_needed(reason: &str) -> bool {
     reason.contains("Debian's plugins")
 }

@@ -165,7 +165,7 @@ const UNWANTED: [&str; 1] = ["emacs-el"];
 /// In the folder of a suite: what is installed there. Written last.
 const STAMP: &str = "installed";
 
-/// Whether a test that is ignored for this reason needs an editor.
+/// Returns true if a test that is ignored for this reason needs an editor.
 pub fn are_needed(reason: &str) -> bool {
     EDITORS.iter().any(|editor| reason.contains(editor.name))
 }

@@ -22,7 +22,7 @@ const QUICK: [(&str, &str); 5] = [
     ("CARGO_PROFILE_DEV_STRIP", "true"),
 ];
 
-/// Whether a test that is ignored for this reason needs it.
+/// Returns true if a test that is ignored for this reason needs it.
 pub fn is_needed(reason: &str) -> bool {
     reason.contains("kakoune-lsp")
 }

@@ -48,7 +48,7 @@ pub fn install_claude(target_dir: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Whether a test that is ignored for this reason needs [`install_claude`].
+/// Returns true if a test that is ignored for this reason needs [`install_claude`].
 pub fn is_claude_needed(reason: &str) -> bool {
     ["Claude Code", "opencode"]
         .iter()

@@ -171,7 +171,7 @@ impl Apt {
         (env::var_os("CI").is_some() && is_on_path("sudo")).then_some(Apt { sudo: true })
     }
 
-    /// Whether its lists are there and hold these packages. A fresh container has none.
+    /// Returns true if its lists are there and hold these packages. A fresh container has none.
     fn knows(&self, packages: &[&str]) -> bool {
         let mut command = self.command(&["install", "--simulate"]);
         command.args(packages).stderr(Stdio::null());

@@ -58,7 +58,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// Whether the test with this name is to run.
+    /// Returns true if the test with this name is to run.
     fn chooses(&self, test: &str) -> bool {
         self.name.as_ref().is_none_or(|part| test.contains(part))
     }

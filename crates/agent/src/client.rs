@@ -73,7 +73,8 @@ impl Client {
         &self.server
     }
 
-    /// Whether the companion offers both tools (C5.1, C5.4). If not, agents leave diffs alone.
+    /// Returns true if the companion offers both tools (C5.1, C5.4). If not, agents leave diffs
+    /// alone.
     pub fn can_diff(&self) -> bool {
         let has = |name: &str| self.server.tools.iter().any(|tool| tool == name);
         has(OPEN_DIFF) && has(CLOSE_DIFF)

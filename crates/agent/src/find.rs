@@ -88,7 +88,7 @@ pub struct Situation<'a> {
     /// Its process and then its ancestors, nearest first
     /// ([`chain`](pillion_system::process::chain)).
     pub chain: &'a [Process],
-    /// Whether it runs in a container ([`is_in_container`](crate::host::is_in_container)).
+    /// True if it runs in a container ([`is_in_container`](crate::host::is_in_container)).
     pub in_container: bool,
 }
 

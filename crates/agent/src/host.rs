@@ -29,7 +29,7 @@ pub enum Host {
 /// What marks a container for agents.
 const MARKS: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
 
-/// Whether this process is in a container, by the marks that agents look for.
+/// Returns true if this process is in a container, by the marks that agents look for.
 pub fn is_in_container() -> bool {
     MARKS.iter().any(|mark| Path::new(mark).exists())
 }
@@ -37,8 +37,8 @@ pub fn is_in_container() -> bool {
 /// How long Qwen Code waits for the address of the container's host.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Whether the name of [`Host::ContainerHost`] has an address here. A name server that is silent for
-/// longer than agents wait counts as a no: they get no further either.
+/// Returns true if the name of [`Host::ContainerHost`] has an address here. A name server that is
+/// silent for longer than agents wait counts as a no: they get no further either.
 pub fn container_host_resolves() -> bool {
     let lookup = || (Host::ContainerHost.to_string(), 0).to_socket_addrs();
     is_found(LOOKUP_TIMEOUT, lookup)
@@ -71,7 +71,7 @@ pub fn hosts(release: Release, environment: &Environment, in_container: bool) ->
     }
 }
 
-/// Whether Gemini CLI is configured to dial loopback even in a container.
+/// Returns true if Gemini CLI is configured to dial loopback even in a container.
 fn stays_inside(environment: &Environment) -> bool {
     let variables = Dialect::GeminiCli.variables();
     let mut names = variables.map_or(&[][..], |it| it.same_host).iter();

@@ -162,12 +162,12 @@ impl Release {
         Self { agent, version }
     }
 
-    /// Whether it is a certain one, and not [`Release::newest`].
+    /// Returns true if it is a certain one, and not [`Release::newest`].
     pub fn is_known(self) -> bool {
         self.version != Self::newest(self.agent).version
     }
 
-    /// Whether its ways are known: it is from the last twelve months.
+    /// Returns true if its ways are known: it is from the last twelve months.
     pub fn is_supported(self) -> bool {
         let mut oldest = OLDEST_SUPPORTED.iter();
         !oldest.any(|(agent, version)| *agent == self.agent && self.version < *version)
@@ -183,7 +183,7 @@ impl Release {
         versions.into_iter().map(release).collect()
     }
 
-    /// Whether it has this way of finding a companion.
+    /// Returns true if it has this way of finding a companion.
     pub fn has(self, change: Change) -> bool {
         CHANGES.iter().any(|(other, agent, since)| {
             *other == change && *agent == self.agent && *since <= self.version

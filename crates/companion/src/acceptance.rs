@@ -81,7 +81,8 @@ impl Acceptance {
         Finding::new(doubts, accepted, Some(on_disk))
     }
 
-    /// Whether the file is another one than when it was proposed. One that was written again with the same bytes is not.
+    /// Returns true if the file is another one than when it was proposed. One that was written again with the same bytes
+    /// is not.
     fn has_changed(&self, on_disk: &OnDisk, bytes: Option<&[u8]>) -> bool {
         let Some(opened) = self.opened.as_ref().filter(|opened| *opened != on_disk) else {
             return false;

@@ -121,8 +121,8 @@ impl Asking {
         is_new
     }
 
-    /// Whether a subagent proposes a change of this file: it waits for the decision also when the next turn
-    /// begins.
+    /// Returns true if a subagent proposes a change of this file: it waits for the decision also when the
+    /// next turn begins.
     pub(crate) fn is_of_subagent(&self, session: &SessionId, path: &str) -> bool {
         let seen = self.sessions.get(session);
         seen.is_some_and(|seen| seen.subagents.contains(path))

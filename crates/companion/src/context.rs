@@ -77,7 +77,7 @@ impl Context {
         self.pause_ends().into_iter().chain(self.checking).min()
     }
 
-    /// Whether agents have been shown everything, as far as it is news to them.
+    /// Returns true if agents have been shown everything, as far as it is news to them.
     pub(crate) fn is_settled(&self) -> bool {
         self.due().is_none()
     }

@@ -66,9 +66,9 @@ struct Entry<C> {
     as_written: Option<Arc<String>>,
     /// How the agent will write it, if the proposal shows that.
     tool: Option<Tool>,
-    /// Whether the file ended with a line feed when it was checked.
+    /// True if the file ended with a line feed when it was checked.
     ends_with_line_feed: bool,
-    /// Whether the editor knows it, in this revision or an earlier one.
+    /// True if the editor knows it, in this revision or an earlier one.
     is_in_editor: bool,
     /// What the file was when the agent proposed this revision, once it was checked.
     opened: Option<OnDisk>,
@@ -178,7 +178,7 @@ pub(crate) struct SettleRequest {
 /// A decision may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Admitted {
-    /// Whether the file is another one than when the diff was shown.
+    /// True if the file is another one than when the diff was shown.
     pub(crate) file_changed: bool,
 }
 
@@ -422,7 +422,7 @@ impl<C> State<C> {
         Some(Action::Answer { caller, answer })
     }
 
-    /// Whether a decision is awaited, by the reviewer or by a command.
+    /// Returns true if a decision is awaited, by the reviewer or by a command.
     fn is_pending(&self) -> bool {
         matches!(self, Self::Pending | Self::CommandAccepts { waiting: None })
     }

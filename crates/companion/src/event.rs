@@ -42,7 +42,7 @@ pub(crate) enum Event {
         request: RequestId,
         tool: &'static str,
         arguments: Map<String, Value>,
-        /// Whether the agent's model called it, and not its program by itself.
+        /// True if the agent's model called it, and not its program by itself.
         is_models: bool,
         caller: Caller,
     },

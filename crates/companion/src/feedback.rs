@@ -31,7 +31,7 @@ pub(crate) struct Remark {
     /// All notes, as the agent's model reads them.
     text: String,
     is_accepted: bool,
-    /// Whether the file exists, or soon does.
+    /// True if the file exists, or soon does.
     is_there: bool,
 }
 
@@ -119,7 +119,7 @@ impl Remark {
         }
     }
 
-    /// Whether its agent is shown it.
+    /// Returns true if its agent is shown it.
     pub(crate) fn is_taken(&self) -> bool {
         let fits = self.text.chars().count() <= MAX_TEXT;
         // The companion contract allows no context with a file that does not exist (C4.4).

@@ -31,7 +31,7 @@ pub(crate) struct Lost {
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
     pub(crate) content: String,
-    /// Whether nobody else has it: it differs from what the agent proposed, or has written.
+    /// True if nobody else has it: it differs from what the agent proposed, or has written.
     pub(crate) is_kept: bool,
     pub(crate) how: Loss,
 }

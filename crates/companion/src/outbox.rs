@@ -47,7 +47,7 @@ pub(crate) struct Delivery {
     /// notification.
     pub(crate) tab: Option<Tab>,
     pub(crate) outcome: Outcome,
-    /// Whether it carries another text than the agent proposed: nobody else has that one.
+    /// True if it carries another text than the agent proposed: nobody else has that one.
     pub(crate) is_edited: bool,
     /// What goes with it, to one of Pillion's own commands.
     pub(crate) notes: Vec<Note>,
@@ -107,7 +107,7 @@ struct Queue {
 struct InFlight {
     delivery: Delivery,
     mark: Mark,
-    /// Whether the agent sent a request after the system had it.
+    /// True if the agent sent a request after the system had it.
     is_answered: bool,
 }
 
@@ -190,7 +190,7 @@ impl Outbox {
         }
     }
 
-    /// Whether nothing waits to be sent.
+    /// Returns true if nothing waits to be sent.
     pub(crate) fn is_delivered(&self) -> bool {
         let queue = self.lock();
         let is_sent = |sent: &InFlight| sent.mark.sent_at().is_some();

@@ -138,7 +138,7 @@ impl Sessions {
         }
     }
 
-    /// Whether it does.
+    /// Returns true if this session drops the last line feed.
     pub(crate) fn does_drop_last_line_feed(&self, id: &SessionId) -> bool {
         let table = self.lock();
         let session = table.sessions.get(id);

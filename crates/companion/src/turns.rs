@@ -106,7 +106,7 @@ impl Turns {
         }
     }
 
-    /// Whether what was written a moment ago counts as an agent's.
+    /// Returns true if what was written a moment ago counts as an agent's.
     pub(crate) fn is_agents(&self, now: Instant) -> bool {
         let is_late = |ended: Option<Instant>| ended.is_some_and(|at| now < at + LATE);
         is_late(self.left)
@@ -133,7 +133,7 @@ impl Turns {
 }
 
 impl AcceptedText {
-    /// Whether the file at this real path is the one, and has the text. Waits for the disk.
+    /// Returns true if the file at this real path is the one, and has the text. Waits for the disk.
     pub(crate) fn is_in(&self, path: &Path) -> bool {
         if real_path(Path::new(&self.file_path)) != path {
             return false;

@@ -45,7 +45,7 @@ pub(crate) struct Accepted {
     pub(crate) content: Arc<str>,
     /// As the agent first wrote it, if it was shown in another form: it may write that, which a note says.
     pub(crate) as_written: Option<Arc<String>>,
-    /// Whether it differs from what the agent proposed.
+    /// True if it differs from what the agent proposed.
     pub(crate) is_edited: bool,
     /// What the file was when the agent proposed the change.
     pub(crate) before: Option<Stamp>,
@@ -167,7 +167,7 @@ impl Written {
 }
 
 impl Followed {
-    /// Whether what was found is the end, now that the next change of the file is accepted.
+    /// Returns true if what was found is the end, now that the next change of the file is accepted.
     fn is_over(&self, next: &Accepted, now: Instant) -> bool {
         match self.found {
             Found::Accepted | Found::Unknown => false,
@@ -213,7 +213,7 @@ impl Accepted {
         }
     }
 
-    /// Whether a file has the text, in the one or the other encoding and form.
+    /// Returns true if a file has the text, in the one or the other encoding and form.
     fn is(&self, text: &[u8]) -> bool {
         let decoded = decoded(text);
         let text = decoded.as_deref().map_or(text, str::as_bytes);

@@ -22,7 +22,7 @@ pub(super) struct Observations {
     pub(super) selections: Once<Selections>,
     pub(super) mention: Once<Mention>,
     pub(super) restored: Once<Restored>,
-    /// Whether a command failed although it had every chance.
+    /// True if a command failed although it had every chance.
     pub(super) is_command_broken: Cell<bool>,
     /// Connections of which the check is over, each with the tabs that are open there.
     pub(super) left: RefCell<Vec<(Socket, Vec<String>)>>,
@@ -36,7 +36,7 @@ pub(super) struct Decided {
     pub(super) answers: Vec<ToolReply>,
     /// What the two calls of `close_tab` were answered that follow.
     pub(super) closes: Vec<Result<ToolReply, String>>,
-    /// Whether the file was on the disk afterwards.
+    /// True if the file was on the disk afterwards.
     pub(super) was_written: bool,
 }
 

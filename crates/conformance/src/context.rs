@@ -193,7 +193,7 @@ async fn moved(test: &TestContext) -> Finding {
     }
 }
 
-/// Whether another file than this one has the focus, or none that is open.
+/// Returns true if another file than this one has the focus, or none that is open.
 fn is_focus_elsewhere(context: &Value, file: &str) -> bool {
     let is_it = |it: &&Value| it["path"] == file;
     match scenario::active(context) {

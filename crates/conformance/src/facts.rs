@@ -13,7 +13,7 @@ const MAX_FILE: u64 = 64 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UnixFacts {
     pub(super) uid: u32,
-    /// Whether that is the user that this process runs as.
+    /// True if that is the user that this process runs as.
     pub(super) is_own: bool,
     /// The permission bits with the sticky bit.
     pub(super) mode: u32,

@@ -186,7 +186,7 @@ struct Run<'a> {
 #[derive(Debug, Clone)]
 struct Looked {
     row: Row,
-    /// Whether the rule is broken, or hidden by one that is.
+    /// True if the rule is broken, or hidden by one that is.
     is_hurt: bool,
 }
 

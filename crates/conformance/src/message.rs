@@ -10,13 +10,13 @@ pub(super) const NEWEST_VERSION: &str = "2025-11-25";
 pub(super) const ACCEPTED: &str = "ide/diffAccepted";
 pub(super) const REJECTED: &str = "ide/diffRejected";
 
-/// Whether a message is the outcome of a diff.
+/// Returns true if a message is the outcome of a diff.
 pub(super) fn is_outcome(message: &Value) -> bool {
     let method = message["method"].as_str();
     method.is_some_and(|method| method.starts_with("ide/diff"))
 }
 
-/// Whether a message is a context.
+/// Returns true if a message is a context.
 pub(super) fn is_context(message: &Value) -> bool {
     message["method"] == CONTEXT_UPDATE
 }
@@ -31,8 +31,8 @@ pub(super) fn notification(method: &str) -> String {
     json!({"jsonrpc": "2.0", "method": method}).to_string()
 }
 
-/// Whether a message answers request `id`. Its id may be of another type: that is one rule's matter
-/// and not that of all others.
+/// Returns true if a message answers request `id`. Its id may be of another type: that is one
+/// rule's matter and not that of all others.
 pub(super) fn answers(message: &Value, id: &Value) -> bool {
     let text = |id: &Value| id.as_str().map_or_else(|| id.to_string(), str::to_owned);
     let is_reply = message.get("method").is_none();

@@ -39,7 +39,7 @@ pub(super) struct Cursor {
 pub(super) struct Move {
     /// How long to wait for the effect.
     pub(super) time: Duration,
-    /// Whether it is done already.
+    /// True if it is done already.
     pub(super) is_done: bool,
     /// The file and the line where a command has moved it, from the first line on.
     to: Option<(String, u32)>,

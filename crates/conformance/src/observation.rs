@@ -73,7 +73,7 @@ pub(super) struct Scenario {
     pub(super) text: String,
     /// The outcomes that the agent received, in order.
     pub(super) outcomes: Vec<Value>,
-    /// Whether the file was on the disk afterwards.
+    /// True if the file was on the disk afterwards.
     pub(super) was_written: bool,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Contexts {
     pub(super) of_cursor: CursorMoved,
     /// What was received when a command focused many files.
     pub(super) of_visits: Visits,
-    /// Whether a context was not a notification.
+    /// True if a context was not a notification.
     pub(super) is_asked: bool,
 }
 
@@ -128,14 +128,14 @@ impl Moves {
         gaps.filter(|gap| *gap < TOO_CLOSE)
     }
 
-    /// Whether some were reported together.
+    /// Returns true if some were reported together.
     pub(super) fn is_merged(&self) -> bool {
         let arrived = self.contexts.len();
         // The cursor may have stood where the first move went.
         arrived > 0 && self.count.is_some_and(|count| arrived + 1 < count as usize)
     }
 
-    /// Whether some were reported together, and the others separately.
+    /// Returns true if some were reported together, and the others separately.
     pub(super) fn is_debounced(&self) -> bool {
         self.is_merged() && self.close_gaps().next().is_none()
     }

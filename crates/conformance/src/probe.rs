@@ -39,7 +39,7 @@ pub(super) struct Answer(pillion_http::Answer);
 #[display("{why}")]
 pub(super) struct NoAnswer {
     pub(super) why: String,
-    /// Whether the other side closed the connection instead of answering.
+    /// True if the other side closed the connection instead of answering.
     pub(super) is_hung_up: bool,
 }
 

@@ -14,7 +14,7 @@ impl ToolReply {
         &self.0["result"]
     }
 
-    /// Whether the tool, or the call, failed.
+    /// Returns true if the tool, or the call, failed.
     pub(super) fn is_error(&self) -> bool {
         !self.result().is_object() || self.result()["isError"] == true
     }
@@ -65,7 +65,7 @@ impl ToolReply {
         }
     }
 
-    /// Whether it fails as C5.2 and C5.5 say: `isError` and one text block that says why.
+    /// Returns true if it fails as C5.2 and C5.5 say: `isError` and one text block that says why.
     pub(super) fn fails_well(&self) -> bool {
         self.result()["isError"] == true && self.text().is_some_and(|text| !text.trim().is_empty())
     }

@@ -96,8 +96,8 @@ impl Group {
 }
 
 impl Rule {
-    /// Whether a person's pattern means this rule: its id, its number (`C3.3`), or its group of
-    /// numbers (`C3`).
+    /// Returns true if a person's pattern means this rule: its id, its number (`C3.3`), or its
+    /// group of numbers (`C3`).
     pub fn is_meant_by(&self, pattern: &str) -> bool {
         let rest = self.id.strip_prefix(pattern);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))

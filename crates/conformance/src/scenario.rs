@@ -182,7 +182,7 @@ impl Visits {
     }
 }
 
-/// Whether a context came as a request, which nobody answers.
+/// Returns true if a context came as a request, which nobody answers.
 fn has_requests(session: &Session<'_>) -> bool {
     let mut heard = session.heard();
     heard.any(|it| is_context(it) && it.get("id").is_some())

@@ -247,22 +247,22 @@ impl TargetFile {
         self.name().ends_with(".lock")
     }
 
-    /// Whether it is the same entry of the same folder. Two links to one file are two.
+    /// Returns true if it is the same entry of the same folder. Two links to one file are two.
     fn is_same_as(&self, other: &Self) -> bool {
         let folders = self.path.parent().zip(other.path.parent());
         self.name() == other.name() && folders.is_some_and(|(one, other)| is_same(one, other))
     }
 
-    /// Whether it was meant to be a discovery file of the companion of `first`, wherever it lies and
-    /// whatever it is called: nobody else has its token.
+    /// Returns true if it was meant to be a discovery file of the companion of `first`, wherever it
+    /// lies and whatever it is called: nobody else has its token.
     fn is_copy_of(&self, port: u16, first: &Self) -> bool {
         let tokens = self.token().zip(first.token());
         let is_its_port = self.protocol == Protocol::Claude || self.port() == Some(port);
         is_its_port && tokens.is_some_and(|(own, its)| own.expose() == its.expose())
     }
 
-    /// Whether it is another file of the companion of `first`, and not what a dead one left that
-    /// had the same port.
+    /// Returns true if it is another file of the companion of `first`, and not what a dead one left
+    /// that had the same port.
     fn belongs_to(&self, port: u16, first: &Self) -> bool {
         let its_port = self.port().map(u32::from).or_else(|| self.port_in_name());
         if its_port != Some(port.into()) {

@@ -37,7 +37,7 @@ pub struct TestContext {
     pub(super) timeouts: Timeouts,
     helper: Box<dyn Helper>,
     pub(super) names: Names,
-    /// Whether a person was asked for something and did not do it.
+    /// True if a person was asked for something and did not do it.
     is_alone: Cell<bool>,
     answers: OnceCell<Result<(), String>>,
     /// How many requests got no answer in time.

@@ -53,7 +53,7 @@ pub enum Via {
         name: &'static str,
         /// The process whose command narrowed it down: a fork of VS Code, a product of JetBrains.
         narrowed_by: Option<u32>,
-        /// Whether it came through a terminal multiplexer, and so may be of an earlier time.
+        /// True if it came through a terminal multiplexer, and so may be of an earlier time.
         inherited: bool,
     },
 }

@@ -51,7 +51,7 @@ pub struct Predecessor {
     pub port: u16,
     /// The token of Claude Code's lock file.
     pub token: Token,
-    /// Whether it may still listen there, for a moment.
+    /// True if it may still listen there, for a moment.
     pub is_closing: bool,
 }
 

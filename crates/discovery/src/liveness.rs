@@ -11,7 +11,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_millis(200);
 /// A system answers its own dials in far less, even with a refusal: one that takes longer is silent.
 const AT_ONCE: Duration = Duration::from_millis(20);
 
-/// Whether something listens on the loopback port.
+/// Returns true if something listens on the loopback port.
 pub fn listens(port: u16) -> bool {
     connect(port).is_ok()
 }

@@ -275,7 +275,7 @@ impl Announcement {
         }
     }
 
-    /// Whether `file` is one of ours. Nobody else knows the token.
+    /// Returns true if `file` is one of ours. Nobody else knows the token.
     fn wrote(&self, file: &DiscoveryFile, dialect: Dialect) -> bool {
         let own = self.tokens.get(dialect);
         let presented = file.auth_token.as_ref();
@@ -394,9 +394,9 @@ fn agent_dirs(environment: &Environment, announcement: &Announcement) -> Vec<Age
     dirs
 }
 
-/// Whether a file there would be the second of this companion in Claude Code's eyes. Newer releases look
-/// in both folders, take two files of one port for two companions, and then connect to neither; older
-/// ones look only where `CLAUDE_CONFIG_DIR` says.
+/// Returns true if a file there would be the second of this companion in Claude Code's eyes. Newer
+/// releases look in both folders, take two files of one port for two companions, and then connect to
+/// neither; older ones look only where `CLAUDE_CONFIG_DIR` says.
 fn is_second(environment: &Environment, place: &Place) -> bool {
     place.base == Base::ClaudeHome
         && environment.base(Base::ClaudeConfig) != environment.base(place.base)

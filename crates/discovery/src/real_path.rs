@@ -41,7 +41,7 @@ pub fn real_path(path: &Path) -> PathBuf {
     path
 }
 
-/// Whether two paths lead to one place.
+/// Returns true if two paths lead to one place.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     let real = canonicalize;
     one == other || matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)

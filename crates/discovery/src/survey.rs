@@ -118,7 +118,7 @@ impl Companion {
         }
     }
 
-    /// Whether it is there.
+    /// Returns true if it is there.
     pub fn is_alive(&self) -> bool {
         self.liveness == Liveness::Alive
     }
@@ -129,7 +129,7 @@ impl Companion {
         first.map_or_else(|| Sight::of(None, Path::new("")), FoundFile::sight)
     }
 
-    /// Whether its files say where that is.
+    /// Returns true if its files say where that is.
     pub fn says_where(&self) -> bool {
         let publishers = self
             .files
@@ -140,7 +140,7 @@ impl Companion {
             .any(|publisher| publisher.namespaces.is_some())
     }
 
-    /// Whether it is Pillion's own.
+    /// Returns true if it is Pillion's own.
     pub fn is_pillion(&self) -> bool {
         self.state.is_some() || self.files.iter().any(|file| file.content.pillion.is_some())
     }
@@ -169,7 +169,8 @@ impl Companion {
         }
     }
 
-    /// Whether agents of this dialect, started in this environment, look where a file of its is.
+    /// Returns true if agents of this dialect, started in this environment, look where a file of
+    /// its is.
     pub fn is_seen(&self, dialect: Dialect, environment: &Environment) -> bool {
         let places = dialect.discovery().places().iter();
         let places = places.filter(|place| dialect.reads(place));
@@ -274,7 +275,7 @@ fn merged(files: Files) -> Files {
     merged
 }
 
-/// Whether these files name a process or a workspace of those.
+/// Returns true if these files name a process or a workspace of those.
 fn are_of_one(these: &[FoundFile], those: &[FoundFile]) -> bool {
     let processes = |files: &[FoundFile]| -> HashSet<u32> {
         let named = files
@@ -417,7 +418,7 @@ fn by_state(state: CompanionState) -> Companion {
 }
 
 impl FoundFile {
-    /// Whether agents of this dialect read such a file.
+    /// Returns true if agents of this dialect read such a file.
     pub fn is_for(&self, dialect: Dialect) -> bool {
         self.dialect == dialect.discovery()
     }

@@ -53,7 +53,8 @@ pub fn is_problem(finding: &Finding) -> bool {
     finding.level == Level::Problem
 }
 
-/// Whether it says why no companion is found: one that runs is in another place, or the only one is gone.
+/// Returns true if it says why no companion is found: one that runs is in another place, or the only one
+/// is gone.
 fn explains_absence(facts: &Facts, finding: &Finding) -> bool {
     let is_in_place = match finding.id {
         Id::TmpdirDiffers | Id::OtherContainer => false,

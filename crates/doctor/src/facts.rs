@@ -121,7 +121,7 @@ impl Facts {
         &self.setup.variables.all
     }
 
-    /// Whether a companion answered as the agent needs it.
+    /// Returns true if a companion answered as the agent needs it.
     pub fn is_connected(&self) -> bool {
         self.outcome().is_some_and(Outcome::is_connected)
     }
@@ -152,7 +152,7 @@ impl Facts {
             .filter(|companion| companion.depth(&self.folder).is_some())
     }
 
-    /// Whether this release reads a file of the companion on this port.
+    /// Returns true if this release reads a file of the companion on this port.
     pub fn looks_at(&self, port: u16) -> bool {
         let mut candidates = self.search.candidates.iter();
         candidates.any(|candidate| {
@@ -161,7 +161,7 @@ impl Facts {
         })
     }
 
-    /// Whether something listens where a dial goes, companion or not.
+    /// Returns true if something listens where a dial goes, companion or not.
     pub fn listens(&self, dial: &Dial) -> bool {
         let own = |dialled: &&Dialled| dialled.dial.port == dial.port;
         let mut outcomes = self.dialled.iter().filter(own);
@@ -183,7 +183,7 @@ impl Facts {
     }
 }
 
-/// Whether a companion has a discovery file for the agent.
+/// Returns true if a companion has a discovery file for the agent.
 pub fn is_for(companion: &Companion, agent: Dialect) -> bool {
     companion.files.iter().any(|file| file.is_for(agent))
 }

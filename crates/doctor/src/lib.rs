@@ -46,7 +46,7 @@ impl Examination {
         Ok(Self { facts, findings })
     }
 
-    /// Whether the agent would connect.
+    /// Returns true if the agent would connect.
     pub fn would_connect(&self) -> bool {
         !self.findings.iter().any(checks::is_problem)
     }

@@ -17,9 +17,9 @@ use super::finding::{Finding, Level, Step};
 /// How it may look.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
-    /// Whether the terminal shows more than ASCII.
+    /// True if the terminal shows more than ASCII.
     pub is_unicode: bool,
-    /// Whether it shows colours.
+    /// True if it shows colours.
     pub is_coloured: bool,
 }
 

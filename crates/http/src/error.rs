@@ -15,7 +15,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether there was a connection, and it was closed or broke.
+    /// Returns true if there was a connection, and it was closed or broke.
     pub fn is_hung_up(&self) -> bool {
         match self {
             Self::Exchange(error) => !error.is_parse() && !error.is_user() && !error.is_timeout(),

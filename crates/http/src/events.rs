@@ -7,9 +7,9 @@ use crate::{Body, Error};
 pub struct Event {
     /// Its data; empty for a priming event.
     pub data: String,
-    /// Whether it carries an id.
+    /// True if it carries an id.
     pub has_id: bool,
-    /// Whether it has a name that is not that of messages.
+    /// True if it has a name that is not that of messages.
     pub is_other: bool,
 }
 
@@ -56,7 +56,7 @@ impl Events {
 }
 
 impl Event {
-    /// Whether it is one of those that agents read: a message with something in it.
+    /// Returns true if it is one of those that agents read: a message with something in it.
     pub fn is_message(&self) -> bool {
         !self.is_other && !self.data.is_empty()
     }

@@ -82,7 +82,7 @@ struct Bridge {
     /// The pane for proposals, while there is one or about to be.
     review: Option<Review>,
     warned: Vec<String>,
-    /// Whether the loop is to end.
+    /// True if the loop is to end.
     is_over: bool,
 }
 

@@ -51,7 +51,8 @@ impl Clients {
         self.gone.insert(pid, process::started_at(pid));
     }
 
-    /// Whether a report is of a client that is gone, and not of another one whose process has the same number.
+    /// Returns true if a report is of a client that is gone, and not of another one whose process has the same
+    /// number.
     pub fn is_late(&self, report: &Report) -> bool {
         let now = process::started_at(report.pid);
         let before = self.gone.get(&report.pid);

@@ -65,7 +65,7 @@ impl Report {
         })
     }
 
-    /// Whether a file is shown, and not a proposal or a buffer without one.
+    /// Returns true if a file is shown, and not a proposal or a buffer without one.
     pub fn is_of_file(&self) -> bool {
         self.view == 0 && self.file.starts_with('/')
     }

@@ -34,6 +34,6 @@ pub struct Options {
     pub session: String,
     /// The process of its server.
     pub server: u32,
-    /// Whether proposals may get a tmux pane of their own.
+    /// True if proposals may get a tmux pane of their own.
     pub may_split: bool,
 }

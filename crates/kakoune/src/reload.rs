@@ -52,7 +52,7 @@ pub fn follow(key: ProposalKey, path: PathBuf, done: Sender<Done>) -> io::Result
     spawn("follow", run)
 }
 
-/// Whether it becomes another. Waits for that.
+/// Returns true if it becomes another. Waits for that.
 fn is_written(path: &Path, before: Option<Stamp>) -> bool {
     let until = Instant::now() + WRITE_TIMEOUT;
     while Instant::now() < until {

@@ -56,7 +56,7 @@ pub struct Target {
     pub line: usize,
     /// From 1, in the line.
     pub byte: usize,
-    /// Whether the window does not show the line.
+    /// True if the window does not show the line.
     pub is_far: bool,
 }
 

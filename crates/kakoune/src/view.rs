@@ -29,13 +29,13 @@ pub struct View {
     pub held: String,
     /// Where the agent is answered once it is shown.
     pub shown: Option<Reply<()>>,
-    /// Whether its buffer is there.
+    /// True if its buffer is there.
     pub is_loaded: bool,
-    /// Whether the person knows that what they did not type decides nothing.
+    /// True if the person knows that what they did not type decides nothing.
     pub is_untyped_reported: bool,
-    /// Whether it came into a window, where it is to be drawn.
+    /// True if it came into a window, where it is to be drawn.
     pub is_displayed: bool,
-    /// Whether it waits to be loaded until the person is done with the former one.
+    /// True if it waits to be loaded until the person is done with the former one.
     pub is_deferred: bool,
     /// What stands in its buffer until then.
     pub former: Option<Box<View>>,
@@ -43,7 +43,7 @@ pub struct View {
     pub notes: Notes,
     /// What the window shows that was drawn last.
     window: Option<Window>,
-    /// Whether it cannot be edited yet, and since the person paused last, nobody has tried to change that.
+    /// True if it cannot be edited yet, and since the person paused last, nobody has tried to change that.
     is_locked: bool,
     is_unlock_due: bool,
     /// When they paused last.

@@ -115,8 +115,8 @@ impl InitializeParams {
         folders
     }
 
-    /// Whether a plugin reports that there is no workspace root. Other clients name no folder when they
-    /// mean the current one.
+    /// Returns true if a plugin reports that there is no workspace root. Other clients name no folder
+    /// when they mean the current one.
     pub fn has_no_root(&self, profile_kind: &ProfileKind) -> bool {
         let is_empty = self.workspace_folders.as_ref().is_some_and(Vec::is_empty);
         is_empty && self.root_uri.is_none() && matches!(profile_kind, ProfileKind::Plugin { .. })

@@ -198,8 +198,8 @@ impl Plain {
     }
 }
 
-/// Whether a client that wants code actions of these kinds gets ours. One that wants some kind, such as those
-/// before a save, may run them unasked. The kind without a name is every kind.
+/// Returns true if a client that wants code actions of these kinds gets ours. One that wants some kind, such
+/// as those before a save, may run them unasked. The kind without a name is every kind.
 fn wants_commands(only: Option<Vec<String>>) -> bool {
     only.is_none_or(|kinds| kinds.is_empty() || kinds.iter().any(String::is_empty))
 }

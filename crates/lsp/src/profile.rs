@@ -58,12 +58,12 @@ pub trait ClientProfile {
         vec![Action::HangUp(end)]
     }
 
-    /// Whether the client has a proposal open that another `pillion lsp` shows.
+    /// Returns true if the client has a proposal open that another `pillion lsp` shows.
     fn is_relaying(&self) -> bool {
         false
     }
 
-    /// Whether the person has decided something that is not carried out yet.
+    /// Returns true if the person has decided something that is not carried out yet.
     fn is_deciding(&self) -> bool {
         false
     }

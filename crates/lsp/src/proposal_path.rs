@@ -27,13 +27,13 @@ pub fn owner(path: &Path) -> Option<Owner> {
     is_label(label).then_some(owner)
 }
 
-/// Whether this is the name of a proposal's own folder: a diff and its revision.
+/// Returns true if this is the name of a proposal's own folder: a diff and its revision.
 pub fn is_label(name: &str) -> bool {
     name.split_once('-')
         .is_some_and(|(id, revision)| is_number(id) && is_number(revision))
 }
 
-/// Whether a path is a process's folder of proposals, or in one: nobody's workspace.
+/// Returns true if a path is a process's folder of proposals, or in one: nobody's workspace.
 pub fn is_ours(path: &Path) -> bool {
     folder(path).is_some()
 }

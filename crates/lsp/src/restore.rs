@@ -54,7 +54,8 @@ pub fn restore_edited(proposal: &str, shown: &str, now: &str) -> String {
     text
 }
 
-/// Whether a text is the proposal but for line ends, byte order mark and the end of the last line.
+/// Returns true if a text is the proposal but for line ends, byte order mark and the end of the
+/// last line.
 pub fn is_same_content(text: &str, proposal: &str) -> bool {
     let [body, text] = [proposal, text].map(|text| text.strip_prefix(BOM).unwrap_or(text));
     alike(body, text).is_some()
@@ -134,7 +135,7 @@ impl Line<'_> {
         !self.end.is_empty()
     }
 
-    /// Whether both end, each in its own way.
+    /// Returns true if both end, each in its own way.
     fn ends_otherwise(&self, other: &Line<'_>) -> bool {
         self.ends() && other.ends() && self.end != other.end
     }
@@ -183,7 +184,7 @@ impl<'a> Lines<'a> {
         (most.0 > 0).then_some(most.1)
     }
 
-    /// Whether lines end otherwise here than in `original`.
+    /// Returns true if lines end otherwise here than in `original`.
     fn hides(&self, original: &Self) -> bool {
         let mut pairs = self.lines.iter().zip(&original.lines);
         pairs.any(|(line, other)| line.ends_otherwise(other))

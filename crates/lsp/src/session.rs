@@ -315,7 +315,8 @@ impl Session {
         self.tell(|profile| profile.link(end, event));
     }
 
-    /// Whether the editor sends faster than others of our kind read. Then it fills its own pipe.
+    /// Returns true if the editor sends faster than others of our kind read. Then it fills its own
+    /// pipe.
     pub fn is_ahead(&self) -> bool {
         let is_full = |link: &Sender<Message>| link.len() >= MAX_AHEAD;
         self.links.values().any(is_full)
@@ -334,7 +335,7 @@ impl Session {
         self.tell(|profile| profile.elapse(now));
     }
 
-    /// Whether something is under way that must not be cut off.
+    /// Returns true if something is under way that must not be cut off.
     pub fn is_busy(&self) -> bool {
         self.profile.is_deciding() || self.service.is_starting()
     }
@@ -430,16 +431,16 @@ impl Session {
     }
 }
 
-/// Whether agents find this editor by its plugin. An editor in the terminal of another one inherits the variable, and
-/// is another process.
+/// Returns true if agents find this editor by its plugin. An editor in the terminal of another one inherits the
+/// variable, and is another process.
 fn has_plugin(environment: &Environment, editor_pid: u32) -> bool {
     let plugin_of = environment.filled(PLUGIN_OF);
     plugin_of.is_some_and(|pid| pid == editor_pid.to_string().as_str())
 }
 
-/// Whether a companion of the same editor has all of these folders as its own. An editor that starts a server for each
-/// project starts one more for a file that is in none, which would be a second one for the current folder: Claude Code
-/// connects by itself only where there is one.
+/// Returns true if a companion of the same editor has all of these folders as its own. An editor that starts a server
+/// for each project starts one more for a file that is in none, which would be a second one for the current folder:
+/// Claude Code connects by itself only where there is one.
 fn is_served(paths: &[PathBuf], companions: &[CompanionState], editor_pid: u32) -> bool {
     let is_of_editor = |companion: &&CompanionState| {
         process::ancestors(companion.pid).first() == Some(&editor_pid)

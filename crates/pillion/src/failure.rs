@@ -99,8 +99,8 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(failure.map_or(Kind::Internal, |failure| failure.kind) as u8)
 }
 
-/// Whether it is the failed writing itself: what comes from an agent's or a companion's connection
-/// has a context or an error of its own around it.
+/// Returns true if it is the failed writing itself: what comes from an agent's or a companion's
+/// connection has a context or an error of its own around it.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let is_broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     error.chain().count() == 1 && error.downcast_ref().is_some_and(is_broken)

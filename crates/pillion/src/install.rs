@@ -45,7 +45,7 @@ pub trait Installer: fmt::Debug + Sync {
     /// For people.
     fn display_name(&self) -> &'static str;
 
-    /// Whether what it gets is one agent's, so that one may be chosen.
+    /// Returns true if what it gets is one agent's, so that one may be chosen.
     fn is_for_one_agent(&self) -> bool {
         false
     }
@@ -72,7 +72,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Whether the editor is on this machine.
+    /// Returns true if the editor is on this machine.
     pub fn is_here(&self) -> bool {
         self.program.is_some()
     }

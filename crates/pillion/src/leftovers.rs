@@ -42,7 +42,7 @@ pub fn sweep(folder: &Path) {
     }
 }
 
-/// Whether it is the name of a file that is still being written, or was never finished.
+/// Returns true if it is the name of a file that is still being written, or was never finished.
 pub fn is_unfinished(name: &str) -> bool {
     writer(name).is_some()
 }
@@ -54,8 +54,8 @@ fn writer(name: &str) -> Option<u32> {
     fits.then(|| pid.parse().ok()).flatten()
 }
 
-/// Whether it is a regular file of this user's that nobody writes: the writer may live in another
-/// container, where processes have other numbers.
+/// Returns true if it is a regular file of this user's that nobody writes: the writer may live in
+/// another container, where processes have other numbers.
 fn is_given_up(path: &Path) -> bool {
     let is_ours = |metadata: &Metadata| metadata.is_file() && has_our_owner(metadata);
     path.symlink_metadata().is_ok_and(|it| is_ours(&it))

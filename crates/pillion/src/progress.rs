@@ -35,7 +35,7 @@ struct State {
     doing: Option<String>,
     /// Counts what was done.
     number: u64,
-    /// Whether somebody waits for it to take too long.
+    /// True if somebody waits for it to take too long.
     is_running: bool,
     is_shown: bool,
 }

@@ -52,7 +52,7 @@ pub struct Surroundings<'a> {
     pub environment: &'a Environment,
     /// This process, whose place the agent takes or beside which it comes to stand, and its ancestors.
     pub chain: LazyCell<Vec<Process>>,
-    /// Whether agents see that this is a container, and look for companions outside of it.
+    /// True if agents see that this is a container, and look for companions outside of it.
     pub is_container: bool,
     /// Whether the container's host has an address.
     pub has_host: fn() -> bool,
@@ -76,7 +76,7 @@ impl<'a> Surroundings<'a> {
         }
     }
 
-    /// Whether this agent dials another host than this one.
+    /// Returns true if this agent dials another host than this one.
     fn leads_away(&self, agent: Dialect, variables: &Variables) -> bool {
         let mut exceptions = variables.same_host.iter();
         let is_claudes = agent.protocol() == Protocol::Claude;
@@ -231,7 +231,8 @@ impl Wiring {
         helps.then(|| Change::set(name, value))
     }
 
-    /// Whether the release dials this companion with it, before any other. Reads the discovery files, as the agent will.
+    /// Returns true if the release dials this companion with it, before any other. Reads the discovery files, as the
+    /// agent will.
     pub fn leads_to(
         &self,
         companion: &Companion,
@@ -269,7 +270,8 @@ fn dials(release: Release, here: &Surroundings<'_>, terminal: &Environment) -> V
     finding.dials
 }
 
-/// Whether the dial would open this companion. Whether a token is needed is the companion's to say.
+/// Returns true if the dial would open this companion. Whether a token is needed is the companion's
+/// to say.
 fn opens(dial: &Dial, companion: &Companion, agent: Dialect) -> bool {
     let needs_token = companion.token(agent).is_some();
     dial.port == companion.port && (dial.token.is_some() || !needs_token)
@@ -345,7 +347,7 @@ fn holds_pid_and_port(file: &FoundFile) -> bool {
     })
 }
 
-/// Whether one of the roots in a variable contains the folder, by real paths.
+/// Returns true if one of the roots in a variable contains the folder, by real paths.
 fn contain(roots: &OsStr, folder: &Path) -> bool {
     let roots = roots.to_str().map(split_roots);
     roots.is_some_and(|roots| depth_in(&roots, folder).is_some())

@@ -120,7 +120,7 @@ impl File {
         }
     }
 
-    /// Whether this is the focused file.
+    /// Returns true if this is the focused file.
     pub fn is_focused(&self) -> bool {
         self.is_active == Some(true)
     }

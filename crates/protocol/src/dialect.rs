@@ -126,18 +126,19 @@ impl Dialect {
         self.row().follows.unwrap_or(self)
     }
 
-    /// Whether it looks in this place of [`discovery`](Self::discovery).
+    /// Returns true if it looks in this place of [`discovery`](Self::discovery).
     pub fn reads(self, place: &Place) -> bool {
         self.row().overlooks != Some(place.base)
     }
 
-    /// Whether it takes an accepted text that is empty for none, and writes its own proposal.
+    /// Returns true if it takes an accepted text that is empty for none, and writes its own
+    /// proposal.
     pub fn ignores_empty_text(self) -> bool {
         self.row().ignores_empty_text
     }
 
-    /// Whether it takes it for a rejection if this text is accepted where the file has `original`: the
-    /// file as it is, line ends aside, or nothing where there is no file.
+    /// Returns true if it takes it for a rejection if this text is accepted where the file has
+    /// `original`: the file as it is, line ends aside, or nothing where there is no file.
     pub fn takes_for_rejection(self, original: Option<&[u8]>, text: &str) -> bool {
         self.unchanged_is_rejection()
             && match original {
@@ -146,27 +147,29 @@ impl Dialect {
             }
     }
 
-    /// Whether it writes nothing, whatever is accepted, if the file is not as it was when it read it.
+    /// Returns true if it writes nothing, whatever is accepted, if the file is not as it was when it
+    /// read it.
     pub fn refuses_changed_file(self) -> bool {
         self.row().refuses_changed_file
     }
 
-    /// Whether there are texts that it [takes for a rejection](Self::takes_for_rejection).
+    /// Returns true if there are texts that it [takes for a rejection](Self::takes_for_rejection).
     pub fn unchanged_is_rejection(self) -> bool {
         self.row().unchanged_is_rejection
     }
 
-    /// Whether it shows what it wants to change: opencode only reads which files are open.
+    /// Returns true if it shows what it wants to change: opencode only reads which files are open.
     pub fn proposes(self) -> bool {
         self.row().proposes
     }
 
-    /// Whether it adds no context to the prompt right after a rejection.
+    /// Returns true if it adds no context to the prompt right after a rejection.
     pub fn misses_context_after_rejection(self) -> bool {
         self.row().misses_context_after_rejection
     }
 
-    /// Whether it asks for the diagnostics of a file just before it writes it, in every mode.
+    /// Returns true if it asks for the diagnostics of a file just before it writes it, in every
+    /// mode.
     pub fn announces_writes(self) -> bool {
         self.row().announces_writes
     }
@@ -179,7 +182,8 @@ impl Dialect {
         other.unwrap_or(self)
     }
 
-    /// Whether its client of this name and release writes an accepted text without its last line feed.
+    /// Returns true if its client of this name and release writes an accepted text without its last
+    /// line feed.
     pub fn drops_last_line_feed(self, client: &str, version: &str) -> bool {
         let mut numbers = version.split('.').map(|number| number.parse().ok());
         let mut next = || numbers.next().flatten();
@@ -197,7 +201,7 @@ impl Dialect {
         self.row().usual_command
     }
 
-    /// Whether its prompt can be made to name a file.
+    /// Returns true if its prompt can be made to name a file.
     pub fn knows_mentions(self) -> bool {
         self.protocol() == Protocol::Claude
     }

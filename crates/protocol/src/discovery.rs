@@ -87,7 +87,7 @@ impl IdeInfo {
         }
     }
 
-    /// Whether both names say something. An editor without one is none to agents.
+    /// Returns true if both names say something. An editor without one is none to agents.
     pub fn is_named(&self) -> bool {
         !self.name.is_empty() && !self.display_name.is_empty()
     }

@@ -11,12 +11,14 @@ use subtle::ConstantTimeEq;
 pub struct Token(String);
 
 impl Token {
-    /// Whether `presented` is this token, in time that does not depend on where they differ.
+    /// Returns true if `presented` is this token, in time that does not depend on where they
+    /// differ.
     pub fn matches(&self, presented: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(presented).into()
     }
 
-    /// Whether it has the form of those that Pillion makes: 32 bytes in lowercase hexadecimal.
+    /// Returns true if it has the form of those that Pillion makes: 32 bytes in lowercase
+    /// hexadecimal.
     pub fn is_random(&self) -> bool {
         let is_hexadecimal = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         self.0.len() == 64 && self.0.bytes().all(is_hexadecimal)

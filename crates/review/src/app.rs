@@ -223,9 +223,9 @@ pub struct App {
     pub current: usize,
     /// What covers it.
     pub overlay: Option<Overlay>,
-    /// Whether the reviewer prefers one column.
+    /// True if the reviewer prefers one column.
     pub unified: bool,
-    /// Whether long lines are wrapped.
+    /// True if long lines are wrapped.
     pub wrap: bool,
     /// The terminal's size.
     pub size: Size,
@@ -322,7 +322,7 @@ impl App {
         question
     }
 
-    /// Whether the current diff can be seen: nothing covers it.
+    /// Returns true if the current diff can be seen: nothing covers it.
     pub fn is_in_sight(&self) -> bool {
         self.sight().is_some()
     }
@@ -372,7 +372,7 @@ impl App {
         reason.or_else(|| message.map(|message| (message.text.clone(), message.tone)))
     }
 
-    /// Whether a reason is being typed.
+    /// Returns true if a reason is being typed.
     pub fn is_typing(&self) -> bool {
         self.reason.is_some()
     }

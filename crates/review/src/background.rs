@@ -16,7 +16,7 @@ pub fn is_dark() -> bool {
     })
 }
 
-/// Whether a background is dark, seen beside its foreground.
+/// Returns true if a background is dark, seen beside its foreground.
 fn is_darker(background: u32, foreground: u32) -> bool {
     const MIDDLE: u32 = u16::MAX as u32 / 2;
     background < foreground || (background == foreground && background <= MIDDLE)

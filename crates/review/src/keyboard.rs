@@ -76,7 +76,7 @@ impl Keyboard {
     }
 }
 
-/// Whether another program may read from the terminal after this key.
+/// Returns true if another program may read from the terminal after this key.
 pub fn hands_over(press: &Press) -> bool {
     match press.key.code {
         KeyCode::Char('e') => true,

@@ -60,7 +60,7 @@ pub struct Options {
     pub theme: ThemeChoice,
     /// How to announce a proposal.
     pub notify: Vec<Notify>,
-    /// Whether files that are saved in the workspace become the context.
+    /// True if files that are saved in the workspace become the context.
     pub watch: bool,
 }
 

@@ -29,7 +29,7 @@ pub enum Notify {
 #[derive(Debug)]
 pub struct Notifier {
     ways: Vec<Notify>,
-    /// Whether tmux is between us and the terminal.
+    /// True if tmux is between us and the terminal.
     is_in_tmux: bool,
     title: Option<String>,
 }
@@ -44,7 +44,7 @@ impl Notifier {
         }
     }
 
-    /// Whether the title is ours.
+    /// Returns true if the title is ours.
     pub fn has_title(&self) -> bool {
         self.ways.contains(&Notify::Title)
     }

@@ -131,7 +131,7 @@ impl Proposal {
         Self::new(None, "")
     }
 
-    /// Whether the file is not there yet.
+    /// Returns true if the file is not there yet.
     pub fn is_new_file(&self) -> bool {
         self.now.texts.original.is_none()
     }
@@ -170,12 +170,13 @@ impl Proposal {
         texts.hides_after.map(|why| (why, size))
     }
 
-    /// Whether it is compared with the file as it was read last. Not after going back over a merge.
+    /// Returns true if it is compared with the file as it was read last. Not after going back over
+    /// a merge.
     pub fn is_current(&self) -> bool {
         is_same(self.now.texts.original.as_ref(), self.disk.as_ref())
     }
 
-    /// Whether it is compared with the file as it came with the proposal.
+    /// Returns true if it is compared with the file as it came with the proposal.
     pub fn is_as_it_came(&self) -> bool {
         is_same(self.now.texts.original.as_ref(), self.came.as_ref())
     }
@@ -203,7 +204,7 @@ impl Proposal {
         Version(Arc::clone(&self.now.texts))
     }
 
-    /// Whether these are the texts that it compares now.
+    /// Returns true if these are the texts that it compares now.
     pub fn is(&self, version: &Version) -> bool {
         Arc::ptr_eq(&version.0, &self.now.texts)
     }
@@ -244,27 +245,28 @@ impl Proposal {
         self.now.text()
     }
 
-    /// Whether every change is taken out, so that accepting would change nothing.
+    /// Returns true if every change is taken out, so that accepting would change nothing.
     pub fn is_nothing(&self) -> bool {
         !self.hunks().is_empty() && self.hunks().iter().all(|hunk| hunk.out)
     }
 
-    /// Whether the file has CRLF and the proposal LF, so that line endings are not compared.
+    /// Returns true if the file has CRLF and the proposal LF, so that line endings are not
+    /// compared.
     pub fn ignores_endings(&self) -> bool {
         self.now.texts.ignores_endings
     }
 
-    /// Whether the text after is no longer the agent's own.
+    /// Returns true if the text after is no longer the agent's own.
     pub fn is_edited(&self) -> bool {
         self.now.edited
     }
 
-    /// Whether the reviewer wrote it just now.
+    /// Returns true if the reviewer wrote it just now.
     pub fn is_fresh_edit(&self) -> bool {
         self.now.change == Change::Edited
     }
 
-    /// Whether the reviewer wrote something, here or anywhere in the history.
+    /// Returns true if the reviewer wrote something, here or anywhere in the history.
     pub fn holds_edits(&self) -> bool {
         self.last_edited().is_some()
     }
@@ -487,7 +489,7 @@ impl Proposal {
     }
 }
 
-/// Whether two texts of the file are one: it was read once for both.
+/// Returns true if two texts of the file are one: it was read once for both.
 fn is_same(one: Option<&Arc<Text>>, other: Option<&Arc<Text>>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => Arc::ptr_eq(one, other),

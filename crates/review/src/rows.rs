@@ -125,7 +125,7 @@ impl Rows {
         self.len
     }
 
-    /// Whether anything is folded.
+    /// Returns true if anything is folded.
     pub fn has_folds(&self) -> bool {
         let mut kinds = self.segments.iter().map(|segment| &segment.kind);
         kinds.any(|kind| matches!(kind, Kind::Fold { .. }))

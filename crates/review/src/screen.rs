@@ -27,7 +27,7 @@ use crate::highlight::ColourRequest;
 pub struct Rest {
     /// Colours that are still to be computed.
     pub colours: Option<ColourRequest>,
-    /// Whether the next frame will have more, although nothing happens meanwhile.
+    /// True if the next frame will have more, although nothing happens meanwhile.
     pub is_unfinished: bool,
 }
 

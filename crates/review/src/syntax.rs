@@ -50,7 +50,7 @@ pub struct Coloured {
     pub first: usize,
     /// Their parts.
     pub lines: Vec<Vec<Span>>,
-    /// Whether no more will come: the text ends here, or has no colours.
+    /// True if no more will come: the text ends here, or has no colours.
     pub is_whole: bool,
 }
 

@@ -35,7 +35,7 @@ pub struct Target {
     pub path: PathBuf,
     /// How people read that: below the workspace if it is there.
     pub shown: String,
-    /// Whether it is outside of every workspace folder.
+    /// True if it is outside of every workspace folder.
     pub is_outside: bool,
 }
 
@@ -89,7 +89,7 @@ pub struct View {
     pub top: Top,
     /// Columns that are scrolled off to the left.
     pub x: usize,
-    /// Whether unchanged regions are shown in full.
+    /// True if unchanged regions are shown in full.
     pub unfold: bool,
     /// What became of the file on disk.
     pub disk: Disk,
@@ -103,7 +103,7 @@ pub struct View {
     pub is_gone: bool,
     /// Whether each hunk changes whitespace only.
     pub white: Vec<bool>,
-    /// Whether the reviewer ignores such hunks.
+    /// True if the reviewer ignores such hunks.
     pub ignores_white: bool,
     /// The lines after that get U+FFFD in place of their characters.
     pub unreadable: Vec<usize>,
@@ -163,7 +163,7 @@ impl View {
         }
     }
 
-    /// Whether the agent would take it for a rejection if this was accepted.
+    /// Returns true if the agent would take it for a rejection if this was accepted.
     pub fn takes_for_rejection(&self) -> bool {
         // Finding out takes a copy of the text.
         self.agent.unchanged_is_rejection()
@@ -232,12 +232,12 @@ impl View {
         }
     }
 
-    /// Whether the reviewer does not want to see a hunk.
+    /// Returns true if the reviewer does not want to see a hunk.
     pub fn is_ignored(&self, hunk: usize) -> bool {
         self.ignores_white && self.white.get(hunk) == Some(&true)
     }
 
-    /// Whether a hunk is still to be seen.
+    /// Returns true if a hunk is still to be seen.
     pub fn is_wanted(&self, hunk: usize) -> bool {
         !self.has_seen(hunk) && !self.is_ignored(hunk)
     }
@@ -255,7 +255,7 @@ impl View {
         self.proposal.hunks().get(self.hunk)
     }
 
-    /// Whether only one of the two texts has lines.
+    /// Returns true if only one of the two texts has lines.
     pub fn is_one_sided(&self) -> bool {
         self.proposal.before().is_empty() || self.proposal.after().is_empty()
     }

@@ -185,7 +185,7 @@ impl<S: Source> Watch<S> {
         }
     }
 
-    /// Whether the rules for `path` are not known yet.
+    /// Returns true if the rules for `path` are not known yet.
     fn is_outdated(&self, path: &Path) -> bool {
         let is_known = self.outdated.is_empty() && self.new.is_empty();
         let is_outdated = |folder| self.outdated.contains(folder) || self.new.contains(folder);

@@ -193,7 +193,7 @@ fn boundary_after(left: &str, right: &str, count: usize) -> usize {
     count
 }
 
-/// Whether no word of `text` lies on both sides of `at`.
+/// Returns true if no word of `text` lies on both sides of `at`.
 fn is_boundary(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let (Some(before), Some(after)) = (before, text[at..].chars().next()) else {
@@ -206,7 +206,7 @@ fn is_boundary(text: &str, at: usize) -> bool {
     kind != self::kind(after) || kind == Kind::Single
 }
 
-/// Whether it belongs to the character before it.
+/// Returns true if it belongs to the character before it.
 fn is_mark(char: char) -> bool {
     char > '\u{7f}' && char.width() == Some(0)
 }
@@ -238,7 +238,7 @@ fn kind(char: char) -> Kind {
     }
 }
 
-/// Whether `char` is of a script that puts no spaces between words.
+/// Returns true if `char` is of a script that puts no spaces between words.
 fn is_without_spaces(char: char) -> bool {
     matches!(char,
         // Thai and Lao; Burmese; Khmer.

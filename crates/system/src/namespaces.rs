@@ -20,13 +20,13 @@ pub fn own() -> Option<&'static Namespaces> {
     OWN.get_or_init(system::own).as_ref()
 }
 
-/// Whether every process of the machine is seen from here. Unknown counts as yes: most systems have no
-/// namespaces.
+/// Returns true if every process of the machine is seen from here. Unknown counts as yes: most systems
+/// have no namespaces.
 pub fn sees_all_processes() -> bool {
     own().is_none_or(|own| own.pid == system::FIRST_PID_NAMESPACE)
 }
 
-/// Whether a process that is seen from here calls itself `pid` in a namespace of its own.
+/// Returns true if a process that is seen from here calls itself `pid` in a namespace of its own.
 pub fn is_anyones_own(pid: u32) -> bool {
     system::is_anyones_own(pid)
 }

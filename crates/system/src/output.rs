@@ -3,7 +3,7 @@
 #[cfg(unix)]
 use std::os::fd::AsFd;
 
-/// Whether the reader of what is written there is gone; if that is unknown, it is not.
+/// Returns true if the reader of what is written there is gone; if that is unknown, it is not.
 #[cfg(unix)]
 pub fn is_reader_gone(out: impl AsFd) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};

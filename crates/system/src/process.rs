@@ -84,7 +84,8 @@ pub fn descendants(pid: u32) -> Vec<u32> {
     found
 }
 
-/// Whether `pid` is a process, anybody's. A zombie is none: it can neither listen nor write.
+/// Returns true if `pid` is a process, anybody's. A zombie is none: it can neither listen nor
+/// write.
 pub fn is_alive(pid: u32) -> bool {
     system::is_alive(pid)
 }

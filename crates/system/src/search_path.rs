@@ -72,7 +72,7 @@ impl SearchPath {
     }
 }
 
-/// Whether it is a file that may be run.
+/// Returns true if it is a file that may be run.
 pub fn is_program(path: &Path) -> bool {
     let Ok(data) = path.metadata() else {
         return false;

@@ -207,7 +207,7 @@ impl Agent {
         self.pane.wait_for(QUESTION, SOON)
     }
 
-    /// Whether it asks that now.
+    /// Returns true if it asks that now.
     pub fn asks(&self) -> bool {
         self.pane.screen().contains(QUESTION)
     }

@@ -248,7 +248,7 @@ impl Claude {
             .wait_until("a question for a change", SOON, is_question)
     }
 
-    /// Whether it asks that now.
+    /// Returns true if it asks that now.
     pub fn asks(&self) -> bool {
         is_question(&self.pane.screen())
     }

@@ -130,7 +130,8 @@ impl Emacs {
         self.wait_until("a message", &condition);
     }
 
-    /// Whether the proposal in focus, or the only one, has been on the screen so long that it may be decided.
+    /// Returns true if the proposal in focus, or the only one, has been on the screen so long that it may be
+    /// decided.
     #[track_caller]
     pub fn has_looked(&self) -> bool {
         self.get(&format!("(if {LOOKED_AT} t :json-false)"))

@@ -85,7 +85,7 @@ impl HungDisk {
         assert!(self.has_request(SOON), "no process waits for this disk");
     }
 
-    /// Whether a process waits for this disk, or begins to within `limit`.
+    /// Returns true if a process waits for this disk, or begins to within `limit`.
     pub fn has_request(&self, limit: Duration) -> bool {
         let mut device = libc::pollfd {
             fd: self.device.as_raw_fd(),

@@ -35,7 +35,7 @@ pub struct ChoiceSituation {
     pub env: Vec<(String, String)>,
     /// Its working directory.
     pub cwd: PathBuf,
-    /// Whether it takes itself to be in a container. Qwen Code asks once per process.
+    /// True if it takes itself to be in a container. Qwen Code asks once per process.
     pub in_container: bool,
     /// The command of its editor process.
     pub command: String,

@@ -118,13 +118,13 @@ pub struct ModelRequest {
     pub path: String,
     /// The body; null if it was no JSON.
     pub body: Value,
-    /// Whether it belongs to the conversation that the person sees, and so took a scripted turn.
+    /// True if it belongs to the conversation that the person sees, and so took a scripted turn.
     /// All others (routing, titles, token counts) are answered harmlessly.
     pub is_main: bool,
 }
 
 impl ModelRequest {
-    /// Whether `text` stands anywhere in a text of the body.
+    /// Returns true if `text` stands anywhere in a text of the body.
     pub fn mentions(&self, text: &str) -> bool {
         mentions(&self.body, text)
     }

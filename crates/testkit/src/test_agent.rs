@@ -125,7 +125,7 @@ impl TestAgent {
         }
     }
 
-    /// Whether nothing but contexts comes for so long.
+    /// Returns true if nothing but contexts comes for so long.
     pub fn receives_no_outcome(&mut self, during: Duration) -> bool {
         let outcome = async {
             loop {
@@ -162,7 +162,7 @@ impl<T: Send + 'static> Call<T> {
         }))
     }
 
-    /// Whether there is no answer for so long.
+    /// Returns true if there is no answer for so long.
     pub fn is_pending(&self, during: Duration) -> bool {
         let started = Instant::now();
         while started.elapsed() < during {

@@ -185,7 +185,7 @@ impl Pane {
         self.server.run(["kill-pane", "-t", &self.target()]);
     }
 
-    /// Whether it has the focus in its window.
+    /// Returns true if it has the focus in its window.
     pub fn is_active(&self) -> bool {
         self.format("#{pane_active}") == "1"
     }
@@ -303,7 +303,7 @@ impl Pane {
         }
     }
 
-    /// Whether the program runs.
+    /// Returns true if the program runs.
     pub fn is_running(&self) -> bool {
         self.format("#{pane_dead}") != "1"
     }

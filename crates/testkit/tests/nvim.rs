@@ -197,7 +197,7 @@ fn assert_gone(pids: &[u32]) {
     }
 }
 
-/// Whether it is there, and more than an entry that its parent has not looked at.
+/// Returns true if it is there, and more than an entry that its parent has not looked at.
 fn is_running(pid: u32) -> bool {
     let listing = Command::new("ps")
         .args(["-o", "stat=", "-p", &pid.to_string()])

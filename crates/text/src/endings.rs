@@ -14,7 +14,7 @@ pub fn for_lf(original: &Text, proposed: &str) -> Option<Text> {
     (is_lf && has_crlf_throughout(original)).then(|| with_lf(original))
 }
 
-/// Whether every line that ends ends so; the last one may lack its end.
+/// Returns true if every line that ends ends so; the last one may lack its end.
 fn has_crlf_throughout(text: &Text) -> bool {
     let mut ended = (0..text.len())
         .map(|line| text.line(line))

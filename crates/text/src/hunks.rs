@@ -22,7 +22,7 @@ pub struct Hunk {
     pub before: Range<usize>,
     /// The lines after, from 0.
     pub after: Range<usize>,
-    /// Whether it is taken out of the proposal.
+    /// True if it is taken out of the proposal.
     pub out: bool,
     /// What the reviewer should know about it.
     pub mark: Option<Mark>,
@@ -121,8 +121,8 @@ pub fn accepted(before: &Text, after: &Text, hunks: &[Hunk]) -> Vec<u8> {
     bytes
 }
 
-/// Whether everything between the hunks is the same on both sides. What is accepted is put together
-/// from these pieces, so that this is made sure of rather than believed.
+/// Returns true if everything between the hunks is the same on both sides. What is accepted is put
+/// together from these pieces, so that this is made sure of rather than believed.
 pub fn is_sound(before: &Text, after: &Text, hunks: &[Hunk]) -> bool {
     let (mut left, mut right) = (0, 0);
     let end = Hunk::new(before.len()..before.len(), after.len()..after.len());

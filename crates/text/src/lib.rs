@@ -84,12 +84,12 @@ impl Text {
         self.starts.len() - 1
     }
 
-    /// Whether there is nothing in it.
+    /// Returns true if there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether all of it is UTF-8.
+    /// Returns true if all of it is UTF-8.
     pub fn is_utf8(&self) -> bool {
         matches!(self.content, Content::Utf8(_))
     }
@@ -119,7 +119,7 @@ impl Text {
         lines.max().unwrap_or_default()
     }
 
-    /// Whether every line ends in `\r\n`.
+    /// Returns true if every line ends in `\r\n`.
     pub fn is_crlf(&self) -> bool {
         self.is_crlf
     }

@@ -40,7 +40,7 @@ pub struct Piece<'a> {
     pub text: Cow<'a, str>,
     /// How many columns that takes.
     pub width: usize,
-    /// Whether it stands for something that cannot be drawn as it is.
+    /// True if it stands for something that cannot be drawn as it is.
     pub replaced: bool,
 }
 
@@ -162,7 +162,7 @@ impl Breaks {
         &self.rows
     }
 
-    /// Whether these are all.
+    /// Returns true if these are all.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -287,7 +287,7 @@ fn is_skin_tone(char: char) -> bool {
     matches!(char, '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-/// Whether a terminal may get `char`: it neither controls anything nor hides.
+/// Returns true if a terminal may get `char`: it neither controls anything nor hides.
 fn is_plain(char: char) -> bool {
     !matches!(char,
         '\0'..='\u{1f}'

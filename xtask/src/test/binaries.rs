@@ -17,7 +17,7 @@ pub struct Binary {
     path: PathBuf,
     /// The folder of its crate, where its tests expect to run.
     folder: PathBuf,
-    /// Whether it holds module tests: small, many, and with much in common.
+    /// True if it holds module tests: small, many, and with much in common.
     pub is_of_modules: bool,
     /// Those that every run has.
     pub tests: Vec<String>,

@@ -98,7 +98,7 @@ impl Needs {
             .or(self.missing_for_lua())
     }
 
-    /// Whether nothing was to be installed.
+    /// Returns true if nothing was to be installed.
     pub fn are_left_out(&self) -> bool {
         self.are_left_out
     }

@@ -139,7 +139,7 @@ pub fn checks(needs: &Needs) -> Result<(Lane, Skipped)> {
     Ok((Lane::of_one_at_a_time(jobs), skipped))
 }
 
-/// Whether its tests install what is distributed, as root.
+/// Returns true if its tests install what is distributed, as root.
 fn is_of_artifacts(binary: &Binary) -> bool {
     binary.title == format!("pillion/{DIST}")
 }

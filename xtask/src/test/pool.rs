@@ -22,7 +22,7 @@ pub struct Job {
     /// What people read of it.
     pub title: String,
     pub command: Command,
-    /// Whether a failure may be that of a busy machine: with processes, sockets and timeouts.
+    /// True if a failure may be that of a busy machine: with processes, sockets and timeouts.
     pub may_be_flaky: bool,
 }
 
@@ -50,7 +50,7 @@ impl Lane {
 #[derive(Debug)]
 pub struct Ended {
     pub job: Job,
-    /// Whether it exited with success.
+    /// True if it exited with success.
     pub is_good: bool,
     /// All that it printed.
     pub output: String,

@@ -66,8 +66,8 @@ mod in_memory {
         }
     }
 
-    /// Whether it is this user's, and of a process that is gone. One with our own number is of a process that had it
-    /// before.
+    /// Returns true if it is this user's, and of a process that is gone. One with our own number is of a process
+    /// that had it before.
     fn is_abandoned(entry: &DirEntry) -> bool {
         let pid = || {
             let name = entry.file_name();

@@ -45,7 +45,7 @@ impl IgnoredTest {
         }
     }
 
-    /// Whether it runs only where what it needs is installed.
+    /// Returns true if it runs only where what it needs is installed.
     pub fn needs_something(&self) -> bool {
         self.mark() != Mark::Takes || self.reason.contains("needs ")
     }

@@ -92,7 +92,7 @@ impl Client {
         &self.server
     }
 
-    /// Whether the companion offers the tool for diffs. The agent calls it in any case.
+    /// Returns true if the companion offers the tool for diffs. The agent calls it in any case.
     pub fn can_diff(&self) -> bool {
         self.server.tools.iter().any(|tool| tool == OPEN_DIFF)
     }

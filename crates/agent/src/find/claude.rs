@@ -82,7 +82,7 @@ struct Search<'a> {
     /// The number in the port variable.
     port: Option<u32>,
     skips_folders: bool,
-    /// Whether its terminal is one of an editor whose process it looks for.
+    /// True if its terminal is one of an editor whose process it looks for.
     is_in_editor: bool,
 }
 
@@ -219,7 +219,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the port variable names it: then its folders and its process do not matter.
+    /// Returns true if the port variable names it: then its folders and its process do not matter.
     fn is_named(&self, lock: &Lock) -> bool {
         let is_opencode = self.situation.release.agent == Dialect::OpenCode;
         self.port.is_some() && self.port == lock.port && !is_opencode
@@ -247,7 +247,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether the agent takes the file's companion for gone when it starts, and deletes the file.
+/// Returns true if the agent takes the file's companion for gone when it starts, and deletes the
+/// file.
 fn is_gone(process: &Process, lock: &Lock) -> bool {
     match process {
         Process::Id(pid) => ask(*pid) != Answer::Here,
@@ -261,8 +262,9 @@ fn is_gone(process: &Process, lock: &Lock) -> bool {
     }
 }
 
-/// Whether its companion puts a file back that the agent deleted at its start, while the agent still looks for
-/// one: it lives, in a container whose processes are not seen here. (Then the agent asks for no process.)
+/// Returns true if its companion puts a file back that the agent deleted at its start, while the agent still
+/// looks for one: it lives, in a container whose processes are not seen here. (Then the agent asks for no
+/// process.)
 fn comes_back(content: &Content, lock: &Lock) -> bool {
     let sight = Sight::of(content.namespaces.as_ref(), &lock.path);
     let port = lock.dialled_port();

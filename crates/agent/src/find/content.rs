@@ -34,17 +34,17 @@ impl Content {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// Whether it is `null`: looking into that ends an agent's attempt.
+    /// Returns true if it is `null`: looking into that ends an agent's attempt.
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
-    /// Whether it is something in a condition.
+    /// Returns true if JavaScript takes it for true in a condition.
     pub(crate) fn is_truthy(&self) -> bool {
         is_truthy(&self.0)
     }
 
-    /// Whether it is an object or an array.
+    /// Returns true if it is an object or an array.
     pub(crate) fn is_object(&self) -> bool {
         self.0.is_object() || self.0.is_array()
     }
@@ -92,7 +92,7 @@ impl Content {
         Some(is_truthy(value).then(|| Token::from(text_of(value))))
     }
 
-    /// Whether both names of the editor are there.
+    /// Returns true if both names of the editor are there.
     pub(crate) fn names_editor(&self) -> bool {
         let has = |info: &Value, name| info.get(name).is_some_and(is_truthy);
         let info = self.field("ideInfo");
@@ -120,7 +120,7 @@ pub(crate) fn leading_number(text: &str) -> Option<u32> {
     text[..end.unwrap_or(text.len())].parse().ok()
 }
 
-/// Whether JavaScript takes a value for true.
+/// Returns true if JavaScript takes a value for true.
 pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,

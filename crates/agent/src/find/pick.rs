@@ -60,7 +60,7 @@ impl Pick {
         self.files.iter().find(|judged| judged.verdict.is_chosen())
     }
 
-    /// Whether the agent still looks for one.
+    /// Returns true if the agent still looks for one.
     pub(super) fn is_open(&self) -> bool {
         self.chosen().is_none() && self.ending().is_none()
     }

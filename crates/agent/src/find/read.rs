@@ -28,7 +28,7 @@ pub(crate) struct Seen {
 pub(crate) struct Text {
     /// None if it is no JSON.
     pub(crate) content: Option<Content>,
-    /// Whether it belongs to this user.
+    /// True if it belongs to this user.
     pub(crate) is_own: bool,
     pub(crate) modified: SystemTime,
 }

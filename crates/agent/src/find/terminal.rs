@@ -22,7 +22,7 @@ fn names_jetbrains(value: &str) -> bool {
     value.to_lowercase().contains("jetbrains")
 }
 
-/// Whether `release` offers IDE mode in the terminal with these variables.
+/// Returns true if `release` offers IDE mode in the terminal with these variables.
 pub(crate) fn is_known(release: Release, environment: &Environment) -> bool {
     TERMINALS.iter().any(|(name, fits, since)| {
         let value = environment.filled(name);

@@ -116,7 +116,7 @@ pub enum Stale {
 }
 
 impl Verdict {
-    /// Whether the agent goes on with what this file says.
+    /// Returns true if the agent goes on with what this file says.
     pub fn is_chosen(&self) -> bool {
         matches!(self, Self::Chosen | Self::ChosenToExplain)
     }

@@ -129,7 +129,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Whether this release takes the error for "there is no such path".
+    /// Returns true if this release takes the error for "there is no such path".
     fn is_absence(&self, error: &io::Error) -> bool {
         match error.kind() {
             ErrorKind::NotFound => true,
@@ -142,8 +142,8 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// Whether `folder` is `root` or below it. Upper and lower case are one on Windows, and for newer
-/// releases on macOS.
+/// Returns true if `folder` is `root` or below it. Upper and lower case are one on Windows, and for
+/// newer releases on macOS.
 fn is_below(root: &Path, folder: &Path, release: Release) -> bool {
     let folds = cfg!(windows) || (cfg!(target_os = "macos") && release.has(Change::FoldsCase));
     if folds {

@@ -93,7 +93,7 @@ impl OnDisk {
         fact.is_file != before
     }
 
-    /// Whether a path is a file, as far as anybody knows.
+    /// Returns true if a path is a file, as far as anybody knows.
     pub(super) fn has(&self, path: &str) -> bool {
         self.facts.get(path).is_some_and(|fact| fact.is_file)
     }

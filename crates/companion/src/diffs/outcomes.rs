@@ -127,8 +127,8 @@ impl<C> Entry<C> {
         }
     }
 
-    /// Whether the last line feed is dropped if the agent writes the file whole, and nobody knows whether
-    /// it does: one more would be written if it does not.
+    /// Returns true if the last line feed is dropped if the agent writes the file whole, and nobody knows
+    /// whether it does: one more would be written if it does not.
     pub(super) fn may_lose_line_feed(&self) -> bool {
         self.is_of_dropping_release()
             && self.ends_with_line_feed

@@ -109,7 +109,7 @@ mod tests {
         Shown { revision, on_disk }
     }
 
-    /// Whether `accept 7` stands.
+    /// Returns true if `accept 7` is admitted.
     fn stands(seen: &Seen, current: u32, viewer: Viewer) -> bool {
         seen.judge(diff(None), current, viewer, None, None).is_ok()
     }

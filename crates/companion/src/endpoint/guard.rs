@@ -74,7 +74,7 @@ impl Guard {
         }
     }
 
-    /// Whether a request comes from a client with a token, whatever it may be for.
+    /// Returns true if a request comes from a client with a token, whatever it may be for.
     pub(super) fn knows(&self, headers: &HeaderMap) -> bool {
         self.admit_agent(headers).is_ok()
             || self.admit_websocket(headers).is_ok()

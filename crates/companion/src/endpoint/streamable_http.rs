@@ -184,7 +184,7 @@ fn check(headers: &HeaderMap, id: Option<&RequestId>) -> Result<(), Refusal> {
     check_revision(&revision, id).map_err(|answer| bad(&answer))
 }
 
-/// Whether the agent takes an answer of this type. One of weight 0 it does not.
+/// Returns true if the agent takes an answer of this type. One of weight 0 it does not.
 fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
     let accept = headers.get_all(ACCEPT).iter();
     let kinds = accept.filter_map(|value| value.to_str().ok());

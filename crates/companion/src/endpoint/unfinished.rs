@@ -74,7 +74,7 @@ impl Begun {
         self.lock().since
     }
 
-    /// Whether there is room for what was read.
+    /// Returns true if there is room for what was read.
     pub(super) fn read(&self, bytes: usize) -> bool {
         let mut state = self.lock();
         state.bytes += bytes;

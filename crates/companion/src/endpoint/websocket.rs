@@ -28,7 +28,7 @@ const VERSION: &str = "13";
 /// How long a key is: 16 bytes in base64.
 const KEY_LENGTH: usize = 24;
 
-/// Whether a request asks for a WebSocket.
+/// Returns true if a request asks for a WebSocket.
 pub(super) fn is_wanted(request: &Request<Incoming>) -> bool {
     request.uri().path() == WEBSOCKET_PATH
         && request.method() == Method::GET
@@ -79,7 +79,7 @@ pub(super) fn upgrade(
     Ok((response, upgrade))
 }
 
-/// Whether a header lists a word, whatever its case.
+/// Returns true if a header lists a word, whatever its case.
 fn lists(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     let values = headers.get_all(name).iter();
     let values = values.filter_map(|value| value.to_str().ok());

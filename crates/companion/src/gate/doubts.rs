@@ -61,7 +61,7 @@ pub(crate) struct Weighed<'a> {
     pub(crate) accepted: &'a str,
     pub(crate) unseen: Option<Unseen>,
     pub(crate) against: Against,
-    /// Whether the file changed since the proposal came.
+    /// True if the file changed since the proposal came.
     pub(crate) has_changed: bool,
     /// What the person compared with last, if not with the text that came with the proposal.
     pub(crate) base: Option<&'a str>,
@@ -172,7 +172,7 @@ fn is_emptied(agent: Dialect, accepted: &str, proposed: &str) -> bool {
     accepted.is_empty() && !proposed.is_empty() && agent.ignores_empty_text()
 }
 
-/// Whether so few of so many lines are left that a person would want to know.
+/// Returns true if so few of so many lines are left that a person would want to know.
 pub fn deletes_most(of: usize, left: usize) -> bool {
     of >= LONG_FILE && of.saturating_sub(left) > of / 2
 }
@@ -220,7 +220,7 @@ impl Doubt {
         }
     }
 
-    /// Whether who accepts this accepts the other, too.
+    /// Returns true if who accepts this accepts the other, too.
     pub(crate) fn is_more_than(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Unseen(more), Self::Unseen(less)) => more.hunks >= less.hunks,

@@ -25,13 +25,14 @@ pub(super) fn who(agent: Dialect, initialize: &Map<String, Value>) -> Dialect {
     name.map_or(agent, |name| agent.presented_by(name))
 }
 
-/// Whether it is the conformance suite: what it starts are the commands that the person gave it.
+/// Returns true if it is the conformance suite: what it starts are the commands that the person
+/// gave it.
 pub(super) fn is_suite(initialize: &Map<String, Value>) -> bool {
     let client = initialize.get("clientInfo");
     client.is_some_and(|client| client["name"] == SUITE_CLIENT)
 }
 
-/// Whether this release writes an accepted text without its last line feed.
+/// Returns true if this release writes an accepted text without its last line feed.
 pub(super) fn drops_last_line_feed(agent: Dialect, initialize: &Map<String, Value>) -> bool {
     let client = initialize.get("clientInfo");
     let said = |what| client.and_then(|client| client[what].as_str());

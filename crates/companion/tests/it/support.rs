@@ -359,7 +359,7 @@ impl RawStream {
         assert!(read.is_ok(), "no {wanted} came");
     }
 
-    /// Whether the stream is still open.
+    /// Returns true if the stream is still open.
     pub fn read_what_is_there(&mut self) -> bool {
         let mut bytes = [0; 4096];
         loop {

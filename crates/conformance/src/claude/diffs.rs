@@ -101,7 +101,7 @@ async fn accepted_bytes(test: &TestContext) -> Finding {
     same_bytes(text, &decided.text)
 }
 
-/// Whether an answer rejects.
+/// Returns true if an answer rejects.
 pub(super) fn is_rejection(reply: &ToolReply) -> bool {
     let blocks = blocks_of(reply);
     blocks.is_some_and(|blocks| blocks.first() == Some(&DIFF_REJECTED))

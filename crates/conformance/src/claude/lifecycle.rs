@@ -96,7 +96,7 @@ impl Restored {
         Ok(seen)
     }
 
-    /// Whether a file is there again, and how.
+    /// Returns true if a file is there again, and how.
     fn has_back(&mut self, path: &Path, started: Instant) -> bool {
         let Ok(bytes) = std::fs::read(path) else {
             return false;

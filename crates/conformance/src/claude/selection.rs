@@ -36,12 +36,12 @@ pub(super) async fn mention(test: &TestContext) -> Result<&Mention, Problem> {
     once(&test.claude.mention, Mention::hear(test)).await
 }
 
-/// Whether a message reports a selection.
+/// Returns true if a message reports a selection.
 pub(super) fn is_selection(message: &Value) -> bool {
     message["method"] == SELECTION_CHANGED
 }
 
-/// Whether a selection is in this file, however it is spelt.
+/// Returns true if a selection is in this file, however it is spelt.
 pub(super) fn is_in(params: &Value, file: &str) -> bool {
     let path = params["filePath"].as_str();
     path.is_some_and(|path| is_same(path.as_ref(), file.as_ref()))

@@ -89,7 +89,7 @@ async fn close_once(client: &mut Client<'_>) -> Finding {
     }
 }
 
-/// Whether an answer has a text written.
+/// Returns true if an answer has a text written.
 fn accepts(reply: &ToolReply) -> bool {
     blocks_of(reply).is_some_and(|blocks| blocks.first() == Some(&FILE_SAVED))
 }

@@ -136,7 +136,7 @@ struct Reviewer {
     companion: Arc<Shared>,
     /// What each command takes that moves the cursor.
     slowness: Duration,
-    /// Whether the editor decides, so that nobody else does.
+    /// True if the editor decides, so that nobody else does.
     is_absent: bool,
 }
 

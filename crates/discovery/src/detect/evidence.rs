@@ -76,8 +76,8 @@ pub(super) fn ide_process(above: &[Process]) -> Option<&Process> {
     above.get(shell + 2).or(above.get(shell + 1))
 }
 
-/// Whether a terminal multiplexer is between this process and where its terminal is shown: its
-/// server has the variables of the time it was started in.
+/// Returns true if a terminal multiplexer is between this process and where its terminal is shown:
+/// its server has the variables of the time it was started in.
 pub(super) fn is_multiplexed(environment: &Environment, above: &[Process]) -> bool {
     let is_server = |process: &Process| {
         let program = program(&process.command);
@@ -177,7 +177,8 @@ fn socket_pid(socket: &str) -> Option<u32> {
     pid.parse().ok()
 }
 
-/// Whether a socket may be there: an address on the network always may, and a pipe of Windows.
+/// Returns true if a socket may be there: an address on the network always may, and a pipe of
+/// Windows.
 fn is_open(socket: &OsStr) -> bool {
     let path = Path::new(socket);
     cfg!(windows) || !path.is_absolute() || path.exists()

@@ -53,7 +53,8 @@ pub(super) enum Sign {
 }
 
 impl Row {
-    /// Whether `other`, which stands for the process above, is what this row's variable means.
+    /// Returns true if `other`, which stands for the process above, is what this row's variable
+    /// means.
     pub(super) fn is_shown_by(&self, other: &Row) -> bool {
         self == other || self.kind == HostedCode && other.kind == Code
     }

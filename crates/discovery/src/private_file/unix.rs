@@ -121,7 +121,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether nobody else may read the file `name`, which is there.
+    /// Returns true if nobody else may read the file `name`, which is there.
     pub fn is_private(&self, name: &str) -> bool {
         let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
         stat.is_ok_and(|stat| !mode(&stat).intersects(Mode::RWXG | Mode::RWXO))

@@ -92,7 +92,7 @@ impl Folder {
             })
     }
 
-    /// Whether nobody else may read the file `name`: its folder's access list sees to that.
+    /// Returns true if nobody else may read the file `name`: its folder's access list sees to that.
     pub fn is_private(&self, _name: &str) -> bool {
         true
     }

@@ -188,7 +188,7 @@ pub fn warnings(publication: &Publication) -> Vec<String> {
         .collect()
 }
 
-/// Whether this is root; says what is skipped otherwise.
+/// Returns true if this is root; says what is skipped otherwise.
 pub fn is_root() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {

@@ -60,8 +60,8 @@ pub fn install_newest(facts: &Facts) -> String {
     format!("npm install -g {package}@latest")
 }
 
-/// Whether this release finds nothing without knowing its editor's process. If a companion answered
-/// all the same, it did not need to.
+/// Returns true if this release finds nothing without knowing its editor's process. If a companion
+/// answered all the same, it did not need to.
 fn needs_ps(facts: &Facts) -> bool {
     let is_exact = facts.agent() == Dialect::GeminiCli && !facts.release.has(Change::EveryProcess);
     is_exact && !facts.is_connected()

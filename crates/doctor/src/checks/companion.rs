@@ -195,7 +195,8 @@ fn no_companion(facts: &Facts) -> Finding {
     Finding::problem(Id::NoCompanion, what, why).fix(start(facts))
 }
 
-/// Whether a file or folder of another user's stands where a companion's would; `files` says so.
+/// Returns true if a file or folder of another user's stands where a companion's would; `files`
+/// says so.
 pub fn is_other_users(facts: &Facts) -> bool {
     let mut unread = facts.survey.unread.iter();
     unread.any(|error| matches!(error, FileError::Foreign { .. }) && is_agents(facts, error.path()))
@@ -204,7 +205,7 @@ pub fn is_other_users(facts: &Facts) -> bool {
             .any(|companion| facts.looks_at(companion.port))
 }
 
-/// Whether a path is one of those where this agent's files are.
+/// Returns true if a path is one of those where this agent's files are.
 pub fn is_agents(facts: &Facts, path: &Path) -> bool {
     let environment = facts.environment();
     let mut places = facts.agent().discovery().places().iter();

@@ -77,7 +77,7 @@ fn dead(facts: &Facts, findings: &mut Vec<Finding>) {
     findings.push(Finding::blocking(blocks, Id::DeadCompanion, what, why).fix(fix));
 }
 
-/// Whether it cannot live in a container of its own either.
+/// Returns true if it cannot live in a container of its own either.
 fn is_surely_dead(facts: &Facts, companion: &Companion) -> bool {
     let is_out_of_reach = companion.liveness == Liveness::OutOfReach;
     !companion.is_alive() && !is_out_of_reach && !facts.doubtful.contains(&companion.port)
@@ -168,12 +168,12 @@ fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether the agent's attempt ends at this file.
+/// Returns true if the agent's attempt ends at this file.
 fn is_decisive(facts: &Facts, path: &Path) -> bool {
     matches!(&facts.search.refusal, Some(Refusal::Fails(Some(ends))) if ends == path)
 }
 
-/// Whether discovery files of this agent lie at or below the path.
+/// Returns true if discovery files of this agent lie at or below the path.
 fn is_folder(facts: &Facts, path: &Path) -> bool {
     let mut places = facts.agent().discovery().places().iter();
     places.any(|place| facts.environment().directory(place).starts_with(path))

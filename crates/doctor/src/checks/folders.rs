@@ -68,7 +68,7 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether the release has a file of the companion on this port before it that it can take.
+/// Returns true if the release has a file of the companion on this port before it that it can take.
 fn is_seen(facts: &Facts, port: u16) -> bool {
     let mut candidates = facts.search.candidates.iter();
     // A companion leaves some of its files for older releases where all look.

@@ -130,7 +130,7 @@ fn by_hook(facts: &Facts) -> Option<Finding> {
     Some(finding.fix(shell::edit(&file.path)))
 }
 
-/// Whether a group of hooks is run for a tool that changes files.
+/// Returns true if a group of hooks is run for a tool that changes files.
 fn is_about_changes(group: &Value) -> bool {
     let hooks = group["hooks"].as_array();
     let matches = match group["matcher"].as_str() {
@@ -186,12 +186,12 @@ impl<'a> Reach<'a> {
         })
     }
 
-    /// Whether it is about all that this tool does.
+    /// Returns true if it is about all that this tool does.
     fn covers(self, tool: &'a str) -> bool {
         self == Self::Everything || self == Self::Tool(tool)
     }
 
-    /// Whether it is about anything that this tool does.
+    /// Returns true if it is about anything that this tool does.
     fn touches(self, tool: &'a str) -> bool {
         self == Self::Some || self.covers(tool)
     }

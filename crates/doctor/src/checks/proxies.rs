@@ -149,7 +149,7 @@ fn in_force(environment: &Environment) -> impl Iterator<Item = (&'static str, St
     })
 }
 
-/// Whether an HTTP client takes this for the address of a proxy.
+/// Returns true if an HTTP client takes this for the address of a proxy.
 fn is_address(value: &str) -> bool {
     let scheme = value
         .trim_start()
@@ -160,7 +160,7 @@ fn is_address(value: &str) -> bool {
     scheme.is_some_and(is_http) && is_url(value)
 }
 
-/// Whether it has a scheme, a host and, if any, a port.
+/// Returns true if it has a scheme, a host and, if any, a port.
 fn is_url(value: &str) -> bool {
     let Some((scheme, rest)) = value.trim().split_once("://") else {
         return false;

@@ -103,7 +103,7 @@ fn passed_over(facts: &Facts, file: &SettingsFile, insecure: &Insecure) -> Findi
     }
 }
 
-/// Whether the agent does not start because of a settings file.
+/// Returns true if the agent does not start because of a settings file.
 pub fn is_broken(facts: &Facts) -> bool {
     let mut files = facts.setup.settings.files.iter();
     files.any(|file| matches!(file.content, Content::Broken(_)) && is_fatal(facts, file))

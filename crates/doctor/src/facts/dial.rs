@@ -127,8 +127,9 @@ impl Outcome {
     }
 }
 
-/// Whether whoever listens there is surely none of those that left these files. Nothing is known of a companion whose
-/// process cannot be seen from here, as that of another container: then nobody is seen to listen, either.
+/// Returns true if whoever listens there is surely none of those that left these files. Nothing is known of a
+/// companion whose process cannot be seen from here, as that of another container: then nobody is seen to listen,
+/// either.
 fn is_strangers(port: u16, files: &[&FoundFile]) -> bool {
     const ROOT: u32 = 0;
     let Some(listener) = peer::listener(port) else {

@@ -4,14 +4,14 @@ use pillion_agent::host::{Host, container_host_resolves, is_in_container};
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Network {
-    /// Whether agents take this machine for a container.
+    /// True if agents take this machine for a container.
     pub in_container: bool,
-    /// Whether the name by which a container calls the machine around it has an address here.
+    /// True if the name by which a container calls the machine around it has an address here.
     pub resolves: bool,
 }
 
 impl Network {
-    /// Whether the host has an address.
+    /// Returns true if the host has an address.
     pub fn has(self, host: Host) -> bool {
         host == Host::Loopback || self.resolves
     }

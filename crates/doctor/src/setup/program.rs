@@ -30,17 +30,17 @@ pub struct Program {
     pub path: Option<PathBuf>,
     /// Which release it is.
     pub version: Option<Version>,
-    /// Whether what runs it is there.
+    /// True if what runs it is there.
     pub has_node: bool,
-    /// Whether `ps` is there, by which agents see their process tree on Unix.
+    /// True if `ps` is there, by which agents see their process tree on Unix.
     pub has_ps: bool,
-    /// Whether it is the package that the agent's maker publishes.
+    /// True if it is the package that the agent's maker publishes.
     pub is_packaged: bool,
     /// The system's package manager, with the words that install a package.
     pub installer: Option<&'static str>,
 }
 
-/// Whether the agent's command is there.
+/// Returns true if the agent's command is there.
 pub fn is_installed(agent: Dialect, environment: &Environment) -> bool {
     find(agent, environment).is_some()
 }
@@ -115,7 +115,7 @@ pub fn look(agent: Dialect, environment: &Environment) -> Program {
     }
 }
 
-/// Whether it is a name that is looked for on PATH, as a shell does.
+/// Returns true if it is a name that is looked for on PATH, as a shell does.
 pub fn is_bare(command: &Path) -> bool {
     command.file_name() == Some(command.as_os_str())
 }
@@ -130,7 +130,7 @@ pub fn search_path(environment: &Environment) -> SearchPath {
     SearchPath::of(|name| environment.filled(name))
 }
 
-/// Whether the command belongs to the package that the agent's maker publishes.
+/// Returns true if the command belongs to the package that the agent's maker publishes.
 pub fn is_packaged(command: &Path, agent: Dialect) -> bool {
     packaged_version(command, agent).is_some()
 }
@@ -186,7 +186,7 @@ pub fn script(program: &Path) -> Option<String> {
     String::from_utf8(regular_file::read(program, MAX_SCRIPT).ok()?).ok()
 }
 
-/// Whether the program's first line leaves it to `env` to find Node.
+/// Returns true if the program's first line leaves it to `env` to find Node.
 fn starts_with_node(program: &Path) -> bool {
     let mut line = [0; 64];
     let read = fs::File::open(program).and_then(|mut file| file.read(&mut line));

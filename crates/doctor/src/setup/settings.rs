@@ -91,13 +91,13 @@ pub struct TrustRule {
     pub folder: PathBuf,
     /// The longest rule decides.
     pub length: usize,
-    /// Whether the agent reads the folder's own files.
+    /// True if the agent reads the folder's own files.
     pub is_trusted: bool,
 }
 
 impl Settings {
-    /// Whether no file turns IDE mode on, whichever of them counts: then it is off. What a broken
-    /// file says is not known.
+    /// Returns true if no file turns IDE mode on, whichever of them counts: then it is off. What a
+    /// broken file says is not known.
     pub fn has_ide_mode_nowhere(&self) -> bool {
         self.files.iter().all(|file| {
             let is_broken = matches!(file.content, Content::Broken(_));

@@ -28,7 +28,7 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// Whether it reads the folder's own files.
+    /// Returns true if it reads the folder's own files.
     pub fn is_trusted(self) -> bool {
         self == Self::Trusted
     }
@@ -66,7 +66,7 @@ pub fn trust(
     }
 }
 
-/// Whether trust is a matter at all. A folder's own settings have no say in it.
+/// Returns true if trust is a matter at all. A folder's own settings have no say in it.
 fn asks(settings: &Settings, is_default: bool) -> bool {
     let files = settings.files.iter().rev();
     let mut counting = files.filter(|file| file.scope != Scope::Project);

@@ -54,7 +54,7 @@ pub struct Variables {
     pub all: Environment,
     /// Where those come from that the terminal does not have.
     pub origins: BTreeMap<String, Origin>,
-    /// Whether the agent sets one that the terminal has empty.
+    /// True if the agent sets one that the terminal has empty.
     pub takes_empty_for_none: bool,
 }
 
@@ -250,7 +250,7 @@ impl Start<'_> {
         })
     }
 
-    /// Whether the agent reads `.env` files of a project's folder.
+    /// Returns true if the agent reads `.env` files of a project's folder.
     fn reads_projects(&self, folder: &Path, environment: &Environment) -> bool {
         let version = self.release.version;
         if self.release.agent == Dialect::GeminiCli {

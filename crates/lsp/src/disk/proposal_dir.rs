@@ -37,7 +37,7 @@ pub fn open(environment: &Environment) -> ProcessDir {
     ProcessDir::new(environment, PROPOSALS)
 }
 
-/// Whether another process has a proposal, which an editor may have been started for.
+/// Returns true if another process has a proposal, which an editor may have been started for.
 pub fn has_others(dir: &ProcessDir) -> bool {
     dir.others().any(|folder| {
         let labels = folder.names().unwrap_or_default();

@@ -31,9 +31,9 @@ pub struct Proposal {
     pub path: Option<PathBuf>,
     /// Where it is shown: first in the editor that we serve, or about to be.
     pub showings: Vec<Showing>,
-    /// Whether the editor that we serve shows it, even if it does not report that to its language server.
+    /// True if the editor that we serve shows it, even if it does not report that to its language server.
     pub is_in_own_editor: bool,
-    /// Whether another editor has ever had it open: then what is saved may not be what this one shows.
+    /// True if another editor has ever had it open: then what is saved may not be what this one shows.
     pub was_shared: bool,
     /// Where the agent is answered once it is shown.
     pub shown: Option<Reply<()>>,
@@ -116,7 +116,7 @@ impl Proposal {
         &mut self.showings[at]
     }
 
-    /// Whether a decision about it is being carried out.
+    /// Returns true if a decision about it is being carried out.
     pub fn is_deciding(&self) -> bool {
         self.deciding.is_some() || self.ruling.is_some()
     }

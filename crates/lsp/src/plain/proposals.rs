@@ -69,7 +69,7 @@ impl Proposals {
         }
     }
 
-    /// Whether a document is a proposal, or was one: never a file of the user.
+    /// Returns true if a document is a proposal, or was one: never a file of the user.
     pub fn holds(&self, path: &Path) -> bool {
         let mut folders = self.setup.folders.iter();
         self.find(path).is_some() || folders.any(|folder| path.starts_with(folder))

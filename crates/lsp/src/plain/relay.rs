@@ -80,7 +80,7 @@ impl Relay {
         }
     }
 
-    /// Whether the editor has a proposal open that is another's.
+    /// Returns true if the editor has a proposal open that is another's.
     pub fn is_in_use(&self) -> bool {
         !self.documents.is_empty()
     }

@@ -66,12 +66,12 @@ impl Showing {
         self.settles = is_contradicted.then_some(settles);
     }
 
-    /// Whether the editor may show another text than it has reported last.
+    /// Returns true if the editor may show another text than it has reported last.
     pub fn is_uncertain(&self, now: Instant) -> bool {
         self.settles.is_some_and(|until| now < until)
     }
 
-    /// Whether the editor has it open.
+    /// Returns true if the editor has it open.
     pub fn is_open(&self) -> bool {
         self.view.is_some() && self.closes.is_none()
     }

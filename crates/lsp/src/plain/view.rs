@@ -79,7 +79,8 @@ impl View {
         }
     }
 
-    /// Whether the last save and the edits lead to different texts: some editors send them in any order.
+    /// Returns true if the last save and the edits lead to different texts: some editors send them in
+    /// any order.
     pub fn is_contradicted(&self) -> bool {
         self.saved
             .as_ref()

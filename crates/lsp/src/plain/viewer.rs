@@ -23,7 +23,7 @@ pub struct Seat {
     pub viewer: Viewer,
     /// How it counts.
     pub encoding: Encoding,
-    /// Whether it is the same process as the editor that we serve: some start a second server of their own.
+    /// True if it is the same process as the editor that we serve: some start a second server of their own.
     pub is_same_editor: bool,
 }
 

@@ -30,7 +30,7 @@ pub enum Asked {
 }
 
 impl Asked {
-    /// Whether this asked for the view of a diff.
+    /// Returns true if this asked for the view of a diff.
     pub fn is_open_of(&self, wanted: DiffId) -> bool {
         matches!(self, Self::Open { key, .. } if key.id == wanted)
     }

@@ -171,7 +171,7 @@ impl Diffs {
         Some(ruled(self.deciding.remove(&key)?, ruling))
     }
 
-    /// Whether a decision is being ruled about.
+    /// Returns true if a decision is being ruled about.
     pub fn is_deciding(&self) -> bool {
         !self.deciding.is_empty()
     }

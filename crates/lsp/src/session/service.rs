@@ -23,7 +23,7 @@ pub struct Service {
     state: State,
     /// What is to be sent to agents as soon as it runs.
     context: Option<(Vec<File>, Option<bool>)>,
-    /// Whether the editor is known to have files of its own.
+    /// True if the editor is known to have files of its own.
     is_wanted: bool,
     /// When it is taken to have some, by [`Service::elapse`].
     pub due: Option<Instant>,
@@ -106,7 +106,7 @@ impl Service {
         self.companion().map(Companion::handle)
     }
 
-    /// Whether it is about to run.
+    /// Returns true if it is about to run.
     pub fn is_starting(&self) -> bool {
         matches!(self.state, State::Starting(_))
     }

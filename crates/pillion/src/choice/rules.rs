@@ -11,7 +11,7 @@ use pillion_protocol::Dialect;
 pub struct Standing {
     /// How far up its editor is among the ancestors of this process; `usize::MAX` if it is none of them.
     pub generations: Reverse<usize>,
-    /// Whether this terminal's variables name its port (C2.6).
+    /// True if this terminal's variables name its port (C2.6).
     pub is_named: bool,
     /// How deep its fitting root is.
     pub depth: usize,
@@ -66,7 +66,7 @@ fn editors(companion: &Companion) -> Vec<u32> {
     editors
 }
 
-/// Whether a variable of this terminal names the companion's port.
+/// Returns true if a variable of this terminal names the companion's port.
 pub fn is_named(companion: &Companion, environment: &Environment) -> bool {
     let port = companion.port.to_string();
     let mut variables = Dialect::PROGRAMS

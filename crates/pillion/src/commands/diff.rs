@@ -191,7 +191,7 @@ fn refuse_own_output(path: &Path) -> anyhow::Result<()> {
     Err(Failure::new(Kind::Refused, message).hint(hint).into())
 }
 
-/// Whether a person types the text.
+/// Returns true if a person types the text.
 fn is_typed(content_file: &Path) -> bool {
     content_file == Path::new("-") && io::stdin().is_terminal()
 }
@@ -286,7 +286,8 @@ async fn decide(
     Ok(End::Stopped { stop, is_closed })
 }
 
-/// Whether the view may be open after this error: of anything else than a refusal that is not known.
+/// Returns true if the view may be open after this error: of anything else than a refusal that is
+/// not known.
 fn leaves_it_open(error: &ClientError) -> bool {
     !matches!(
         error,

@@ -130,7 +130,7 @@ fn wire(target: &Target, here: &Surroundings<'_>) -> (Vec<Wired>, Vec<anyhow::Er
     (wired.into(), failures)
 }
 
-/// Whether what Claude Code gets keeps an opencode that is installed from its companion.
+/// Returns true if what Claude Code gets keeps an opencode that is installed from its companion.
 fn misleads_opencode(wired: &[Wired], environment: &Environment) -> bool {
     let is_set = |it: &Wired| it.agent == Dialect::ClaudeCode && it.companion.is_some();
     wired.iter().any(is_set) && program::is_installed(Dialect::OpenCode, environment)

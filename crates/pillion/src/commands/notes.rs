@@ -91,7 +91,7 @@ fn on_lines(arguments: &[String]) -> anyhow::Result<Vec<(&str, verdict::Lines, &
     read.collect()
 }
 
-/// Whether a person who writes this path means the file of a diff, which may not exist.
+/// Returns true if a person who writes this path means the file of a diff, which may not exist.
 fn is_of(path: &str, proposed: &str, leads_to: Option<&str>) -> bool {
     let is_meant = |of: &str| {
         let absolute = absolute(Path::new(path));

@@ -117,7 +117,7 @@ impl Ours {
         Ok(ours)
     }
 
-    /// Whether something in it is the user's.
+    /// Returns true if something in it is the user's.
     pub fn has_changes(&self) -> bool {
         !self.changed.is_empty() || !self.added.is_empty()
     }
@@ -168,14 +168,14 @@ impl Ours {
         }
     }
 
-    /// Whether it is these very files, of this version, and nothing else.
+    /// Returns true if it is these very files, of this version, and nothing else.
     pub fn is_just(&self, files: &[File]) -> bool {
         let marker = Marker::new(files, self.marker.made.clone());
         !self.has_changes() && self.intact.len() == files.len() && self.marker == marker
     }
 }
 
-/// Whether it is a file that is being written.
+/// Returns true if it is a file that is being written.
 fn is_part(name: &str) -> bool {
     name.starts_with(PART) || leftovers::is_unfinished(name)
 }

@@ -96,8 +96,8 @@ impl Machine {
         self.environment.filled(name).map(PathBuf::from)
     }
 
-    /// Whether this is root by `sudo`, and `path` belongs to the user who called it: `sudo` may keep `HOME`,
-    /// and root's files in there are nothing that their home's owner can change.
+    /// Returns true if this is root by `sudo`, and `path` belongs to the user who called it: `sudo` may keep
+    /// `HOME`, and root's files in there are nothing that their home's owner can change.
     #[cfg(unix)]
     pub fn is_sudo_callers(&self, path: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;

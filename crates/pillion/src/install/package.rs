@@ -138,7 +138,7 @@ pub struct Package {
     pub backup: PathBuf,
     /// A copy of the plugin that somebody else put elsewhere.
     pub other_copy: Option<PathBuf>,
-    /// Whether the editor of this person loads nothing that came with the system.
+    /// True if the editor of this person loads nothing that came with the system.
     pub ignores_system: bool,
     /// What else a person may wonder about.
     pub notes: Vec<String>,

@@ -258,7 +258,7 @@ impl Extension {
         format!("{}'s extension", self.agent.display_name())
     }
 
-    /// Whether this is its id: editors write it as its maker does.
+    /// Returns true if this is its id: editors write it as its maker does.
     fn is(&self, id: &str) -> bool {
         self.id.eq_ignore_ascii_case(id)
     }

@@ -104,19 +104,19 @@ pub trait Editor {
     /// Puts the proposal that waits, or the newest of those that do, on the screen and into focus.
     fn show_proposal(&self);
 
-    /// Whether Pillion runs for it and listens.
+    /// Returns true if Pillion runs for it and listens.
     fn is_running(&self) -> bool;
 
-    /// Whether it knows that this agent is connected.
+    /// Returns true if it knows that this agent is connected.
     fn knows(&self, agent: &str) -> bool;
 
-    /// Whether a proposal has the focus.
+    /// Returns true if a proposal has the focus.
     fn is_in_proposal(&self) -> bool;
 
-    /// Whether the proposal on the screen has been there so long that it may be accepted.
+    /// Returns true if the proposal on the screen has been there so long that it may be accepted.
     fn may_accept(&self) -> bool;
 
-    /// Whether there is a view of a proposal, in focus or not.
+    /// Returns true if there is a view of a proposal, in focus or not.
     fn has_views(&self) -> bool;
 
     /// The text in focus.
@@ -125,7 +125,8 @@ pub trait Editor {
     /// The text of the person's buffer of a file.
     fn file_text(&self, path: &Path) -> String;
 
-    /// Whether a buffer of the person's holds this text, which came from an agent that is gone.
+    /// Returns true if a buffer of the person's holds this text, which came from an agent that is
+    /// gone.
     fn has_kept(&self, text: &str) -> bool;
 
     /// Windows, cursor, registers, marks, undo, options: what a proposal must leave as it was.

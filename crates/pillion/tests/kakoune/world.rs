@@ -70,7 +70,8 @@ impl World {
     }
 }
 
-/// Whether a proposal may be edited and accepted whose `pillion_ready` and `readonly` these are.
+/// Returns true if a proposal may be edited and accepted whose `pillion_ready` and `readonly` these
+/// are.
 pub fn may_accept(ready: &[String]) -> bool {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
     let [ready, is_locked] = ready else {

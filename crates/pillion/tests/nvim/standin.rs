@@ -148,7 +148,7 @@ impl StandIn {
         }
     }
 
-    /// Whether its process is there.
+    /// Returns true if its process is there.
     pub fn is_running(&self) -> bool {
         let pid = self.record.extension().unwrap().to_str().unwrap();
         pillion_system::process::is_alive(pid.parse().unwrap())

@@ -119,7 +119,7 @@ impl Review {
         self.gemini.propose(&self.path, text);
     }
 
-    /// Whether the proposal has the focus.
+    /// Returns true if the proposal has the focus.
     pub fn is_in_view(&self) -> bool {
         self.vim()
             .get("bufname() =~# '^pillion://' ? v:true : v:false")

@@ -40,7 +40,7 @@ pub struct Call {
     pub review: Review,
     /// Its permission mode now: "default", "acceptEdits", "auto", "plan", "bypassPermissions" or "dontAsk".
     pub mode: String,
-    /// Whether a subagent makes the change.
+    /// True if a subagent makes the change.
     pub is_subagent: bool,
     /// The file that it is about to change; none if it is a notebook, which is shown in its terminal only.
     pub path: Option<String>,

@@ -57,7 +57,7 @@ impl LockFile {
         }
     }
 
-    /// Whether the agent opens a WebSocket by it.
+    /// Returns true if the agent opens a WebSocket by it.
     pub fn is_websocket(&self) -> bool {
         self.transport.as_deref() == Some(WEBSOCKET)
     }

@@ -38,12 +38,12 @@ pub enum FileName {
 }
 
 impl FileName {
-    /// Whether every process id has a file of its own.
+    /// Returns true if every process id has a file of its own.
     pub fn holds_pid(self) -> bool {
         matches!(self, Self::PidPort(_) | Self::Pid(_))
     }
 
-    /// Whether two companions can never want the same name.
+    /// Returns true if two companions can never want the same name.
     pub fn holds_port(self) -> bool {
         !matches!(self, Self::Pid(_))
     }
@@ -70,7 +70,7 @@ impl FileName {
         port?.parse().ok()
     }
 
-    /// Whether `name` could be one of these, whatever its numbers.
+    /// Returns true if `name` could be one of these, whatever its numbers.
     pub fn fits(self, name: &str) -> bool {
         self.numbers(name).is_some()
     }

@@ -20,14 +20,14 @@ pub struct Press {
     pub key: KeyEvent,
     /// When it was read.
     pub at: Instant,
-    /// Whether it arrived together with another key, which no person's keys do.
+    /// True if it arrived together with another key, which no person's keys do.
     pub is_in_burst: bool,
-    /// Whether it repeats because it is held down.
+    /// True if it repeats because it is held down.
     pub is_held: bool,
 }
 
 impl Press {
-    /// Whether it decides nothing, whatever is on the screen: it is held down, or pasted.
+    /// Returns true if it decides nothing, whatever is on the screen: it is held down, or pasted.
     pub fn is_no_decision(&self) -> bool {
         self.check().is_err()
     }
@@ -45,7 +45,7 @@ impl Press {
     }
 }
 
-/// Whether a key may change what an agent gets: only a person may press it, not a paste.
+/// Returns true if a key may change what an agent gets: only a person may press it, not a paste.
 pub fn decides(key: &KeyEvent) -> bool {
     matches!(
         key.code,

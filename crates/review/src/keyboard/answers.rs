@@ -29,7 +29,7 @@ enum State {
 }
 
 impl Answers {
-    /// Whether `event` belongs to an answer, and is nobody's key.
+    /// Returns true if `event` belongs to an answer, and is nobody's key.
     pub fn holds(&mut self, event: &Event) -> bool {
         let Event::Key(key) = event else {
             return false;

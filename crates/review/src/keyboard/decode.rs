@@ -43,7 +43,7 @@ impl Decoder {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Whether it waits for the rest of something.
+    /// Returns true if it waits for the rest of something.
     pub fn is_waiting(&self) -> bool {
         !self.bytes.is_empty() && !self.is_in_paste
     }

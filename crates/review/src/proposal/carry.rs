@@ -20,7 +20,7 @@ pub struct Carried {
     pub text: Text,
     /// The lines that stand in place of what the reviewer wrote.
     pub conflicts: Vec<Range<usize>>,
-    /// Whether all of it could be taken along.
+    /// True if all of it could be taken along.
     pub is_whole: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct Places {
 pub struct Place {
     /// The line, or the nearest one.
     pub line: usize,
-    /// Whether it is the same line.
+    /// True if it is the same line.
     pub is_same: bool,
 }
 
@@ -120,7 +120,7 @@ pub struct Moves<'a> {
 }
 
 impl Moves<'_> {
-    /// Whether the texts are the same.
+    /// Returns true if the texts are the same.
     pub fn are_none(&self) -> bool {
         self.steps.is_empty()
     }

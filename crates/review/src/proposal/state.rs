@@ -15,7 +15,7 @@ pub struct State {
     pub hunks: Arc<Vec<Hunk>>,
     /// What made it differ from the state before.
     pub change: Change,
-    /// Whether the proposed text is the reviewer's own.
+    /// True if the proposed text is the reviewer's own.
     pub edited: bool,
     /// What the agent proposed last, before the reviewer changed anything.
     pub agents: Arc<Text>,
@@ -56,7 +56,7 @@ impl State {
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 
-    /// Whether the same would be accepted, compared with the same text.
+    /// Returns true if the same would be accepted, compared with the same text.
     pub fn is_like(&self, other: &Self) -> bool {
         self.hunks == other.hunks
             && self.texts.original == other.texts.original

@@ -54,7 +54,7 @@ impl Texts {
         }
     }
 
-    /// Whether both texts can be shown.
+    /// Returns true if both texts can be shown.
     pub fn are_readable(&self) -> bool {
         self.hides_before.is_none() && self.hides_after.is_none()
     }

@@ -5,7 +5,7 @@ use ratatui::text::Span;
 use crate::app::App;
 use crate::screen::theme::Theme;
 
-/// Whether the pending diffs are of several agents.
+/// Returns true if the pending diffs are of several agents.
 pub fn are_several(app: &App) -> bool {
     let mut views = app.views.iter().map(|view| (view.agent, view.agent_number));
     let first = views.next();

@@ -108,7 +108,7 @@ struct Painter<'a> {
     viewport: Viewport,
     theme: &'a Theme,
     shows_crlf: bool,
-    /// Whether something is left to the next frame.
+    /// True if something is left to the next frame.
     is_unfinished: bool,
 }
 
@@ -203,7 +203,7 @@ impl Painter<'_> {
         changed
     }
 
-    /// Whether two lines differ in whitespace only.
+    /// Returns true if two lines differ in whitespace only.
     fn is_white(&self, pair: (usize, usize)) -> bool {
         let proposal = &self.view.proposal;
         let (left, right) = (

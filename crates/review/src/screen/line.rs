@@ -30,13 +30,13 @@ pub struct TextLine<'a> {
     pub word: Style,
     /// The style of spaces at the end, if they are to be seen.
     pub spaces: Option<Style>,
-    /// Whether all spaces are to be seen, not only those at the end.
+    /// True if all spaces are to be seen, not only those at the end.
     pub shows_spaces: bool,
     /// The style of U+FFFD, where it takes the place of what was there.
     pub unreadable: Option<Style>,
-    /// Whether `\r\n` at the end is to be seen.
+    /// True if `\r\n` at the end is to be seen.
     pub shows_crlf: bool,
-    /// Whether it matters that the text ends without a newline here.
+    /// True if it matters that the text ends without a newline here.
     pub shows_no_newline: bool,
 }
 
@@ -90,7 +90,7 @@ impl TextLine<'_> {
         self.draw_end(buffer, area, end, content, theme);
     }
 
-    /// Whether a space within the line is to be seen.
+    /// Returns true if a space within the line is to be seen.
     fn is_shown_space(&self, content: &str, byte: usize) -> bool {
         self.shows_spaces && matches!(content.as_bytes().get(byte), Some(b' ' | b'\t'))
     }

@@ -41,7 +41,7 @@ pub enum Step {
 pub enum Done {
     /// The agent's proposal can be shown.
     Proposed {
-        /// Whether another one was there before.
+        /// True if another one was there before.
         is_newer: bool,
         /// What became of what the reviewer had written.
         edits: Edits,
@@ -125,7 +125,7 @@ pub struct Comparing {
 }
 
 impl View {
-    /// Whether what it shows is being compared.
+    /// Returns true if what it shows is being compared.
     pub fn is_comparing(&self) -> bool {
         self.comparing.running.is_some()
     }

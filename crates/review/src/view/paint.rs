@@ -63,7 +63,7 @@ pub struct Paint {
 #[derive(Default)]
 struct Colours {
     lines: Vec<Vec<Span>>,
-    /// Whether no more will come.
+    /// True if no more will come.
     is_whole: bool,
 }
 
@@ -74,7 +74,7 @@ impl Paint {
         lines.get(line).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the colours of a line may still come.
+    /// Returns true if the colours of a line may still come.
     pub fn lacks_colours(&self, side: Side, line: usize) -> bool {
         let colours = self.colours(side);
         !colours.is_whole && line >= colours.lines.len()

@@ -36,7 +36,7 @@ pub struct Viewport {
     pub columns: Columns,
     /// Its screen lines.
     pub height: usize,
-    /// Whether long lines are wrapped.
+    /// True if long lines are wrapped.
     pub wrap: bool,
 }
 
@@ -258,7 +258,7 @@ impl View {
         start..row
     }
 
-    /// Whether some of the current hunk is visible.
+    /// Returns true if some of the current hunk is visible.
     pub fn sees_hunk(&mut self, viewport: &Viewport) -> bool {
         let seen = self.visible(viewport);
         let hunk = self.rows().of_hunk(self.hunk);

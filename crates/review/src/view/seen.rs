@@ -256,7 +256,7 @@ impl View {
         seen.count = seen.hunks.iter().filter(|seen| **seen).count();
     }
 
-    /// Whether a hunk was on the screen as a whole.
+    /// Returns true if a hunk was on the screen as a whole.
     pub fn has_seen(&self, hunk: usize) -> bool {
         self.is_followed() && self.seen.hunks.get(hunk) == Some(&true)
     }

@@ -1,6 +1,6 @@
 //! Changes of whitespace only: between and within lines, also where lines are broken anew.
 
-/// Whether two texts differ in nothing but whitespace.
+/// Returns true if two texts differ in nothing but whitespace.
 pub fn is_same(one: &[u8], other: &[u8]) -> bool {
     one != other && solid(one).eq(solid(other))
 }

@@ -66,7 +66,7 @@ impl Batch {
         self.span = Some((self.span.map_or(now, |(first, _)| first), now));
     }
 
-    /// Whether it holds too much already for any file of it to be shared.
+    /// Returns true if it holds too much already for any file of it to be shared.
     pub fn is_burst(&self) -> bool {
         self.is_burst
     }

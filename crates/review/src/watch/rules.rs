@@ -95,7 +95,7 @@ impl Rules {
         }
     }
 
-    /// Whether `path`, something in the folder of these rules, is hidden or ignored.
+    /// Returns true if `path`, something in the folder of these rules, is hidden or ignored.
     pub fn ignore(&self, path: &Path, is_folder: bool) -> bool {
         let name = path.file_name().unwrap_or_default();
         if name.as_encoded_bytes().starts_with(b".") {
@@ -113,7 +113,8 @@ impl Rules {
     }
 }
 
-/// Whether something of this name changes what is ignored in its folder when it comes or goes.
+/// Returns true if something of this name changes what is ignored in its folder when it comes or
+/// goes.
 pub fn is_rule_file(name: &OsStr) -> bool {
     name == REPOSITORY || RULE_FILES.iter().any(|file| name == *file)
 }

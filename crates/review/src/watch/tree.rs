@@ -65,18 +65,18 @@ impl Tree {
         &self.roots
     }
 
-    /// Whether `path` is hidden or ignored, or lies where nothing is watched.
+    /// Returns true if `path` is hidden or ignored, or lies where nothing is watched.
     pub fn ignores(&self, path: &Path, is_folder: bool) -> bool {
         let rules = path.parent().and_then(|folder| self.folders.get(folder));
         rules.is_none_or(|rules| rules.ignore(path, is_folder))
     }
 
-    /// Whether rules changed that lie where nobody watches.
+    /// Returns true if rules changed that lie where nobody watches.
     pub fn is_outdated(&self) -> bool {
         self.outside.has_changed()
     }
 
-    /// Whether one of the troubles seems to be over.
+    /// Returns true if one of the troubles seems to be over.
     pub fn may_grow(&self, source: &mut impl Source) -> bool {
         self.troubles.iter().any(|trouble| match trouble {
             Trouble::TooManyFolders(max) => self.folders.len() < *max,

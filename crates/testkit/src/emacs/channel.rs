@@ -86,7 +86,7 @@ impl Channel {
         let _ = self.lock().send(expression);
     }
 
-    /// Whether Emacs is there.
+    /// Returns true if Emacs is there.
     pub fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)
     }

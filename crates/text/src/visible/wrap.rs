@@ -72,8 +72,8 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Whether a row may end between two clusters: behind a space, and between signs of scripts that
-/// write no spaces.
+/// Returns true if a row may end between two clusters: behind a space, and between signs of scripts
+/// that write no spaces.
 fn can_part(one: &str, other: &str) -> bool {
     let is_wide = |text: &str| {
         let is_letter = text.chars().next().is_some_and(char::is_alphabetic);

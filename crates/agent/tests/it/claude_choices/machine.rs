@@ -295,7 +295,7 @@ fn note(mut stream: TcpStream, port: u16, log: &Mutex<Vec<Dialled>>) -> bool {
     true
 }
 
-/// Whether the port variable decided.
+/// Returns true if the port variable decided.
 pub fn is_named(finding: &Finding) -> bool {
     finding.candidates.iter().any(|candidate| {
         matches!(

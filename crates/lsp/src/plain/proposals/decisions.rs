@@ -86,7 +86,7 @@ impl Proposals {
         }
     }
 
-    /// Whether a decision waits for a disk, or for the gate.
+    /// Returns true if a decision waits for a disk, or for the gate.
     pub fn is_deciding(&self) -> bool {
         self.pending.iter().any(Proposal::is_deciding)
     }

@@ -23,7 +23,7 @@ const REOPEN_GRACE: Duration = Duration::from_secs(1);
 const DEBOUNCE: Duration = Duration::from_millis(150);
 
 impl Proposals {
-    /// Whether any waits for a decision.
+    /// Returns true if any waits for a decision.
     pub fn is_any_pending(&self) -> bool {
         !self.pending.is_empty()
     }

@@ -181,14 +181,14 @@ impl Original {
     }
 }
 
-/// Whether the file has this very text.
+/// Returns true if the file has this very text.
 pub fn holds(path: &Path, text: &str) -> bool {
     let has_its_length = |data: Metadata| data.is_file() && data.len() == text.len() as u64;
     fs::metadata(path).is_ok_and(has_its_length)
         && fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes())
 }
 
-/// Whether standard output is this file.
+/// Returns true if standard output is this file.
 #[cfg(unix)]
 pub fn is_output(path: &Path) -> bool {
     use std::os::fd::AsFd;
@@ -248,7 +248,8 @@ fn plain() -> Option<Permissions> {
     Some(Permissions::from_mode(0o666))
 }
 
-/// Whether `new` can be renamed over the old file: it has its owner now, and that had no other names.
+/// Returns true if `new` can be renamed over the old file: it has its owner now, and that had no
+/// other names.
 #[cfg(unix)]
 fn takes_over(new: &File, old: &Metadata) -> bool {
     use std::os::unix::fs::{MetadataExt, fchown};

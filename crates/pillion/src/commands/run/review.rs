@@ -89,7 +89,7 @@ pub fn arguments(
     }
 }
 
-/// Whether it is to print an answer and to end.
+/// Returns true if it is to print an answer and to end.
 fn prints(own: &[OsString]) -> bool {
     let options = own.iter().take_while(|word| *word != "--");
     options

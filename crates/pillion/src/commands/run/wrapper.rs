@@ -95,7 +95,8 @@ fn only_wrappers(is_bare: bool, agent: Dialect, wrapper: &Path) -> Failure {
     }
 }
 
-/// Whether a script says that it runs `pillion run`. One that hides it is noticed when it has.
+/// Returns true if a script says that it runs `pillion run`. One that hides it is noticed when it
+/// has.
 fn runs_pillion(path: &Path) -> bool {
     let script = program::script(path);
     script.is_some_and(|script| script.lines().any(calls_run))

@@ -55,7 +55,7 @@ fn changed(line: usize) -> Refused {
     }
 }
 
-/// Whether something of ours is in it.
+/// Returns true if something of ours is in it.
 pub fn is_installed(text: &str) -> bool {
     text.lines().any(|line| line == BEGIN)
 }

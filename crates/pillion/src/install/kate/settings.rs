@@ -60,7 +60,7 @@ fn changed() -> Refused {
     }
 }
 
-/// Whether something of ours is in it.
+/// Returns true if something of ours is in it.
 pub fn is_installed(text: &str) -> bool {
     ours(text).is_ok_and(|found| found.is_some())
 }
@@ -235,7 +235,7 @@ fn server(record: &Record) -> String {
     )
 }
 
-/// Whether a language of the user's is served by Pillion.
+/// Returns true if a language of the user's is served by Pillion.
 fn uses_ours(entry: &Value) -> bool {
     entry.get("use").and_then(Value::as_str) == Some(SERVER)
 }

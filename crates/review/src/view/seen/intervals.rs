@@ -41,7 +41,7 @@ impl Intervals {
         (gap < range.end).then_some(gap)
     }
 
-    /// Whether all of `range` is in the set.
+    /// Returns true if all of `range` is in the set.
     pub fn covers(&self, range: Range<usize>) -> bool {
         self.first_gap(range).is_none()
     }

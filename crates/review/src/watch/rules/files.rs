@@ -33,7 +33,7 @@ impl Outside {
         self.stamps.insert(file, stamp);
     }
 
-    /// Whether one of the files is not what it was.
+    /// Returns true if one of the files is not what it was.
     pub fn has_changed(&self) -> bool {
         let mut stamps = self.stamps.iter();
         stamps.any(|(file, known)| Stamp::of(file) != *known)

@@ -18,7 +18,7 @@ fn folder_with(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Whether a file below `root` is ignored, asked as the walk does: from folder to folder.
+/// Returns true if a file below `root` is ignored, asked as the walk does: from folder to folder.
 fn is_ignored(root: &Path, excludes: Option<&Path>, file: &str) -> bool {
     let outside = &mut Outside::default();
     let mut folder = root.to_owned();

@@ -56,7 +56,7 @@ impl Seen {
         write_whole(&mut self.file, &self.text)
     }
 
-    /// Whether the path still names this very file.
+    /// Returns true if the path still names this very file.
     #[cfg(unix)]
     pub fn is_at(&self, path: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;
@@ -86,7 +86,7 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Whether there is a link, a folder, a pipe or a device.
+/// Returns true if there is a link, a folder, a pipe or a device.
 pub fn is_something_else(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|data| !data.is_file())
 }
