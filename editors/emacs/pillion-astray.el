@@ -20,7 +20,7 @@
   "Keys that follow each other within so many seconds are one text.")
 
 (defun pillion-astray-p (diff)
-  "Whether a key for DIFF was meant for what had the focus before.
+  "Return non-nil if a key for DIFF was meant for what had the focus before.
 That is any key of the first second, and those that follow it quickly."
   (let ((came-at (pillion-diff-came-at diff)))
     (and came-at

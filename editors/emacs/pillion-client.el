@@ -14,13 +14,13 @@
 (require 'pillion-json)
 
 (defconst pillion-client--start-timeout 10
-  "How many seconds Pillion may take to start, while Emacs is not busy itself.")
+  "Seconds that Pillion may take to start, while Emacs itself is not busy.")
 
 (defconst pillion-client--end-timeout 2
-  "How many seconds it may take to exit when asked to.")
+  "Seconds that Pillion may take to exit when asked to.")
 
 (defconst pillion-client--answer-timeout 2
-  "How many seconds a command waits for an answer.")
+  "Seconds that a command waits for an answer.")
 
 (defconst pillion-client--max-retries 5
   "How often a companion that exits early is restarted.")
@@ -32,7 +32,7 @@
   "One of `stopped', `starting', `running' and `stopping'.")
 
 (defvar pillion-client-state nil
-  "What is known about the running companion, as a property list.
+  "The state of the running companion, as a property list.
 It has `:version', `:port', `:pid', `:agents', `:mentions',
 `:warnings', `:notes', `:pending' and `:files'.")
 
@@ -49,7 +49,7 @@ It has `:version', `:port', `:pid', `:agents', `:mentions',
   "Run when agents, diffs or warnings have changed.")
 
 (defvar pillion-client-handlers nil
-  "What answers requests of Pillion: pairs of a method and a function.
+  "The handlers of requests from Pillion: pairs of a method and a function.
 The function takes the parameters, and returns the result or signals
 an error whose message the agent gets.")
 
@@ -63,11 +63,11 @@ an error whose message the agent gets.")
 (defvar pillion-client--restart-wanted nil)
 
 (defun pillion-client-running-p ()
-  "Whether the companion serves agents."
+  "Return non-nil if the companion serves agents."
   (eq pillion-client-phase 'running))
 
 (defun pillion-client-get (field)
-  "What is known as FIELD about the running companion."
+  "Return FIELD of the running companion's state."
   (plist-get pillion-client-state field))
 
 (defun pillion-client-notify (method params)
@@ -168,7 +168,7 @@ If there is none, signal an error for the person."
 ;;; Its life
 
 (defun pillion-client--stderr ()
-  "What the companion wrote to its standard error."
+  "Return the text that the companion wrote to its standard error."
   (let ((buffer (seq-find #'get-buffer '("*pillion stderr*" " *pillion stderr*"
                                          "*[pillion] stderr*" " *[pillion] stderr*"))))
     (if buffer

@@ -17,10 +17,10 @@
 (declare-function extract-rectangle-bounds "rect" (start end))
 
 (defconst pillion-context--delay 0.05
-  "How many seconds of rest come before what changed is read.")
+  "Seconds of rest before changes are read.")
 
 (defconst pillion-context--shown 10
-  "How many files agents see.")
+  "The number of files that agents see.")
 
 (defconst pillion-context--max-selected 16400
   "Agents see 16,384 characters; a few more show that the text is truncated.")
@@ -128,7 +128,7 @@
     text))
 
 (defun pillion-context-selection (buffer point)
-  "What is selected in BUFFER, in which POINT is: text and place, or nil."
+  "Return the selection in BUFFER, in which POINT is: text and place, or nil."
   (with-current-buffer buffer
     (save-restriction
       (widen)
@@ -151,7 +151,7 @@
         (t (with-current-buffer buffer (point)))))
 
 (defun pillion-context--complete (entry)
-  "What is reported of ENTRY, the file that has the focus or had it last."
+  "Return the report of ENTRY, the file that has the focus or had it last."
   (let* ((buffer (if (and (buffer-live-p pillion-context--buffer)
                           (eq (pillion-base pillion-context--buffer) (car entry)))
                      pillion-context--buffer
@@ -167,7 +167,7 @@
 ;;; Sending
 
 (defun pillion-context--params ()
-  "What is reported to Pillion."
+  "Return the report to Pillion."
   (let ((is-first t))
     `( :openFiles
        ,(vconcat

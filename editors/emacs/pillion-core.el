@@ -40,7 +40,7 @@ without arguments that returns one."
                  function))
 
 (defcustom pillion-trust 'unset
-  "Whether you trust the workspace.
+  "Your trust in the workspace.
 This overrides the agent's own question about trusted folders, so
 it is sent only if you set it."
   :type '(choice (const :tag "Let the agent ask" unset)
@@ -49,7 +49,7 @@ it is sent only if you set it."
 
 (defcustom pillion-agents
   '(("claude" "claude") ("gemini" "gemini") ("opencode" "opencode") ("qwen" "qwen"))
-  "What `pillion-run' starts, by name: a command as a list of words."
+  "The agents that `pillion-run' starts: a name and a command as a list of words."
   :type '(alist :key-type string :value-type (repeat string)))
 
 (defcustom pillion-terminal-backend 'auto
@@ -66,7 +66,7 @@ it is sent only if you set it."
   :type 'number)
 
 (defcustom pillion-terminal-auto-close t
-  "Whether the terminal closes when the agent exits successfully."
+  "Non-nil means that the terminal closes when the agent exits successfully."
   :type 'boolean)
 
 (defcustom pillion-diff-function #'pillion-diff-two-windows
@@ -85,7 +85,7 @@ windows of the selected frame, whose configuration is restored later."
                  (const :tag "One above the other" stacked)))
 
 (defcustom pillion-diff-keep-terminal-focus t
-  "Whether the focus stays in a terminal when a proposal opens.
+  "Non-nil means that the focus stays in a terminal when a proposal opens.
 The terminal then stays beside it."
   :type 'boolean)
 
@@ -188,14 +188,14 @@ The terminal then stays beside it."
 (defvar transient--prefix)
 
 (defun pillion-mid-input-p ()
-  "Whether a key sequence or an answer to a prompt was begun."
+  "Return non-nil in the middle of a key sequence or of an answer to a prompt."
   (or (active-minibuffer-window)
       (> (recursion-depth) 0)
       cursor-in-echo-area
       (> (length (this-single-command-keys)) 0)))
 
 (defun pillion-busy-p ()
-  "Whether a change of windows would spoil what the person does."
+  "Return non-nil if a change of windows would disturb the person's work."
   (or (pillion-mid-input-p)
       defining-kbd-macro
       executing-kbd-macro
@@ -204,7 +204,7 @@ The terminal then stays beside it."
       pillion--in-command))
 
 (defun pillion-typing-p ()
-  "Whether the person typed or moved just now."
+  "Return non-nil if the person has just typed or moved."
   (let ((idle (current-idle-time)))
     ;; Emacs itself counts its start as input.
     (and (> num-input-keys 0)
@@ -215,7 +215,7 @@ The terminal then stays beside it."
                   pillion-typing-delay))))))
 
 (defun pillion-frame-drawn-p (frame)
-  "Whether a person can see what is drawn on FRAME."
+  "Return non-nil if a person can see what is drawn on FRAME."
   (and (frame-live-p frame)
        (eq (frame-visible-p frame) t)
        (not (equal (terminal-name (frame-terminal frame)) "initial_terminal"))

@@ -79,7 +79,7 @@ It has SEVERITY, TEXT, and perhaps SOURCE and CODE."
             (lambda (a b) (< (plist-get a :severity) (plist-get b :severity)))))))
 
 (defun pillion-diagnostics-answer (params)
-  "What an agent asks for with PARAMS."
+  "Return the diagnostics that an agent asks for with PARAMS."
   (let ((wanted (plist-get params :uri))
         (left pillion-diagnostics--max)
         (files nil))

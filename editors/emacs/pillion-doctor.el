@@ -14,7 +14,7 @@
 (require 'pillion-roots)
 
 (defun pillion-doctor-status ()
-  "What Pillion is doing, in words."
+  "Return the state of Pillion in words."
   (if (not (pillion-client-running-p))
       (if (eq pillion-client-phase 'stopped)
           "not running. Hint: M-x pillion-start"
@@ -32,7 +32,7 @@
                                       (pillion-client-get :notes) "")))))))
 
 (defun pillion-doctor--facts ()
-  "What the package knows about itself, one item per line."
+  "Return the facts that the package knows about itself, one per line."
   (let ((roots (pillion-roots-list)))
     (delq nil
           `(,(format "Pillion for Emacs %s, Emacs %s" pillion-version emacs-version)

@@ -30,7 +30,7 @@
           hunks))
 
 (defun pillion-hunks--request (original text)
-  "What the program is asked, to compare ORIGINAL with TEXT."
+  "Return the request that compares ORIGINAL with TEXT."
   (list :original original :content (pillion-valid text)))
 
 (defun pillion-hunks-ask (original text answer)

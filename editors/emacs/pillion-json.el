@@ -50,15 +50,15 @@
     (pillion-json--parse)))
 
 (defun pillion-json-needed-p ()
-  "Whether the parser of this Emacs refuses NUL."
+  "Return non-nil if the parser of this Emacs refuses NUL."
   (not (ignore-errors (json-parse-string "\"\\u0000\""))))
 
 (defconst pillion-json--long 65536
   "More bytes than this are put together before they are looked at.")
 
 (defun pillion-json--missing (input)
-  "How many bytes come after INPUT until its last message is complete.
-Zero if it is short."
+  "Return the number of bytes that are missing from the last message of INPUT.
+Zero if few are missing."
   (let ((at 0) (missing 0))
     (while (string-match "Content-Length: *\\([0-9]+\\)\r\n\\(?:[^\r\n]+\r\n\\)*\r\n" input at)
       (setq at (match-end 0)

@@ -18,7 +18,7 @@
   :group 'pillion)
 
 (defvar pillion-notes--history nil
-  "What was written to agents before.")
+  "The texts that were written to agents before.")
 
 (defun pillion-notes--overlays (buffer)
   "The overlays of the notes in BUFFER, in the order of their lines."
@@ -30,7 +30,7 @@
             (lambda (a b) (< (overlay-start a) (overlay-start b)))))))
 
 (defun pillion-notes-count (diff)
-  "How many notes are on DIFF."
+  "Return the number of notes on DIFF."
   (length (pillion-notes--overlays (pillion-diff-buffer diff))))
 
 (defun pillion-notes--read (prompt &optional former)

@@ -16,7 +16,7 @@
 (require 'pillion-wait)
 
 (defun pillion-offer--free-p (diff)
-  "Whether DIFF may be shown now; `never' if it is no longer pending."
+  "Return non-nil if DIFF may be shown now; `never' if it is no longer pending."
   (cond ((or (not (pillion-diff--pending-p diff)) (pillion-diff-config diff)) 'never)
         ((pillion-busy-p) nil)
         ((seq-some (lambda (it) (and (not (eq it diff)) (pillion-view-shown-p it)))
@@ -65,11 +65,11 @@ and draws no other."
                  (pillion-diff-agent diff) (pillion-proposal-name diff))))
 
 (defun pillion-offer-waiting ()
-  "How many proposals are out of sight."
+  "Return the number of proposals that are out of sight."
   (seq-count (lambda (it) (not (pillion-view-shown-p it))) pillion-diff--pending))
 
 (defun pillion-offer-mode-line ()
-  "What stays in the mode line while proposals are out of sight."
+  "Return the text of the mode line for proposals that are out of sight."
   (let ((count (pillion-offer-waiting)))
     (if (zerop count)
         ""

@@ -48,7 +48,7 @@
   (seq-find (lambda (it) (equal (pillion-diff-id it) id)) pillion-diff--pending))
 
 (defun pillion-diff--pending-p (diff)
-  "Whether DIFF waits for a decision."
+  "Return non-nil if DIFF waits for a decision."
   (and diff (memq diff pillion-diff--pending)))
 
 (defvar-local pillion-diff--mine nil
@@ -128,7 +128,7 @@ After other changes of TEXT, nobody knows whether all of it is there."
        (car (pillion-diff-merged diff))))
 
 (defun pillion-proposal--unsaved-remark (diff)
-  "What there is to say about what the person has not saved of DIFF, or nil."
+  "Return a remark on what is unsaved in the file of DIFF, or nil."
   (let ((open (pillion-proposal-unsaved diff)))
     (cond ((null open) nil)
           ((equal (pillion-proposal-merged diff (pillion-text-of-buffer (pillion-diff-buffer diff)))
@@ -162,7 +162,7 @@ After other changes of TEXT, nobody knows whether all of it is there."
                                 (pillion-diff-remarks diff) ""))))))
 
 (defun pillion-proposal--seen (diff)
-  "How many hunks of DIFF were on the screen, or nothing if all were."
+  "Return the count of seen hunks of DIFF as text, empty if all were seen."
   (let ((count (pillion-diff-seen-count diff)) (all (length (pillion-diff-parts diff))))
     (if (and count (< count all)) (format " | seen %d/%d" count all) "")))
 

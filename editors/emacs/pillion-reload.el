@@ -27,10 +27,10 @@
   "The same of an empty one: who truncates a file is about to write it.")
 
 (defconst pillion-reload--max-comparing 0.5
-  "How many seconds it may take to find what changed in a buffer.")
+  "Seconds that finding the changes in a buffer may take.")
 
 (defvar pillion-reload--expected nil
-  "What agents are about to write: lists of a path, the time until then and a text.
+  "The files that agents will write: lists of a path, a deadline and a text.
 The fourth element is what the person's buffer had when that was merged into it.")
 (defvar pillion-reload--timer nil)
 (defvar pillion-reload--is-waiting nil)
@@ -39,13 +39,13 @@ The fourth element is what the person's buffer had when that was merged into it.
   "The modification time of the file when the person was last notified.")
 
 (defun pillion-reload--wanted-p ()
-  "Whether agents may write."
+  "Return non-nil if agents may write."
   (or (pillion-client-get :agents) pillion-reload--expected))
 
 ;;; Reading again
 
 (defun pillion-reload--expectation (path)
-  "What is expected to be written to PATH."
+  "Return the entry of the text that is about to be written to PATH."
   (or (assoc path pillion-reload--expected)
       (assoc (file-truename path) pillion-reload--expected)))
 
@@ -178,7 +178,7 @@ Two markers, each with whether it is where a line begins or ends."
 (defvar-local pillion-reload--before-empty nil
   "Where windows were before the file was empty, and when that was.")
 (defvar-local pillion-reload--was-empty nil
-  "Whether the buffer was empty when it began to be read again.")
+  "Non-nil if the buffer was empty when reading it again began.")
 
 (defun pillion-reload--before-revert ()
   "Note where windows are, before the buffer may become empty."
@@ -196,7 +196,7 @@ Two markers, each with whether it is where a line begins or ends."
         (pillion-reload--go-back places)))))
 
 (defun pillion-reload--stale-p (&optional no-confirm)
-  "Whether Auto-Revert has to act; NO-CONFIRM is as Emacs has it.
+  "Return non-nil if Auto-Revert has to act; NO-CONFIRM is as in Emacs.
 It does not while an agent is about to write the file: it would show
 what is half written."
   (and (not (pillion-reload--expectation buffer-file-name))
@@ -220,7 +220,7 @@ what is half written."
   (string-replace "\r" "\n" (string-replace "\r\n" "\n" text)))
 
 (defun pillion-reload--has-all-p (path buffer)
-  "Whether the file PATH is what was accepted, with all that BUFFER has."
+  "Return non-nil if file PATH has the accepted text, with all that BUFFER has."
   (pcase-let ((`(,_ ,_ ,text ,merged) (pillion-reload--expectation path)))
     (and merged
          (equal merged (pillion-text-of-buffer buffer))
@@ -232,7 +232,7 @@ what is half written."
                    (buffer-string)))))))
 
 (defun pillion-reload--conflicts-p (buffer path)
-  "Whether BUFFER would lose something if PATH was read."
+  "Return non-nil if BUFFER would lose something when PATH is read."
   (and (buffer-modified-p buffer)
        (not (pillion-reload--has-all-p path buffer))))
 

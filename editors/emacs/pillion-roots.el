@@ -15,7 +15,7 @@
 (require 'pillion-client)
 
 (defconst pillion-roots--marks '(".git" ".jj" ".hg" ".svn" ".bzr" ".pijul" "_darcs")
-  "What the folder of a repository contains.")
+  "The names that mark the folder of a repository.")
 
 (defvar pillion-roots-files-function #'ignore
   "Returns the files to report, the one used last first.")
@@ -32,7 +32,7 @@
        (directory-file-name (file-truename folder))))
 
 (defun pillion-roots--workspace-p (folder)
-  "Whether FOLDER may be reported to agents at all."
+  "Return non-nil if FOLDER may be reported to agents at all."
   (and folder
        (not (equal folder (directory-file-name (file-name-directory folder))))
        (not (equal folder (pillion-roots--real "~/")))))

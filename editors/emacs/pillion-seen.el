@@ -65,7 +65,7 @@ A keyboard repeats ten times a second, and most commands are two keys.")
     (list buffer (buffer-chars-modified-tick buffer) start (window-hscroll window))))
 
 (defun pillion-seen--view (diff window)
-  "What is in WINDOW of DIFF, and how: the same again is no news."
+  "Return the state of WINDOW of DIFF; an equal one is no news."
   (list (pillion-diff-revision diff) (window-point window) (window-body-height window)
         (window-body-width window) (pillion-seen--sight window (window-start window))))
 
@@ -137,7 +137,7 @@ A key that is held down gives the same command again and again."
        (max 0 (truncate (* 1000 (- begun-at (pillion-diff-seen-since diff)))))))
 
 (defun pillion-seen (diff is-typed)
-  "What the person who decides saw of DIFF; IS-TYPED if they typed that."
+  "Return what the person saw of DIFF; IS-TYPED if they typed the decision."
   `( :drawnMs ,(pillion-seen--drawn-ms diff (pillion-seen--note-decision))
      :typed ,(if is-typed t :json-false)
      :hunks ,(pillion-seen--hunks diff)))
@@ -156,7 +156,7 @@ What undo brings back may be anybody's."
       (overlay-put overlay 'pillion-unseen (and is-others (list (cons 0 size)))))))
 
 (defun pillion-seen--on-change (overlay is-after &rest _)
-  "What is in the hunk of OVERLAY may change, or has if IS-AFTER.
+  "Note that the hunk of OVERLAY is about to change, or has if IS-AFTER.
 Some commands report all of the buffer as changed."
   (when (overlay-get overlay 'pillion-unseen)
     (let ((text (buffer-substring-no-properties (overlay-start overlay) (overlay-end overlay))))
@@ -170,7 +170,7 @@ Some commands report all of the buffer as changed."
     (pillion-seen--touch overlay)))
 
 (defun pillion-seen--common (one other)
-  "How many characters ONE and OTHER begin with that are the same."
+  "Return the length of the common beginning of ONE and OTHER."
   (let ((compared (compare-strings one nil nil other nil nil)))
     (if (eq compared t) (length one) (1- (abs compared)))))
 
@@ -195,7 +195,7 @@ Some commands report all of the buffer as changed."
                     "\n"))))
 
 (defun pillion-seen--needed (diff hunk old new)
-  "What has to be seen of HUNK of DIFF, which is at OLD and at NEW.
+  "Return the parts of HUNK of DIFF that must be seen; it is at OLD and at NEW.
 Pairs of positions, counted from its beginning.  Of a line in place of
 another, that is what differs."
   (let ((all (- (cdr new) (car new))))
@@ -256,7 +256,7 @@ Where the original is in no window, its lines cannot be."
                      hunks old new))))
 
 (defun pillion-seen-forget (diff)
-  "What was seen of DIFF is another revision."
+  "Forget what was seen of DIFF: it has another revision now."
   (dolist (it (pillion-diff-parts diff))
     (when (overlay-get it 'pillion-removed)
       (delete-overlay (overlay-get it 'pillion-removed)))
@@ -362,7 +362,7 @@ Nil if there is nothing."
         (set-window-hscroll nil (- column pillion-seen--margin))))))
 
 (defun pillion-seen--has-unseen (diff)
-  "Whether something of DIFF was not on the screen."
+  "Return non-nil if some of DIFF was not on the screen."
   (pillion-seen-next diff 1))
 
 ;;;###autoload

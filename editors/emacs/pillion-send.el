@@ -86,7 +86,7 @@
                 (mapcar (lambda (it) (plist-get it :name)) (pillion-client-get :agents)))))
 
 (defun pillion-send--mention-p (agent terminal)
-  "Whether AGENT, perhaps in TERMINAL, is to be sent a mention.
+  "Return non-nil if AGENT, perhaps in TERMINAL, gets a mention.
 Pillion chooses the session, so it has to be the one in the terminal."
   (let ((names (pillion-send--mentioned))
         (wanted (if terminal (buffer-local-value 'pillion-terminal-agent terminal) agent)))

@@ -28,7 +28,7 @@
 (defvar eat-terminal)
 
 (defconst pillion-terminal--start-timeout 3
-  "How many seconds an agent waits for Pillion's variables.")
+  "Seconds that an agent waits for Pillion's variables.")
 
 (defconst pillion-terminal--modes '(term-mode vterm-mode eat-mode shell-mode eshell-mode)
   "The major modes in which agents run.")
@@ -47,7 +47,7 @@
 (defvar pillion-terminal--clock 0)
 
 (defun pillion-terminal-buffer-p (buffer)
-  "Whether BUFFER is a terminal with a living process."
+  "Return non-nil if BUFFER is a terminal with a living process."
   (and (memq (buffer-local-value 'major-mode buffer) pillion-terminal--modes)
        (or (eq (buffer-local-value 'major-mode buffer) 'eshell-mode)
            (process-live-p (get-buffer-process buffer)))))

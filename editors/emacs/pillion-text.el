@@ -117,7 +117,7 @@
       (kill-buffer source))))
 
 (defun pillion-text-remarks (original proposed)
-  "What changed from ORIGINAL to PROPOSED and is not visible in the lines."
+  "Return how PROPOSED differs from ORIGINAL where the lines do not show it."
   (let* ((before (pillion-text-decode original))
          (after (pillion-text-decode proposed))
          (names ["LF" "CRLF" "CR"])

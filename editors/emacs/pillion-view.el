@@ -26,7 +26,7 @@
 ;;; Windows
 
 (defun pillion-view-shown-p (diff)
-  "Whether the proposal of DIFF is in a window that is drawn."
+  "Return non-nil if the proposal of DIFF is in a window that is drawn."
   (seq-some (lambda (window) (pillion-frame-drawn-p (window-frame window)))
             (get-buffer-window-list (pillion-diff-buffer diff) nil t)))
 
@@ -35,7 +35,7 @@
   (buffer-local-value 'pillion-diff--mine (window-buffer (selected-window))))
 
 (defun pillion-view--side-p (window)
-  "Whether WINDOW is at a side of its frame, out of the way."
+  "Return non-nil if WINDOW is at a side of its frame, out of the way."
   (window-parameter window 'window-side))
 
 (defun pillion-view--split (window)
@@ -188,7 +188,7 @@ Nil if it cannot be shown now without disturbing them."
       (set-window-next-buffers window (seq-filter #'buffer-live-p after)))))
 
 (defun pillion-view--untouched-p (diff)
-  "Whether the windows of DIFF are as they were made, or some of them."
+  "Return non-nil if some windows of DIFF are left and none was rearranged."
   (let ((now (window-list (pillion-diff-frame diff) 'no-mini)))
     (and (seq-some #'window-live-p (pillion-diff-windows diff))
          (null (seq-difference now (pillion-diff-arrangement diff) #'eq))

@@ -13,7 +13,7 @@
 (require 'pillion-core)
 
 (defconst pillion-watch--poll 10
-  "How many seconds pass between two looks where nothing is reported.")
+  "Seconds between two looks at a folder that reports nothing.")
 
 (defvar pillion-watch--folders nil
   "Pairs of a folder and its watch, which is nil where there is none.")
