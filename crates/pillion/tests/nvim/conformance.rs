@@ -60,8 +60,10 @@ each_neovim! {
         while !running.is_finished() {
             if asked.exists() {
                 world.nvim.lua::<()>(
+                    // One that goes may take another along.
                     "for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-                       if vim.b[buf].pillion_diff ~= nil then vim.cmd('bwipeout! ' .. buf) end
+                       local is_valid = vim.api.nvim_buf_is_valid(buf)
+                       if is_valid and vim.b[buf].pillion_diff ~= nil then vim.cmd('bwipeout! ' .. buf) end
                      end",
                     json!([]),
                 );

@@ -37,9 +37,7 @@ fn wait_shown(world: &World, wanted: &str) {
         return last and last:find(..., 1, true) and last or nil";
     let all: String = world.nvim.wait_for(&wanted, code, json!([wanted]));
     let pane = world.nvim.pane();
-    pane.wait_until("all of the message", SOON, |screen| {
-        words_on(screen).contains(&all)
-    });
+    pane.wait_until(&all, SOON, |screen| words_on(screen).contains(&all));
 }
 
 /// Changes that are doubted for one, two and four reasons, and one word of each of these.
