@@ -215,7 +215,9 @@ define-command -hidden pillion-forget %{
     set-option window pillion_reason ''
 }
 
-define-command -hidden pillion-display -params 1 %{
+# A window may load a module, and what is left of a command is lost in Kakoune 2026.05 while others are defined. What is
+# within another command is not.
+define-command -hidden pillion-display -params 1 %{ evaluate-commands %{
     # These keys are not the person's.
     set-option global pillion_was %opt{pillion_rest}
     buffer %arg{1}
@@ -225,7 +227,7 @@ define-command -hidden pillion-display -params 1 %{
     execute-keys vv
     set-option window pillion_rest %opt{pillion_was}
     echo -- "%opt{pillion_title}: :w accepts, :q rejects"
-}
+} }
 # Fails unless nothing that the person does in this client is interrupted by another buffer.
 define-command -hidden pillion-at-rest %{ evaluate-commands %sh{
     case "$kak_opt_pillion_rest  $kak_opt_pillion_recording " in
@@ -276,7 +278,7 @@ define-command -hidden pillion-watch -params 3..4 %{
 }
 # Removes the buffer of a settled proposal once nobody is busy in it: its number, its buffer, how to know that nobody is,
 # what is shown next in the pane for proposals, and what a person is told who is busy.
-define-command -hidden pillion-clear -params 5 %{
+define-command -hidden pillion-clear -params 5 %{ evaluate-commands %{
     set-option global pillion_busy
     try %{ evaluate-commands -buffer %arg{2} %{ set-option buffer pillion_settled true } }
     pillion-everywhere "pillion-watch %arg{1} %arg{3} pillion-go-on %arg{4}"
@@ -286,7 +288,7 @@ define-command -hidden pillion-clear -params 5 %{
             [ -z "$5" ] || printf 'try %%{ evaluate-commands -client %s %%{ echo -markup -- %%arg{5} } }\n' "$client"
         done
     }
-}
+} }
 # In the pane for proposals the next one is shown; without one it closes. Anywhere else Kakoune goes back itself.
 define-command -hidden pillion-go-on -params 0..1 %{ evaluate-commands %sh{
     case "$kak_client $1" in
@@ -295,7 +297,7 @@ define-command -hidden pillion-go-on -params 0..1 %{ evaluate-commands %sh{
     esac
 } }
 define-command pillion-show -docstring 'show the pending proposal' %{
-    try %{ buffer %opt{pillion_waiting} } catch %{ fail 'pillion: no proposal is pending' }
+    try %{ evaluate-commands -buffer %opt{pillion_waiting} nop } catch %{ fail 'pillion: no proposal is pending' }
     pillion-display %opt{pillion_waiting}
 }
 
@@ -504,10 +506,10 @@ define-command pillion-doctor -docstring 'explain why an agent does or does not 
 define-command pillion-status -docstring 'show which agents are connected' %{
     info -title Pillion -- %sh{ cat "$kak_opt_pillion_dir/out/status" 2>/dev/null || echo 'Pillion is not running here' }
 }
-define-command pillion-help -docstring 'show the page about Pillion' %{
+define-command pillion-help -docstring 'show the page about Pillion' %{ evaluate-commands %{
     try %{ require-module doc }
     doc-render "%opt{pillion_module}/pillion.asciidoc"
-}
+} }
 define-command pillion-original -docstring 'show the file as it is, beside the proposal in this buffer' %{
     pillion-page original %sh{
         cat "$kak_opt_pillion_dir/out/$kak_opt_pillion_id-$kak_opt_pillion_revision-original" 2>/dev/null
