@@ -170,8 +170,7 @@ impl Proposal {
         texts.hides_after.map(|why| (why, size))
     }
 
-    /// Returns true if it is compared with the file as it was read last. Not after going back over
-    /// a merge.
+    /// Returns true if it is compared with the file as read last: not after going back over a merge.
     pub fn is_current(&self) -> bool {
         is_same(self.now.texts.original.as_ref(), self.disk.as_ref())
     }
@@ -250,8 +249,7 @@ impl Proposal {
         !self.hunks().is_empty() && self.hunks().iter().all(|hunk| hunk.out)
     }
 
-    /// Returns true if the file has CRLF and the proposal LF, so that line endings are not
-    /// compared.
+    /// Returns true if the file has CRLF and the proposal LF: then line endings are not compared.
     pub fn ignores_endings(&self) -> bool {
         self.now.texts.ignores_endings
     }
