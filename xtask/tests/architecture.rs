@@ -164,6 +164,40 @@ fn the_mcp_core_knows_no_transport() {
     forbid("crates/companion/src/mcp", &transports, &[]);
 }
 
+/// Where an agent is at home, its data and its behaviour; every other file that names one is listed.
+#[test]
+fn only_these_files_name_an_agent() {
+    let words = ["claude", "gemini", "qwen", "opencode"];
+    let homes = [
+        "crates/protocol/src/dialect/agents",
+        "crates/protocol/src/claude",
+        "crates/companion/src/agents",
+    ];
+    let names_one = |code: &str| {
+        let mut lines = code.lines().map(str::trim_start);
+        lines.any(|line| !line.starts_with("//") && words.iter().any(|word| line.contains(word)))
+    };
+    let mut found = read(&["crates/protocol/src", "crates/companion/src"], "rs");
+    found.retain(|source| !homes.iter().any(|home| source.path.starts_with(home)));
+    found.retain(|source| names_one(&source.code().to_lowercase()));
+    let mut found: Vec<_> = found.iter().map(|it| it.path.as_str()).collect();
+    found.sort_unstable();
+    let listed = "companion/src/asking.rs \
+        companion/src/endpoint/guard.rs \
+        companion/src/endpoint/websocket.rs \
+        companion/src/presence.rs \
+        companion/src/succession.rs \
+        protocol/src/dialect.rs \
+        protocol/src/dialect/place.rs \
+        protocol/src/lib.rs \
+        protocol/src/runs_code.rs";
+    let listed: Vec<_> = listed
+        .split(' ')
+        .map(|path| format!("crates/{path}"))
+        .collect();
+    assert_eq!(found, listed);
+}
+
 #[test]
 fn http_stays_at_the_edges() {
     let edges = [

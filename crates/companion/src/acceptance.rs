@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pillion_discovery::real_path;
-use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Decision, Dialect};
 use pillion_text::fingerprint;
 
@@ -53,11 +52,11 @@ impl Acceptance {
         let bytes = Original::read(&on_disk.leads_to)
             .ok()
             .and_then(|file| file.text);
-        let original = match self.agent.protocol() {
-            Protocol::Claude => bytes
+        let original = match self.agent.restores_line_ends() {
+            true => bytes
                 .clone()
                 .map(|bytes| line_endings::adapt(bytes, &self.as_written).original),
-            Protocol::Companion => bytes.clone(),
+            false => bytes.clone(),
         };
         let has_changed = self.has_changed(&on_disk, bytes.as_deref());
         // Written since, or not: a file that is as it was then does not have that text yet.

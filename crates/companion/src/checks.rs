@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, File};
 use tokio::time::timeout;
 
 use crate::acceptance::Acceptance;
+use crate::agents;
 use crate::diffs::TargetCheck;
 use crate::disk::{CHECK_TIMEOUT, Lane};
 use crate::editor::{Compares, Reply};
@@ -67,10 +67,7 @@ impl FileChecks {
         let check = move || {
             let target = check(&wanted.file_path);
             let result = target.map(|target| {
-                let target = match wanted.agent.protocol() {
-                    Protocol::Claude => target.adapted(&wanted.proposed),
-                    Protocol::Companion => target,
-                };
+                let target = agents::of(wanted.agent).adapt(target, &wanted.proposed);
                 match compares {
                     Compares::Hunks => target.compared(&wanted.proposed),
                     Compares::Text | Compares::Nothing => target,

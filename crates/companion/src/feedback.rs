@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use pillion_protocol::dialect::Protocol;
 use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Range};
 
@@ -123,7 +122,7 @@ impl Remark {
     pub(crate) fn is_taken(&self) -> bool {
         let fits = self.text.chars().count() <= MAX_TEXT;
         // The companion contract allows no context with a file that does not exist (C4.4).
-        let is_shown = self.is_there || self.agent.protocol() == Protocol::Claude;
+        let is_shown = self.is_there || self.agent.reads_selection_of_no_file();
         self.agent != Dialect::Script && fits && is_shown
     }
 

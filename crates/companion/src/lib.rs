@@ -7,6 +7,7 @@
 //! sockets nor clocks.
 
 mod acceptance;
+mod agents;
 mod asking;
 mod checks;
 mod clock;

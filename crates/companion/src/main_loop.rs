@@ -170,8 +170,8 @@ impl MainLoop {
                 is_models,
                 caller,
             } => {
-                let call = self.parse_call(&session, request, tool, arguments, is_models);
-                self.called(&session, call, caller, now);
+                let call = self.parse_call(&session, tool, arguments, is_models);
+                self.called(&session, request, call, caller, now);
                 self.release = Some(now + RELEASE_DELAY);
             }
             Event::CallCancelled { session, request } => {

@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::tokens::random_token;
 use pillion_protocol::Dialect;
-use pillion_protocol::dialect::Protocol;
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
@@ -27,6 +26,7 @@ pub(crate) use self::answer::Answer;
 use self::answer::{Error, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Success, write_push};
 use self::calls::Calls;
 pub(crate) use self::message::{Message, Request};
+use crate::agents::{self, AgentProtocol, Reply};
 use crate::event::{Event, Events};
 use crate::outbox;
 use crate::request_id::RequestId;
@@ -38,16 +38,9 @@ use crate::wire::Wire;
 /// ones know neither.
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// How long Claude Code may take from the end of its handshake until it listens to what the editor has
-/// to tell; on a busy machine it misses what comes at once.
-const SETTLE_TIME: Duration = Duration::from_secs(1);
-
-/// In a call's `_meta`, if Claude Code's model has asked for it.
-const MODELS_CALL: &str = "claudecode/toolUseId";
-
 const INITIALIZE: &str = "initialize";
 
-/// With this Claude Code tells its process.
+/// With this an agent tells its process.
 const IDE_CONNECTED: &str = "ide_connected";
 
 /// The server's side of MCP. Clones share its sessions.
@@ -141,10 +134,10 @@ impl Mcp {
             "ping" => Ok(Success::Value(json!({}))),
             "tools/list" => {
                 let protocol = self.protocol(&session);
-                if protocol == Protocol::Claude {
-                    self.settle(&session);
+                if let Some(time) = protocol.settle_time() {
+                    self.settle(&session, time);
                 }
-                Ok(Success::Value(toolset::list(protocol)))
+                Ok(Success::Value(toolset::list(protocol.tools())))
             }
             "tools/call" => {
                 let mut running = self.calls.begin(&session, &id);
@@ -221,8 +214,8 @@ impl Mcp {
         let name =
             name.ok_or_else(|| invalid("tools/call: name is missing or not a string".into()))?;
         let meta = params.get("_meta");
-        let is_models = meta.is_some_and(|meta| meta.get(MODELS_CALL).is_some());
-        let tool = toolset::find(protocol, name, is_models);
+        let is_models = meta.is_some_and(|meta| protocol.is_models(meta));
+        let tool = protocol.tool(name, is_models);
         let tool = tool.ok_or_else(|| invalid(format!("unknown tool {name:?}")))?;
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Map::new(),
@@ -240,22 +233,29 @@ impl Mcp {
         };
         let stopping = || Error::new(INTERNAL_ERROR, "the companion is stopping");
         self.events.send(event).map_err(|_| stopping())?;
-        let answer = async { answer.await.map_err(|_| stopping()) };
-        toolset::answer(protocol, tool, answer).await
+        let result = match protocol.patience(tool) {
+            Some(limit) => tokio::time::timeout(limit, answer).await.ok(),
+            None => Some(answer.await),
+        };
+        let reply = protocol.answer(tool, result.and_then(Result::ok));
+        Ok(match reply.ok_or_else(stopping)? {
+            Reply::Tool(result) => Some(Success::Tool(result)),
+            Reply::Blocks(texts) => Some(Success::Blocks(texts)),
+            Reply::Decision => None,
+        })
     }
 
     /// The agent is about to listen: what it was sent before is sent again.
-    fn settle(&self, session: &SessionId) {
+    fn settle(&self, session: &SessionId, time: Duration) {
         let (mcp, session) = (self.clone(), Arc::clone(session));
         tokio::spawn(async move {
-            tokio::time::sleep(SETTLE_TIME).await;
+            tokio::time::sleep(time).await;
             mcp.tell(Event::Settled(session));
         });
     }
 
-    fn protocol(&self, session: &SessionId) -> Protocol {
-        let agent = self.sessions.agent(session);
-        agent.map_or(Protocol::Companion, Dialect::protocol)
+    fn protocol(&self, session: &SessionId) -> &'static dyn AgentProtocol {
+        agents::of(self.sessions.agent(session).unwrap_or(Dialect::Script))
     }
 
     /// The loop may be gone while the last requests are answered.
@@ -268,12 +268,12 @@ impl EventStream {
     /// Writes the next push to the end of `out`, as soon as there is one; whether there was: none
     /// comes when the session is over. Nothing is lost when this is dropped before it is done.
     pub(crate) async fn next(&mut self, out: &mut Vec<u8>) -> bool {
-        let push = self.stream.next().await;
-        let is_open = push.is_some();
-        if let Some(push) = push {
-            write_push(push, self.agent, out);
+        while let Some(push) = self.stream.next().await {
+            if write_push(push, self.agent, out) {
+                return true;
+            }
         }
-        is_open
+        false
     }
 }
 

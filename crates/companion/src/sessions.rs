@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
-use pillion_protocol::dialect::Protocol;
 
 use crate::outbox::Outbox;
 use crate::speaker::Connected;
@@ -240,11 +239,14 @@ impl Sessions {
             .collect()
     }
 
-    /// The agent of this protocol that was last active, of those that listen.
-    pub(crate) fn latest(&self, protocol: Protocol) -> Option<(SessionId, Dialect)> {
+    /// The agent of this kind that was last active, of those that listen.
+    pub(crate) fn latest(
+        &self,
+        is_wanted: impl Fn(Dialect) -> bool,
+    ) -> Option<(SessionId, Dialect)> {
         let table = self.lock();
         let listening = table.sessions.iter().filter(|(_, session)| {
-            session.streams > 0 && !session.is_ended && session.agent.protocol() == protocol
+            session.streams > 0 && !session.is_ended && is_wanted(session.agent)
         });
         let latest = listening.max_by_key(|(_, session)| (session.last_active, session.order));
         latest.map(|(id, session)| (Arc::clone(id), session.agent))

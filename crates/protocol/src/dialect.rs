@@ -201,6 +201,16 @@ impl Dialect {
         self.row().usual_command
     }
 
+    /// Returns true if its proposals lack the file's own line ends and encoding, and it restores them when it writes.
+    pub fn restores_line_ends(self) -> bool {
+        self.protocol() == Protocol::Claude
+    }
+
+    /// Returns true if it is told what is selected in a file that does not exist, too.
+    pub fn reads_selection_of_no_file(self) -> bool {
+        self.protocol() == Protocol::Claude
+    }
+
     /// Returns true if its prompt can be made to name a file.
     pub fn knows_mentions(self) -> bool {
         self.protocol() == Protocol::Claude

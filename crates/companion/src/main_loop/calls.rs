@@ -4,16 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::claude::hooks::{
-    self, AFTER_TURN, BEFORE_TURN, BEFORE_WRITE, NO_DECISION, Review,
-};
-use pillion_protocol::claude::tools::{self, CLOSE_ALL_DIFF_TABS, CLOSE_TAB, GET_DIAGNOSTICS};
-use pillion_protocol::dialect::Protocol;
-use pillion_protocol::diff::{self, CLOSE_DIFF, OPEN_DIFF, OpenDiff};
 use pillion_protocol::{Dialect, FileDiagnostics};
 use serde_json::{Map, Value};
 
 use super::MainLoop;
+use crate::agents::hooks::{self, NO_DECISION, Review};
+use crate::agents::{self, Open, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
 use crate::editor::{EditorEvent, Reply};
 use crate::event::Caller;
@@ -22,111 +18,59 @@ use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target;
 
-/// A call that can be served.
-pub(super) enum ToolCall {
-    Open(Proposal),
-    /// The one of this name: its path, unless the agent gave it one.
-    Close(String),
-    CloseAll,
-    /// Of this file, or of all; whether the agent's own program asks, and not its model.
-    Diagnostics(Option<String>, bool),
-    /// It is about to change a file.
-    BeforeWrite(hooks::Call),
-    /// The person has sent a prompt.
-    BeforeTurn(hooks::Call),
-    /// It has ended its turn, or a subagent its work.
-    AfterTurn(hooks::Call),
-}
-
 impl MainLoop {
     pub(super) fn parse_call(
         &self,
         session: &SessionId,
-        request: RequestId,
         tool: &str,
         arguments: Map<String, Value>,
         is_models: bool,
     ) -> Result<ToolCall, String> {
         let agent = self.sessions.agent(session);
         let agent = agent.ok_or("the session has ended")?;
-        Ok(match (agent.protocol(), tool) {
-            (Protocol::Companion, OPEN_DIFF) => {
-                let open = OpenDiff::from_arguments(arguments)?;
-                let (path, content) = (open.file_path, open.new_content);
-                ToolCall::Open(self.proposal(session, agent, path, content, None)?)
-            }
-            (Protocol::Companion, CLOSE_DIFF) => ToolCall::Close(diff::closed_file(arguments)?),
-            (Protocol::Claude, OPEN_DIFF) => {
-                let open = tools::OpenDiff::from_arguments(arguments)?;
-                let name = open.tab_name;
-                let tab = Some(Tab {
-                    name,
-                    request,
-                    drops_last_line_feed: self.sessions.does_drop_last_line_feed(session),
-                });
-                let (path, content) = (open.path, open.contents);
-                ToolCall::Open(self.proposal(session, agent, path, content, tab)?)
-            }
-            (Protocol::Claude, CLOSE_TAB) => ToolCall::Close(tools::closed_tab(arguments)?),
-            (Protocol::Claude, CLOSE_ALL_DIFF_TABS) => ToolCall::CloseAll,
-            (Protocol::Claude, GET_DIAGNOSTICS) => {
-                ToolCall::Diagnostics(tools::diagnosed_uri(arguments), !is_models)
-            }
-            (Protocol::Claude, BEFORE_WRITE) => {
-                ToolCall::BeforeWrite(hooks::Call::from_arguments(arguments))
-            }
-            (Protocol::Claude, BEFORE_TURN) => {
-                ToolCall::BeforeTurn(hooks::Call::from_arguments(arguments))
-            }
-            (Protocol::Claude, AFTER_TURN) => {
-                ToolCall::AfterTurn(hooks::Call::from_arguments(arguments))
-            }
-            (_, other) => return Err(format!("unknown tool {other:?}")),
-        })
+        agents::of(agent).parse(tool, arguments, is_models)
     }
 
     fn proposal(
         &self,
         session: &SessionId,
-        agent: Dialect,
-        file_path: String,
-        content: String,
-        tab: Option<Tab>,
+        request: RequestId,
+        open: Open,
     ) -> Result<Proposal, String> {
-        target::validate(&file_path)?;
+        let agent = self.sessions.agent(session);
+        let agent = agent.ok_or("the session has ended")?;
+        target::validate(&open.path)?;
+        let tab = open.tab.map(|name| Tab {
+            name,
+            request,
+            drops_last_line_feed: self.sessions.does_drop_last_line_feed(session),
+        });
         Ok(Proposal {
             session: Arc::clone(session),
             agent,
             agent_number: self.sessions.number(session),
-            file_path,
+            file_path: open.path,
             tab,
-            proposed: Arc::new(content),
+            proposed: Arc::new(open.content),
         })
     }
 
     pub(super) fn called(
         &mut self,
         session: &SessionId,
+        request: RequestId,
         call: Result<ToolCall, String>,
         caller: Caller,
         now: Instant,
     ) {
         let actions = match call {
-            Ok(ToolCall::Open(proposal)) => {
-                // Told now, the outcome before would settle this diff.
-                let outbox = self.sessions.outbox(session);
-                let former = outbox.and_then(|outbox| outbox.supersede(proposal.name()));
-                if let Some(former) = &former {
-                    self.written.withdraw(session, &former.file_path);
+            Ok(ToolCall::Open(open)) => match self.proposal(session, request, open) {
+                Ok(proposal) => self.open(session, proposal, caller, now),
+                Err(reason) => {
+                    let answer = Err(reason);
+                    vec![Action::Answer { caller, answer }]
                 }
-                // What was accepted as proposed needs no word: here is the newer proposal.
-                let edited = former.filter(|former| former.is_edited);
-                self.lose(proposal.agent, edited);
-                self.asking.proposed(session, &proposal.file_path);
-                let is_subagents = self.asking.is_of_subagent(session, &proposal.file_path);
-                self.turns.works(session, is_subagents, now);
-                self.diffs.open(proposal, caller, now)
-            }
+            },
             Ok(ToolCall::Close(name)) => self.close(session, &name, caller, now),
             Ok(ToolCall::CloseAll) => return self.close_all(session, caller, now),
             Ok(ToolCall::Diagnostics(uri, is_programs)) => {
@@ -163,6 +107,28 @@ impl MainLoop {
         self.perform(actions);
     }
 
+    fn open(
+        &mut self,
+        session: &SessionId,
+        proposal: Proposal,
+        caller: Caller,
+        now: Instant,
+    ) -> Vec<Action<Caller>> {
+        // Told now, the outcome before would settle this diff.
+        let outbox = self.sessions.outbox(session);
+        let former = outbox.and_then(|outbox| outbox.supersede(proposal.name()));
+        if let Some(former) = &former {
+            self.written.withdraw(session, &former.file_path);
+        }
+        // What was accepted as proposed needs no word: here is the newer proposal.
+        let edited = former.filter(|former| former.is_edited);
+        self.lose(proposal.agent, edited);
+        self.asking.proposed(session, &proposal.file_path);
+        let is_subagents = self.asking.is_of_subagent(session, &proposal.file_path);
+        self.turns.works(session, is_subagents, now);
+        self.diffs.open(proposal, caller, now)
+    }
+
     fn close(
         &mut self,
         session: &SessionId,
@@ -176,8 +142,7 @@ impl MainLoop {
             self.written.withdraw(session, &undelivered.file_path);
         }
         let agent = self.sessions.agent(session);
-        // In the other protocol the answer carries it.
-        if let Some(agent) = agent.filter(|agent| agent.protocol() == Protocol::Claude) {
+        if let Some(agent) = agent.filter(|agent| !agents::of(*agent).closing_returns_text()) {
             let edited = undelivered.clone().filter(|delivery| delivery.is_edited);
             self.lose(agent, edited);
         }
@@ -254,7 +219,7 @@ impl MainLoop {
     /// Mentions a file to the agent that was last active, of those whose prompt can name one.
     pub(super) fn mention(&self, path: &Path, lines: Option<(u32, u32)>) -> Option<Dialect> {
         let path = path.to_str()?.to_owned();
-        let (session, agent) = self.sessions.latest(Protocol::Claude)?;
+        let (session, agent) = self.sessions.latest(Dialect::knows_mentions)?;
         let outbox = self.sessions.outbox(&session)?;
         outbox.push_mention(Mention { path, lines });
         Some(agent)

@@ -7,18 +7,15 @@
 
 use std::iter;
 
-use pillion_protocol::claude::notifications::{AT_MENTIONED, SELECTION_CHANGED};
-use pillion_protocol::claude::tools::{DIFF_REJECTED, FILE_SAVED};
-use pillion_protocol::context::CONTEXT_UPDATE;
-use pillion_protocol::dialect::Protocol;
-use pillion_protocol::{Dialect, Outcome, claude};
+use pillion_protocol::Dialect;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::json::{BLOCK, append, append_plain, escaped_bytes};
 use super::message::Malformed;
+use crate::agents::{self, Message, ToolResult};
 use crate::diffs;
-use crate::outbox::{Delivery, Mention, Push};
+use crate::outbox::Push;
 use crate::request_id::RequestId;
 
 /// JSON-RPC's code for a request that is none here.
@@ -53,9 +50,6 @@ pub(super) enum Success {
     /// Text blocks, in the order in which the agent reads them.
     Blocks(Vec<String>),
 }
-
-/// What a tool came to: a call that fails is a result, too (C5.2).
-pub(super) type ToolResult = Result<diffs::Answer, String>;
 
 /// Why there is no result.
 #[derive(Debug, Serialize)]
@@ -271,39 +265,24 @@ fn write_blocks(out: &mut Vec<u8>, texts: &[String]) {
     out.extend_from_slice(b"]}");
 }
 
-/// Writes a push to the end of `out`: as a notification, or as the answer to the call that waits for it.
-pub(super) fn write_push(push: Push, agent: Dialect, out: &mut Vec<u8>) {
-    match push {
-        Push::Context(context) if agent.protocol() == Protocol::Claude => {
-            let params = claude::selection_changed(context.active_file(), agent);
-            write_notification(out, SELECTION_CHANGED, params);
-        }
-        Push::Context(context) => write_notification(out, CONTEXT_UPDATE, &*context),
-        Push::Mention(Mention { path, lines }) => {
-            let params = claude::at_mentioned(&path, lines, agent);
-            write_notification(out, AT_MENTIONED, params);
-        }
-        Push::Outcome(Delivery {
-            file_path,
-            tab,
-            outcome,
-            notes,
-            ..
-        }) => match tab {
-            Some(tab) => {
-                let blocks = match outcome {
-                    Outcome::Accepted { content, .. } => vec![FILE_SAVED.to_owned(), content],
-                    Outcome::Rejected => vec![DIFF_REJECTED.to_owned()],
-                };
-                Answer::new(tab.request, Ok(Success::Blocks(blocks))).write_to(out);
-            }
-            None => write_notification(
-                out,
-                outcome.method(),
-                outcome.into_params(file_path, &notes),
-            ),
+/// Writes a push to the end of `out`, if it can be told this agent.
+pub(super) fn write_push(push: Push, agent: Dialect, out: &mut Vec<u8>) -> bool {
+    let protocol = agents::of(agent);
+    let message = match push {
+        Push::Context(context) => protocol.context(context, agent),
+        Push::Outcome(delivery) => protocol.outcome(delivery),
+        Push::Mention(mention) => match protocol.mention(&mention, agent) {
+            Some(message) => message,
+            None => return false,
         },
+    };
+    match message {
+        Message::Notification(method, params) => write_notification(out, method, params),
+        Message::Answer(request, blocks) => {
+            Answer::new(request, Ok(Success::Blocks(blocks))).write_to(out);
+        }
     }
+    true
 }
 
 fn write_notification(out: &mut Vec<u8>, method: &str, params: impl Serialize) {

@@ -1,22 +1,9 @@
-//! The tools of each protocol: what is listed, and what a call comes to.
+//! What a session's agent is, by what it says of itself, and its list of tools.
 
-use std::time::Duration;
-
-use pillion_protocol::claude::hooks::{self, AFTER_TURN, BEFORE_TURN, BEFORE_WRITE, NO_DECISION};
-use pillion_protocol::claude::tools::{self, CLOSE_TAB, GET_DIAGNOSTICS, TAB_CLOSED};
-use pillion_protocol::dialect::Protocol;
-use pillion_protocol::{Dialect, SUITE_CLIENT, diff};
+use pillion_protocol::{Dialect, SUITE_CLIENT};
 use serde_json::{Map, Value, json};
 
-use super::answer::{Error, Success, ToolResult};
-use crate::diffs;
-
-/// How long an editor may search for problems: the agent goes on with its edit after a second, and after
-/// three times asks no more.
-const DIAGNOSTICS_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// What hooks call.
-const HOOKS: [&str; 3] = [BEFORE_WRITE, BEFORE_TURN, AFTER_TURN];
+use crate::agents::ListedTool;
 
 /// Whose session it is: several agents may present one token.
 pub(super) fn who(agent: Dialect, initialize: &Map<String, Value>) -> Dialect {
@@ -42,64 +29,9 @@ pub(super) fn drops_last_line_feed(agent: Dialect, initialize: &Map<String, Valu
 }
 
 /// What `tools/list` answers.
-pub(super) fn list(protocol: Protocol) -> Value {
-    let tools = match protocol {
-        Protocol::Companion => Vec::from(diff::listed()),
-        Protocol::Claude => Vec::from(tools::listed()),
-    };
-    let tool = |(name, description, schema): (&str, &str, Value)| json!({"name": name, "description": description, "inputSchema": schema});
+pub(super) fn list(tools: Vec<ListedTool>) -> Value {
+    let tool = |(name, description, schema): ListedTool| json!({"name": name, "description": description, "inputSchema": schema});
     json!({"tools": tools.into_iter().map(tool).collect::<Vec<Value>>()})
-}
-
-/// The tool of this name. What hooks call is there for nobody else.
-pub(super) fn find(protocol: Protocol, name: &str, is_models: bool) -> Option<&'static str> {
-    let names: &[_] = match protocol {
-        Protocol::Companion => &diff::NAMES,
-        Protocol::Claude => &tools::NAMES,
-    };
-    let hooks: &[_] = match protocol {
-        Protocol::Claude if !is_models => &HOOKS,
-        _ => &[],
-    };
-    let mut names = names.iter().chain(hooks).copied();
-    names.find(|tool| *tool == name)
-}
-
-/// What a call is answered with; nothing, if the answer is what the person decides.
-pub(super) async fn answer(
-    protocol: Protocol,
-    tool: &str,
-    result: impl Future<Output = Result<ToolResult, Error>>,
-) -> Result<Option<Success>, Error> {
-    if protocol == Protocol::Companion {
-        return result.await.map(Success::Tool).map(Some);
-    }
-    if tool == GET_DIAGNOSTICS {
-        let found = tokio::time::timeout(DIAGNOSTICS_TIMEOUT, result).await;
-        let found = match found {
-            Ok(Ok(Ok(diffs::Answer::Text(found)))) => found,
-            _ => "[]".to_owned(),
-        };
-        return Ok(Some(Success::Blocks(vec![found])));
-    }
-    if HOOKS.contains(&tool) {
-        let decision = match result.await {
-            Ok(Ok(diffs::Answer::Text(decision))) => decision,
-            // The agent asks in its terminal then, whatever its mode.
-            _ if tool == BEFORE_WRITE => hooks::ask(),
-            _ => NO_DECISION.to_owned(),
-        };
-        return Ok(Some(Success::Blocks(vec![decision])));
-    }
-    Ok(match result.await? {
-        Ok(diffs::Answer::Opened) => None,
-        Ok(diffs::Answer::ClosedAll(views)) => {
-            Some(Success::Blocks(vec![format!("CLOSED_{views}_DIFF_TABS")]))
-        }
-        // Whether it was open or not: the agent closes some twice, and some late.
-        _ if tool == CLOSE_TAB => Some(Success::Blocks(vec![TAB_CLOSED.to_owned()])),
-        result => Some(Success::Tool(result)),
-    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,136 @@
+//! How agents speak: one implementation for each protocol. What is not in here names no agent.
+
+mod claude;
+mod contract;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use pillion_protocol::claude::hooks;
+use pillion_protocol::dialect::Protocol;
+use pillion_protocol::{Dialect, IdeContext};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::diffs::Answer;
+use crate::outbox::{Delivery, Mention};
+use crate::request_id::RequestId;
+use crate::target::Target;
+
+/// A tool as it is listed: its name, what it does, and the schema of its arguments.
+pub(crate) type ListedTool = (&'static str, &'static str, Value);
+
+/// What a tool came to: a call that fails is a result, too (C5.2).
+pub(crate) type ToolResult = Result<Answer, String>;
+
+/// A call that can be served.
+pub(crate) enum ToolCall {
+    Open(Open),
+    /// The one of this name: its path, unless the agent gave it one.
+    Close(String),
+    CloseAll,
+    /// Of this file, or of all; whether the agent's own program asks, and not its model.
+    Diagnostics(Option<String>, bool),
+    /// It is about to change a file.
+    BeforeWrite(hooks::Call),
+    /// The person has sent a prompt.
+    BeforeTurn(hooks::Call),
+    /// It has ended its turn, or a subagent its work.
+    AfterTurn(hooks::Call),
+}
+
+/// What an agent wants to show.
+pub(crate) struct Open {
+    pub(crate) path: String,
+    pub(crate) content: String,
+    /// Its name, if it is answered when the person has decided.
+    pub(crate) tab: Option<String>,
+}
+
+/// What a call is answered with.
+pub(crate) enum Reply {
+    Tool(ToolResult),
+    /// Text blocks, in the order in which the agent reads them.
+    Blocks(Vec<String>),
+    /// What the person decides is the answer.
+    Decision,
+}
+
+/// What an agent is told.
+pub(crate) enum Message {
+    Notification(&'static str, Params),
+    /// The answer to a call that waits for it.
+    Answer(RequestId, Vec<String>),
+}
+
+pub(crate) enum Params {
+    /// Shared by all sessions.
+    Context(Arc<IdeContext>),
+    Value(Value),
+}
+
+impl Serialize for Params {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Context(context) => context.serialize(serializer),
+            Self::Value(value) => value.serialize(serializer),
+        }
+    }
+}
+
+/// What differs from protocol to protocol.
+pub(crate) trait AgentProtocol: Sync {
+    /// The tools that are listed.
+    fn tools(&self) -> Vec<ListedTool>;
+
+    /// The tool of this name. Some are there for the agent's own program only, and not for its model.
+    fn tool(&self, name: &str, is_models: bool) -> Option<&'static str>;
+
+    /// Whether the agent's model has asked for a call, by what its `_meta` says.
+    fn is_models(&self, meta: &Value) -> bool;
+
+    /// Reads a call.
+    fn parse(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        is_models: bool,
+    ) -> Result<ToolCall, String>;
+
+    /// What a target's text becomes, so that the person sees what will be written.
+    fn adapt(&self, target: Target, proposed: &str) -> Target;
+
+    /// For how long a call of this tool may wait, if not for as long as it takes.
+    fn patience(&self, tool: &str) -> Option<Duration>;
+
+    /// What a call is answered with; without a result, nothing came of it in time.
+    fn answer(&self, tool: &str, result: Option<ToolResult>) -> Option<Reply>;
+
+    /// How an outcome is told.
+    fn outcome(&self, delivery: Delivery) -> Message;
+
+    /// How a context is told.
+    fn context(&self, context: Arc<IdeContext>, agent: Dialect) -> Message;
+
+    /// How the person's pointing to a file is told, if it can be.
+    fn mention(&self, mention: &Mention, agent: Dialect) -> Option<Message>;
+
+    /// For how long the agent may miss what it is told, from the listing of the tools on.
+    fn settle_time(&self) -> Option<Duration>;
+
+    /// Whether closing a view hands its text back.
+    fn closing_returns_text(&self) -> bool;
+}
+
+/// The protocol of an agent.
+pub(crate) fn of(agent: Dialect) -> &'static dyn AgentProtocol {
+    match agent.protocol() {
+        Protocol::Companion => &contract::Contract,
+        Protocol::Claude => &claude::Claude,
+    }
+}
+
+/// What is said where there is no such tool.
+fn unknown(tool: &str) -> String {
+    format!("unknown tool {tool:?}")
+}

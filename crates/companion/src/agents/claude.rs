@@ -1,0 +1,136 @@
+//! Claude Code's protocol, which opencode speaks, too.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pillion_protocol::claude::hooks::{self, AFTER_TURN, BEFORE_TURN, BEFORE_WRITE, NO_DECISION};
+use pillion_protocol::claude::notifications::{AT_MENTIONED, SELECTION_CHANGED};
+use pillion_protocol::claude::tools::{
+    self, CLOSE_ALL_DIFF_TABS, CLOSE_TAB, DIFF_REJECTED, FILE_SAVED, GET_DIAGNOSTICS, TAB_CLOSED,
+};
+use pillion_protocol::claude::{at_mentioned, selection_changed};
+use pillion_protocol::diff::OPEN_DIFF;
+use pillion_protocol::{Dialect, IdeContext, Outcome};
+use serde_json::{Map, Value};
+
+use super::contract::Contract;
+use super::{AgentProtocol, ListedTool, Message, Open, Params, Reply, ToolCall, ToolResult};
+use crate::diffs::Answer;
+use crate::outbox::{Delivery, Mention};
+use crate::target::Target;
+
+/// How long an editor may search for problems: the agent goes on with its edit after a second, and after
+/// three times asks no more.
+const DIAGNOSTICS_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// How long Claude Code may take from the end of its handshake until it listens to what the editor has
+/// to tell; on a busy machine it misses what comes at once.
+const SETTLE_TIME: Duration = Duration::from_secs(1);
+
+/// In a call's `_meta`, if the model has asked for it.
+const MODELS_CALL: &str = "claudecode/toolUseId";
+
+/// What hooks call.
+const HOOKS: [&str; 3] = [BEFORE_WRITE, BEFORE_TURN, AFTER_TURN];
+
+pub(super) struct Claude;
+
+impl AgentProtocol for Claude {
+    fn tools(&self) -> Vec<ListedTool> {
+        tools::listed().into()
+    }
+
+    fn tool(&self, name: &str, is_models: bool) -> Option<&'static str> {
+        let hooks: &[_] = if is_models { &[] } else { &HOOKS };
+        let mut names = tools::NAMES.iter().chain(hooks).copied();
+        names.find(|tool| *tool == name)
+    }
+
+    fn is_models(&self, meta: &Value) -> bool {
+        meta.get(MODELS_CALL).is_some()
+    }
+
+    fn parse(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        is_models: bool,
+    ) -> Result<ToolCall, String> {
+        Ok(match tool {
+            OPEN_DIFF => {
+                let open = tools::OpenDiff::from_arguments(arguments)?;
+                ToolCall::Open(Open {
+                    path: open.path,
+                    content: open.contents,
+                    tab: Some(open.tab_name),
+                })
+            }
+            CLOSE_TAB => ToolCall::Close(tools::closed_tab(arguments)?),
+            CLOSE_ALL_DIFF_TABS => ToolCall::CloseAll,
+            GET_DIAGNOSTICS => ToolCall::Diagnostics(tools::diagnosed_uri(arguments), !is_models),
+            BEFORE_WRITE => ToolCall::BeforeWrite(hooks::Call::from_arguments(arguments)),
+            BEFORE_TURN => ToolCall::BeforeTurn(hooks::Call::from_arguments(arguments)),
+            AFTER_TURN => ToolCall::AfterTurn(hooks::Call::from_arguments(arguments)),
+            other => return Err(super::unknown(other)),
+        })
+    }
+
+    fn adapt(&self, target: Target, proposed: &str) -> Target {
+        target.adapted(proposed)
+    }
+
+    fn patience(&self, tool: &str) -> Option<Duration> {
+        (tool == GET_DIAGNOSTICS).then_some(DIAGNOSTICS_TIMEOUT)
+    }
+
+    fn answer(&self, tool: &str, result: Option<ToolResult>) -> Option<Reply> {
+        if tool == GET_DIAGNOSTICS || HOOKS.contains(&tool) {
+            let text = match result {
+                Some(Ok(Answer::Text(text))) => text,
+                _ if tool == GET_DIAGNOSTICS => "[]".to_owned(),
+                // The agent asks in its terminal then, whatever its mode.
+                _ if tool == BEFORE_WRITE => hooks::ask(),
+                _ => NO_DECISION.to_owned(),
+            };
+            return Some(Reply::Blocks(vec![text]));
+        }
+        Some(match result? {
+            Ok(Answer::Opened) => Reply::Decision,
+            Ok(Answer::ClosedAll(views)) => {
+                Reply::Blocks(vec![format!("CLOSED_{views}_DIFF_TABS")])
+            }
+            // Whether it was open or not: the agent closes some twice, and some late.
+            _ if tool == CLOSE_TAB => Reply::Blocks(vec![TAB_CLOSED.to_owned()]),
+            result => Reply::Tool(result),
+        })
+    }
+
+    fn outcome(&self, mut delivery: Delivery) -> Message {
+        let Some(tab) = delivery.tab.take() else {
+            return Contract.outcome(delivery);
+        };
+        let blocks = match delivery.outcome {
+            Outcome::Accepted { content, .. } => vec![FILE_SAVED.to_owned(), content],
+            Outcome::Rejected => vec![DIFF_REJECTED.to_owned()],
+        };
+        Message::Answer(tab.request, blocks)
+    }
+
+    fn context(&self, context: Arc<IdeContext>, agent: Dialect) -> Message {
+        let params = selection_changed(context.active_file(), agent);
+        Message::Notification(SELECTION_CHANGED, Params::Value(params))
+    }
+
+    fn mention(&self, mention: &Mention, agent: Dialect) -> Option<Message> {
+        let params = at_mentioned(&mention.path, mention.lines, agent);
+        Some(Message::Notification(AT_MENTIONED, Params::Value(params)))
+    }
+
+    fn settle_time(&self) -> Option<Duration> {
+        Some(SETTLE_TIME)
+    }
+
+    fn closing_returns_text(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,89 @@
+//! The companion contract: Gemini CLI, Qwen Code and Pillion's own commands.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pillion_protocol::context::CONTEXT_UPDATE;
+use pillion_protocol::diff::{self, CLOSE_DIFF, OPEN_DIFF, OpenDiff};
+use pillion_protocol::{Dialect, IdeContext};
+use serde_json::{Map, Value};
+
+use super::{AgentProtocol, ListedTool, Message, Open, Params, Reply, ToolCall, ToolResult};
+use crate::outbox::{Delivery, Mention};
+use crate::target::Target;
+
+pub(super) struct Contract;
+
+impl AgentProtocol for Contract {
+    fn tools(&self) -> Vec<ListedTool> {
+        diff::listed().into()
+    }
+
+    fn tool(&self, name: &str, _is_models: bool) -> Option<&'static str> {
+        diff::NAMES.into_iter().find(|tool| *tool == name)
+    }
+
+    fn is_models(&self, _meta: &Value) -> bool {
+        true
+    }
+
+    fn parse(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        _is_models: bool,
+    ) -> Result<ToolCall, String> {
+        match tool {
+            OPEN_DIFF => {
+                let open = OpenDiff::from_arguments(arguments)?;
+                Ok(ToolCall::Open(Open {
+                    path: open.file_path,
+                    content: open.new_content,
+                    tab: None,
+                }))
+            }
+            CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),
+            other => Err(super::unknown(other)),
+        }
+    }
+
+    fn adapt(&self, target: Target, _proposed: &str) -> Target {
+        target
+    }
+
+    fn patience(&self, _tool: &str) -> Option<Duration> {
+        None
+    }
+
+    fn answer(&self, _tool: &str, result: Option<ToolResult>) -> Option<Reply> {
+        result.map(Reply::Tool)
+    }
+
+    fn outcome(&self, delivery: Delivery) -> Message {
+        let Delivery {
+            file_path,
+            outcome,
+            notes,
+            ..
+        } = delivery;
+        let method = outcome.method();
+        let params = outcome.into_params(file_path, &notes);
+        Message::Notification(method, Params::Value(params))
+    }
+
+    fn context(&self, context: Arc<IdeContext>, _agent: Dialect) -> Message {
+        Message::Notification(CONTEXT_UPDATE, Params::Context(context))
+    }
+
+    fn mention(&self, _mention: &Mention, _agent: Dialect) -> Option<Message> {
+        None
+    }
+
+    fn settle_time(&self) -> Option<Duration> {
+        None
+    }
+
+    fn closing_returns_text(&self) -> bool {
+        true
+    }
+}
