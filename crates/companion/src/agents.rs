@@ -33,6 +33,10 @@ pub(crate) enum ToolCall {
     Diagnostics(Option<String>, bool),
     /// It is about to change a file.
     BeforeWrite(hooks::Call),
+    /// It asks the person about a change in its terminal, and this waits for an answer, too.
+    Question(hooks::Call),
+    /// It has changed a file.
+    AfterWrite,
     /// The person has sent a prompt.
     BeforeTurn(hooks::Call),
     /// It has ended its turn, or a subagent its work.

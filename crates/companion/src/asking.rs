@@ -121,6 +121,12 @@ impl Asking {
         is_new
     }
 
+    /// Returns true if its hooks have been heard of.
+    pub(crate) fn is_hooked(&self, session: &SessionId) -> bool {
+        let seen = self.sessions.get(session);
+        seen.is_some_and(|seen| matches!(seen.hook, Hook::Says { .. }))
+    }
+
     /// Returns true if a subagent proposes a change of this file: it waits for the decision also when the
     /// next turn begins.
     pub(crate) fn is_of_subagent(&self, session: &SessionId, path: &str) -> bool {

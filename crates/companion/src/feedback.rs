@@ -1,6 +1,6 @@
 //! What becomes of a person's notes for an agent. No agent's protocol has room for them beside a decision, apart from
-//! that of Pillion's own commands; agents add the editor's selection to the next prompt, so the notes take its place
-//! until then.
+//! that of Pillion's own commands. Where hooks of ours are run they carry them; other agents add the editor's selection
+//! to the next prompt, so the notes take its place until then.
 //!
 //! A state machine without I/O: notes, contexts and the beginnings of turns come in.
 
@@ -85,8 +85,27 @@ impl Remark {
         })
     }
 
-    /// What becomes of it, for the person.
-    pub(crate) fn told(&self) -> Told {
+    /// All notes, as the agent's model reads them.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What becomes of it where the agent is answered with it, for the person.
+    pub(crate) fn told_now(&self) -> Told {
+        let agent = self.agent.display_name();
+        Told {
+            message: format!("{agent} reads your note now and goes on"),
+            clipboard: None,
+        }
+    }
+
+    /// Returns true if a hook tells the agent's model when it has written the file.
+    pub(crate) fn is_read_after_writing(&self, is_hooked: bool) -> bool {
+        is_hooked && self.is_accepted && self.is_taken()
+    }
+
+    /// What becomes of it otherwise, for the person. `is_hooked` tells whether the agent runs hooks of ours.
+    pub(crate) fn told(&self, is_hooked: bool) -> Told {
         let agent = self.agent.display_name();
         if self.agent == Dialect::Script {
             return Told {
@@ -96,6 +115,12 @@ impl Remark {
         }
         if !self.is_taken() {
             return self.left();
+        }
+        if self.is_read_after_writing(is_hooked) {
+            return Told {
+                message: format!("{agent} reads your note when it has written the file"),
+                clipboard: None,
+            };
         }
         let when = match self.agent.misses_context_after_rejection() && !self.is_accepted {
             true => " but one (it adds nothing to the prompt right after a rejection)",
@@ -173,6 +198,12 @@ impl Feedback {
         self.waiting.remove(session).is_some()
     }
 
+    /// The agent is told all that waits, in some other way.
+    pub(crate) fn take(&mut self, session: &SessionId) -> Option<String> {
+        let waiting = self.waiting.remove(session)?;
+        Some(waiting.text())
+    }
+
     /// The session is over.
     pub(crate) fn forget(&mut self, session: &SessionId) {
         self.waiting.remove(session);
@@ -185,14 +216,18 @@ impl Waiting {
         lengths.map(|remark| remark.text.chars().count() + 1).sum()
     }
 
+    fn text(&self) -> String {
+        let texts: Vec<&str> = self.remarks.iter().map(Remark::text).collect();
+        texts.join("\n")
+    }
+
     fn shown_in(&self, context: &IdeContext) -> Option<IdeContext> {
         let last = self.remarks.last()?;
-        let texts: Vec<&str> = self.remarks.iter().map(|it| it.text.as_str()).collect();
         let others = context.files().iter();
         let newest = others.clone().map(|file| file.timestamp).max();
         let place = |line| Position { line, character: 0 };
         let file = File {
-            selected_text: Some(texts.join("\n")),
+            selected_text: Some(self.text()),
             selection: last.lines.map(|lines| Range {
                 start: place(lines.first),
                 end: place(lines.last.saturating_add(1)),
@@ -318,14 +353,14 @@ mod tests {
 
     #[test]
     fn a_person_is_always_told_whether_the_agent_gets_it() {
-        let gets = |remark: &Remark| remark.told().clipboard.is_none();
+        let gets = |remark: &Remark| remark.told(false).clipboard.is_none();
         let notes = [Note::on_all("no")];
         for agent in [Dialect::ClaudeCode, Dialect::GeminiCli, Dialect::QwenCode] {
-            let told = remark(agent, &Outcome::Rejected, &notes).told();
+            let told = remark(agent, &Outcome::Rejected, &notes).told(false);
             assert!(told.message.starts_with(agent.display_name()), "{told:?}");
             let is_late = agent == Dialect::GeminiCli;
             assert_eq!(told.message.contains("but one"), is_late, "{told:?}");
-            let told = remark(agent, &Outcome::accepted("x"), &notes).told();
+            let told = remark(agent, &Outcome::accepted("x"), &notes).told(false);
             assert!(!told.message.contains("but one"), "{told:?}");
             assert_eq!(told.clipboard, None);
         }
@@ -345,11 +380,39 @@ mod tests {
         let new =
             |outcome| Remark::new(Dialect::GeminiCli, "/a", &outcome, "", false, &notes).unwrap();
         assert!(gets(&new(Outcome::accepted("x"))));
-        let told = new(Outcome::Rejected).told();
+        let told = new(Outcome::Rejected).told(false);
         assert!(told.message.contains("clipboard") && told.clipboard.unwrap().ends_with(": no"));
         // Nor is a note cut by the agent.
         let long = rejected(&"é".repeat(MAX_TEXT));
         assert!(!gets(&long) && !long.is_taken() && long.mention().is_none());
+    }
+
+    #[test]
+    fn where_hooks_are_run_the_model_reads_it_once_the_file_is_written() {
+        let notes = [Note::on_all("and the tests?")];
+        let accepted = remark(Dialect::ClaudeCode, &Outcome::accepted("x"), &notes);
+        let when = "when it has written the file";
+        assert!(accepted.told(true).message.ends_with(when));
+        assert!(!accepted.told(false).message.ends_with(when));
+        assert!(!rejected("no").told(true).message.ends_with(when));
+        assert!(rejected("no").told_now().message.ends_with("and goes on"));
+
+        let (mut feedback, mine) = (Feedback::default(), session("mine"));
+        assert_eq!(feedback.take(&mine), None);
+        feedback.add(&mine, accepted, &context(None));
+        feedback.add(&mine, rejected("no"), &context(None));
+        let told = feedback.take(&mine).unwrap();
+        assert_eq!(
+            told,
+            "The user accepted your change to /a and says: and the tests?\n\
+             The user rejected your change to /a and says: no"
+        );
+        assert_eq!(feedback.take(&mine), None);
+        assert_eq!(
+            feedback.with_context(&mine, context(None)),
+            context(None),
+            "nor is it shown"
+        );
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod original;
 mod outbox;
 mod pending;
 mod presence;
+mod questions;
 mod request_id;
 mod sessions;
 mod speaker;

@@ -22,11 +22,12 @@ use crate::diffs::{Action, Diffs};
 use crate::editor::{Compares, Editor, EditorEvent, Reply, Status};
 use crate::event::{Caller, Event, Events};
 use crate::feedback::{Feedback, Remark};
-use crate::gate::Gate;
+use crate::gate::{Gate, Told};
 use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
 use crate::outbox::{Delivery, Mention};
 use crate::pending::{ProposalKey, Proposed};
 use crate::presence::{Order, Presence};
+use crate::questions::Questions;
 use crate::sessions::{SessionId, Sessions};
 use crate::target;
 use crate::turns::Turns;
@@ -66,6 +67,7 @@ pub(crate) struct MainLoop {
     turns: Turns,
     feedback: Feedback,
     asking: Asking,
+    questions: Questions<Caller>,
     upkeep: Instant,
     /// When freed memory is returned to the system.
     release: Option<Instant>,
@@ -101,6 +103,7 @@ impl MainLoop {
             turns: Turns::default(),
             feedback: Feedback::default(),
             asking: Asking::default(),
+            questions: Questions::default(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             reported: Vec::new(),
@@ -175,6 +178,7 @@ impl MainLoop {
                 self.release = Some(now + RELEASE_DELAY);
             }
             Event::CallCancelled { session, request } => {
+                self.questions.cancel(&session, &request);
                 let actions = self.diffs.cancel(&session, &request);
                 self.perform(actions);
             }
@@ -294,6 +298,7 @@ impl MainLoop {
         self.lose_undelivered(session);
         self.asking.forget(session);
         self.feedback.forget(session);
+        self.questions.forget(session);
         if self.sessions.forget(session) {
             tracing::info!("session gone");
             self.turns.forget(session);
@@ -303,7 +308,9 @@ impl MainLoop {
         }
     }
 
-    fn perform(&mut self, actions: Vec<Action<Caller>>) {
+    /// What becomes of the notes that go with them.
+    fn perform(&mut self, mut actions: Vec<Action<Caller>>) -> Option<Told> {
+        let told = self.send_notes(&mut actions);
         for action in actions {
             match action {
                 Action::Check(wanted) => self.checks.check_target(wanted),
@@ -331,6 +338,7 @@ impl MainLoop {
                     if delivery.outcome == Outcome::Rejected {
                         self.asking.rejected(&session, &delivery.file_path);
                     }
+                    drop(self.questions.end(&session, &delivery.file_path));
                     let method = delivery.outcome.method();
                     tracing::info!(delivery.file_path, method, "outcome");
                     if let Some(outbox) = self.sessions.outbox(&session) {
@@ -352,6 +360,7 @@ impl MainLoop {
                 Action::Lose(lost) => self.losses.add(lost),
             }
         }
+        told
     }
 
     /// A reply that comes back as an event.
@@ -401,9 +410,12 @@ impl MainLoop {
         }
     }
 
-    /// The person has something to say to an agent: its model reads that with the next prompt.
+    /// The person has something to say to an agent: its model reads that when it has written the file, or with the next
+    /// prompt.
     fn remark(&mut self, session: &SessionId, remark: Remark) {
-        let mention = remark.mention().map(|(path, lines)| Mention {
+        let waits_for_prompt = !remark.is_read_after_writing(self.asking.is_hooked(session));
+        let mention = remark.mention().filter(|_| waits_for_prompt);
+        let mention = mention.map(|(path, lines)| Mention {
             path: path.to_owned(),
             lines,
         });

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_protocol::claude::hooks::{self, AFTER_TURN, BEFORE_TURN, BEFORE_WRITE, NO_DECISION};
+use pillion_protocol::claude::hooks::{
+    self, AFTER_TURN, AFTER_WRITE, BEFORE_TURN, BEFORE_WRITE, NO_DECISION, QUESTION,
+};
 use pillion_protocol::claude::notifications::{AT_MENTIONED, SELECTION_CHANGED};
 use pillion_protocol::claude::tools::{
     self, CLOSE_ALL_DIFF_TABS, CLOSE_TAB, DIFF_REJECTED, FILE_SAVED, GET_DIAGNOSTICS, TAB_CLOSED,
@@ -31,7 +33,7 @@ const SETTLE_TIME: Duration = Duration::from_secs(1);
 const MODELS_CALL: &str = "claudecode/toolUseId";
 
 /// What hooks call.
-const HOOKS: [&str; 3] = [BEFORE_WRITE, BEFORE_TURN, AFTER_TURN];
+const HOOKS: [&str; 5] = [BEFORE_WRITE, QUESTION, AFTER_WRITE, BEFORE_TURN, AFTER_TURN];
 
 pub(super) struct Claude;
 
@@ -69,6 +71,8 @@ impl AgentProtocol for Claude {
             CLOSE_ALL_DIFF_TABS => ToolCall::CloseAll,
             GET_DIAGNOSTICS => ToolCall::Diagnostics(tools::diagnosed_uri(arguments), !is_models),
             BEFORE_WRITE => ToolCall::BeforeWrite(hooks::Call::from_arguments(arguments)),
+            QUESTION => ToolCall::Question(hooks::Call::from_arguments(arguments)),
+            AFTER_WRITE => ToolCall::AfterWrite,
             BEFORE_TURN => ToolCall::BeforeTurn(hooks::Call::from_arguments(arguments)),
             AFTER_TURN => ToolCall::AfterTurn(hooks::Call::from_arguments(arguments)),
             other => return Err(super::unknown(other)),

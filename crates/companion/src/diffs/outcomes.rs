@@ -5,7 +5,6 @@ use pillion_protocol::{Dialect, Outcome};
 use super::{Action, Answer, Diffs, Entry, State};
 use crate::editor::DiffId;
 use crate::feedback::Remark;
-use crate::gate::Told;
 use crate::line_endings::Tool;
 use crate::lost::{Loss, Lost};
 use crate::outbox::Delivery;
@@ -155,16 +154,6 @@ impl<C> Entry<C> {
             accepted: None,
             remark: None,
         })
-    }
-}
-
-impl<C> Action<C> {
-    /// What becomes of the notes that go with it.
-    pub(crate) fn told(&self) -> Option<Told> {
-        match self {
-            Self::Notify { remark, .. } => remark.as_ref().map(Remark::told),
-            _ => None,
-        }
     }
 }
 

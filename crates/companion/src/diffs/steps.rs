@@ -194,7 +194,7 @@ impl<C> Diffs<C> {
                 let notified = self.notify(id, outcome);
                 let answer = waiting.map(|waiting| Action::Answer {
                     caller: waiting.caller,
-                    answer: Ok(settled(false, notified.as_ref())),
+                    answer: Ok(settled(false)),
                 });
                 notified.into_iter().chain(answer).collect()
             }
@@ -258,7 +258,7 @@ impl<C> Diffs<C> {
                     Ok(content) => {
                         let is_edited = *content != *entry.proposal.proposed;
                         let notified = self.notify(id, Outcome::accepted(content));
-                        (Ok(settled(is_edited, notified.as_ref())), notified)
+                        (Ok(settled(is_edited)), notified)
                     }
                     // Nothing was decided: the diff stays pending.
                     Err(reason) => (Err(reason), None),
@@ -314,7 +314,7 @@ impl<C> Diffs<C> {
         };
         let close = entry.close(CloseReason::Overruled);
         let notified = self.notify(id, outcome);
-        let answer = Ok(settled(false, notified.as_ref()));
+        let answer = Ok(settled(false));
         let answer = Action::Answer { caller, answer };
         notified.into_iter().chain([close, answer]).collect()
     }
@@ -448,9 +448,12 @@ impl<C> Diffs<C> {
     }
 }
 
-fn settled<C>(is_edited: bool, notified: Option<&Action<C>>) -> Answer {
-    let told = notified.and_then(Action::told);
-    Answer::Settled(Settlement { is_edited, told })
+/// What becomes of the notes, the loop knows.
+fn settled(is_edited: bool) -> Answer {
+    Answer::Settled(Settlement {
+        is_edited,
+        told: None,
+    })
 }
 
 impl<C> Entry<C> {

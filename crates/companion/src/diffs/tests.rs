@@ -48,10 +48,9 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
             }
             Action::Close { key, reason } => format!("close {} {reason:?}", key.id),
             Action::Answer { caller, answer } => match answer {
-                Ok(Answer::Settled(Settlement { is_edited, told })) => {
+                Ok(Answer::Settled(Settlement { is_edited, .. })) => {
                     let edits = if is_edited { "WithEdits" } else { "" };
-                    let told = told.map(|told| format!(" ({})", told.message));
-                    format!("{caller}: Settled{edits}{}", told.unwrap_or_default())
+                    format!("{caller}: Settled{edits}")
                 }
                 Ok(answer) => format!("{caller}: {answer:?}"),
                 Err(reason) => format!("{caller}: error: {reason}"),

@@ -82,10 +82,30 @@ impl MainLoop {
             Ok(ToolCall::BeforeWrite(call)) => {
                 self.note_hook(session, &call);
                 self.turns.works(session, call.is_subagent, now);
+                if let Some(path) = &call.path {
+                    drop(self.questions.end(session, path));
+                }
                 let answer = Ok(Answer::Text(match call.review {
                     Review::Always => hooks::ask(),
                     Review::Asked => NO_DECISION.to_owned(),
                 }));
+                vec![Action::Answer { caller, answer }]
+            }
+            // It waits for the person's decision. A subagent proposes only once it is answered.
+            Ok(ToolCall::Question(call)) => {
+                if let Some(path) = call.path.filter(|_| !call.is_subagent) {
+                    self.questions.ask(session, request, path, caller);
+                }
+                return;
+            }
+            Ok(ToolCall::AfterWrite) => {
+                let notes = self.feedback.take(session);
+                if notes.is_some() {
+                    self.push_context(session, self.context.current());
+                }
+                let answer =
+                    notes.map_or_else(|| NO_DECISION.to_owned(), |it| hooks::add_context(&it));
+                let answer = Ok(Answer::Text(answer));
                 vec![Action::Answer { caller, answer }]
             }
             Ok(ToolCall::BeforeTurn(call)) => {

@@ -7,11 +7,15 @@ use pillion_protocol::{Decision, Outcome, Verdict};
 
 use super::MainLoop;
 use crate::acceptance::Finding;
-use crate::diffs::Action;
+use crate::agents::hooks;
+use crate::diffs::{Action, Answer};
 use crate::editor::Reply;
-use crate::feedback;
-use crate::gate::{Decide, Refusal, Ruling};
+use crate::event::Caller;
+use crate::feedback::{self, Remark};
+use crate::gate::{Decide, Refusal, Ruling, Told};
+use crate::outbox::Delivery;
 use crate::pending::ProposalKey;
+use crate::sessions::SessionId;
 
 impl MainLoop {
     pub(super) fn decided(&mut self, mut decide: Decide, reply: Reply<Ruling>, now: Instant) {
@@ -81,9 +85,67 @@ impl MainLoop {
         let left_over = feedback::left_over(&notes);
         self.diffs.note(id, notes);
         let actions = self.diffs.resolved(id, revision, outcome);
-        let told = actions.iter().find_map(Action::told).or(left_over);
-        self.perform(actions);
+        let told = self.perform(actions).or(left_over);
         reply.done(Ruling::Settled(told));
+    }
+
+    /// Sends the notes of a decision the way on which they arrive first. What becomes of them, which a command that
+    /// decided is told.
+    pub(super) fn send_notes(&mut self, actions: &mut Vec<Action<Caller>>) -> Option<Told> {
+        let mut all = actions.iter().enumerate();
+        let (at, session, delivery, remark) = all.find_map(|(at, action)| match action {
+            Action::Notify {
+                session,
+                delivery,
+                remark: Some(remark),
+                ..
+            } => Some((at, session, delivery, remark)),
+            _ => None,
+        })?;
+        let told = if self.answer_question(session, delivery, remark) {
+            let told = remark.told_now();
+            actions.remove(at);
+            told
+        } else {
+            remark.told(self.asking.is_hooked(session))
+        };
+        for action in actions {
+            if let Action::Answer {
+                answer: Ok(Answer::Settled(settlement)),
+                ..
+            } = action
+            {
+                settlement.told = Some(told.clone());
+            }
+        }
+        Some(told)
+    }
+
+    /// A rejection that says why answers the question that the agent asks beside its proposal, in place of the
+    /// proposal's call: the agent would read both, so only one of the two is ever answered.
+    fn answer_question(
+        &mut self,
+        session: &SessionId,
+        delivery: &Delivery,
+        remark: &Remark,
+    ) -> bool {
+        let path = &delivery.file_path;
+        if delivery.outcome != Outcome::Rejected || delivery.tab.is_none() {
+            return false;
+        }
+        // Another proposal for the file may be the one that it is about.
+        let others = self.diffs.names(session, |other| other == path);
+        let question = self.questions.take(session, path);
+        let Some(question) = question.filter(|_| others.is_empty()) else {
+            return false;
+        };
+        let answer = Answer::Text(hooks::deny(remark.text()));
+        let is_answered = question.send(Ok(answer)).is_ok();
+        if is_answered {
+            tracing::info!(path, "rejected with a reason");
+            self.asking.rejected(session, path);
+        }
+        is_answered
     }
 }
 

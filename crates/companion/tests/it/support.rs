@@ -118,7 +118,11 @@ impl TestCompanion {
 
     /// What the companion rules about a decision.
     pub async fn ruling(&self, diff: &Diff, outcome: Outcome) -> Ruling {
-        let decide = Decide::blind(diff.key(), outcome);
+        self.rule(Decide::blind(diff.key(), outcome)).await
+    }
+
+    /// The same, of any.
+    pub async fn rule(&self, decide: Decide) -> Ruling {
         let (sender, ruling) = oneshot::channel();
         insist(&self.handle, decide, |ruling| drop(sender.send(ruling)));
         timeout(SOON, ruling).await.expect("a ruling").unwrap()

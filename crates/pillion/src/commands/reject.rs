@@ -12,7 +12,8 @@ use crate::args::Target;
 /// the third proposal of diff 1; if there is a newer one, the diff stays pending and the exit code
 /// is 1.
 ///
-/// `--because` and `--note` reach the agent's model with your next prompt; what is printed says so.
+/// `--because` and `--note` reach the agent's model at once (Claude Code that `pillion run` has
+/// started) or with your next prompt; what is printed says which.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The diff, as listed by `pillion diffs`: its number, optionally with the revision (`1.3`)

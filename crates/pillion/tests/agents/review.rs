@@ -159,7 +159,7 @@ impl Review {
     }
 
     /// Waits until it no longer says that a key came too early.
-    fn wait_received(&self) {
+    pub fn wait_received(&self) {
         let is_heard = |screen: &str| !is_not_yet(screen);
         self.pane.wait_until("no refused key", SOON, is_heard);
     }

@@ -9,6 +9,13 @@ use crate::diff::take_string;
 /// The tool that is called before a file is changed. It is in no list, and a model that calls it is refused.
 pub const BEFORE_WRITE: &str = "pillionBeforeWrite";
 
+/// The tool that is called when the agent asks the person whether to change a file, at the same time as `openDiff`. Who
+/// answers first has answered for both.
+pub const QUESTION: &str = "pillionQuestion";
+
+/// The tool that is called when it has changed a file.
+pub const AFTER_WRITE: &str = "pillionAfterWrite";
+
 /// The tool that is called when the person has sent a prompt.
 pub const BEFORE_TURN: &str = "pillionBeforeTurn";
 
@@ -94,8 +101,12 @@ pub fn hooks(review: Review) -> Value {
     change["input"] = "${tool_input}".into();
     json!({
         "PreToolUse": [
-            {"matcher": "Edit|Write|NotebookEdit", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, change)]},
+            {"matcher": "Edit|Write|NotebookEdit", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, change.clone())]},
         ],
+        "PermissionRequest": [
+            {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change.clone())]},
+        ],
+        "PostToolUse": [{"matcher": "Edit|Write", "hooks": [hook(AFTER_WRITE, TIMEOUT, change)]}],
         "UserPromptSubmit": [{"hooks": [hook(BEFORE_TURN, TIMEOUT, common.clone())]}],
         "Stop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common.clone())]}],
         "SubagentStop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common)]}],
@@ -133,6 +144,24 @@ pub fn ask() -> String {
     .to_string()
 }
 
+/// The answer to [`QUESTION`] that refuses the change. The model reads why, and goes on with its turn.
+pub fn deny(why: &str) -> String {
+    json!({"hookSpecificOutput": {
+        "hookEventName": "PermissionRequest",
+        "decision": {"behavior": "deny", "message": why},
+    }})
+    .to_string()
+}
+
+/// The answer to [`AFTER_WRITE`] with something that the model reads after the tool's result.
+pub fn add_context(text: &str) -> String {
+    json!({"hookSpecificOutput": {
+        "hookEventName": "PostToolUse",
+        "additionalContext": text,
+    }})
+    .to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +185,23 @@ mod tests {
         ] {
             let refused = settings(broken.clone(), Review::Always);
             assert!(refused.is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn an_answer_names_the_event_that_it_is_for() {
+        let read = |text: String| serde_json::from_str::<Value>(&text).unwrap();
+        for (answer, event) in [
+            (ask(), "PreToolUse"),
+            (deny("no"), "PermissionRequest"),
+            (add_context("so"), "PostToolUse"),
+        ] {
+            let answer = read(answer);
+            assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
+            assert!(
+                hooks(Review::Asked)[event].is_array(),
+                "{event} is asked for"
+            );
         }
     }
 

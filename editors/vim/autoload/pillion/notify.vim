@@ -10,6 +10,9 @@ const PREFIX = 'Pillion: '
 # How many messages are kept for `:Pillion messages`.
 const KEPT = 50
 
+# When it is tried again to write into the log, in milliseconds.
+const AGAIN = 100
+
 # How long one stays, whatever is typed, if it came while the person did something else. Milliseconds.
 const READ = 4000
 
@@ -74,6 +77,11 @@ enddef
 
 # For |:messages|, which has the whole of what is cut on the command line.
 def Remember(text: string)
+  # Messages that have scrolled the screen ask for Enter, and one more is not cut then.
+  if IsCovered() || state('s') != ''
+    timer_start(AGAIN, (_) => Remember(text))
+    return
+  endif
   const shortmess = &shortmess
   set shortmess+=T
   redraw

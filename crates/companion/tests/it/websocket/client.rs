@@ -129,11 +129,21 @@ impl Claude {
     }
 
     pub async fn blocks(&mut self, id: u64) -> Vec<String> {
-        let answer = self.answer(id).await;
-        assert_ne!(answer["result"]["isError"], true, "{answer}");
-        let blocks = answer["result"]["content"].as_array().unwrap();
-        let texts = blocks.iter().map(|block| block["text"].as_str().unwrap());
-        texts.map(str::to_owned).collect()
+        texts(&self.answer(id).await)
+    }
+
+    /// What two calls are answered with, in whichever order.
+    pub async fn both(&mut self, first: u64, second: u64) -> [Vec<String>; 2] {
+        let mut answers = [const { Vec::new() }; 2];
+        while answers.iter().any(Vec::is_empty) {
+            let message = self.next().await;
+            let Some(at) = [first, second].iter().position(|id| message["id"] == *id) else {
+                assert!(message.get("id").is_none(), "{message}");
+                continue;
+            };
+            answers[at] = texts(&message);
+        }
+        answers
     }
 
     /// The next notification of this method.
@@ -145,6 +155,13 @@ impl Claude {
             }
         }
     }
+}
+
+fn texts(answer: &Value) -> Vec<String> {
+    assert_ne!(answer["result"]["isError"], true, "{answer}");
+    let blocks = answer["result"]["content"].as_array().unwrap();
+    let texts = blocks.iter().map(|block| block["text"].as_str().unwrap());
+    texts.map(str::to_owned).collect()
 }
 
 pub async fn close_code(claude: &mut Claude) -> Option<u16> {

@@ -10,7 +10,7 @@ use pillion_testkit::{
 use serde_json::json;
 
 use super::{Scene, ide, read, wait_connected};
-use crate::companion::{PILLION, SOON};
+use crate::companion::{self, PILLION, SOON};
 use crate::review::Review;
 
 /// What the review says of a change that it did not show.
@@ -131,6 +131,128 @@ fn claude_that_is_run_asks_in_default_mode() {
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_in_plan_mode() {
     is_asked_in("plan");
+}
+
+/// A `Write`, an `Edit`, and one of three in one answer: the model reads the reason within the turn, and not again.
+fn goes_on_when_it_reads_why_in(mode: &str) {
+    let scene = run_in(mode);
+    let reads = |file: &str, reason: &str, said: &str| {
+        let screen = scene.review.reject_because(file, reason);
+        let told = "Claude Code reads your note now and goes on";
+        assert!(screen.contains(told), "{screen}");
+        scene.claude.wait_for(said);
+        scene.wait_asked(&format!("and says: {reason}"));
+        scene.claude.wait_ready();
+    };
+    let new = scene.propose_new("new.txt", "one\n");
+    reads("new.txt", "Use the table, not if.", "new.txt is done");
+    assert!(!new.exists());
+    scene.model.clear();
+    let old = scene.home.file("old.txt", "one\ntwo\n");
+    let edit = Turn::replace(&old, "two", "zwei");
+    scene.propose([Turn::read_file(&old), edit], "old.txt is done", "old.txt");
+    reads("old.txt", "Nor a word of German.", "old.txt is done");
+    assert_eq!(read(&old), "one\ntwo\n");
+    scene.model.clear();
+    let files = ["first.txt", "second.txt", "third.txt"];
+    let paths = files.map(|name| scene.home.workspace().join(name));
+    let writes = paths.iter().map(|path| Turn::write_file(path, "one\n"));
+    scene.propose([Turn::at_once(writes)], "all is done", files[0]);
+    scene.review.accept(files[0]);
+    scene.wait_view(files[1]);
+    let screen = scene.review.reject_because(files[1], "One is enough.");
+    assert!(screen.contains("reads your note now"), "{screen}");
+    scene.wait_view(files[2]);
+    scene.review.accept(files[2]);
+    scene.claude.wait_for("all is done");
+    let request = scene.wait_asked("and says: One is enough.");
+    let written = paths.each_ref().map(|path| path.exists());
+    assert_eq!(written, [true, false, true]);
+    let told = request.body.to_string().matches("and says: ").count();
+    assert_eq!(told, 3, "each once");
+    let screen = scene.review.wait_idle();
+    assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_reads_why_and_goes_on_in_default_mode() {
+    goes_on_when_it_reads_why_in("default");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_reads_why_and_goes_on_in_auto_mode() {
+    goes_on_when_it_reads_why_in("auto");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_reads_why_and_goes_on_in_bypass_mode() {
+    goes_on_when_it_reads_why_in("bypassPermissions");
+}
+
+/// Also where the permission mode decides what is asked.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_to_be_asked_reads_why_and_goes_on() {
+    let own = ["--permission-mode", "default"];
+    let asked = ["--review", "asked"];
+    let scene = run(ClaudeRelease::Native, &asked, &own, SETTINGS);
+    let path = scene.propose_new("new.txt", "one\n");
+    scene.review.reject_because("new.txt", "Not here.");
+    scene.claude.wait_for("new.txt is done");
+    scene.wait_asked("and says: Not here.");
+    assert!(!path.exists());
+}
+
+/// The person answers in the agent's own window after all, or stops the turn: then the next change is asked about as ever.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_can_be_answered_in_its_own_window() {
+    let scene = run_in("acceptEdits");
+    let allowed = scene.propose_new("allowed.txt", "one\n");
+    scene.claude.allow();
+    scene.claude.wait_for("allowed.txt is done");
+    assert_eq!(read(&allowed), "one\n");
+    for refuse in [Claude::deny as fn(&Claude), Claude::cancel] {
+        let path = scene.propose_new("refused.txt", "one\n");
+        refuse(&scene.claude);
+        scene.wait_closed("refused.txt");
+        scene.claude.wait_ready();
+        assert!(!path.exists());
+        scene.model.clear();
+        scene.propose_new("refused.txt", "one\n");
+        let screen = scene.review.reject_because("refused.txt", "Still not.");
+        assert!(screen.contains("reads your note now"), "{screen}");
+        scene.claude.wait_for("refused.txt is done");
+        scene.wait_asked("and says: Still not.");
+        assert!(!path.exists());
+        scene.model.clear();
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_reads_a_note_on_what_it_has_written() {
+    let scene = run_in("acceptEdits");
+    let path = scene.propose_new("new.txt", "one\n");
+    scene.review.wait_received();
+    let note = ["accept", "1.1", "--because", "Now the tests."];
+    companion::run(&scene.home, note);
+    scene.claude.wait_for("new.txt is done");
+    let request = scene.wait_asked("and says: Now the tests.");
+    assert_eq!(read(&path), "one\n");
+    // Its model reads it within the turn, and nothing is left in the prompt.
+    assert!(request.mentions("additional context"), "{}", request.body);
+    scene.claude.wait_ready();
+    scene.model.clear();
+    scene.model.script([Turn::say("I heard you")]);
+    scene.claude.prompt("go on");
+    scene.claude.wait_for("I heard you");
+    let request = scene.model.last_main().expect("it asked its model");
+    let told = request.body.to_string().matches("and says: ").count();
+    assert_eq!(told, 1);
 }
 
 /// They go on when the main conversation has ended its turn.
