@@ -408,11 +408,7 @@ mod tests {
              The user rejected your change to /a and says: no"
         );
         assert_eq!(feedback.take(&mine), None);
-        assert_eq!(
-            feedback.with_context(&mine, context(None)),
-            context(None),
-            "nor is it shown"
-        );
+        assert_eq!(feedback.with_context(&mine, context(None)), context(None));
     }
 
     #[test]

@@ -45,6 +45,10 @@ const MAX_EVENTS: usize = 32;
 /// How long after the last call of an agent freed memory is returned to the system.
 const RELEASE_DELAY: Duration = Duration::from_secs(1);
 
+/// How long an agent may take to act on a decision: text that comes into its prompt before that hides its question, and
+/// the answer is lost.
+const MENTION_DELAY: Duration = Duration::from_secs(1);
+
 /// How long the last outcomes may take to reach their agents when the companion stops.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 
@@ -423,7 +427,10 @@ impl MainLoop {
         self.feedback.add(session, remark, &context);
         self.push_context(session, context);
         if let Some((outbox, mention)) = self.sessions.outbox(session).zip(mention) {
-            outbox.push_mention(mention);
+            tokio::spawn(async move {
+                tokio::time::sleep(MENTION_DELAY).await;
+                outbox.push_mention(mention);
+            });
         }
     }
 
