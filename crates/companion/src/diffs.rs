@@ -206,6 +206,8 @@ pub(crate) enum Action<C> {
         delivery: Delivery,
         /// What it is to write now.
         accepted: Option<Accepted>,
+        /// What it had proposed, if something else was accepted.
+        proposed: Option<Arc<String>>,
         /// What the person has to say to it.
         remark: Option<Remark>,
     },

@@ -10,12 +10,16 @@ use std::sync::Arc;
 
 use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Range};
+use pillion_text::unified::unified;
 
 use crate::gate::Told;
 use crate::sessions::SessionId;
 
 /// Claude Code shows its model about so many characters of a selection.
 const MAX_TEXT: usize = 1_900;
+
+/// How much a diff of the person's edits may have, in bytes.
+const MAX_EDITS: usize = 8_000;
 
 /// How much of a line is quoted, in characters.
 const MAX_QUOTED: usize = 80;
@@ -38,6 +42,8 @@ pub(crate) struct Remark {
 #[derive(Debug, Default)]
 pub(crate) struct Feedback {
     waiting: HashMap<SessionId, Waiting>,
+    /// What the person changed in texts that each agent is writing.
+    edits: HashMap<SessionId, Vec<String>>,
 }
 
 #[derive(Debug)]
@@ -193,21 +199,52 @@ impl Feedback {
         waiting.shown_in(&context).map_or(context, Arc::new)
     }
 
+    /// A change of this file was accepted with edits, which the agent is told where it can be.
+    pub(crate) fn add_edits(
+        &mut self,
+        session: &SessionId,
+        file_path: &str,
+        proposed: &str,
+        accepted: &str,
+    ) {
+        let text = format!(
+            "The user edited your change to {file_path} before accepting it. From what you proposed to what was accepted:\n{}",
+            shortened(unified(proposed, accepted))
+        );
+        self.edits
+            .entry(Arc::clone(session))
+            .or_default()
+            .push(text);
+    }
+
     /// The agent has sent the prompt, and with it what it was shown. Whether there were notes.
     pub(crate) fn turn_begins(&mut self, session: &SessionId) -> bool {
+        self.edits.remove(session);
         self.waiting.remove(session).is_some()
     }
 
     /// The agent is told all that waits, in some other way.
     pub(crate) fn take(&mut self, session: &SessionId) -> Option<String> {
-        let waiting = self.waiting.remove(session)?;
-        Some(waiting.text())
+        let mut texts = self.edits.remove(session).unwrap_or_default();
+        texts.extend(self.waiting.remove(session).map(|waiting| waiting.text()));
+        (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
     /// The session is over.
     pub(crate) fn forget(&mut self, session: &SessionId) {
         self.waiting.remove(session);
+        self.edits.remove(session);
     }
+}
+
+/// As much of a diff as there is room for.
+fn shortened(mut diff: String) -> String {
+    if diff.len() > MAX_EDITS {
+        let room = diff.floor_char_boundary(MAX_EDITS);
+        diff.truncate(diff[..room].rfind('\n').map_or(0, |at| at + 1));
+        diff.push_str("… and more: read the file\n");
+    }
+    diff
 }
 
 impl Waiting {
@@ -280,221 +317,4 @@ fn place(lines: Option<Lines>, shown: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SHOWN: &str = "one\n\n  three\nfour\n";
-
-    fn note(first: u32, last: u32, text: &str) -> Note {
-        let lines = Some(Lines { first, last });
-        let text = text.to_owned();
-        Note { lines, text }
-    }
-
-    fn remark(agent: Dialect, outcome: &Outcome, notes: &[Note]) -> Remark {
-        Remark::new(agent, "/a", outcome, SHOWN, true, notes).unwrap()
-    }
-
-    fn rejected(text: &str) -> Remark {
-        remark(
-            Dialect::ClaudeCode,
-            &Outcome::Rejected,
-            &[Note::on_all(text)],
-        )
-    }
-
-    fn context(selected: Option<&str>) -> Arc<IdeContext> {
-        let file = File {
-            selected_text: selected.map(str::to_owned),
-            ..File::focused("/b", 7)
-        };
-        Arc::new(IdeContext::for_agents(vec![file], None))
-    }
-
-    fn session(name: &str) -> SessionId {
-        name.into()
-    }
-
-    #[test]
-    fn a_model_reads_what_was_decided_and_which_lines_are_meant() {
-        let text =
-            |outcome: &Outcome, notes: &[Note]| remark(Dialect::ClaudeCode, outcome, notes).text;
-        assert_eq!(
-            text(&Outcome::Rejected, &[Note::on_all("use the\ntable")]),
-            "The user rejected your change to /a and says: use the\ntable"
-        );
-        let notes = [
-            Note::on_all("nearly"),
-            note(2, 2, "why?"),
-            note(1, 3, "no"),
-            note(9, 9, "end"),
-        ];
-        assert_eq!(
-            text(&Outcome::accepted("x"), &notes),
-            "The user accepted your change to /a and says:\n- nearly\n- line 3 (`three`): why?\n- lines 2 to 4: no\n- line 10: end"
-        );
-        let long = "ä".repeat(MAX_QUOTED + 1);
-        assert_eq!(
-            place(note(0, 0, "").lines, &long),
-            format!("line 1 (`{}…`): ", "ä".repeat(MAX_QUOTED))
-        );
-        assert_eq!(
-            Remark::new(
-                Dialect::ClaudeCode,
-                "/a",
-                &Outcome::Rejected,
-                SHOWN,
-                true,
-                &[]
-            ),
-            None
-        );
-    }
-
-    #[test]
-    fn a_person_is_always_told_whether_the_agent_gets_it() {
-        let gets = |remark: &Remark| remark.told(false).clipboard.is_none();
-        let notes = [Note::on_all("no")];
-        for agent in [Dialect::ClaudeCode, Dialect::GeminiCli, Dialect::QwenCode] {
-            let told = remark(agent, &Outcome::Rejected, &notes).told(false);
-            assert!(told.message.starts_with(agent.display_name()), "{told:?}");
-            let is_late = agent == Dialect::GeminiCli;
-            assert_eq!(told.message.contains("but one"), is_late, "{told:?}");
-            let told = remark(agent, &Outcome::accepted("x"), &notes).told(false);
-            assert!(!told.message.contains("but one"), "{told:?}");
-            assert_eq!(told.clipboard, None);
-        }
-        let printed = remark(Dialect::Script, &Outcome::Rejected, &notes);
-        assert!(gets(&printed) && !printed.is_taken());
-        // No context names a file that is not there, but Claude Code reads a selection anyway.
-        let claudes = Remark::new(
-            Dialect::ClaudeCode,
-            "/a",
-            &Outcome::Rejected,
-            "",
-            false,
-            &notes,
-        );
-        let claudes = claudes.unwrap();
-        assert!(gets(&claudes) && claudes.mention().is_none());
-        let new =
-            |outcome| Remark::new(Dialect::GeminiCli, "/a", &outcome, "", false, &notes).unwrap();
-        assert!(gets(&new(Outcome::accepted("x"))));
-        let told = new(Outcome::Rejected).told(false);
-        assert!(told.message.contains("clipboard") && told.clipboard.unwrap().ends_with(": no"));
-        // Nor is a note cut by the agent.
-        let long = rejected(&"é".repeat(MAX_TEXT));
-        assert!(!gets(&long) && !long.is_taken() && long.mention().is_none());
-    }
-
-    #[test]
-    fn where_hooks_are_run_the_model_reads_it_once_the_file_is_written() {
-        let notes = [Note::on_all("and the tests?")];
-        let accepted = remark(Dialect::ClaudeCode, &Outcome::accepted("x"), &notes);
-        let when = "when it has written the file";
-        assert!(accepted.told(true).message.ends_with(when));
-        assert!(!accepted.told(false).message.ends_with(when));
-        assert!(!rejected("no").told(true).message.ends_with(when));
-        assert!(rejected("no").told_now().message.ends_with("and goes on"));
-
-        let (mut feedback, mine) = (Feedback::default(), session("mine"));
-        assert_eq!(feedback.take(&mine), None);
-        feedback.add(&mine, accepted, &context(None));
-        feedback.add(&mine, rejected("no"), &context(None));
-        let told = feedback.take(&mine).unwrap();
-        assert_eq!(
-            told,
-            "The user accepted your change to /a and says: and the tests?\n\
-             The user rejected your change to /a and says: no"
-        );
-        assert_eq!(feedback.take(&mine), None);
-        assert_eq!(feedback.with_context(&mine, context(None)), context(None));
-    }
-
-    #[test]
-    fn only_lines_that_the_file_will_have_are_mentioned() {
-        let notes = [Note::on_all("all"), note(2, 3, "these")];
-        let claude = |outcome: &Outcome| remark(Dialect::ClaudeCode, outcome, &notes);
-        assert_eq!(claude(&Outcome::Rejected).mention(), Some(("/a", None)));
-        let accepted = claude(&Outcome::accepted("x"));
-        assert_eq!(accepted.mention(), Some(("/a", Some((2, 3)))));
-        assert_eq!(
-            remark(Dialect::GeminiCli, &Outcome::Rejected, &notes).mention(),
-            None
-        );
-    }
-
-    #[test]
-    fn notes_take_the_place_of_the_selection_until_the_next_prompt() {
-        let (mut feedback, mine) = (Feedback::default(), session("mine"));
-        let before = context(Some("sel"));
-        feedback.add(&mine, rejected("first"), &before);
-        let shown = feedback.with_context(&mine, Arc::clone(&before));
-        let file = shown.active_file().unwrap();
-        assert_eq!(file.path, "/a");
-        assert_eq!(
-            file.selected_text.as_deref(),
-            Some("The user rejected your change to /a and says: first")
-        );
-        let paths: Vec<&str> = shown
-            .files()
-            .iter()
-            .map(|file| file.path.as_str())
-            .collect();
-        assert_eq!(paths, ["/a", "/b"]);
-        // Another session's agent has nothing to do with it.
-        assert_eq!(
-            feedback.with_context(&session("other"), Arc::clone(&before)),
-            before
-        );
-
-        // Moving about, and a second note.
-        let nothing = context(None);
-        feedback.add(&mine, rejected("second"), &nothing);
-        let shown = feedback.with_context(&mine, Arc::clone(&nothing));
-        let text = shown.active_file().unwrap().selected_text.clone().unwrap();
-        assert!(
-            text.contains("first\nThe user") && text.ends_with("second"),
-            "{text}"
-        );
-
-        assert!(feedback.turn_begins(&mine));
-        assert!(!feedback.turn_begins(&mine));
-        assert_eq!(feedback.with_context(&mine, Arc::clone(&nothing)), nothing);
-    }
-
-    #[test]
-    fn what_the_person_selects_afterwards_takes_their_place() {
-        for (before, after, is_kept) in [
-            (None, None, true),
-            (None, Some("x"), false),
-            (Some("x"), None, true),
-            (Some("x"), Some("x"), true),
-            (Some("x"), Some("y"), false),
-        ] {
-            let (mut feedback, mine) = (Feedback::default(), session("mine"));
-            feedback.add(&mine, rejected("no"), &context(before));
-            let now = context(after);
-            let shown = feedback.with_context(&mine, Arc::clone(&now));
-            assert_eq!(shown != now, is_kept, "{before:?} {after:?}");
-            // For good.
-            let later = feedback.with_context(&mine, context(None));
-            assert_eq!(later != context(None), is_kept, "{before:?} {after:?}");
-        }
-    }
-
-    #[test]
-    fn the_newest_notes_stay_where_there_is_no_room_for_all() {
-        let (mut feedback, mine) = (Feedback::default(), session("mine"));
-        for number in 0..10 {
-            let text = format!("{number}{}", "x".repeat(MAX_TEXT / 4));
-            feedback.add(&mine, rejected(&text), &context(None));
-        }
-        let shown = feedback.with_context(&mine, context(None));
-        let text = shown.active_file().unwrap().selected_text.clone().unwrap();
-        assert!(text.chars().count() <= MAX_TEXT);
-        assert!(
-            text.contains("says: 9x") && text.contains("says: 8x") && !text.contains("says: 1x")
-        );
-    }
-}
+mod tests;

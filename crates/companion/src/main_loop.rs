@@ -337,6 +337,7 @@ impl MainLoop {
                     session,
                     delivery,
                     accepted,
+                    proposed,
                     remark,
                 } => {
                     if delivery.outcome == Outcome::Rejected {
@@ -350,6 +351,7 @@ impl MainLoop {
                         let now = Instant::now();
                         if let Some(accepted) = &accepted {
                             self.turns.accepted(accepted);
+                            self.note_edits(accepted, proposed);
                         }
                         self.upkeep = self.upkeep.min(now + UPKEEP_INTERVAL);
                         let former = accepted.and_then(|it| self.written.follow(it, now));

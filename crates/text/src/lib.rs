@@ -9,6 +9,7 @@ pub mod hunks;
 pub mod merge;
 pub mod readable;
 pub mod stderr;
+pub mod unified;
 pub mod visible;
 
 use std::io::BufRead;

@@ -29,6 +29,7 @@ impl<C> Diffs<C> {
             self.note_accepted(&entry);
         }
         let (proposal, notes) = (entry.proposal, entry.notes);
+        let proposed = is_edited.then_some(proposal.proposed);
         let delivery = Delivery {
             file_path: proposal.file_path,
             tab: proposal.tab,
@@ -43,6 +44,7 @@ impl<C> Diffs<C> {
             session: proposal.session,
             delivery,
             accepted,
+            proposed,
             remark,
         })
     }
@@ -152,6 +154,7 @@ impl<C> Entry<C> {
             session: proposal.session.clone(),
             delivery: Delivery::rejection(proposal.file_path.clone(), tab),
             accepted: None,
+            proposed: None,
             remark: None,
         })
     }

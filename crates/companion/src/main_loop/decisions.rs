@@ -16,6 +16,7 @@ use crate::gate::{Decide, Refusal, Ruling, Told};
 use crate::outbox::Delivery;
 use crate::pending::ProposalKey;
 use crate::sessions::SessionId;
+use crate::written::Accepted;
 
 impl MainLoop {
     pub(super) fn decided(&mut self, mut decide: Decide, reply: Reply<Ruling>, now: Instant) {
@@ -119,6 +120,15 @@ impl MainLoop {
             }
         }
         Some(told)
+    }
+
+    /// What the person edited in a text that was accepted goes to agents whose hooks take it.
+    pub(super) fn note_edits(&mut self, accepted: &Accepted, proposed: Option<Arc<String>>) {
+        let session = &accepted.session;
+        if let Some(proposed) = proposed.filter(|_| self.asking.is_hooked(session)) {
+            let (path, content) = (&accepted.file_path, &accepted.content);
+            self.feedback.add_edits(session, path, &proposed, content);
+        }
     }
 
     /// A rejection that says why answers the question that the agent asks beside its proposal, in place of the

@@ -313,7 +313,14 @@ async fn notes_on_what_was_accepted_are_read_once_it_is_written() {
         answer,
         json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": said}})
     );
-    // Once.
+    // What was edited, too, and once.
+    let (question, open, diff) = propose(&mut test, &mut claude, &path, "edited").await;
+    test.decide(&diff, Outcome::accepted("zwei\n")).await;
+    let answers = claude.both(question, open).await;
+    assert_eq!(answers, [vec!["{}"], vec!["FILE_SAVED", "zwei\n"]]);
+    let answer = ask(&mut claude, AFTER_WRITE, change("always", "", &path)).await;
+    let said = answer["hookSpecificOutput"]["additionalContext"].as_str();
+    assert!(said.unwrap().ends_with("\n-two\n+zwei\n"), "{answer}");
     let nothing = ask(&mut claude, AFTER_WRITE, change("always", "", &path)).await;
     assert_eq!(nothing, json!({}));
 }

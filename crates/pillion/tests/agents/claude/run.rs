@@ -255,6 +255,25 @@ fn claude_that_is_run_reads_a_note_on_what_it_has_written() {
     assert_eq!(told, 1);
 }
 
+/// It has known until then that something was changed, and not what.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_reads_what_was_edited() {
+    let scene = run_in("bypassPermissions");
+    let path = scene.propose_new("new.txt", "one\ntwo\n");
+    let better = scene.home.file("better", "one\nzwei\n");
+    let better = better.to_str().expect("it is UTF-8");
+    companion::run(&scene.home, ["accept", "1.1", "--content-file", better]);
+    scene.claude.wait_for("new.txt is done");
+    let request = scene.wait_asked("The user edited your change");
+    assert!(
+        request.mentions("-two") && request.mentions("+zwei"),
+        "{}",
+        request.body
+    );
+    assert_eq!(read(&path), "one\nzwei\n");
+}
+
 /// They go on when the main conversation has ended its turn.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]

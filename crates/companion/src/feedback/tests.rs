@@ -1,0 +1,241 @@
+//! What becomes of notes and edits.
+
+use super::*;
+
+const SHOWN: &str = "one\n\n  three\nfour\n";
+
+fn note(first: u32, last: u32, text: &str) -> Note {
+    let lines = Some(Lines { first, last });
+    let text = text.to_owned();
+    Note { lines, text }
+}
+
+fn remark(agent: Dialect, outcome: &Outcome, notes: &[Note]) -> Remark {
+    Remark::new(agent, "/a", outcome, SHOWN, true, notes).unwrap()
+}
+
+fn rejected(text: &str) -> Remark {
+    remark(
+        Dialect::ClaudeCode,
+        &Outcome::Rejected,
+        &[Note::on_all(text)],
+    )
+}
+
+fn context(selected: Option<&str>) -> Arc<IdeContext> {
+    let file = File {
+        selected_text: selected.map(str::to_owned),
+        ..File::focused("/b", 7)
+    };
+    Arc::new(IdeContext::for_agents(vec![file], None))
+}
+
+fn session(name: &str) -> SessionId {
+    name.into()
+}
+
+#[test]
+fn a_model_reads_what_was_decided_and_which_lines_are_meant() {
+    let text = |outcome: &Outcome, notes: &[Note]| remark(Dialect::ClaudeCode, outcome, notes).text;
+    assert_eq!(
+        text(&Outcome::Rejected, &[Note::on_all("use the\ntable")]),
+        "The user rejected your change to /a and says: use the\ntable"
+    );
+    let notes = [
+        Note::on_all("nearly"),
+        note(2, 2, "why?"),
+        note(1, 3, "no"),
+        note(9, 9, "end"),
+    ];
+    assert_eq!(
+        text(&Outcome::accepted("x"), &notes),
+        "The user accepted your change to /a and says:\n- nearly\n- line 3 (`three`): why?\n- lines 2 to 4: no\n- line 10: end"
+    );
+    let long = "ä".repeat(MAX_QUOTED + 1);
+    assert_eq!(
+        place(note(0, 0, "").lines, &long),
+        format!("line 1 (`{}…`): ", "ä".repeat(MAX_QUOTED))
+    );
+    assert_eq!(
+        Remark::new(
+            Dialect::ClaudeCode,
+            "/a",
+            &Outcome::Rejected,
+            SHOWN,
+            true,
+            &[]
+        ),
+        None
+    );
+}
+
+#[test]
+fn a_person_is_always_told_whether_the_agent_gets_it() {
+    let gets = |remark: &Remark| remark.told(false).clipboard.is_none();
+    let notes = [Note::on_all("no")];
+    for agent in [Dialect::ClaudeCode, Dialect::GeminiCli, Dialect::QwenCode] {
+        let told = remark(agent, &Outcome::Rejected, &notes).told(false);
+        assert!(told.message.starts_with(agent.display_name()), "{told:?}");
+        let is_late = agent == Dialect::GeminiCli;
+        assert_eq!(told.message.contains("but one"), is_late, "{told:?}");
+        let told = remark(agent, &Outcome::accepted("x"), &notes).told(false);
+        assert!(!told.message.contains("but one"), "{told:?}");
+        assert_eq!(told.clipboard, None);
+    }
+    let printed = remark(Dialect::Script, &Outcome::Rejected, &notes);
+    assert!(gets(&printed) && !printed.is_taken());
+    // No context names a file that is not there, but Claude Code reads a selection anyway.
+    let claudes = Remark::new(
+        Dialect::ClaudeCode,
+        "/a",
+        &Outcome::Rejected,
+        "",
+        false,
+        &notes,
+    );
+    let claudes = claudes.unwrap();
+    assert!(gets(&claudes) && claudes.mention().is_none());
+    let new = |outcome| Remark::new(Dialect::GeminiCli, "/a", &outcome, "", false, &notes).unwrap();
+    assert!(gets(&new(Outcome::accepted("x"))));
+    let told = new(Outcome::Rejected).told(false);
+    assert!(told.message.contains("clipboard") && told.clipboard.unwrap().ends_with(": no"));
+    // Nor is a note cut by the agent.
+    let long = rejected(&"é".repeat(MAX_TEXT));
+    assert!(!gets(&long) && !long.is_taken() && long.mention().is_none());
+}
+
+#[test]
+fn where_hooks_are_run_the_model_reads_it_once_the_file_is_written() {
+    let notes = [Note::on_all("and the tests?")];
+    let accepted = remark(Dialect::ClaudeCode, &Outcome::accepted("x"), &notes);
+    let when = "when it has written the file";
+    assert!(accepted.told(true).message.ends_with(when));
+    assert!(!accepted.told(false).message.ends_with(when));
+    assert!(!rejected("no").told(true).message.ends_with(when));
+    assert!(rejected("no").told_now().message.ends_with("and goes on"));
+
+    let (mut feedback, mine) = (Feedback::default(), session("mine"));
+    assert_eq!(feedback.take(&mine), None);
+    feedback.add(&mine, accepted, &context(None));
+    feedback.add(&mine, rejected("no"), &context(None));
+    let told = feedback.take(&mine).unwrap();
+    assert_eq!(
+        told,
+        "The user accepted your change to /a and says: and the tests?\n\
+         The user rejected your change to /a and says: no"
+    );
+    assert_eq!(feedback.take(&mine), None);
+    assert_eq!(feedback.with_context(&mine, context(None)), context(None));
+}
+
+#[test]
+fn a_model_reads_what_was_edited_before_the_notes() {
+    let (mut feedback, mine) = (Feedback::default(), session("mine"));
+    feedback.add_edits(&mine, "/a", "one\ntwo\n", "one\nzwei\n");
+    let edited = "The user edited your change to /a before accepting it. From what you proposed to what was accepted:\n\
+                  @@ -1,2 +1,2 @@\n one\n-two\n+zwei\n";
+    assert_eq!(feedback.take(&mine).as_deref(), Some(edited));
+    assert_eq!(feedback.take(&mine), None);
+    feedback.add(&mine, rejected("no"), &context(None));
+    feedback.add_edits(&mine, "/a", "one\ntwo\n", "one\nzwei\n");
+    let told = feedback.take(&mine).unwrap();
+    assert!(
+        told.starts_with(edited) && told.ends_with("says: no"),
+        "{told}"
+    );
+    // Of another turn, it would be a surprise.
+    feedback.add_edits(&mine, "/a", "one\n", "eins\n");
+    feedback.turn_begins(&mine);
+    assert_eq!(feedback.take(&mine), None);
+    // A long one is cut where a line ends.
+    let long = "ünï\n".repeat(MAX_EDITS);
+    feedback.add_edits(&mine, "/a", "", &long);
+    let told = feedback.take(&mine).unwrap();
+    assert!(told.len() < MAX_EDITS + 300, "{}", told.len());
+    assert!(told.ends_with("+ünï\n… and more: read the file\n"));
+}
+
+#[test]
+fn only_lines_that_the_file_will_have_are_mentioned() {
+    let notes = [Note::on_all("all"), note(2, 3, "these")];
+    let claude = |outcome: &Outcome| remark(Dialect::ClaudeCode, outcome, &notes);
+    assert_eq!(claude(&Outcome::Rejected).mention(), Some(("/a", None)));
+    let accepted = claude(&Outcome::accepted("x"));
+    assert_eq!(accepted.mention(), Some(("/a", Some((2, 3)))));
+    assert_eq!(
+        remark(Dialect::GeminiCli, &Outcome::Rejected, &notes).mention(),
+        None
+    );
+}
+
+#[test]
+fn notes_take_the_place_of_the_selection_until_the_next_prompt() {
+    let (mut feedback, mine) = (Feedback::default(), session("mine"));
+    let before = context(Some("sel"));
+    feedback.add(&mine, rejected("first"), &before);
+    let shown = feedback.with_context(&mine, Arc::clone(&before));
+    let file = shown.active_file().unwrap();
+    assert_eq!(file.path, "/a");
+    assert_eq!(
+        file.selected_text.as_deref(),
+        Some("The user rejected your change to /a and says: first")
+    );
+    let paths: Vec<&str> = shown
+        .files()
+        .iter()
+        .map(|file| file.path.as_str())
+        .collect();
+    assert_eq!(paths, ["/a", "/b"]);
+    // Another session's agent has nothing to do with it.
+    assert_eq!(
+        feedback.with_context(&session("other"), Arc::clone(&before)),
+        before
+    );
+
+    // Moving about, and a second note.
+    let nothing = context(None);
+    feedback.add(&mine, rejected("second"), &nothing);
+    let shown = feedback.with_context(&mine, Arc::clone(&nothing));
+    let text = shown.active_file().unwrap().selected_text.clone().unwrap();
+    assert!(
+        text.contains("first\nThe user") && text.ends_with("second"),
+        "{text}"
+    );
+
+    assert!(feedback.turn_begins(&mine));
+    assert!(!feedback.turn_begins(&mine));
+    assert_eq!(feedback.with_context(&mine, Arc::clone(&nothing)), nothing);
+}
+
+#[test]
+fn what_the_person_selects_afterwards_takes_their_place() {
+    for (before, after, is_kept) in [
+        (None, None, true),
+        (None, Some("x"), false),
+        (Some("x"), None, true),
+        (Some("x"), Some("x"), true),
+        (Some("x"), Some("y"), false),
+    ] {
+        let (mut feedback, mine) = (Feedback::default(), session("mine"));
+        feedback.add(&mine, rejected("no"), &context(before));
+        let now = context(after);
+        let shown = feedback.with_context(&mine, Arc::clone(&now));
+        assert_eq!(shown != now, is_kept, "{before:?} {after:?}");
+        // For good.
+        let later = feedback.with_context(&mine, context(None));
+        assert_eq!(later != context(None), is_kept, "{before:?} {after:?}");
+    }
+}
+
+#[test]
+fn the_newest_notes_stay_where_there_is_no_room_for_all() {
+    let (mut feedback, mine) = (Feedback::default(), session("mine"));
+    for number in 0..10 {
+        let text = format!("{number}{}", "x".repeat(MAX_TEXT / 4));
+        feedback.add(&mine, rejected(&text), &context(None));
+    }
+    let shown = feedback.with_context(&mine, context(None));
+    let text = shown.active_file().unwrap().selected_text.clone().unwrap();
+    assert!(text.chars().count() <= MAX_TEXT);
+    assert!(text.contains("says: 9x") && text.contains("says: 8x") && !text.contains("says: 1x"));
+}
