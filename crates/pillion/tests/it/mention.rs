@@ -74,12 +74,19 @@ fn selected_lines_come_with_their_text_and_place() {
     let file = sandbox.home.file("a.rs", "one\nzwei \u{1f600}\nthree");
     runtime().block_on(async {
         let (_claude, mut updates) = Client::connect(address(&serve)).await.unwrap();
+        let mut last = None;
         let mut select = async |args: &[&str]| -> Selection {
             sandbox.run(args).expect(0);
             loop {
                 let update = tokio::time::timeout(SOON, updates.next()).await.unwrap();
                 match update.unwrap() {
-                    Update::Selection(selection) if selection.path.is_some() => return selection,
+                    // The last one comes again once the agent surely listens.
+                    Update::Selection(selection)
+                        if selection.path.is_some() && last.as_ref() != Some(&selection) =>
+                    {
+                        last = Some(selection.clone());
+                        return selection;
+                    }
                     _ => {}
                 }
             }
