@@ -41,8 +41,8 @@ pub struct Run<W = Stdout> {
 /// How many of the slowest jobs the end names.
 const SLOWEST_SHOWN: usize = 10;
 
-/// When more tests than these fail, it is not the machine.
-const MOST_FLAKY: usize = 3;
+/// When more tests than these fail, it is not the machine. With two processors, five of 3,300 were seen to.
+const MOST_FLAKY: usize = 8;
 
 impl Run {
     pub fn new() -> Run {
@@ -287,12 +287,13 @@ mod tests {
 
     #[test]
     fn many_failures_are_not_repeated() {
+        const MANY: usize = MOST_FLAKY + 1;
         let counted = format!(
-            "echo >> $FOLDER/count; [ $(wc -l < $FOLDER/count) -le 4 ] || {{ {PASSES}; exit; }}; {FAILS}"
+            "echo >> $FOLDER/count; [ $(wc -l < $FOLDER/count) -le {MANY} ] || {{ {PASSES}; exit; }}; {FAILS}"
         );
         assert_eq!(
-            run("many", &[counted.as_str(); 4], true),
-            (0, 4, Vec::new())
+            run("many", &[counted.as_str(); MANY], true),
+            (0, MANY, Vec::new())
         );
     }
 }

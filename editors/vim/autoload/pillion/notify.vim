@@ -10,6 +10,9 @@ const PREFIX = 'Pillion: '
 # How many messages are kept for `:Pillion messages`.
 const KEPT = 50
 
+# When it is tried again to write into the log, in milliseconds.
+const AGAIN = 100
+
 # How long one stays, whatever is typed, if it came while the person did something else. Milliseconds.
 const READ = 4000
 
@@ -23,7 +26,6 @@ var above: list<dict<any>> = []
 
 var kept: list<string> = []
 var waiting: list<list<any>> = []
-var to_remember: list<string> = []
 var said_once: dict<bool> = {}
 
 def Now(): float
@@ -74,32 +76,25 @@ export def Forget(about: number)
 enddef
 
 # For |:messages|, which has the whole of what is cut on the command line.
-def Remember()
-  autocmd! PillionRemember
+def Remember(text: string)
+  # Messages that have scrolled the screen ask for Enter, and one more is not cut then.
+  if IsCovered() || state('s') != ''
+    timer_start(AGAIN, (_) => Remember(text))
+    return
+  endif
   const shortmess = &shortmess
   set shortmess+=T
-  for text in remove(to_remember, 0, -1)
-    redraw
-    echomsg text
-  endfor
+  redraw
+  echomsg text
   echo ''
   &shortmess = shortmess
-enddef
-
-# Messages are not cut after those of a command that was typed, nor while one is, and ask for Enter then.
-def RememberLater(text: string)
-  add(to_remember, text)
-  augroup PillionRemember
-    autocmd!
-    autocmd SafeState,SafeStateAgain * Remember()
-  augroup END
 enddef
 
 def Show(level: string, line: string, about: number, stays: bool)
   const text = PREFIX .. line
   const is_aside = state('c') != '' && busy.With() != ''
   if is_aside || strdisplaywidth(text) > v:echospace
-    RememberLater(text)
+    timer_start(0, (_) => Remember(text))
     ShowAbove(level, text, about, stays)
     return
   endif
