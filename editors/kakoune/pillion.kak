@@ -215,8 +215,8 @@ define-command -hidden pillion-forget %{
     set-option window pillion_reason ''
 }
 
-# A window may load a module, and what is left of a command is lost in Kakoune 2026.05 while others are defined. What is
-# within another command is not.
+# Opening a window may load a module, which defines commands. Kakoune 2026.05 then loses the rest of the command that is
+# running, unless it is the argument of another one.
 define-command -hidden pillion-display -params 1 %{ evaluate-commands %{
     # These keys are not the person's.
     set-option global pillion_was %opt{pillion_rest}

@@ -96,7 +96,7 @@ impl Remark {
         &self.text
     }
 
-    /// What becomes of it where the agent is answered with it, for the person.
+    /// What the person is told if the agent is answered with it.
     pub(crate) fn told_now(&self) -> Told {
         let agent = self.agent.display_name();
         Told {
@@ -110,7 +110,7 @@ impl Remark {
         is_hooked && self.is_accepted && self.is_taken()
     }
 
-    /// What becomes of it otherwise, for the person. `is_hooked` tells whether the agent runs hooks of ours.
+    /// What the person is told otherwise. `is_hooked` tells whether the agent runs hooks of ours.
     pub(crate) fn told(&self, is_hooked: bool) -> Told {
         let agent = self.agent.display_name();
         if self.agent == Dialect::Script {
@@ -199,7 +199,7 @@ impl Feedback {
         waiting.shown_in(&context).map_or(context, Arc::new)
     }
 
-    /// A change of this file was accepted with edits, which the agent is told where it can be.
+    /// Keeps what the person edited in a change of this file, until [`take`](Self::take) or the next turn.
     pub(crate) fn add_edits(
         &mut self,
         session: &SessionId,
@@ -223,7 +223,7 @@ impl Feedback {
         self.waiting.remove(session).is_some()
     }
 
-    /// The agent is told all that waits, in some other way.
+    /// Takes all that waits, edits first, for an agent that reads it in some other way.
     pub(crate) fn take(&mut self, session: &SessionId) -> Option<String> {
         let mut texts = self.edits.remove(session).unwrap_or_default();
         texts.extend(self.waiting.remove(session).map(|waiting| waiting.text()));

@@ -1,16 +1,17 @@
-//! What two texts differ in, for readers without a screen.
+//! The differences between two texts as a unified diff.
 
 use std::time::Duration;
 
 use similar::TextDiff;
 
-/// How long the comparison may take. What is not compared by then counts as changed.
+/// How long the comparison may take. Lines that were not compared by then count as changed.
 const TIMEOUT: Duration = Duration::from_millis(200);
 
-/// How many lines around a change are there, too.
+/// How many unchanged lines are printed around a change.
 const CONTEXT: usize = 3;
 
-/// The hunks between two texts, as `diff -u` prints them, without the names of files; nothing if they are the same.
+/// The hunks between two texts as `diff -u` prints them, without the header that names the files. Empty if the texts are
+/// the same.
 pub fn unified(before: &str, after: &str) -> String {
     let diff = TextDiff::configure()
         .timeout(TIMEOUT)

@@ -90,8 +90,8 @@ impl MainLoop {
         reply.done(Ruling::Settled(told));
     }
 
-    /// Sends the notes of a decision the way on which they arrive first. What becomes of them, which a command that
-    /// decided is told.
+    /// Sends the notes of a decision by whichever way reaches the agent first. Returns what the person is told about them,
+    /// and adds it to the answer of a command that decided.
     pub(super) fn send_notes(&mut self, actions: &mut Vec<Action<Caller>>) -> Option<Told> {
         let mut all = actions.iter().enumerate();
         let (at, session, delivery, remark) = all.find_map(|(at, action)| match action {
@@ -122,7 +122,7 @@ impl MainLoop {
         Some(told)
     }
 
-    /// What the person edited in a text that was accepted goes to agents whose hooks take it.
+    /// Keeps the person's edits of an accepted text for the agent's hook, if it runs hooks of ours.
     pub(super) fn note_edits(&mut self, accepted: &Accepted, proposed: Option<Arc<String>>) {
         let session = &accepted.session;
         if let Some(proposed) = proposed.filter(|_| self.asking.is_hooked(session)) {
@@ -131,8 +131,9 @@ impl MainLoop {
         }
     }
 
-    /// A rejection that says why answers the question that the agent asks beside its proposal, in place of the
-    /// proposal's call: the agent would read both, so only one of the two is ever answered.
+    /// Answers the question that the agent asks beside its proposal, if this is a rejection with notes, and returns true if
+    /// it did. The proposal's own call must stay unanswered then: an agent that got both answers may write a file that the
+    /// person rejected.
     fn answer_question(
         &mut self,
         session: &SessionId,

@@ -204,6 +204,17 @@ fn claude_that_is_run_to_be_asked_reads_why_and_goes_on() {
     scene.claude.wait_for("new.txt is done");
     scene.wait_asked("and says: Not here.");
     assert!(!path.exists());
+    scene.claude.wait_ready();
+    scene.model.clear();
+    // By a command, with a note on lines, too.
+    let path = scene.propose_new("other.txt", "one\n");
+    let note = ["--note", "other.txt:1", "A bad word."];
+    let reject = ["reject", "2.1", "--because", "Nor here."];
+    companion::run(&scene.home, reject.into_iter().chain(note));
+    scene.claude.wait_for("other.txt is done");
+    let request = scene.wait_asked("Nor here.");
+    assert!(request.mentions("A bad word."), "{}", request.body);
+    assert!(!path.exists());
 }
 
 /// The person answers in the agent's own window after all, or stops the turn: then the next change is asked about as ever.
