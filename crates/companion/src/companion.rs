@@ -1,7 +1,8 @@
 //! Starting and stopping: the companion runs on a thread of its own, front ends hold a [`Handle`].
 
 use std::path::PathBuf;
-use std::sync::mpsc as std_mpsc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{io, process, thread};
@@ -14,7 +15,7 @@ use pillion_system::Signals;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::editor::{Editor, Reply};
+use crate::editor::{Editor, Reply, Report, Shows};
 use crate::endpoint::{self, Guard};
 use crate::event::{Event, Events};
 use crate::gate::{Decide, Ruling};
@@ -23,12 +24,13 @@ use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
 use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
+use crate::views::ViewId;
 use crate::succession;
 
 /// How long connections may take to end when the companion stops: an agent may read slowly.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// What a companion needs to know to start.
+/// What a companion needs to know of a front end.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The variables that determine where discovery files go.
@@ -39,6 +41,8 @@ pub struct Options {
     pub ide: IdeInfo,
     /// The workspace roots, absolute.
     pub roots: Vec<PathBuf>,
+    /// When it is shown proposals.
+    pub shows: Shows,
 }
 
 /// Why a companion could not start.
@@ -79,14 +83,18 @@ pub struct Companion {
     port: u16,
     files: Vec<PathBuf>,
     handle: Handle,
+    events: Events,
+    /// How many front ends there have been.
+    views: AtomicU32,
     thread: Option<JoinHandle<()>>,
 }
 
 /// A front end's way to report to its companion. Cheap to clone; never blocks. When the
 /// companion is gone, nothing happens.
-#[derive(Debug, Clone)]
+#[derive(Clone, derive_more::Debug)]
 pub struct Handle {
-    events: Events,
+    #[debug(skip)]
+    report: Arc<dyn Fn(Report) + Send + Sync>,
 }
 
 impl Companion {
@@ -95,20 +103,29 @@ impl Companion {
     /// # Errors
     /// When the system has no port, no thread or no random bytes, or the roots cannot be published.
     pub fn start(options: Options, editor: impl Editor) -> Result<Self, StartError> {
+        Self::open(options, Box::new(editor), true)
+    }
+
+    /// The same, and says whether it is the whole program, which a signal ends.
+    pub(crate) fn open(
+        options: Options,
+        editor: Box<dyn Editor>,
+        is_program: bool,
+    ) -> Result<Self, StartError> {
         let (events, inbox) = mpsc::unbounded_channel();
-        let handle = Handle {
-            events: events.clone(),
-        };
         let (ready, started) = std_mpsc::channel();
+        let sender = events.clone();
         let thread = thread::Builder::new()
             .name("companion".to_owned())
-            .spawn(move || run(options, Box::new(editor), events, inbox, &ready))
+            .spawn(move || run(options, editor, is_program, sender, inbox, &ready))
             .map_err(system("start a thread"))?;
         match started.recv() {
             Ok(Ok(Started { port, files })) => Ok(Self {
                 port,
                 files,
-                handle,
+                handle: Handle::of(ViewId::FIRST, events.clone()),
+                events,
+                views: AtomicU32::new(1),
                 thread: Some(thread),
             }),
             Ok(Err(error)) => Err(error),
@@ -126,12 +143,40 @@ impl Companion {
         &self.files
     }
 
-    /// A handle for the front end.
+    /// Attaches one more front end. `published` gets the discovery files once agents find the companion by its process,
+    /// too; never, if the companion is about to stop.
+    pub(crate) fn attach(
+        &self,
+        options: Options,
+        editor: Box<dyn Editor>,
+        published: Reply<Vec<PathBuf>>,
+    ) -> Handle {
+        let view = ViewId(self.views.fetch_add(1, Ordering::Relaxed));
+        let _ = self.events.send(Event::Attached {
+            view,
+            options: Box::new(options),
+            editor,
+            published,
+        });
+        Handle::of(view, self.events.clone())
+    }
+
+    /// Stops, whatever front ends there are. Returns before it has stopped.
+    pub(crate) fn stop(&self) {
+        let _ = self.events.send(Event::Stop);
+    }
+
+    /// Returns true if it has stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// A handle for the first front end.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Waits until the companion has stopped: because of a signal, or of [`Handle::stop`].
+    /// Waits until the companion has stopped: because of a signal, or of [`Handle::leave`].
     pub fn wait(mut self) {
         self.join();
     }
@@ -146,51 +191,63 @@ impl Companion {
 
 impl Drop for Companion {
     fn drop(&mut self) {
-        self.handle.stop();
+        self.stop();
         self.join();
     }
 }
 
 impl Handle {
-    /// The editor's open files, or what is focused in it, changed: the whole list (C4.2).
+    /// One that hands each report to `report`, which returns at once.
+    pub(crate) fn new(report: impl Fn(Report) + Send + Sync + 'static) -> Self {
+        let report = Arc::new(report);
+        Self { report }
+    }
+
+    fn of(view: ViewId, events: Events) -> Self {
+        Self::new(move |report| drop(events.send(Event::Reported(view, report))))
+    }
+
+    /// Reports something.
+    pub fn report(&self, report: Report) {
+        (self.report)(report);
+    }
+
+    /// Reports the open files and what is focused: the whole list (C4.2).
     pub fn report_context(&self, files: Vec<File>, is_trusted: Option<bool>) {
-        self.send(Event::ContextReported { files, is_trusted });
+        self.report(Report::Context { files, is_trusted });
+    }
+
+    /// The person decided about a proposal: the [gate](crate::gate) rules whether that counts. The view stays until it
+    /// has answered. A decision that is taken before the front end leaves is carried out.
+    pub fn decide(&self, decide: Decide, ruling: Reply<Ruling>) {
+        self.report(Report::Decide(Box::new(decide), ruling));
     }
 
     /// One file was saved, by the person or by an agent: only the person's are the focus.
     pub fn saved(&self, file: File) {
-        self.send(Event::FileSaved(file));
+        self.report(Report::Saved(file));
     }
 
     /// The person points agents to a file, or to its lines from the first to the last, from 0. `reply`
     /// gets the agent whose prompt names it now; none if no agent that is connected knows mentions.
     pub fn mention(&self, path: PathBuf, lines: Option<(u32, u32)>, reply: Reply<Option<Dialect>>) {
-        self.send(Event::Mentioned { path, lines, reply });
-    }
-
-    /// The person decided about a proposal: the [gate](crate::gate) rules whether that counts. The view stays until it
-    /// has answered. A decision that is taken before the companion is told to stop is carried out.
-    pub fn decide(&self, decide: Decide, ruling: Reply<Ruling>) {
-        self.send(Event::Decided(decide, ruling));
+        self.report(Report::Mention { path, lines, reply });
     }
 
     /// The editor's workspace roots changed (C2.5).
     pub fn change_roots(&self, roots: Vec<PathBuf>) {
-        self.send(Event::RootsChanged(roots));
+        self.report(Report::Roots(roots));
     }
 
     /// The editor's process is another one now: agents find the companion by it, and by its ancestors.
     pub fn change_editor(&self, pid: u32) {
-        self.send(Event::EditorChanged(pid));
+        self.report(Report::Editor(pid));
     }
 
-    /// The companion is to stop. Pending diffs count as rejected (C5.7).
-    pub fn stop(&self) {
-        self.send(Event::Stop);
-    }
-
-    fn send(&self, event: Event) {
-        let _ = self.events.send(event);
+    /// The front end leaves; it gets [`EditorEvent::Stopped`](crate::EditorEvent::Stopped). The companion stops with the
+    /// last one, and pending diffs count as rejected then (C5.7).
+    pub fn leave(&self) {
+        self.report(Report::Leave);
     }
 }
 
@@ -202,6 +259,7 @@ struct Started {
 fn run(
     options: Options,
     editor: Box<dyn Editor>,
+    is_program: bool,
     events: Events,
     inbox: mpsc::UnboundedReceiver<Event>,
     ready: &std_mpsc::Sender<Result<Started, StartError>>,
@@ -211,7 +269,7 @@ fn run(
         .build()
         .map_err(system("start the runtime"));
     let result = runtime.and_then(|runtime| {
-        let prepared = runtime.block_on(prepare(options, events.clone()))?;
+        let prepared = runtime.block_on(prepare(options, is_program, events.clone()))?;
         let _ = ready.send(Ok(Started {
             port: prepared.port,
             files: prepared.presence.files().to_vec(),
@@ -232,7 +290,7 @@ struct Prepared {
     port: u16,
     tokens: Tokens,
     control_token: Token,
-    signals: Signals,
+    signals: ProgramSignals,
     presence: Presence,
     losses: Losses,
     /// The agents one of whose commands started this companion.
@@ -240,9 +298,14 @@ struct Prepared {
     roots: Vec<PathBuf>,
 }
 
-async fn prepare(options: Options, events: Events) -> Result<Prepared, StartError> {
+async fn prepare(
+    options: Options,
+    is_program: bool,
+    events: Events,
+) -> Result<Prepared, StartError> {
     // First of all: a signal after publishing must find its handler.
-    let mut signals = Signals::install().map_err(system("catch signals"))?;
+    let signals = is_program.then(Signals::install).transpose();
+    let mut signals = ProgramSignals(signals.map_err(system("catch signals"))?);
     let tokens = Tokens::generate()?;
     let control_token = random_token()?;
     let predecessor = succession::predecessor(

@@ -4,10 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pillion_protocol::{Dialect, FileDiagnostics, IdeContext};
+use pillion_protocol::{Dialect, File, FileDiagnostics, IdeContext};
 use pillion_text::hunks::Hunk;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::gate::{Decide, Ruling};
 use crate::lost::LostOutcome;
 use crate::original::Original;
 
@@ -62,7 +63,7 @@ pub struct Diff {
 }
 
 /// Why a view closes without a decision in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CloseReason {
     /// The agent closed it: the person answered in the agent's own window.
@@ -87,6 +88,21 @@ pub enum Compares {
     Text,
     /// Its text, and where the proposal differs from it: [`Diff::hunks`].
     Hunks,
+}
+
+/// When a view is shown a proposal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Shows {
+    /// When it was used last of those whose roots hold the file: an editor.
+    #[default]
+    LastUsed,
+    /// Always: a review, which is looked at beside an editor.
+    Always,
+    /// When no other view is there: one that keeps a workspace open and shows nothing itself.
+    Alone,
+    /// Never: agents get its context, and show their changes themselves.
+    Never,
 }
 
 /// A front end: it shows proposals and lets a person judge them. One that has a loop of its own is a
@@ -137,6 +153,37 @@ pub enum EditorEvent {
     Lost(LostOutcome),
     /// The companion stops, asked by a signal or by its handle: nothing more comes but what is lost.
     Stopped,
+}
+
+/// What a front end reports to its companion.
+#[derive(Debug)]
+pub enum Report {
+    /// The editor's open files, or what is focused in it, changed: the whole list (C4.2).
+    Context {
+        /// The files.
+        files: Vec<File>,
+        /// Whether the user trusts the workspace, if they said so.
+        is_trusted: Option<bool>,
+    },
+    /// One file was saved, by the person or by an agent: only the person's are the focus.
+    Saved(File),
+    /// The person points agents to a file, or to its lines from the first to the last, from 0.
+    Mention {
+        /// The file.
+        path: PathBuf,
+        /// The lines.
+        lines: Option<(u32, u32)>,
+        /// Gets the agent whose prompt names it now; none if no agent that is connected knows mentions.
+        reply: Reply<Option<Dialect>>,
+    },
+    /// The person decided about a proposal.
+    Decide(Box<Decide>, Reply<Ruling>),
+    /// The editor's workspace roots changed (C2.5).
+    Roots(Vec<PathBuf>),
+    /// The editor's process is another one now.
+    Editor(u32),
+    /// The front end leaves: [`EditorEvent::Stopped`] follows. The companion ends with the last one.
+    Leave,
 }
 
 /// What a front end can show people about its companion.

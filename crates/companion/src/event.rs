@@ -26,7 +26,7 @@ pub(crate) type Events = mpsc::UnboundedSender<Event>;
 pub(crate) type Caller = oneshot::Sender<Result<Answer, String>>;
 
 /// One thing that happened. The loop handles them one by one, in order.
-#[derive(Debug)]
+#[derive(derive_more::Debug)]
 pub(crate) enum Event {
     /// A session's event stream opened.
     StreamOpened(SessionId),
@@ -61,37 +61,28 @@ pub(crate) enum Event {
     Looked { number: u64, found: Found },
     /// A file of the context was checked; `is_file` is none if its disk did not respond.
     FileChecked { path: String, is_file: Option<bool> },
-    /// The editor shows a proposal, or cannot.
-    Shown(ProposalKey, Result<(), String>),
-    /// The editor closed a view that it was asked to close, and this stood in it.
-    Closed(ProposalKey, Result<String, String>),
-    /// A person decided; whether that counts is answered.
-    Decided(Decide, Reply<Ruling>),
+    /// A front end shows a proposal, or cannot.
+    Shown(ViewId, ProposalKey, Result<(), String>),
+    /// A front end closed a view that it was asked to close, and this stood in it.
+    Closed(ViewId, ProposalKey, Result<String, String>),
     /// An acceptance was weighed.
     Weighed {
         decide: Arc<Decide>,
         finding: Finding,
         reply: Reply<Ruling>,
     },
-    /// The editor's list of open files, or what is focused in it, changed.
-    ContextReported {
-        files: Vec<File>,
-        is_trusted: Option<bool>,
+    /// A front end reports something.
+    Reported(ViewId, Report),
+    /// One more front end is there. `published` gets the discovery files once agents find it.
+    Attached {
+        view: ViewId,
+        options: Box<Options>,
+        #[debug(skip)]
+        editor: Box<dyn Editor>,
+        published: Reply<Vec<PathBuf>>,
     },
-    /// One file was saved.
-    FileSaved(File),
-    /// It was, and no agent wrote it.
+    /// A file was saved, and no agent wrote it.
     SavedByPerson(File),
-    /// The person points agents to a file, or to some of its lines.
-    Mentioned {
-        path: PathBuf,
-        lines: Option<(u32, u32)>,
-        reply: Reply<Option<Dialect>>,
-    },
-    /// The editor's workspace roots changed.
-    RootsChanged(Vec<PathBuf>),
-    /// The editor is this process now.
-    EditorChanged(u32),
     /// The discovery files were written, or put back; this could not be served.
     PresenceChanged { warnings: Vec<String> },
     /// A command came in over the control endpoint.

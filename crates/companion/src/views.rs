@@ -1,0 +1,457 @@
+//! The front ends of a companion, and which of them shows which proposal: the one that was used last of those whose
+//! roots hold the file, and every review. Who decides first wins, and the others close.
+//!
+//! The rest of the loop sees one front end: a proposal is shown when the first view has it, and closed when all have
+//! answered. No I/O: requests and their answers go through the loop.
+
+mod audience;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pillion_protocol::{File, FileDiagnostics, IdeInfo};
+
+pub(crate) use self::audience::{Leftover, ShownResult};
+use self::audience::Audience;
+use crate::companion::Options;
+use crate::editor::{CloseReason, Diff, DiffId, Editor, EditorEvent, Reply, Shows, Status};
+use crate::event::{Event, Events};
+use crate::lost::LostOutcome;
+use crate::pending::{ProposalKey, Proposed, Stale};
+
+/// One of the front ends of a companion. Never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ViewId(pub(crate) u32);
+
+impl ViewId {
+    /// The one that a companion starts with.
+    pub(crate) const FIRST: Self = Self(0);
+}
+
+/// All of them.
+pub(crate) struct Views {
+    /// In the order in which they came.
+    views: Vec<View>,
+    /// Who shows which proposal.
+    audiences: BTreeMap<DiffId, Audience>,
+    /// How often a view was used.
+    uses: u64,
+    events: Events,
+}
+
+struct View {
+    id: ViewId,
+    editor: Box<dyn Editor>,
+    options: Options,
+    files: Vec<File>,
+    is_trusted: Option<bool>,
+    /// Greater than that of every view that was used before it.
+    used: u64,
+}
+
+/// What changes for agents when a view comes or goes, or reports.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reported {
+    pub(crate) files: Vec<File>,
+    pub(crate) is_trusted: Option<bool>,
+}
+
+impl Views {
+    /// With the first of them.
+    pub(crate) fn new(options: Options, editor: Box<dyn Editor>, events: Events) -> Self {
+        let mut views = Self {
+            views: Vec::new(),
+            audiences: BTreeMap::new(),
+            uses: 0,
+            events,
+        };
+        views.add(ViewId::FIRST, options, editor);
+        views
+    }
+
+    /// One more is there. A review gets what waits for a decision, and so does an editor where nothing but a view that
+    /// shows nothing has it.
+    pub(crate) fn add(&mut self, id: ViewId, options: Options, editor: Box<dyn Editor>) {
+        self.uses += 1;
+        self.views.push(View {
+            id,
+            editor,
+            options,
+            files: Vec::new(),
+            is_trusted: None,
+            used: self.uses,
+        });
+        let pending: Vec<DiffId> = self.audiences.keys().copied().collect();
+        for diff in pending {
+            self.extend(diff);
+        }
+    }
+
+    /// One has left. Proposals that it alone showed go to the next one; those that no other view shows are returned.
+    pub(crate) fn remove(&mut self, id: ViewId) -> (Vec<ProposalKey>, Vec<Event>) {
+        self.views.retain(|view| view.id != id);
+        let mut unseen = Vec::new();
+        let mut events = Vec::new();
+        let diffs: Vec<DiffId> = self.audiences.keys().copied().collect();
+        for diff in diffs {
+            let Some(audience) = self.audiences.get_mut(&diff) else {
+                continue;
+            };
+            let key = audience.key();
+            if let Some(text) = audience.left(id) {
+                events.push(Event::Closed(id, key, text));
+            }
+            if audience.is_open() && audience.is_empty() {
+                self.extend(diff);
+            }
+            if self.audiences.get(&diff).is_some_and(|it| it.is_open() && it.is_empty()) {
+                unseen.push(key);
+            }
+        }
+        (unseen, events)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.views.len()
+    }
+
+    /// The person does something in a view.
+    pub(crate) fn used(&mut self, id: ViewId) {
+        self.uses += 1;
+        let uses = self.uses;
+        if let Some(view) = self.find_mut(id) {
+            view.used = uses;
+        }
+    }
+
+    /// A view reports its open files. The files of all, of which only those of the view that was used last are focused.
+    pub(crate) fn report(
+        &mut self,
+        id: ViewId,
+        files: Vec<File>,
+        is_trusted: Option<bool>,
+    ) -> Reported {
+        if let Some(view) = self.find_mut(id) {
+            let is_moved = focused(&files).is_some_and(|now| !is_same_place(now, focused(&view.files)));
+            (view.files, view.is_trusted) = (files, is_trusted);
+            if is_moved {
+                self.used(id);
+            }
+        }
+        self.reported()
+    }
+
+    /// The files of all views.
+    pub(crate) fn reported(&self) -> Reported {
+        let mut views: Vec<&View> = self.views.iter().collect();
+        views.sort_by_key(|view| std::cmp::Reverse(view.used));
+        let mut has_focus = false;
+        let mut files = Vec::new();
+        for view in &views {
+            let may_focus = !has_focus;
+            has_focus |= focused(&view.files).is_some();
+            files.extend(view.files.iter().cloned().map(|mut file| {
+                if !may_focus {
+                    file.lose_focus();
+                }
+                file
+            }));
+        }
+        Reported {
+            files,
+            is_trusted: views.iter().find_map(|view| view.is_trusted),
+        }
+    }
+
+    /// The workspace roots of all, each once.
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        let mut known = HashSet::new();
+        let roots = self.views.iter().flat_map(|view| &view.options.roots);
+        roots.filter(|root| known.insert(*root)).cloned().collect()
+    }
+
+    /// What each is and where its agents look.
+    pub(crate) fn options(&self) -> impl Iterator<Item = &Options> {
+        self.views.iter().map(|view| &view.options)
+    }
+
+    /// Who agents take all of them for: the first editor, or the first view.
+    pub(crate) fn ide(&self) -> Option<&IdeInfo> {
+        let mut editors = self.options().filter(|it| it.shows == Shows::LastUsed);
+        let first = editors.next().or_else(|| self.options().next());
+        first.map(|options| &options.ide)
+    }
+
+    /// Changes what a view is.
+    pub(crate) fn change(&mut self, id: ViewId, change: impl FnOnce(&mut Options)) {
+        if let Some(view) = self.find_mut(id) {
+            change(&mut view.options);
+        }
+    }
+
+    /// The program runs in a terminal, and Ctrl-C was pressed there. Returns true if that ends it.
+    pub(crate) fn interrupted(&mut self) -> bool {
+        self.views.iter_mut().all(|view| view.editor.interrupted())
+    }
+
+    /// All get to know it.
+    pub(crate) fn send_status(&mut self, status: &Status) {
+        for view in &mut self.views {
+            view.editor.event(EditorEvent::Status(status.clone()));
+        }
+    }
+
+    /// The one that was used last tells the person.
+    pub(crate) fn send_lost(&mut self, lost: LostOutcome) {
+        if let Some(view) = self.views.iter_mut().max_by_key(|view| view.used) {
+            view.editor.event(EditorEvent::Lost(lost));
+        }
+    }
+
+    /// Nothing more comes.
+    pub(crate) fn send_stopped(&mut self) {
+        for view in &mut self.views {
+            view.editor.event(EditorEvent::Stopped);
+        }
+    }
+
+    /// One gets to know that it is no longer served.
+    pub(crate) fn send_stopped_to(&mut self, id: ViewId) {
+        if let Some(view) = self.find_mut(id) {
+            view.editor.event(EditorEvent::Stopped);
+        }
+    }
+
+    /// Asks all for the problems that they show. Of one file count those of the view that was used last.
+    pub(crate) fn ask_diagnostics(
+        &mut self,
+        uri: Option<&str>,
+        found: Reply<Vec<FileDiagnostics>>,
+    ) {
+        let gathered = Arc::new(Mutex::new(Gathered {
+            answers: Vec::new(),
+            found: Some(found),
+        }));
+        for view in &mut self.views {
+            let (gathered, used) = (Arc::clone(&gathered), view.used);
+            let answer = Reply::new(move |answer: Result<Vec<FileDiagnostics>, String>| {
+                let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
+                gathered.answers.push((used, answer.unwrap_or_default()));
+            });
+            let uri = uri.map(str::to_owned);
+            view.editor.event(EditorEvent::Diagnostics(uri, answer));
+        }
+    }
+
+    /// Asks for what stands in the view of a proposal: in the one that was used last.
+    pub(crate) fn ask_text(&mut self, key: ProposalKey, told: Reply<String>) {
+        let audience = self.audiences.get(&key.id);
+        let shown = audience.filter(|it| it.is_open());
+        let seated = |view: &&mut View| shown.is_some_and(|it| it.has(view.id));
+        match self.views.iter_mut().filter(seated).max_by_key(|view| view.used) {
+            Some(view) => view.editor.event(EditorEvent::Text(key, told)),
+            None => told.failed(Stale::NotPending.to_string()),
+        }
+    }
+
+    /// Shows a proposal: where the former one of this diff is shown, or else where the person looks. Where there is no
+    /// view for it, that comes as an event.
+    pub(crate) fn open(&mut self, diff: Diff) {
+        let key = diff.key();
+        match self.audiences.get_mut(&key.id) {
+            Some(audience) => {
+                let seated = audience.replace(diff);
+                self.send_open(key.id, &seated);
+                self.extend(key.id);
+            }
+            None => {
+                self.audiences.insert(key.id, Audience::new(diff));
+                self.extend(key.id);
+            }
+        }
+        if self.audiences.get(&key.id).is_some_and(Audience::is_empty) {
+            let reason = "no view shows changes here".to_owned();
+            let event = Event::Shown(ViewId::FIRST, key, Err(reason));
+            let _ = self.events.send(event);
+        }
+    }
+
+    /// A view shows a proposal, or cannot. What the agent is to hear of it, if that is settled now.
+    pub(crate) fn shown(
+        &mut self,
+        id: ViewId,
+        key: ProposalKey,
+        result: Result<(), String>,
+    ) -> Option<ShownResult> {
+        let Some(audience) = self.audiences.get_mut(&key.id) else {
+            return Some(result);
+        };
+        let failed = audience.shown(id, key, result)?;
+        let Err(reason) = failed else {
+            return Some(Ok(()));
+        };
+        self.extend(key.id);
+        let is_empty = self.audiences.get(&key.id).is_none_or(Audience::is_empty);
+        is_empty.then_some(Err(reason))
+    }
+
+    /// Takes a proposal away from all views. What stood in them comes as one event.
+    pub(crate) fn close(&mut self, key: ProposalKey, reason: CloseReason) {
+        let seated = self.audiences.get_mut(&key.id).map(|it| it.close(key, None));
+        let seated = seated.unwrap_or_default();
+        if seated.is_empty() {
+            self.audiences.remove(&key.id);
+            let stale = Err(Stale::NotPending.to_string());
+            let _ = self.events.send(Event::Closed(ViewId::FIRST, key, stale));
+        }
+        self.send_close(key, reason, &seated);
+    }
+
+    /// A view has closed a proposal. What stood in all of them, once the last has answered: what the person edited last.
+    pub(crate) fn closed(
+        &mut self,
+        id: ViewId,
+        key: ProposalKey,
+        text: Result<String, String>,
+    ) -> Closed {
+        let Some(audience) = self.audiences.get_mut(&key.id) else {
+            return Closed::Text(text);
+        };
+        let used = |id: ViewId| self.views.iter().find(|view| view.id == id).map(|it| it.used);
+        let closed = audience.closed(id, key, text, used);
+        if matches!(closed, Closed::Text(Ok(_)) | Closed::Elsewhere(_)) {
+            self.audiences.remove(&key.id);
+        }
+        closed
+    }
+
+    /// A proposal was decided in one view, which closes by itself: the others are to close.
+    pub(crate) fn decided(&mut self, id: Option<ViewId>, key: ProposalKey, accepted: Option<&str>) {
+        let Some(audience) = self.audiences.get_mut(&key.id) else {
+            return;
+        };
+        if let Some(id) = id {
+            let _ = audience.left(id);
+        }
+        let others = audience.close(key, Some(accepted));
+        if others.is_empty() {
+            self.audiences.remove(&key.id);
+        }
+        self.send_close(key, CloseReason::DecidedElsewhere, &others);
+    }
+
+    fn find_mut(&mut self, id: ViewId) -> Option<&mut View> {
+        self.views.iter_mut().find(|view| view.id == id)
+    }
+
+    /// Has a proposal shown wherever else it belongs now.
+    fn extend(&mut self, id: DiffId) {
+        let Some(audience) = self.audiences.get_mut(&id).filter(|it| it.is_open()) else {
+            return;
+        };
+        let path = audience.path().to_owned();
+        let may_show = |view: &&View| !audience.is_refused_by(view.id);
+        let of = |shows: Shows| {
+            let views = self.views.iter().filter(may_show);
+            views.filter(move |view| view.options.shows == shows)
+        };
+        let holds = |view: &View| view.holds(&path);
+        let mut wanted: Vec<ViewId> = of(Shows::Always).map(|view| view.id).collect();
+        let has_editor = of(Shows::LastUsed).any(|view| audience.has(view.id));
+        if !has_editor {
+            let best = of(Shows::LastUsed).max_by_key(|view| (holds(view), view.used));
+            wanted.extend(best.map(|view| view.id));
+        }
+        if wanted.is_empty() && audience.is_empty() {
+            let last = of(Shows::Alone).max_by_key(|view| view.used);
+            wanted.extend(last.map(|view| view.id));
+        }
+        wanted.retain(|view| !audience.has(*view));
+        for view in &wanted {
+            audience.seat(*view);
+        }
+        self.send_open(id, &wanted);
+    }
+
+    fn send_open(&mut self, id: DiffId, to: &[ViewId]) {
+        let Some(diff) = self.audiences.get(&id).map(Audience::diff) else {
+            return;
+        };
+        let key = diff.key();
+        for view in &mut self.views {
+            if to.contains(&view.id) {
+                let (events, id) = (self.events.clone(), view.id);
+                let shown = Reply::new(move |result| {
+                    let _ = events.send(Event::Shown(id, key, result));
+                });
+                view.editor.event(EditorEvent::Open(diff.clone(), shown));
+            }
+        }
+    }
+
+    fn send_close(&mut self, key: ProposalKey, reason: CloseReason, to: &[ViewId]) {
+        for view in &mut self.views {
+            if to.contains(&view.id) {
+                let (events, id) = (self.events.clone(), view.id);
+                let closed = Reply::new(move |text| {
+                    let _ = events.send(Event::Closed(id, key, text));
+                });
+                view.editor.event(EditorEvent::Close(key.id, reason, closed));
+            }
+        }
+    }
+}
+
+/// What came of closing a proposal.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Closed {
+    /// Others have not answered yet.
+    Waiting,
+    /// This stood in it.
+    Text(Result<String, String>),
+    /// It was decided elsewhere meanwhile, and the person had edited it here.
+    Elsewhere(Option<Leftover>),
+}
+
+impl View {
+    fn holds(&self, path: &Path) -> bool {
+        self.options.roots.iter().any(|root| path.starts_with(root))
+    }
+}
+
+/// The answers of several views to one question. Dropped with the last of them.
+struct Gathered {
+    /// With when each view was used.
+    answers: Vec<(u64, Vec<FileDiagnostics>)>,
+    found: Option<Reply<Vec<FileDiagnostics>>>,
+}
+
+impl Drop for Gathered {
+    fn drop(&mut self) {
+        self.answers.sort_by_key(|(used, _)| std::cmp::Reverse(*used));
+        let mut known = HashSet::new();
+        let answers = std::mem::take(&mut self.answers).into_iter();
+        let mut files: Vec<_> = answers.flat_map(|(_, files)| files).collect();
+        files.retain(|file| known.insert(file.uri.clone()));
+        if let Some(found) = self.found.take() {
+            found.done(files);
+        }
+    }
+}
+
+fn focused(files: &[File]) -> Option<&File> {
+    files.iter().find(|file| file.is_focused())
+}
+
+/// Returns true if the person is where they were: a file that was only written again is not used.
+fn is_same_place(file: &File, before: Option<&File>) -> bool {
+    before.is_some_and(|before| {
+        let timestamp = before.timestamp;
+        *before == File { timestamp, ..file.clone() }
+    })
+}
