@@ -17,6 +17,7 @@ use crate::event::{Event, Events};
 use crate::gate::Ruling;
 use crate::target::Target;
 use crate::turns::AcceptedText;
+use crate::views::ViewId;
 use crate::written::{Accepted, Found};
 
 /// How many checks of one agent may be in progress.
@@ -95,7 +96,7 @@ impl FileChecks {
 
     /// Looks at the file of an acceptance and weighs it, for an [`Event::Weighed`]. If the disk does not answer in time,
     /// that is what is doubted.
-    pub(crate) fn weigh(&self, acceptance: Acceptance, reply: Reply<Ruling>) {
+    pub(crate) fn weigh(&self, view: ViewId, acceptance: Acceptance, reply: Reply<Ruling>) {
         let (lane, events) = (self.decisions.clone(), self.events.clone());
         tokio::spawn(async move {
             let decide = Arc::clone(&acceptance.decide);
@@ -104,6 +105,7 @@ impl FileChecks {
             let found = timeout(CHECK_TIMEOUT, weighing).await.ok().flatten();
             let finding = found.unwrap_or_else(|| kept.weigh_blind());
             let _ = events.send(Event::Weighed {
+                view,
                 decide,
                 finding,
                 reply,

@@ -5,26 +5,26 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use std::{io, process, thread};
+use std::{fmt, io, process, thread};
 
 use pillion_discovery::tokens::{RandomError, random_token};
 use pillion_discovery::{Announcement, Environment, Tokens, kept_text};
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{Dialect, File, IdeInfo, Token};
-use pillion_system::Signals;
+use pillion_system::{Signal, Signals};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::editor::{Editor, Reply, Report, Shows};
 use crate::endpoint::{self, Guard};
-use crate::event::{Event, Events};
+use crate::event::{Event, Events, NewView};
 use crate::gate::{Decide, Ruling};
 use crate::lost::Losses;
 use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
 use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
-use crate::views::ViewId;
+use crate::views::{ViewId, Views};
 use crate::succession;
 
 /// How long connections may take to end when the companion stops: an agent may read slowly.
@@ -91,10 +91,15 @@ pub struct Companion {
 
 /// A front end's way to report to its companion. Cheap to clone; never blocks. When the
 /// companion is gone, nothing happens.
-#[derive(Clone, derive_more::Debug)]
+#[derive(Clone)]
 pub struct Handle {
-    #[debug(skip)]
     report: Arc<dyn Fn(Report) + Send + Sync>,
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handle")
+    }
 }
 
 impl Companion {
@@ -151,14 +156,14 @@ impl Companion {
         editor: Box<dyn Editor>,
         published: Reply<Vec<PathBuf>>,
     ) -> Handle {
-        let view = ViewId(self.views.fetch_add(1, Ordering::Relaxed));
-        let _ = self.events.send(Event::Attached {
-            view,
-            options: Box::new(options),
+        let id = ViewId(self.views.fetch_add(1, Ordering::Relaxed));
+        let _ = self.events.send(Event::Attached(NewView {
+            id,
+            options,
             editor,
             published,
-        });
-        Handle::of(view, self.events.clone())
+        }));
+        Handle::of(id, self.events.clone())
     }
 
     /// Stops, whatever front ends there are. Returns before it has stopped.
@@ -251,6 +256,18 @@ impl Handle {
     }
 }
 
+/// The signals, if this is the whole program.
+struct ProgramSignals(Option<Signals>);
+
+impl ProgramSignals {
+    async fn next(&mut self) -> Signal {
+        match &mut self.0 {
+            Some(signals) => signals.next().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
 struct Started {
     port: u16,
     files: Vec<PathBuf>,
@@ -295,7 +312,7 @@ struct Prepared {
     losses: Losses,
     /// The agents one of whose commands started this companion.
     inherited: Vec<Dialect>,
-    roots: Vec<PathBuf>,
+    options: Options,
 }
 
 async fn prepare(
@@ -324,13 +341,13 @@ async fn prepare(
         companion_pid: process::id(),
         port,
         roots: options.roots.clone(),
-        ide: options.ide,
+        ide: options.ide.clone(),
         tokens: tokens.clone(),
     };
     let inherited = options.environment.commanding_agents();
     let losses = Losses::new(kept_text::places(&options.environment));
     let publishing = Presence::publish(
-        options.environment,
+        options.environment.clone(),
         announcement,
         control_token.clone(),
         events,
@@ -350,7 +367,7 @@ async fn prepare(
         presence,
         losses,
         inherited,
-        roots: options.roots,
+        options,
     })
 }
 
@@ -373,12 +390,11 @@ impl Prepared {
         );
         let server = tokio::spawn(server);
         let main_loop = MainLoop::new(
-            editor,
+            Views::new(self.options, editor, events.clone()),
             events,
             sessions,
             self.presence,
             self.losses,
-            self.roots,
         );
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let _ = tokio::spawn(main_loop.run(inbox, self.signals)).await;

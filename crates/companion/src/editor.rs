@@ -38,7 +38,7 @@ impl fmt::Display for ProposalKey {
 }
 
 /// A proposed change, to be shown to the person who reviews it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diff {
     /// Its number. An [`EditorEvent::Open`] with the number of a view that is open puts the new
     /// proposal into that view.
@@ -75,6 +75,8 @@ pub enum CloseReason {
     /// A command rejected it, or accepted another text: the text in the view is
     /// not used.
     Overruled,
+    /// The person decided in another view. What they wrote in this one is kept by the companion.
+    DecidedElsewhere,
     /// The view could not be opened, or not in time; the agent got an error.
     NotShown,
 }

@@ -1,5 +1,6 @@
 //! Everything that can happen in a running companion.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,12 +12,14 @@ use crate::acceptance::Finding;
 use crate::control::on_disk::OnDisk;
 use crate::control::{CompanionStatus, DiffError, DiffRef, Viewer};
 use crate::diffs::{Admitted, Answer, PendingDiff, SettleRequest};
-use crate::editor::{DiffId, Reply};
+use crate::companion::Options;
+use crate::editor::{DiffId, Editor, Reply, Report};
 use crate::gate::{Decide, Ruling};
 use crate::pending::ProposalKey;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
+use crate::views::ViewId;
 use crate::written::Found;
 
 /// The way into the loop, for everything that runs beside it.
@@ -26,7 +29,7 @@ pub(crate) type Events = mpsc::UnboundedSender<Event>;
 pub(crate) type Caller = oneshot::Sender<Result<Answer, String>>;
 
 /// One thing that happened. The loop handles them one by one, in order.
-#[derive(derive_more::Debug)]
+#[derive(Debug)]
 pub(crate) enum Event {
     /// A session's event stream opened.
     StreamOpened(SessionId),
@@ -67,20 +70,15 @@ pub(crate) enum Event {
     Closed(ViewId, ProposalKey, Result<String, String>),
     /// An acceptance was weighed.
     Weighed {
+        view: ViewId,
         decide: Arc<Decide>,
         finding: Finding,
         reply: Reply<Ruling>,
     },
     /// A front end reports something.
     Reported(ViewId, Report),
-    /// One more front end is there. `published` gets the discovery files once agents find it.
-    Attached {
-        view: ViewId,
-        options: Box<Options>,
-        #[debug(skip)]
-        editor: Box<dyn Editor>,
-        published: Reply<Vec<PathBuf>>,
-    },
+    /// One more front end is there.
+    Attached(NewView),
     /// A file was saved, and no agent wrote it.
     SavedByPerson(File),
     /// The discovery files were written, or put back; this could not be served.
@@ -89,6 +87,21 @@ pub(crate) enum Event {
     Command(Command),
     /// The companion is to stop.
     Stop,
+}
+
+/// A front end that comes.
+pub(crate) struct NewView {
+    pub(crate) id: ViewId,
+    pub(crate) options: Options,
+    pub(crate) editor: Box<dyn Editor>,
+    /// Gets the discovery files once agents find the companion by this one's process, too.
+    pub(crate) published: Reply<Vec<PathBuf>>,
+}
+
+impl fmt::Debug for NewView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewView").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 /// A command, as the loop gets it.

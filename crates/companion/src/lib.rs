@@ -36,12 +36,13 @@ mod speaker;
 mod succession;
 mod target;
 mod turns;
+mod views;
 mod wire;
 mod written;
 
 pub use clock::now_ms;
 pub use companion::{Companion, Handle, Options, StartError};
-pub use editor::{CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, Reply, Status};
+pub use editor::{CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, Reply, Report, Shows, Status};
 pub use lost::{Loss, LostOutcome, LostText};
 pub use original::{Original, OriginalError, Stamp};
 pub use pending::{Pending, ProposalKey, Proposed, Stale};

@@ -44,6 +44,8 @@ pub enum Loss {
     /// The person was editing it when the person answered in the agent's own window, and the agent
     /// takes only answers from there.
     Unused,
+    /// The person wrote it in one view, and decided in another.
+    DecidedElsewhere,
     /// The agent has received it, and has not written the file.
     Unwritten,
     /// The agent has received it, and the file has something else.
@@ -70,6 +72,10 @@ impl fmt::Display for LostOutcome {
         let (why, it) = match self.how {
             Loss::Undelivered => ("never received what you accepted for", "never received it"),
             Loss::Unused => ("does not use your edits of", "does not use it"),
+            Loss::DecidedElsewhere => (
+                "has your decision from another view about",
+                "has your decision from another view",
+            ),
             Loss::Unwritten => ("did not write what you accepted for", "did not write it"),
             Loss::Different => (
                 "did not write exactly what you accepted for",

@@ -5,6 +5,7 @@
 mod calls;
 mod commands;
 mod decisions;
+mod front_ends;
 
 use std::iter;
 use std::path::PathBuf;
@@ -12,25 +13,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, File, IdeContext, Outcome};
-use pillion_system::{Signal, Signals, memory};
+use pillion_system::{Signal, memory};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::asking::Asking;
 use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
-use crate::editor::{Compares, Editor, EditorEvent, Reply, Status};
+use crate::companion::ProgramSignals;
+use crate::editor::{Compares, Status};
 use crate::event::{Caller, Event, Events};
 use crate::feedback::{Feedback, Remark};
 use crate::gate::{Gate, Told};
 use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
 use crate::outbox::{Delivery, Mention};
 use crate::pending::{ProposalKey, Proposed};
-use crate::presence::{Order, Presence};
+use crate::presence::Presence;
 use crate::questions::Questions;
 use crate::sessions::{SessionId, Sessions};
 use crate::target;
 use crate::turns::Turns;
+use crate::views::Views;
 use crate::written::Written;
 
 /// How often what agents have read by now is forgotten, while there is such.
@@ -53,7 +56,7 @@ const MENTION_DELAY: Duration = Duration::from_secs(1);
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 
 pub(crate) struct MainLoop {
-    editor: Box<dyn Editor>,
+    views: Views,
     events: Events,
     presence: Presence,
     context: Context,
@@ -75,27 +78,27 @@ pub(crate) struct MainLoop {
     upkeep: Instant,
     /// When freed memory is returned to the system.
     release: Option<Instant>,
-    reported: Vec<Dialect>,
+    /// The agents that front ends know of.
+    connected: Vec<Dialect>,
 }
 
 impl MainLoop {
     pub(crate) fn new(
-        editor: Box<dyn Editor>,
+        views: Views,
         events: Events,
         sessions: Sessions,
         presence: Presence,
         losses: Losses,
-        roots: Vec<PathBuf>,
     ) -> Self {
-        let compares = editor.compares();
+        let compares = views.compares();
         let reads = compares != Compares::Nothing;
         let check = move |file_path: &str| target::check(file_path, reads);
         Self {
-            editor,
             checks: FileChecks::new(check, compares, events.clone()),
             gate: Gate::default(),
             weighing: 0,
-            roots: roots.into(),
+            roots: views.roots().into(),
+            views,
             events,
             presence,
             context: Context::default(),
@@ -110,7 +113,7 @@ impl MainLoop {
             questions: Questions::default(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
-            reported: Vec::new(),
+            connected: Vec::new(),
         }
     }
 
@@ -118,7 +121,7 @@ impl MainLoop {
     pub(crate) async fn run(
         mut self,
         mut inbox: mpsc::UnboundedReceiver<Event>,
-        mut signals: Signals,
+        mut signals: ProgramSignals,
     ) {
         self.report_status();
         'running: loop {
@@ -127,7 +130,7 @@ impl MainLoop {
                 biased;
                 signal = signals.next() => {
                     // It may have been for a program that the editor runs in the same terminal.
-                    if signal != Signal::Interrupt || self.editor.interrupted() {
+                    if signal != Signal::Interrupt || self.views.interrupted() {
                         break;
                     }
                 }
@@ -138,6 +141,11 @@ impl MainLoop {
                     for event in iter::once(event).chain(more).take(MAX_EVENTS) {
                         match event {
                             Event::Stop => break 'running,
+                            Event::Reported(view, report) => {
+                                if self.reported(view, report, Instant::now()) {
+                                    break 'running;
+                                }
+                            }
                             event => self.handle(event),
                         }
                     }
@@ -156,6 +164,7 @@ impl MainLoop {
             self.diffs.due(),
             self.sessions.due(),
             self.written.due(),
+            self.views.due(),
             self.release,
         ];
         let earliest = due.into_iter().flatten().min();
@@ -206,38 +215,31 @@ impl MainLoop {
                 }
             }
             Event::FileChecked { path, is_file } => self.context.checked(&path, is_file, now),
-            Event::Shown(ProposalKey { id, revision }, result) => {
-                let actions = self.diffs.shown(id, revision, result);
-                self.perform(actions);
+            Event::Shown(view, key, result) => {
+                if let Some(result) = self.views.shown(view, key, result) {
+                    self.tell_shown(key, result);
+                }
             }
-            Event::Closed(ProposalKey { id, revision }, text) => {
-                let actions = self.diffs.closed(id, revision, text);
-                self.perform(actions);
+            Event::Closed(view, key, text) => {
+                let closed = self.views.closed(view, key, text, now);
+                self.tell_closed(key, closed);
             }
-            Event::Decided(decide, reply) => self.decided(decide, reply, now),
             Event::Weighed {
+                view,
                 decide,
                 finding,
                 reply,
-            } => self.weighed(decide, finding, reply, now),
-            Event::ContextReported { files, is_trusted } => {
-                self.context.report(files, is_trusted, now);
-            }
-            Event::FileSaved(file) => self.saved(file, now),
+            } => self.weighed(view, decide, finding, reply, now),
             Event::SavedByPerson(file) => self.context.focus(file, now),
-            Event::Mentioned { path, lines, reply } => reply.done(self.mention(&path, lines)),
-            Event::RootsChanged(roots) => {
-                self.roots = roots.clone().into();
-                self.presence.order(Order::SetRoots(roots));
-            }
-            Event::EditorChanged(pid) => self.presence.order(Order::SetEditor(pid)),
+            Event::Attached(new) => self.attached(new, now),
             Event::PresenceChanged { warnings } => {
                 if self.presence.note(warnings) {
                     self.report_status();
                 }
             }
             Event::Command(command) => self.command(command, now),
-            // Ends the loop before it comes here.
+            // Those that end the loop do not come here.
+            Event::Reported(view, report) => drop(self.reported(view, report, now)),
             Event::Stop => {}
         }
     }
@@ -247,6 +249,9 @@ impl MainLoop {
         self.elapse_context(now);
         let actions = self.diffs.expire(now);
         self.perform(actions);
+        for (key, closed) in self.views.elapse(now) {
+            self.tell_closed(key, closed);
+        }
         for (number, accepted) in self.written.elapse(now) {
             self.checks.look(number, accepted);
         }
@@ -319,17 +324,13 @@ impl MainLoop {
             match action {
                 Action::Check(wanted) => self.checks.check_target(wanted),
                 Action::Show(diff) => {
-                    let key = diff.key();
-                    let ProposalKey { id, revision } = key;
+                    let ProposalKey { id, revision } = diff.key();
                     tracing::info!(%id, revision, path = ?diff.path, "diff opened");
-                    let shown = self.reply(move |result| Event::Shown(key, result));
-                    self.editor.event(EditorEvent::Open(diff, shown));
+                    self.views.open(diff);
                 }
                 Action::Close { key, reason } => {
                     tracing::info!(id = %key.id, ?reason, "diff closed");
-                    let closed = self.reply(move |text| Event::Closed(key, text));
-                    let close = EditorEvent::Close(key.id, reason, closed);
-                    self.editor.event(close);
+                    self.views.close(key, reason);
                 }
                 // An agent that does not wait any more needs no answer.
                 Action::Answer { caller, answer } => drop(caller.send(answer)),
@@ -369,15 +370,6 @@ impl MainLoop {
         told
     }
 
-    /// A reply that comes back as an event.
-    fn reply<T>(
-        &self,
-        event: impl FnOnce(Result<T, String>) -> Event + Send + 'static,
-    ) -> Reply<T> {
-        let events = self.events.clone();
-        Reply::new(move |answer| drop(events.send(event(answer))))
-    }
-
     /// What was accepted and never reached a session that is over.
     fn lose_undelivered(&mut self, session: &SessionId) {
         let agent = self.sessions.agent(session);
@@ -400,7 +392,7 @@ impl MainLoop {
 
     fn report_lost(&mut self, lost: LostOutcome) {
         tracing::info!(agent = %lost.agent, path = ?lost.path, text = ?lost.text, "never received");
-        self.editor.event(EditorEvent::Lost(lost));
+        self.views.send_lost(lost);
     }
 
     fn send_context(&mut self, context: &Arc<IdeContext>) {
@@ -438,21 +430,26 @@ impl MainLoop {
 
     /// Tells the editor which agents listen, if that changed.
     fn report_agents(&mut self) {
-        if self.sessions.connected() != self.reported {
+        if self.sessions.connected() != self.connected {
             self.report_status();
         }
     }
 
     fn report_status(&mut self) {
-        self.reported = self.sessions.connected();
+        self.connected = self.sessions.connected();
+        let status = self.front_end_status();
+        self.views.send_status(&status);
+    }
+
+    fn front_end_status(&self) -> Status {
         let listening = self.sessions.listening();
-        self.editor.event(EditorEvent::Status(Status {
+        Status {
             asking: self.asking.notes(&listening),
             unasked: self.asking.unasked(&listening),
-            agents: self.reported.clone(),
+            agents: self.connected.clone(),
             context: (*self.context.current()).clone(),
             warnings: self.presence.warnings().to_vec(),
-        }));
+        }
     }
 
     /// What the person decided before the end is carried out. The disk answers in time, or counts as silent.
@@ -475,7 +472,7 @@ impl MainLoop {
         self.finish_decisions(inbox).await;
         let actions = self.diffs.stop();
         self.perform(actions);
-        self.editor.event(EditorEvent::Stopped);
+        self.views.send_stopped();
         let outboxes = self.sessions.outboxes();
         let delivered = async {
             for outbox in &outboxes {

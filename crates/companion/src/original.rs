@@ -14,7 +14,7 @@ use pillion_discovery::regular_file;
 const MAX_FILE: u64 = 512 << 20;
 
 /// A file as it was when it was read.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Original {
     /// Its bytes; `None` when it was not there, or not read.
     pub text: Option<Vec<u8>>,

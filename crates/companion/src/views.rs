@@ -12,13 +12,15 @@ mod tests;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
+use pillion_discovery::Seat;
 use pillion_protocol::{File, FileDiagnostics, IdeInfo};
 
-pub(crate) use self::audience::{Leftover, ShownResult};
 use self::audience::Audience;
+pub(crate) use self::audience::{Closed, Leftover, ShownResult};
 use crate::companion::Options;
-use crate::editor::{CloseReason, Diff, DiffId, Editor, EditorEvent, Reply, Shows, Status};
+use crate::editor::{CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, Reply, Shows, Status};
 use crate::event::{Event, Events};
 use crate::lost::LostOutcome;
 use crate::pending::{ProposalKey, Proposed, Stale};
@@ -31,6 +33,9 @@ impl ViewId {
     /// The one that a companion starts with.
     pub(crate) const FIRST: Self = Self(0);
 }
+
+/// Why a proposal is shown nowhere.
+const NO_VIEW: &str = "no editor shows changes here";
 
 /// All of them.
 pub(crate) struct Views {
@@ -91,28 +96,23 @@ impl Views {
         }
     }
 
-    /// One has left. Proposals that it alone showed go to the next one; those that no other view shows are returned.
-    pub(crate) fn remove(&mut self, id: ViewId) -> (Vec<ProposalKey>, Vec<Event>) {
+    /// One has left. Proposals that it alone showed go to the next one. Those that no other view can show are returned,
+    /// each with what the agent is to hear.
+    pub(crate) fn remove(&mut self, id: ViewId, now: Instant) -> Vec<(ProposalKey, ShownResult)> {
         self.views.retain(|view| view.id != id);
         let mut unseen = Vec::new();
-        let mut events = Vec::new();
         let diffs: Vec<DiffId> = self.audiences.keys().copied().collect();
         for diff in diffs {
-            let Some(audience) = self.audiences.get_mut(&diff) else {
-                continue;
-            };
-            let key = audience.key();
-            if let Some(text) = audience.left(id) {
-                events.push(Event::Closed(id, key, text));
+            if let Some(audience) = self.audiences.get_mut(&diff) {
+                audience.left(id, now);
             }
-            if audience.is_open() && audience.is_empty() {
-                self.extend(diff);
-            }
-            if self.audiences.get(&diff).is_some_and(|it| it.is_open() && it.is_empty()) {
-                unseen.push(key);
+            self.extend(diff);
+            let audience = self.audiences.get(&diff);
+            if let Some(audience) = audience.filter(|it| it.is_open() && it.is_empty()) {
+                unseen.push((audience.key(), audience.unseen(NO_VIEW.to_owned())));
             }
         }
-        (unseen, events)
+        unseen
     }
 
     /// How many there are.
@@ -178,6 +178,21 @@ impl Views {
     /// What each is and where its agents look.
     pub(crate) fn options(&self) -> impl Iterator<Item = &Options> {
         self.views.iter().map(|view| &view.options)
+    }
+
+    /// How proposals are compared with the file: as the first of them wants it. Where there may be more, all want the same.
+    pub(crate) fn compares(&self) -> Compares {
+        let first = self.views.first();
+        first.map_or(Compares::Hunks, |view| view.editor.compares())
+    }
+
+    /// Where agents look for them.
+    pub(crate) fn seats(&self) -> Vec<Seat> {
+        let seat = |options: &Options| Seat {
+            environment: options.environment.clone(),
+            editor_pid: options.editor_pid,
+        };
+        self.options().map(seat).collect()
     }
 
     /// Who agents take all of them for: the first editor, or the first view.
@@ -275,74 +290,106 @@ impl Views {
             }
         }
         if self.audiences.get(&key.id).is_some_and(Audience::is_empty) {
-            let reason = "no view shows changes here".to_owned();
-            let event = Event::Shown(ViewId::FIRST, key, Err(reason));
-            let _ = self.events.send(event);
+            let _ = self.events.send(Event::Shown(ViewId::FIRST, key, Err(NO_VIEW.to_owned())));
         }
     }
 
-    /// A view shows a proposal, or cannot. What the agent is to hear of it, if that is settled now.
+    /// A view shows a proposal, or cannot. What the agent is to hear of it, if anything.
     pub(crate) fn shown(
         &mut self,
         id: ViewId,
         key: ProposalKey,
         result: Result<(), String>,
     ) -> Option<ShownResult> {
-        let Some(audience) = self.audiences.get_mut(&key.id) else {
-            return Some(result);
-        };
-        let failed = audience.shown(id, key, result)?;
-        let Err(reason) = failed else {
-            return Some(Ok(()));
-        };
+        let audience = self.audiences.get_mut(&key.id)?;
+        if audience.key() == key && audience.is_empty() {
+            return Some(audience.unseen(NO_VIEW.to_owned()));
+        }
+        let shown = audience.shown(id, key, result)?;
+        if shown == ShownResult::Shown {
+            return Some(shown);
+        }
         self.extend(key.id);
-        let is_empty = self.audiences.get(&key.id).is_none_or(Audience::is_empty);
-        is_empty.then_some(Err(reason))
+        let is_empty = self.audiences.get(&key.id).is_some_and(Audience::is_empty);
+        is_empty.then_some(shown)
     }
 
-    /// Takes a proposal away from all views. What stood in them comes as one event.
+    /// Takes a proposal away from all views. What stood in them is answered by [`Views::closed`].
     pub(crate) fn close(&mut self, key: ProposalKey, reason: CloseReason) {
-        let seated = self.audiences.get_mut(&key.id).map(|it| it.close(key, None));
-        let seated = seated.unwrap_or_default();
+        let audience = self.audiences.get_mut(&key.id);
+        let seated = audience.map_or_else(Vec::new, |it| it.close(reason, None));
         if seated.is_empty() {
-            self.audiences.remove(&key.id);
-            let stale = Err(Stale::NotPending.to_string());
-            let _ = self.events.send(Event::Closed(ViewId::FIRST, key, stale));
+            let none = Err(Stale::NotPending.to_string());
+            let _ = self.events.send(Event::Closed(ViewId::FIRST, key, none));
         }
         self.send_close(key, reason, &seated);
     }
 
-    /// A view has closed a proposal. What stood in all of them, once the last has answered: what the person edited last.
+    /// A view has closed a proposal.
     pub(crate) fn closed(
         &mut self,
         id: ViewId,
         key: ProposalKey,
         text: Result<String, String>,
+        now: Instant,
     ) -> Closed {
-        let Some(audience) = self.audiences.get_mut(&key.id) else {
-            return Closed::Text(text);
+        match self.audiences.get_mut(&key.id) {
+            Some(audience) => audience.answered(id, text, now),
+            None => return Closed::Text(text),
+        }
+        self.finish(key.id, now)
+    }
+
+    /// When [`Views::elapse`] wants to be called.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.audiences.values().filter_map(Audience::due).min()
+    }
+
+    /// Time has passed. What came of closing the proposals that not all views have answered for.
+    pub(crate) fn elapse(&mut self, now: Instant) -> Vec<(ProposalKey, Closed)> {
+        let late = self.audiences.values();
+        let late = late.filter(|it| it.due().is_some_and(|due| due <= now));
+        let late: Vec<ProposalKey> = late.map(Audience::key).collect();
+        late.into_iter()
+            .map(|key| (key, self.finish(key.id, now)))
+            .collect()
+    }
+
+    fn finish(&mut self, id: DiffId, now: Instant) -> Closed {
+        let Some(audience) = self.audiences.get_mut(&id) else {
+            return Closed::Waiting;
         };
-        let used = |id: ViewId| self.views.iter().find(|view| view.id == id).map(|it| it.used);
-        let closed = audience.closed(id, key, text, used);
-        if matches!(closed, Closed::Text(Ok(_)) | Closed::Elsewhere(_)) {
-            self.audiences.remove(&key.id);
+        let views = &self.views;
+        let newest = |id: ViewId| views.iter().find(|it| it.id == id).map_or(0, |it| it.used);
+        let closed = audience.closed(newest, now);
+        if closed != Closed::Waiting && !audience.is_open() {
+            self.audiences.remove(&id);
         }
         closed
     }
 
     /// A proposal was decided in one view, which closes by itself: the others are to close.
-    pub(crate) fn decided(&mut self, id: Option<ViewId>, key: ProposalKey, accepted: Option<&str>) {
+    pub(crate) fn decided(
+        &mut self,
+        id: ViewId,
+        key: ProposalKey,
+        accepted: Option<String>,
+        now: Instant,
+    ) {
+        self.used(id);
         let Some(audience) = self.audiences.get_mut(&key.id) else {
             return;
         };
-        if let Some(id) = id {
-            let _ = audience.left(id);
+        audience.left(id, now);
+        if !audience.is_open() {
+            return;
         }
-        let others = audience.close(key, Some(accepted));
+        let reason = CloseReason::DecidedElsewhere;
+        let others = audience.close(reason, accepted);
         if others.is_empty() {
             self.audiences.remove(&key.id);
         }
-        self.send_close(key, CloseReason::DecidedElsewhere, &others);
+        self.send_close(key, reason, &others);
     }
 
     fn find_mut(&mut self, id: ViewId) -> Option<&mut View> {
@@ -405,17 +452,6 @@ impl Views {
             }
         }
     }
-}
-
-/// What came of closing a proposal.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Closed {
-    /// Others have not answered yet.
-    Waiting,
-    /// This stood in it.
-    Text(Result<String, String>),
-    /// It was decided elsewhere meanwhile, and the person had edited it here.
-    Elsewhere(Option<Leftover>),
 }
 
 impl View {

@@ -150,7 +150,7 @@ impl File {
         Range { start, end: start }
     }
 
-    fn lose_focus(&mut self) {
+    pub fn lose_focus(&mut self) {
         self.is_active = None;
         self.cursor = None;
         self.selected_text = None;

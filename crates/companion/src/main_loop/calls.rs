@@ -11,7 +11,7 @@ use super::MainLoop;
 use crate::agents::hooks::{self, NO_DECISION, Review};
 use crate::agents::{self, Open, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
-use crate::editor::{EditorEvent, Reply};
+use crate::editor::Reply;
 use crate::event::Caller;
 use crate::outbox::{Mention, Tab};
 use crate::request_id::RequestId;
@@ -233,7 +233,7 @@ impl MainLoop {
             let text = serde_json::to_string(&found).unwrap_or_else(|_| "[]".to_owned());
             let _ = caller.send(Ok(Answer::Text(text)));
         });
-        self.editor.event(EditorEvent::Diagnostics(uri, found));
+        self.views.ask_diagnostics(uri.as_deref(), found);
     }
 
     /// Mentions a file to the agent that was last active, of those whose prompt can name one.

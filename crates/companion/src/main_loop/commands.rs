@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::MainLoop;
 use crate::control::CompanionStatus;
 use crate::diffs::SettleRequest;
-use crate::editor::{DiffId, EditorEvent, Reply};
+use crate::editor::{DiffId, Reply};
 use crate::event::Command;
 
 impl MainLoop {
@@ -19,7 +19,7 @@ impl MainLoop {
             }
             Command::Text { proposal, answer } => {
                 let told = Reply::new(|text: Result<String, String>| drop(answer.send(text.ok())));
-                self.editor.event(EditorEvent::Text(proposal, told));
+                self.views.ask_text(proposal, told);
             }
             Command::HandedOut(proposal, viewer, on_disk) => {
                 self.diffs.handed_out(proposal, viewer, on_disk);

@@ -16,10 +16,17 @@ use crate::gate::{Decide, Refusal, Ruling, Told};
 use crate::outbox::Delivery;
 use crate::pending::ProposalKey;
 use crate::sessions::SessionId;
+use crate::views::ViewId;
 use crate::written::Accepted;
 
 impl MainLoop {
-    pub(super) fn decided(&mut self, mut decide: Decide, reply: Reply<Ruling>, now: Instant) {
+    pub(super) fn decided(
+        &mut self,
+        view: ViewId,
+        mut decide: Decide,
+        reply: Reply<Ruling>,
+        now: Instant,
+    ) {
         if let Err(stale) = self.diffs.check_current(decide.key) {
             return reply.done(Ruling::stale(stale));
         }
@@ -33,14 +40,15 @@ impl MainLoop {
         match self.diffs.acceptance(&decide, &self.roots) {
             Some(acceptance) => {
                 self.weighing += 1;
-                self.checks.weigh(acceptance, reply);
+                self.checks.weigh(view, acceptance, reply);
             }
-            None => self.settle(decide, reply),
+            None => self.settle(view, decide, reply, now),
         }
     }
 
     pub(super) fn weighed(
         &mut self,
+        view: ViewId,
         decide: Arc<Decide>,
         finding: Finding,
         reply: Reply<Ruling>,
@@ -62,10 +70,16 @@ impl MainLoop {
         if let Some(on_disk) = on_disk {
             self.diffs.note_on_disk(decide.key.id, on_disk);
         }
-        self.settle(decide, reply);
+        self.settle(view, decide, reply, now);
     }
 
-    fn settle(&mut self, decide: Arc<Decide>, reply: Reply<Ruling>) {
+    fn settle(
+        &mut self,
+        view: ViewId,
+        decide: Arc<Decide>,
+        reply: Reply<Ruling>,
+        now: Instant,
+    ) {
         // A disk that hangs may still hold it.
         let decide = Arc::unwrap_or_clone(decide);
         let ProposalKey { id, revision } = decide.key;
@@ -83,11 +97,16 @@ impl MainLoop {
             }
             Decision::Reject => Outcome::Rejected,
         };
+        let accepted = match &outcome {
+            Outcome::Accepted { content, .. } => Some(content.clone()),
+            Outcome::Rejected => None,
+        };
         let left_over = feedback::left_over(&notes);
         self.diffs.note(id, notes);
         let actions = self.diffs.resolved(id, revision, outcome);
         let told = self.perform(actions).or(left_over);
         reply.done(Ruling::Settled(told));
+        self.views.decided(view, ProposalKey { id, revision }, accepted, now);
     }
 
     /// Sends the notes of a decision by whichever way reaches the agent first. Returns what the person is told about them,

@@ -1,0 +1,120 @@
+//! What the loop does for its front ends: they come, report and leave.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pillion_protocol::Outcome;
+
+use super::MainLoop;
+use crate::editor::{CloseReason, EditorEvent, Report};
+use crate::event::NewView;
+use crate::lost::{Loss, Lost};
+use crate::pending::ProposalKey;
+use crate::presence::Order;
+use crate::views::{Closed, Leftover, ShownResult, ViewId};
+
+impl MainLoop {
+    pub(super) fn attached(&mut self, new: NewView, now: Instant) {
+        let NewView {
+            id,
+            options,
+            mut editor,
+            published,
+        } = new;
+        tracing::info!(view = id.0, ide = options.ide.name, "a view is attached");
+        editor.event(EditorEvent::Status(self.front_end_status()));
+        self.views.add(id, options, editor);
+        self.views_changed(now);
+        self.presence.published(published);
+    }
+
+    /// Handles a report. Returns true if the last front end leaves.
+    pub(super) fn reported(&mut self, view: ViewId, report: Report, now: Instant) -> bool {
+        match report {
+            Report::Context { files, is_trusted } => {
+                let reported = self.views.report(view, files, is_trusted);
+                self.context.report(reported.files, reported.is_trusted, now);
+            }
+            Report::Saved(file) => self.saved(file, now),
+            Report::Mention { path, lines, reply } => reply.done(self.mention(&path, lines)),
+            Report::Decide(decide, reply) => self.decided(view, *decide, reply, now),
+            Report::Roots(roots) => {
+                self.views.change(view, |options| options.roots = roots);
+                self.roots_changed();
+            }
+            Report::Editor(pid) => {
+                self.views.change(view, |options| options.editor_pid = pid);
+                self.presence.order(Order::SetSeats(self.views.seats()));
+            }
+            Report::Leave if self.views.len() == 1 => return true,
+            Report::Leave => self.left(view, now),
+        }
+        false
+    }
+
+    /// One of several leaves: what it showed goes to the others.
+    fn left(&mut self, view: ViewId, now: Instant) {
+        tracing::info!(view = view.0, "a view has left");
+        self.views.send_stopped_to(view);
+        for (key, result) in self.views.remove(view, now) {
+            self.tell_shown(key, result);
+        }
+        for (key, closed) in self.views.elapse(now) {
+            self.tell_closed(key, closed);
+        }
+        self.views_changed(now);
+    }
+
+    pub(super) fn tell_shown(&mut self, key: ProposalKey, result: ShownResult) {
+        let ProposalKey { id, revision } = key;
+        let actions = match result {
+            ShownResult::Shown => self.diffs.shown(id, revision, Ok(())),
+            ShownResult::NotShown(reason) => self.diffs.shown(id, revision, Err(reason)),
+            // As when an editor ends (C5.7).
+            ShownResult::Unseen => {
+                self.views.close(key, CloseReason::Overruled);
+                self.diffs.resolved(id, revision, Outcome::Rejected)
+            }
+        };
+        self.perform(actions);
+    }
+
+    pub(super) fn tell_closed(&mut self, key: ProposalKey, closed: Closed) {
+        match closed {
+            Closed::Waiting => {}
+            Closed::Text(text) => {
+                let actions = self.diffs.closed(key.id, key.revision, text);
+                self.perform(actions);
+            }
+            Closed::Elsewhere(leftovers) => {
+                for Leftover { diff, text } in leftovers {
+                    self.losses.add(Lost {
+                        agent: diff.agent,
+                        file_path: diff.path.to_string_lossy().into_owned(),
+                        content: text,
+                        is_kept: true,
+                        how: Loss::DecidedElsewhere,
+                    });
+                }
+            }
+        }
+    }
+
+    fn views_changed(&mut self, now: Instant) {
+        self.presence.order(Order::SetSeats(self.views.seats()));
+        if let Some(ide) = self.views.ide() {
+            self.presence.order(Order::SetIde(ide.clone()));
+        }
+        self.roots_changed();
+        let reported = self.views.reported();
+        self.context.report(reported.files, reported.is_trusted, now);
+    }
+
+    fn roots_changed(&mut self) {
+        let roots = self.views.roots();
+        if *self.roots != *roots {
+            self.roots = Arc::from(roots.as_slice());
+            self.presence.order(Order::SetRoots(roots));
+        }
+    }
+}
