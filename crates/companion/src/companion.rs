@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::{io, process, thread};
 
 use pillion_discovery::tokens::{RandomError, random_token};
-use pillion_discovery::{Announcement, Environment, Tokens, kept_text};
+use pillion_discovery::{Announcement, Environment, Seat, Tokens, kept_text};
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{Dialect, File, IdeInfo, Token};
 use pillion_system::Signals;
@@ -245,11 +245,7 @@ async fn prepare(options: Options, events: Events) -> Result<Prepared, StartErro
     let mut signals = Signals::install().map_err(system("catch signals"))?;
     let tokens = Tokens::generate()?;
     let control_token = random_token()?;
-    let predecessor = succession::predecessor(
-        options.environment.clone(),
-        options.editor_pid,
-        options.roots.clone(),
-    );
+    let predecessor = succession::predecessor(options.environment.clone(), options.roots.clone());
     let listening = async { succession::listen(predecessor.await, tokens).await };
     let (listener, port, tokens) = tokio::select! {
         biased;
@@ -257,7 +253,6 @@ async fn prepare(options: Options, events: Events) -> Result<Prepared, StartErro
         _ = signals.next() => return Err(StartError::Interrupted),
     };
     let announcement = Announcement {
-        editor_pid: options.editor_pid,
         companion_pid: process::id(),
         port,
         roots: options.roots.clone(),
@@ -266,12 +261,11 @@ async fn prepare(options: Options, events: Events) -> Result<Prepared, StartErro
     };
     let inherited = options.environment.commanding_agents();
     let losses = Losses::new(kept_text::places(&options.environment));
-    let publishing = Presence::publish(
-        options.environment,
-        announcement,
-        control_token.clone(),
-        events,
-    );
+    let seat = Seat {
+        environment: options.environment,
+        editor_pid: options.editor_pid,
+    };
+    let publishing = Presence::publish(vec![seat], announcement, control_token.clone(), events);
     let presence = tokio::select! {
         biased;
         presence = publishing => presence?,

@@ -230,7 +230,7 @@ impl MainLoop {
                 self.roots = roots.clone().into();
                 self.presence.order(Order::SetRoots(roots));
             }
-            Event::EditorChanged(pid) => self.presence.order(Order::SetEditor(pid)),
+            Event::EditorChanged(pid) => self.presence.set_editor(pid),
             Event::PresenceChanged { warnings } => {
                 if self.presence.note(warnings) {
                     self.report_status();

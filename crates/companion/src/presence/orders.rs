@@ -5,13 +5,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use pillion_discovery::Seat;
+use pillion_protocol::IdeInfo;
+
 /// One thing to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Publish these workspace roots (C2.5). Roots that cannot be published leave the old ones.
     SetRoots(Vec<PathBuf>),
-    /// Publish under this process of the editor.
-    SetEditor(u32),
+    /// Publish for these editors.
+    SetSeats(Vec<Seat>),
+    /// Publish under this identity.
+    SetIde(IdeInfo),
     /// Nothing was ordered for a while: restore deleted files.
     Restore,
     /// Take everything away, and end.
@@ -28,7 +33,8 @@ pub(super) struct Orders {
 #[derive(Debug, Default)]
 struct Waiting {
     roots: Option<Vec<PathBuf>>,
-    editor: Option<u32>,
+    seats: Option<Vec<Seat>>,
+    ide: Option<IdeInfo>,
     remove: bool,
     /// The thread has ended.
     is_done: bool,
@@ -42,7 +48,8 @@ impl Orders {
     pub(super) fn give(&self, order: Order) {
         self.change(|waiting| match order {
             Order::SetRoots(roots) => waiting.roots = Some(roots),
-            Order::SetEditor(pid) => waiting.editor = Some(pid),
+            Order::SetSeats(seats) => waiting.seats = Some(seats),
+            Order::SetIde(ide) => waiting.ide = Some(ide),
             // Comes by itself.
             Order::Restore => {}
             Order::Remove => waiting.remove = true,
@@ -64,8 +71,11 @@ impl Orders {
             if let Some(roots) = waiting.roots.take() {
                 return Order::SetRoots(roots);
             }
-            if let Some(pid) = waiting.editor.take() {
-                return Order::SetEditor(pid);
+            if let Some(seats) = waiting.seats.take() {
+                return Order::SetSeats(seats);
+            }
+            if let Some(ide) = waiting.ide.take() {
+                return Order::SetIde(ide);
             }
             let rest = until.saturating_duration_since(Instant::now());
             if rest.is_zero() {
