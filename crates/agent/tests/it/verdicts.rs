@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use pillion_agent::find::{Finding, Preference, Refusal, Release, Situation, Stale, Verdict, find};
 use pillion_agent::host::Host;
-use pillion_discovery::{Announcement, Environment, Publication, Tokens};
+use pillion_discovery::{Announcement, Environment, Publication, Seat, Tokens};
 use pillion_protocol::{Dialect, IdeInfo};
 use pillion_system::process::Process;
 use serde_json::{Value, json};
@@ -435,14 +435,17 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
     ]);
     let tokens = Tokens::generate().unwrap();
     let announcement = Announcement {
-        editor_pid: std::process::id(),
         companion_pid: std::process::id(),
         port: 1001,
         roots: vec![machine.path("other"), machine.path("project")],
         ide: IdeInfo::new("kate", "Kate"),
         tokens: tokens.clone(),
     };
-    let _publication = Publication::publish(&environment, announcement).unwrap();
+    let seat = Seat {
+        environment: environment.clone(),
+        editor_pid: std::process::id(),
+    };
+    let _publication = Publication::publish(vec![seat], announcement).unwrap();
     let process = |pid, parent, command: &str| Process {
         pid,
         parent,
