@@ -18,6 +18,14 @@ use tempfile::TempDir;
 const DEAD: u32 = 4_500_000;
 const EDITOR: u32 = 4_600_000;
 
+fn process(pid: u32, parent: u32, command: &str) -> Process {
+    Process {
+        pid,
+        parent,
+        command: command.into(),
+    }
+}
+
 struct Machine {
     folder: TempDir,
     variables: Vec<(&'static str, String)>,
@@ -86,11 +94,6 @@ impl Machine {
             .iter()
             .map(|(name, value)| (*name, PathBuf::from(value)));
         let environment = Environment::from_pairs(pairs.into_iter().chain(given));
-        let process = |pid, parent, command: &str| Process {
-            pid,
-            parent,
-            command: command.into(),
-        };
         let chain = [
             process(DEAD + 9, EDITOR, "node agent"),
             process(EDITOR, 1, "kate"),
@@ -446,11 +449,6 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
         editor_pid: std::process::id(),
     };
     let _publication = Publication::publish(vec![seat], announcement).unwrap();
-    let process = |pid, parent, command: &str| Process {
-        pid,
-        parent,
-        command: command.into(),
-    };
     let this = std::process::id();
     // In a terminal of the editor; its parent's pid is above 1.
     let chain = [
