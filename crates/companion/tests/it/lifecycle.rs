@@ -145,7 +145,7 @@ async fn the_next_companion_in_the_same_process_comes_back_where_the_last_one_wa
 async fn another_process_of_the_editor_is_in_the_files_and_in_the_state() {
     let companion = TestCompanion::start();
     assert_eq!(companion.state().editors, [std::process::id()]);
-    let parent = std::os::unix::process::parent_id();
+    let parent = pillion_system::process::ancestors(std::process::id())[0];
     companion.handle.change_editor(parent);
     let start = Instant::now();
     while companion.state().editors != [parent]
