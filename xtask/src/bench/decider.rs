@@ -25,6 +25,7 @@ pub fn run(Args {}: &Args) -> Result<ExitCode> {
         editor_pid: std::process::id(),
         ide: IdeInfo::new("bench", "Benchmark"),
         roots: vec![std::env::current_dir().context("there is no current directory")?],
+        shows: pillion_companion::Shows::LastUsed,
     };
     let handle = Arc::new(OnceLock::new());
     let editor = Decider(Arc::clone(&handle));

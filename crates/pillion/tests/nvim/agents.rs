@@ -1,6 +1,7 @@
 //! The real agents and a person in Neovim: the agent in a terminal inside, or in the next pane.
 
 mod claude;
+mod views;
 
 use std::fs;
 use std::path::PathBuf;
