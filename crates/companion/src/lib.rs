@@ -19,6 +19,7 @@ mod disk;
 mod editor;
 mod endpoint;
 mod event;
+mod exact;
 mod feedback;
 pub mod gate;
 mod line_endings;
