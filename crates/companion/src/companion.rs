@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{fmt, io, process, thread};
 
 use pillion_discovery::tokens::{RandomError, random_token};
-use pillion_discovery::{Announcement, Environment, Tokens, kept_text};
+use pillion_discovery::{Announcement, Environment, Seat, Tokens, kept_text};
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{Dialect, File, IdeInfo, Token};
 use pillion_system::{Signal, Signals};
@@ -24,8 +24,8 @@ use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
 use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
-use crate::views::{ViewId, Views};
 use crate::succession;
+use crate::views::{ViewId, Views};
 
 /// How long connections may take to end when the companion stops: an agent may read slowly.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
@@ -257,10 +257,10 @@ impl Handle {
 }
 
 /// The signals, if this is the whole program.
-struct ProgramSignals(Option<Signals>);
+pub(crate) struct ProgramSignals(Option<Signals>);
 
 impl ProgramSignals {
-    async fn next(&mut self) -> Signal {
+    pub(crate) async fn next(&mut self) -> Signal {
         match &mut self.0 {
             Some(signals) => signals.next().await,
             None => std::future::pending().await,
@@ -325,11 +325,7 @@ async fn prepare(
     let mut signals = ProgramSignals(signals.map_err(system("catch signals"))?);
     let tokens = Tokens::generate()?;
     let control_token = random_token()?;
-    let predecessor = succession::predecessor(
-        options.environment.clone(),
-        options.editor_pid,
-        options.roots.clone(),
-    );
+    let predecessor = succession::predecessor(options.environment.clone(), options.roots.clone());
     let listening = async { succession::listen(predecessor.await, tokens).await };
     let (listener, port, tokens) = tokio::select! {
         biased;
@@ -337,7 +333,6 @@ async fn prepare(
         _ = signals.next() => return Err(StartError::Interrupted),
     };
     let announcement = Announcement {
-        editor_pid: options.editor_pid,
         companion_pid: process::id(),
         port,
         roots: options.roots.clone(),
@@ -346,12 +341,11 @@ async fn prepare(
     };
     let inherited = options.environment.commanding_agents();
     let losses = Losses::new(kept_text::places(&options.environment));
-    let publishing = Presence::publish(
-        options.environment.clone(),
-        announcement,
-        control_token.clone(),
-        events,
-    );
+    let seat = Seat {
+        environment: options.environment.clone(),
+        editor_pid: options.editor_pid,
+    };
+    let publishing = Presence::publish(vec![seat], announcement, control_token.clone(), events);
     let presence = tokio::select! {
         biased;
         presence = publishing => presence?,

@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::acceptance::Finding;
+use crate::companion::Options;
 use crate::control::on_disk::OnDisk;
 use crate::control::{CompanionStatus, DiffError, DiffRef, Viewer};
 use crate::diffs::{Admitted, Answer, PendingDiff, SettleRequest};
-use crate::companion::Options;
 use crate::editor::{DiffId, Editor, Reply, Report};
 use crate::gate::{Decide, Ruling};
 use crate::pending::ProposalKey;
@@ -100,7 +100,9 @@ pub(crate) struct NewView {
 
 impl fmt::Debug for NewView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NewView").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("NewView")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 

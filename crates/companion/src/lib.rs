@@ -43,7 +43,9 @@ mod written;
 
 pub use clock::now_ms;
 pub use companion::{Companion, Handle, Options, StartError};
-pub use editor::{CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, Reply, Report, Shows, Status};
+pub use editor::{
+    CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, Reply, Report, Shows, Status,
+};
 pub use lost::{Loss, LostOutcome, LostText};
 pub use original::{Original, OriginalError, Stamp};
 pub use pending::{Pending, ProposalKey, Proposed, Stale};

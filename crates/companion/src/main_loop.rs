@@ -18,9 +18,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::asking::Asking;
 use crate::checks::FileChecks;
+use crate::companion::ProgramSignals;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
-use crate::companion::ProgramSignals;
 use crate::editor::{Compares, Status};
 use crate::event::{Caller, Event, Events};
 use crate::feedback::{Feedback, Remark};
@@ -57,7 +57,6 @@ const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 
 pub(crate) struct MainLoop {
     views: Views,
-    events: Events,
     presence: Presence,
     context: Context,
     /// Commands that focused a file which agents have not received yet.
@@ -99,7 +98,6 @@ impl MainLoop {
             weighing: 0,
             roots: views.roots().into(),
             views,
-            events,
             presence,
             context: Context::default(),
             focusing: Vec::new(),

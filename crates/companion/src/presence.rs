@@ -13,17 +13,18 @@ use std::{io, thread};
 
 use pillion_discovery::handover::REFRESH_INTERVAL;
 use pillion_discovery::{
-    Announcement, CompanionState, Environment, FileError, Handover, Lineage, Publication,
-    StateError, StateFile,
+    Announcement, CompanionState, Environment, FileError, Handover, Publication, Seat, StateError,
+    StateFile,
 };
 use pillion_protocol::discovery::RootError;
-use pillion_protocol::{Dialect, Token};
+use pillion_protocol::{Dialect, IdeInfo, Token};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 pub(crate) use self::orders::Order;
 use self::orders::Orders;
 use crate::clock::now_ms;
+use crate::editor::Reply;
 use crate::event::{Event, Events};
 
 /// How long the disk may take for the first files.
@@ -50,18 +51,21 @@ pub(crate) enum PublishError {
 }
 
 impl Presence {
-    /// Sweeps what dead companions left, then publishes. The endpoint must be there already (C6.1).
+    /// Sweeps what dead companions left, then publishes. The endpoint must be there already (C6.1). Commands and a
+    /// successor find the companion where the first editor's environment says, also when that editor has left.
     /// What becomes of the files later comes as [`Event::PresenceChanged`].
     ///
     /// # Errors
     /// When a root cannot be published, when there is no thread, or when the disk does not answer.
     /// Then nothing stays behind.
     pub(crate) async fn publish(
-        environment: Environment,
+        seats: Vec<Seat>,
         announcement: Announcement,
         control_token: Token,
         events: Events,
     ) -> Result<Self, PublishError> {
+        let first = seats.first().map(|seat| seat.environment.clone());
+        let environment = first.unwrap_or_default();
         let orders = Arc::new(Orders::default());
         // Removes what is published too late.
         let mut presence = Self {
@@ -72,7 +76,7 @@ impl Presence {
         let (published, first) = oneshot::channel();
         let worker = orders.worker();
         let run = move || {
-            match Files::publish(environment, announcement, control_token) {
+            match Files::publish(&environment, seats, announcement, control_token) {
                 Ok(files) => {
                     let _ = published.send(Ok((files.paths(), files.warnings())));
                     files.keep(&orders, &events);
@@ -112,6 +116,11 @@ impl Presence {
         is_news
     }
 
+    /// Tells where agents find the companion, once everything that was ordered before is done.
+    pub(crate) fn tell_files(&self, files: Reply<Vec<PathBuf>>) {
+        self.orders.ask(files);
+    }
+
     /// Has something done about the files.
     pub(crate) fn order(&self, order: Order) {
         self.orders.give(order);
@@ -137,24 +146,24 @@ impl Drop for Presence {
 /// The files themselves, on the thread that owns them.
 #[derive(Debug)]
 struct Files {
-    environment: Environment,
     publication: Publication,
     state_file: Option<StateFile>,
     /// For the companion that comes after this one.
     handover: Option<Handover>,
-    /// Why commands, or agents in new roots, do not find this companion.
-    complaints: Vec<String>,
+    /// Why agents do not find this companion in its new roots.
+    refused_roots: Option<String>,
+    /// Why commands do not find it.
+    unreachable: Option<String>,
 }
 
 impl Files {
     fn publish(
-        environment: Environment,
+        environment: &Environment,
+        seats: Vec<Seat>,
         announcement: Announcement,
         control_token: Token,
     ) -> Result<Self, RootError> {
-        for file in pillion_discovery::sweep(&environment) {
-            tracing::info!(?file, "swept");
-        }
+        sweep(&seats, &[]);
         let state = CompanionState {
             pid: announcement.companion_pid,
             port: announcement.port,
@@ -162,33 +171,27 @@ impl Files {
             script_token: announcement.tokens.get(Dialect::Script).clone(),
             roots: announcement.roots.clone(),
             ide: announcement.ide.clone(),
+            editors: editors(&seats),
             started_at_ms: now_ms(),
-            tmpdir: CompanionState::tmpdir_in(&environment),
+            tmpdir: CompanionState::tmpdir_in(environment),
             namespaces: pillion_discovery::namespaces::here(),
         };
         let port = announcement.port;
-        let lineage = Lineage::of(announcement.editor_pid, &announcement.roots);
+        let roots = announcement.roots.clone();
         let claude_token = announcement.tokens.get(Dialect::ClaudeCode).clone();
-        let publication = Publication::publish(&environment, announcement)?;
-        let mut complaints = Vec::new();
-        let state_file = match StateFile::publish(&environment, state) {
-            Ok(file) => Some(file),
-            Err(error) => {
-                complaints.push(unreachable(&error));
-                None
-            }
+        let publication = Publication::publish(seats, announcement)?;
+        let (state_file, unreachable) = match StateFile::publish(environment, state) {
+            Ok(file) => (Some(file), None),
+            Err(error) => (None, Some(unreachable(&error))),
         };
-        let handover = lineage.and_then(|lineage| {
-            let recorded = Handover::record(&environment, lineage, port, claude_token, now_ms());
-            // The state file next to it reports that to people.
-            recorded.inspect_err(not_recorded).ok()
-        });
+        let recorded = Handover::record(environment, &roots, port, claude_token, now_ms());
         Ok(Self {
-            environment,
             publication,
             state_file,
-            handover,
-            complaints,
+            // The state file next to it reports that to people.
+            handover: recorded.inspect_err(not_recorded).ok(),
+            refused_roots: None,
+            unreachable,
         })
     }
 
@@ -198,7 +201,13 @@ impl Files {
         loop {
             match orders.next(REFRESH_INTERVAL) {
                 Order::SetRoots(roots) => self.set_roots(roots),
-                Order::SetEditor(pid) => self.publication.set_editor(&self.environment, pid),
+                Order::SetSeats(seats) => self.set_seats(seats),
+                Order::SetIde(ide) => self.set_ide(ide),
+                Order::Tell(asking) => {
+                    for files in asking {
+                        files.done(self.paths());
+                    }
+                }
                 Order::Restore => self.restore(),
                 Order::Remove => return self.end(),
             }
@@ -218,7 +227,8 @@ impl Files {
         let places = self.publication.warnings().iter();
         places
             .map(ToString::to_string)
-            .chain(self.complaints.iter().cloned())
+            .chain(self.refused_roots.clone())
+            .chain(self.unreachable.clone())
             .collect()
     }
 
@@ -231,19 +241,32 @@ impl Files {
     }
 
     fn set_roots(&mut self, roots: Vec<PathBuf>) {
-        self.complaints.clear();
-        if let Err(error) = self.publication.set_roots(roots.clone()) {
-            let complaint = format!("agents cannot find the new workspace folders: {error}");
-            self.complaints.push(complaint);
+        let published = self.publication.set_roots(roots.clone());
+        let complain = |error| format!("agents cannot find the new workspace folders: {error}");
+        self.refused_roots = published.err().map(complain);
+        if self.refused_roots.is_some() {
             return;
         }
         if let Some(Err(error)) = self.handover.as_mut().map(|it| it.set_roots(&roots)) {
             not_recorded(&error);
         }
-        if let Some(file) = &mut self.state_file
-            && let Err(error) = file.set_roots(roots)
-        {
-            self.complaints.push(unreachable(&error));
+        self.update_state(|state| state.roots = roots);
+    }
+
+    fn set_seats(&mut self, seats: Vec<Seat>) {
+        sweep(&seats, self.publication.seats());
+        self.update_state(|state| state.editors = editors(&seats));
+        self.publication.set_seats(seats);
+    }
+
+    fn set_ide(&mut self, ide: IdeInfo) {
+        self.update_state(|state| state.ide = ide.clone());
+        self.publication.set_ide(ide);
+    }
+
+    fn update_state(&mut self, change: impl FnOnce(&mut CompanionState)) {
+        if let Some(file) = &mut self.state_file {
+            self.unreachable = file.update(change).err().map(|error| unreachable(&error));
         }
     }
 
@@ -259,6 +282,31 @@ impl Files {
             not_recorded(&error);
         }
     }
+}
+
+/// Clears away what dead companions left for agents of these editors. Where the known ones' look it was done.
+fn sweep(seats: &[Seat], known: &[Seat]) {
+    let mut swept: Vec<_> = known.iter().map(|seat| &seat.environment).collect();
+    for environment in seats.iter().map(|seat| &seat.environment) {
+        if swept.contains(&environment) {
+            continue;
+        }
+        swept.push(environment);
+        for file in pillion_discovery::sweep(environment) {
+            tracing::info!(?file, "swept");
+        }
+    }
+}
+
+/// The processes of these editors, each once.
+fn editors(seats: &[Seat]) -> Vec<u32> {
+    let mut editors: Vec<u32> = Vec::new();
+    for seat in seats {
+        if !editors.contains(&seat.editor_pid) {
+            editors.push(seat.editor_pid);
+        }
+    }
+    editors
 }
 
 fn not_recorded(error: &FileError) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use pillion_discovery::handover::{self, Takeover};
-use pillion_discovery::{Environment, Lineage, Predecessor, Tokens};
+use pillion_discovery::{Environment, Predecessor, Tokens};
 use pillion_protocol::Dialect;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -57,24 +57,22 @@ pub(crate) async fn listen(
 /// What there is to take over. Never waits long for a disk.
 pub(crate) async fn predecessor(
     environment: Environment,
-    editor_pid: u32,
     roots: Vec<PathBuf>,
 ) -> Option<Predecessor> {
     let (found, finding) = oneshot::channel();
     let check = move || {
-        let lineage = Lineage::of(editor_pid, &roots);
         // Nothing listens to one that comes too late.
-        let _ = found.send(lineage.and_then(|own| take_over(&environment, &own)));
+        let _ = found.send(take_over(&environment, &roots));
     };
     let thread = thread::Builder::new().name("succession".to_owned());
     thread.spawn(check).ok()?;
     timeout(RECORD_TIMEOUT, finding).await.ok()?.ok()?
 }
 
-fn take_over(environment: &Environment, own: &Lineage) -> Option<Predecessor> {
+fn take_over(environment: &Environment, roots: &[PathBuf]) -> Option<Predecessor> {
     let ended_by = Instant::now() + END_TIMEOUT;
     loop {
-        match handover::take_over(environment, own, now_ms()) {
+        match handover::take_over(environment, roots, now_ms()) {
             Takeover::Taken(predecessor) => return Some(predecessor),
             Takeover::Running if Instant::now() < ended_by => thread::sleep(POLL_INTERVAL),
             Takeover::Running | Takeover::Nothing => return None,

@@ -20,7 +20,9 @@ use pillion_protocol::{File, FileDiagnostics, IdeInfo};
 use self::audience::Audience;
 pub(crate) use self::audience::{Closed, Leftover, ShownResult};
 use crate::companion::Options;
-use crate::editor::{CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, Reply, Shows, Status};
+use crate::editor::{
+    CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, Reply, Shows, Status,
+};
 use crate::event::{Event, Events};
 use crate::lost::LostOutcome;
 use crate::pending::{ProposalKey, Proposed, Stale};
@@ -137,7 +139,8 @@ impl Views {
         is_trusted: Option<bool>,
     ) -> Reported {
         if let Some(view) = self.find_mut(id) {
-            let is_moved = focused(&files).is_some_and(|now| !is_same_place(now, focused(&view.files)));
+            let is_moved =
+                focused(&files).is_some_and(|now| !is_same_place(now, focused(&view.files)));
             (view.files, view.is_trusted) = (files, is_trusted);
             if is_moved {
                 self.used(id);
@@ -268,7 +271,12 @@ impl Views {
         let audience = self.audiences.get(&key.id);
         let shown = audience.filter(|it| it.is_open());
         let seated = |view: &&mut View| shown.is_some_and(|it| it.has(view.id));
-        match self.views.iter_mut().filter(seated).max_by_key(|view| view.used) {
+        match self
+            .views
+            .iter_mut()
+            .filter(seated)
+            .max_by_key(|view| view.used)
+        {
             Some(view) => view.editor.event(EditorEvent::Text(key, told)),
             None => told.failed(Stale::NotPending.to_string()),
         }
@@ -290,7 +298,9 @@ impl Views {
             }
         }
         if self.audiences.get(&key.id).is_some_and(Audience::is_empty) {
-            let _ = self.events.send(Event::Shown(ViewId::FIRST, key, Err(NO_VIEW.to_owned())));
+            let _ = self
+                .events
+                .send(Event::Shown(ViewId::FIRST, key, Err(NO_VIEW.to_owned())));
         }
     }
 
@@ -308,6 +318,12 @@ impl Views {
         let shown = audience.shown(id, key, result)?;
         if shown == ShownResult::Shown {
             return Some(shown);
+        }
+        // It may show the former revision still.
+        if let Some(view) = self.find_mut(id) {
+            let ignored = Reply::new(|_| {});
+            let close = EditorEvent::Close(key.id, CloseReason::NotShown, ignored);
+            view.editor.event(close);
         }
         self.extend(key.id);
         let is_empty = self.audiences.get(&key.id).is_some_and(Audience::is_empty);
@@ -448,7 +464,8 @@ impl Views {
                 let closed = Reply::new(move |text| {
                     let _ = events.send(Event::Closed(id, key, text));
                 });
-                view.editor.event(EditorEvent::Close(key.id, reason, closed));
+                view.editor
+                    .event(EditorEvent::Close(key.id, reason, closed));
             }
         }
     }
@@ -469,7 +486,8 @@ struct Gathered {
 
 impl Drop for Gathered {
     fn drop(&mut self) {
-        self.answers.sort_by_key(|(used, _)| std::cmp::Reverse(*used));
+        self.answers
+            .sort_by_key(|(used, _)| std::cmp::Reverse(*used));
         let mut known = HashSet::new();
         let answers = std::mem::take(&mut self.answers).into_iter();
         let mut files: Vec<_> = answers.flat_map(|(_, files)| files).collect();
@@ -488,6 +506,10 @@ fn focused(files: &[File]) -> Option<&File> {
 fn is_same_place(file: &File, before: Option<&File>) -> bool {
     before.is_some_and(|before| {
         let timestamp = before.timestamp;
-        *before == File { timestamp, ..file.clone() }
+        *before
+            == File {
+                timestamp,
+                ..file.clone()
+            }
     })
 }

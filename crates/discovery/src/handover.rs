@@ -1,12 +1,12 @@
 //! What a companion leaves to its successor: its port, and the token of Claude Code's lock file.
 //!
 //! Claude Code dials a companion that it lost for another 15 seconds, on the same port and with the
-//! same token, and reads no new lock file. So an editor that restarts a companion gets both back, if it
-//! does so in time: an editor that restarts its language server, a person who restarts a review.
+//! same token, and reads no new lock file. So the next companion of the same workspace gets both back, if it
+//! starts in time: an editor restarts its language server, a person restarts a review, a hub crashed.
 //!
 //! The record of a running companion is a private file beside its state file. A successor takes it
-//! away: one successor at most, and only when the companion has ended. Another's port and token are
-//! never taken over: a record is for the process that started the companion, and for its roots.
+//! away: one successor at most, and only when the companion has ended. Another workspace's port and token are
+//! never taken over: a record is for the companion's roots, all of them and no others.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,16 +25,6 @@ pub const VALID_FOR: Duration = Duration::from_secs(20);
 
 /// How often the record of a running companion must be refreshed: nobody else knows when it crashed.
 pub const REFRESH_INTERVAL: Duration = Duration::from_secs(20);
-
-/// Whose successor a companion can be: of one that the same process started for the same roots.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Lineage {
-    starter_pid: u32,
-    /// Tells it from a later process with its id.
-    starter_started_at: u64,
-    roots: Vec<PathBuf>,
-}
 
 /// The record of a running companion.
 #[derive(Debug)]
@@ -60,7 +50,7 @@ pub struct Predecessor {
 pub enum Takeover {
     /// This one, which no other process gets.
     Taken(Predecessor),
-    /// Nothing yet: a companion of the same lineage runs. It may be about to end.
+    /// Nothing yet: a companion of the same workspace runs. It may be about to end.
     Running,
     /// Nothing.
     Nothing,
@@ -73,7 +63,8 @@ struct Record {
     pid: u32,
     port: u16,
     token: Token,
-    lineage: Lineage,
+    /// The workspace. Empty if there is none: then nobody takes over.
+    roots: Vec<PathBuf>,
     /// When it was last known to run, in Unix milliseconds.
     seen_at_ms: u64,
     /// When it ended; none if it runs, or crashed.
@@ -86,40 +77,10 @@ enum Claim {
     Fits,
     /// It would fit if its companion did not run.
     Running,
-    /// For another process.
+    /// For another workspace.
     Others,
     /// Too old for anybody.
     Stale,
-}
-
-impl Lineage {
-    /// The lineage of a companion of this editor. One that is its own editor is started again by its
-    /// parent. None if there is no such process, or JSON cannot hold a root.
-    pub fn of(editor_pid: u32, roots: &[PathBuf]) -> Option<Self> {
-        let is_own_editor = editor_pid == std::process::id();
-        let starter_pid = if is_own_editor {
-            *process::ancestors(editor_pid).first()?
-        } else {
-            editor_pid
-        };
-        let lineage = Self {
-            starter_pid,
-            starter_started_at: process::started_at(starter_pid)?,
-            roots: Vec::new(),
-        };
-        lineage.with_roots(roots)
-    }
-
-    fn with_roots(&self, roots: &[PathBuf]) -> Option<Self> {
-        let mut roots = roots.to_vec();
-        roots.sort();
-        roots.dedup();
-        let is_unicode = roots.iter().all(|root| root.to_str().is_some());
-        is_unicode.then(|| Self {
-            roots,
-            ..self.clone()
-        })
-    }
 }
 
 impl Handover {
@@ -129,7 +90,7 @@ impl Handover {
     /// When no state directory can be used; this is what was wrong with the last.
     pub fn record(
         environment: &Environment,
-        lineage: Lineage,
+        roots: &[PathBuf],
         port: u16,
         token: Token,
         now_ms: u64,
@@ -139,7 +100,7 @@ impl Handover {
             pid,
             port,
             token,
-            lineage,
+            roots: workspace(roots),
             seen_at_ms: now_ms,
             ended_at_ms: None,
         };
@@ -156,9 +117,7 @@ impl Handover {
     /// # Errors
     /// When the file cannot be written.
     pub fn set_roots(&mut self, roots: &[PathBuf]) -> Result<(), FileError> {
-        if let Some(lineage) = self.record.lineage.with_roots(roots) {
-            self.record.lineage = lineage;
-        }
+        self.record.roots = workspace(roots);
         self.write()
     }
 
@@ -175,7 +134,7 @@ impl Handover {
     /// be gone, for nobody could tell them from the successor's.
     pub fn end(mut self, now_ms: u64) {
         self.record.ended_at_ms = Some(now_ms);
-        if self.write().is_err() {
+        if self.record.roots.is_empty() || self.write().is_err() {
             // Better none than one that says that it runs.
             remove(&self.directory, &self.name);
         }
@@ -186,14 +145,15 @@ impl Handover {
     }
 }
 
-/// Takes over from the companion that this one succeeds, if there is one, and removes what is too
-/// old. Nobody else can take the same.
-pub fn take_over(environment: &Environment, own: &Lineage, now_ms: u64) -> Takeover {
+/// Takes over from the companion of these roots that ended last, if there is one, and removes what is too
+/// old. Nobody else can take the same. Without roots there is nothing to take over.
+pub fn take_over(environment: &Environment, roots: &[PathBuf], now_ms: u64) -> Takeover {
+    let own = workspace(roots);
     let mut fitting = Vec::new();
     let mut is_running = false;
     for directory in environment.state_dirs() {
         for (name, record) in records(&directory) {
-            match record.claim(own, now_ms) {
+            match record.claim(&own, now_ms) {
                 Claim::Fits => fitting.push((record.last_seen_ms(), directory.clone(), name)),
                 Claim::Stale => remove(&directory, &name),
                 Claim::Running => is_running = true,
@@ -206,7 +166,7 @@ pub fn take_over(environment: &Environment, own: &Lineage, now_ms: u64) -> Takeo
     let mut taken = fitting.into_iter().filter_map(|(_, directory, name)| {
         let content = state::open(&directory)?.take(&name, MAX_FILE).ok()??;
         let record = parse(&name, &content)?;
-        (record.claim(own, now_ms) == Claim::Fits).then(|| record.into_predecessor())
+        (record.claim(&own, now_ms) == Claim::Fits).then(|| record.into_predecessor())
     });
     match taken.next() {
         Some(predecessor) => Takeover::Taken(predecessor),
@@ -220,8 +180,8 @@ impl Record {
         serde_json::to_vec(self).expect("strings, numbers and Unicode paths only")
     }
 
-    fn claim(&self, own: &Lineage, now_ms: u64) -> Claim {
-        let is_own = self.lineage == *own;
+    fn claim(&self, own: &[PathBuf], now_ms: u64) -> Claim {
+        let is_own = !own.is_empty() && self.roots == own;
         let valid_for = match self.ended_at_ms {
             Some(_) => VALID_FOR,
             None if process::is_alive(self.pid) => {
@@ -254,6 +214,17 @@ impl Record {
             token: self.token,
         }
     }
+}
+
+/// What names a workspace: its roots as a set, empty if JSON cannot hold one.
+fn workspace(roots: &[PathBuf]) -> Vec<PathBuf> {
+    let mut roots = roots.to_vec();
+    if roots.iter().any(|root| root.to_str().is_none()) {
+        roots.clear();
+    }
+    roots.sort();
+    roots.dedup();
+    roots
 }
 
 /// What can be read of the records in a state directory. What has the name of one and is none is no

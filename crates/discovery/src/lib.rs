@@ -41,10 +41,10 @@ mod warning;
 
 pub use detect::{Detection, Ide, detect};
 pub use environment::Environment;
-pub use handover::{Handover, Lineage, Predecessor};
+pub use handover::{Handover, Predecessor};
 pub use liveness::listens;
 pub use private_file::FileError;
-pub use publication::{Announcement, Publication};
+pub use publication::{Announcement, Publication, Seat};
 pub use real_path::{canonicalize, depth_in, is_same, real_path};
 pub use state::{CompanionState, StateError, StateFile};
 pub use survey::survey;

@@ -1,14 +1,17 @@
 //! The discovery files of one companion: published, maintained and removed.
 
+mod places;
+
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use pillion_protocol::claude::LockFile;
-use pillion_protocol::dialect::{Base, FileName, Place, Protocol};
+use pillion_protocol::dialect::{FileName, Protocol};
 use pillion_protocol::discovery::{Publisher, RootError, join_roots};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo};
 
-use crate::environment::Environment;
+pub use self::places::Seat;
+use self::places::{AgentDir, Entry, agent_dirs};
 use crate::liveness;
 use crate::namespaces;
 use crate::private_file::{FileError, Folder};
@@ -23,16 +26,13 @@ pub(crate) const MAX_FILE: u64 = 64 * 1024;
 /// What is published to agents.
 #[derive(Debug, Clone)]
 pub struct Announcement {
-    /// The editor: the process that the companion serves, and whose ancestors agents look for. It
-    /// must live and be this user's, or Qwen Code deletes its lock file.
-    pub editor_pid: u32,
-    /// The companion itself, which may be the editor's child or the editor.
+    /// The companion's process, which may be an editor's child, an editor, or neither.
     pub companion_pid: u32,
     /// Where the companion listens already (C6.1).
     pub port: u16,
     /// The workspace roots, absolute (C2.5).
     pub roots: Vec<PathBuf>,
-    /// The editor's identity.
+    /// The identity of the editor after which agents call it.
     pub ide: IdeInfo,
     /// A token per dialect (C3.1).
     pub tokens: Tokens,
@@ -42,6 +42,8 @@ pub struct Announcement {
 #[derive(Debug)]
 pub struct Publication {
     announcement: Announcement,
+    /// The editors for whose agents it is found.
+    seats: Vec<Seat>,
     workspace_path: String,
     /// The roots with links resolved: once, because their disks may stop answering.
     real_roots: Vec<PathBuf>,
@@ -51,41 +53,18 @@ pub struct Publication {
     warnings: Vec<Warning>,
 }
 
-/// One directory that agents look at.
-#[derive(Debug, Clone)]
-struct AgentDir {
-    base: PathBuf,
-    folder: &'static [&'static str],
-    directory: PathBuf,
-    /// What a person sets to move it elsewhere.
-    variable: Option<&'static str>,
-    /// The agents that look there.
-    agents: Vec<Dialect>,
-    files: Vec<Entry>,
-}
-
-/// One file in such a directory.
-#[derive(Debug, Clone)]
-struct Entry {
-    dialect: Dialect,
-    name: String,
-    /// The process in its name.
-    pid: Option<u32>,
-}
-
 impl Publication {
-    /// Writes the files of every dialect, in every place, for the editor and every ancestor of it
-    /// above process 1 (C2.1 to C2.5). A place that cannot be served becomes a warning.
+    /// Writes the files of every dialect, in every place, for every editor and every ancestor of one
+    /// above process 1 (C2.1 to C2.5). A place that cannot be served becomes a warning. Of editors with a name in common
+    /// the first that lives is in the file.
     ///
     /// # Errors
     /// When a root cannot be written into a discovery file. Then nothing was written.
-    pub fn publish(
-        environment: &Environment,
-        announcement: Announcement,
-    ) -> Result<Self, RootError> {
+    pub fn publish(seats: Vec<Seat>, announcement: Announcement) -> Result<Self, RootError> {
         let workspace_path = join_roots(&announcement.roots)?;
         let mut publication = Self {
-            dirs: agent_dirs(environment, &announcement),
+            dirs: agent_dirs(&seats, announcement.port),
+            seats,
             real_roots: resolved(&announcement.roots),
             announcement,
             workspace_path,
@@ -123,10 +102,15 @@ impl Publication {
         Ok(())
     }
 
-    /// Publishes under another process of the editor and its ancestors: its first one may end, and others go on.
-    pub fn set_editor(&mut self, environment: &Environment, pid: u32) {
-        self.announcement.editor_pid = pid;
-        let wanted = agent_dirs(environment, &self.announcement);
+    /// The editors for whose agents it is found.
+    pub fn seats(&self) -> &[Seat] {
+        &self.seats
+    }
+
+    /// Publishes for these editors: the files that only others needed go.
+    pub fn set_seats(&mut self, seats: Vec<Seat>) {
+        self.seats = seats;
+        let wanted = agent_dirs(&self.seats, self.announcement.port);
         let mut others = std::mem::replace(&mut self.dirs, wanted);
         for dir in &mut others {
             let own = self.dirs.iter();
@@ -135,6 +119,12 @@ impl Publication {
             dir.files.retain(|entry| !kept.contains(&&entry.name));
         }
         remove(&others, &self.announcement);
+        self.restore();
+    }
+
+    /// Rewrites every file for another identity: the editor whose it was may have gone.
+    pub fn set_ide(&mut self, ide: IdeInfo) {
+        self.announcement.ide = ide;
         self.restore();
     }
 
@@ -152,6 +142,7 @@ impl Publication {
         self.files.clear();
         self.warnings.clear();
         let mut written = Vec::new();
+        let living = self.living_editors();
         // One dial for each port: a companion that does not answer may have all of our names.
         let mut listening = HashMap::new();
         let mut listens = |port| {
@@ -169,7 +160,7 @@ impl Publication {
             };
             let mut failure = None;
             for entry in &dir.files {
-                let content = self.content(entry);
+                let content = self.content(entry, entry.editor(&living));
                 let path = dir.directory.join(&entry.name);
                 match entry.settle(&folder, &content, &self.announcement, &mut listens) {
                     Ok(Settled::AsItWas) => self.files.push(path),
@@ -188,12 +179,19 @@ impl Publication {
         written
     }
 
-    /// Takes away the files under ancestors of the editor that have ended, such as the shell that started it: their
+    /// The editors whose processes live.
+    fn living_editors(&self) -> HashSet<u32> {
+        let pids = self.seats.iter().map(|seat| seat.editor_pid);
+        pids.filter(|pid| process::is_alive(*pid)).collect()
+    }
+
+    /// Takes away the files under ancestors of editors that have ended, such as the shell that started one: their
     /// numbers may become others'.
     fn forget_ended(&mut self) {
-        let editor = self.announcement.editor_pid;
+        let seats = &self.seats;
+        let is_editor = |pid: &u32| seats.iter().any(|seat| seat.editor_pid == *pid);
         let has_ended = |entry: &mut Entry| {
-            let pid = entry.pid.filter(|pid| *pid != editor);
+            let pid = entry.pid.filter(|pid| !is_editor(pid));
             pid.is_some_and(|pid| !process::is_alive(pid))
         };
         let ended = self.dirs.iter_mut().filter_map(|dir| {
@@ -208,12 +206,14 @@ impl Publication {
         remove(&ended, &self.announcement);
     }
 
-    /// The bytes of a file.
-    fn content(&self, entry: &Entry) -> Vec<u8> {
-        let announcement = &self.announcement;
-        match entry.dialect.protocol() {
-            Protocol::Companion => announcement.discovery_file(entry.dialect, &self.workspace_path),
-            Protocol::Claude => announcement.lock_file(entry.dialect, &self.real_roots),
+    /// The bytes of a file that names this editor.
+    fn content(&self, entry: &Entry, editor_pid: u32) -> Vec<u8> {
+        let (announcement, dialect) = (&self.announcement, entry.dialect);
+        match dialect.protocol() {
+            Protocol::Companion => {
+                announcement.discovery_file(dialect, editor_pid, &self.workspace_path)
+            }
+            Protocol::Claude => announcement.lock_file(dialect, editor_pid, &self.real_roots),
         }
     }
 }
@@ -246,13 +246,13 @@ impl Drop for Publication {
 
 impl Announcement {
     /// The bytes of a dialect's files (C2.4).
-    fn discovery_file(&self, dialect: Dialect, workspace_path: &str) -> Vec<u8> {
+    fn discovery_file(&self, dialect: Dialect, editor_pid: u32, workspace_path: &str) -> Vec<u8> {
         let file = DiscoveryFile {
             port: self.port,
             workspace_path: workspace_path.to_owned(),
             auth_token: Some(self.tokens.get(dialect).clone()),
             ide_info: Some(self.ide.clone()),
-            ppid: Some(self.editor_pid),
+            ppid: Some(editor_pid),
             ide_name: Some(self.ide.display_name.clone()),
             pillion: Some(self.publisher()),
         };
@@ -260,10 +260,10 @@ impl Announcement {
     }
 
     /// The bytes of Claude Code's lock files: it compares resolved folders only.
-    fn lock_file(&self, dialect: Dialect, real_roots: &[PathBuf]) -> Vec<u8> {
+    fn lock_file(&self, dialect: Dialect, editor_pid: u32, real_roots: &[PathBuf]) -> Vec<u8> {
         let (folders, name) = (real_roots.to_vec(), &self.ide.display_name);
         let token = self.tokens.get(dialect).clone();
-        let mut file = LockFile::new(self.editor_pid, folders, name, token);
+        let mut file = LockFile::new(editor_pid, folders, name, token);
         file.pillion = Some(self.publisher());
         serde_json::to_vec(&file).expect("strings, numbers and Unicode paths only")
     }
@@ -303,6 +303,13 @@ enum Settled {
 }
 
 impl Entry {
+    /// The editor that is in the file: agents delete a lock file whose process is dead.
+    fn editor(&self, living: &HashSet<u32>) -> u32 {
+        let mut editors = self.editors.iter();
+        let first_living = editors.find(|pid| living.contains(pid));
+        *first_living.unwrap_or(&self.editors[0])
+    }
+
     fn settle(
         &self,
         folder: &Folder,
@@ -353,65 +360,4 @@ pub(crate) fn parse(dialect: Dialect, name: &str, content: &[u8]) -> Option<Disc
             Some(file.into_discovery_file(port))
         }
     }
-}
-
-/// Every file that some release of some agent may look for, by directory.
-fn agent_dirs(environment: &Environment, announcement: &Announcement) -> Vec<AgentDir> {
-    let mut pids = vec![announcement.editor_pid];
-    pids.extend(process::ancestors(announcement.editor_pid));
-    let mut dirs: Vec<AgentDir> = Vec::new();
-    // A pid may equal a port, and `PREFIX-PID` then `PREFIX-PORT`.
-    let mut seen = HashSet::new();
-    for dialect in Dialect::ALL {
-        for place in dialect.places() {
-            if is_second(environment, place) {
-                continue;
-            }
-            let directory = environment.directory(place);
-            let known = dirs.iter().position(|dir| dir.directory == directory);
-            let at = known.unwrap_or_else(|| {
-                dirs.push(AgentDir {
-                    base: environment.base(place.base),
-                    folder: place.folder,
-                    directory: directory.clone(),
-                    variable: Environment::variable(place.base),
-                    agents: Vec::new(),
-                    files: Vec::new(),
-                });
-                dirs.len() - 1
-            });
-            let readers = Dialect::ALL.into_iter();
-            let readers = readers.filter(|it| it.discovery() == dialect && it.reads(place));
-            dirs[at].agents.extend(readers);
-            dirs[at].agents.sort_unstable();
-            dirs[at].agents.dedup();
-            let names = names(place, &pids, announcement.port).into_iter();
-            let names = names.filter(|(name, _)| seen.insert(directory.join(name)));
-            let entries = names.map(|(name, pid)| Entry { dialect, name, pid });
-            dirs[at].files.extend(entries);
-        }
-    }
-    dirs
-}
-
-/// Returns true if a file there would be the second of this companion in Claude Code's eyes. Newer
-/// releases look in both folders, take two files of one port for two companions, and then connect to
-/// neither; older ones look only where `CLAUDE_CONFIG_DIR` says.
-fn is_second(environment: &Environment, place: &Place) -> bool {
-    place.base == Base::ClaudeHome
-        && environment.base(Base::ClaudeConfig) != environment.base(place.base)
-}
-
-/// The names of the files, each with the process in it.
-fn names(place: &Place, pids: &[u32], port: u16) -> Vec<(String, Option<u32>)> {
-    let pids = if place.name.holds_pid() {
-        pids
-    } else {
-        &pids[..1]
-    };
-    let named = |pid: &u32| {
-        let own = place.name.holds_pid().then_some(*pid);
-        (place.name.of(*pid, port), own)
-    };
-    pids.iter().map(named).collect()
 }

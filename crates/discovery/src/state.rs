@@ -32,8 +32,11 @@ pub struct CompanionState {
     pub script_token: Token,
     /// Its workspace roots.
     pub roots: Vec<PathBuf>,
-    /// The editor that it serves.
+    /// The editor after which agents call it.
     pub ide: IdeInfo,
+    /// The processes of the editors that are attached to it.
+    #[serde(default)]
+    pub editors: Vec<u32>,
     /// When it started, in Unix milliseconds.
     pub started_at_ms: u64,
     /// Where it keeps the discovery files that lie in the temporary directory: it may have been
@@ -90,7 +93,7 @@ impl StateFile {
     /// # Errors
     /// When a root is not Unicode, or when no directory can be used.
     pub fn publish(environment: &Environment, state: CompanionState) -> Result<Self, StateError> {
-        let name = file_name(state.pid);
+        let name = file_name(state.pid, state.port);
         let placed = place(environment, &name, &content(&state)?);
         Ok(Self {
             directory: placed.map_err(StateError::File)?,
@@ -104,18 +107,17 @@ impl StateFile {
         self.directory.join(&self.name)
     }
 
-    /// Rewrites the file for other workspace roots.
+    /// Rewrites the file after a change of anything but the process and the port, which are its name.
     ///
     /// # Errors
-    /// As for [`publish`](Self::publish). Then the file stays as it was.
-    pub fn set_roots(&mut self, roots: Vec<PathBuf>) -> Result<(), StateError> {
-        let state = CompanionState {
-            roots,
-            ..self.state.clone()
-        };
-        write(&self.directory, &self.name, &content(&state)?).map_err(StateError::File)?;
+    /// As for [`publish`](Self::publish). A root that is not Unicode changes nothing; what could not be written,
+    /// [`restore`](Self::restore) tries again.
+    pub fn update(&mut self, change: impl FnOnce(&mut CompanionState)) -> Result<(), StateError> {
+        let mut state = self.state.clone();
+        change(&mut state);
+        let content = content(&state)?;
         self.state = state;
-        Ok(())
+        write(&self.directory, &self.name, &content).map_err(StateError::File)
     }
 
     /// Puts the file back if a cleaner deleted it, or it became readable for others. Returns
@@ -174,21 +176,20 @@ pub(crate) fn of_living_processes(environment: &Environment) -> Vec<CompanionSta
     states
 }
 
-/// Those on whose port something listens, one of each process.
+/// Those on whose port something listens, each once: it may have left files in several directories.
 pub(crate) fn running(
     mut states: Vec<CompanionState>,
     refusing: &HashSet<u16>,
 ) -> Vec<CompanionState> {
     let mut seen = HashSet::new();
-    states.retain(|state| !refusing.contains(&state.port) && seen.insert(state.pid));
+    states.retain(|state| !refusing.contains(&state.port) && seen.insert((state.pid, state.port)));
     states
 }
 
 /// The state in the file `name`, if that is what it is.
 pub(crate) fn parse(name: &str, content: &[u8]) -> Option<CompanionState> {
-    let pid = name.strip_suffix(".json")?.parse().ok()?;
     let state: CompanionState = serde_json::from_slice(content).ok()?;
-    (state.pid == pid && file_name(pid) == name).then_some(state)
+    (file_name(state.pid, state.port) == name).then_some(state)
 }
 
 /// A state directory as a folder of ours below a base that is the system's.
@@ -232,8 +233,9 @@ pub(crate) fn create(directory: &Path) -> Result<Folder, FileError> {
     Folder::create(base, &[part])
 }
 
-fn file_name(pid: u32) -> String {
-    format!("{pid}.json")
+/// One process may have several companions.
+fn file_name(pid: u32, port: u16) -> String {
+    format!("{pid}-{port}.json")
 }
 
 fn content(state: &CompanionState) -> Result<Vec<u8>, StateError> {

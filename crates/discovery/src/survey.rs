@@ -224,7 +224,15 @@ pub fn survey(environment: &Environment) -> Survey {
     let refusing = liveness::refusing(ports.chain(states.iter().map(|state| state.port)));
     let states = state::running(states, &refusing);
 
-    for (key, files) in elsewhere(environment, &states) {
+    for (key, mut files) in elsewhere(environment, &states) {
+        // Its editors may have several temporary directories, and one home directory.
+        let known = companions.remove(&key).map(|it| it.files);
+        for file in known.into_iter().flatten() {
+            if !files.iter().any(|other| other.path == file.path) {
+                files.push(file);
+            }
+        }
+        files.sort_by(|one, other| one.path.cmp(&other.path));
         companions.insert(key, Companion::of(files));
     }
     for ((port, owner), companion) in &mut companions {
@@ -239,10 +247,10 @@ pub fn survey(environment: &Environment) -> Survey {
         companion.state = states.iter().find(is_its).cloned();
     }
     let known = companions.values().filter_map(|it| it.state.as_ref());
-    let known: HashSet<u32> = known.map(|state| state.pid).collect();
+    let known: HashSet<_> = known.map(|state| (state.pid, state.port)).collect();
     let without_files = states
         .into_iter()
-        .filter(|state| !known.contains(&state.pid))
+        .filter(|state| !known.contains(&(state.pid, state.port)))
         .map(by_state);
     survey.companions = companions.into_values().chain(without_files).collect();
     survey.companions.sort_by_key(|companion| companion.port);

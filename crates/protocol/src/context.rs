@@ -150,6 +150,7 @@ impl File {
         Range { start, end: start }
     }
 
+    /// Makes it a file that is only open.
     pub fn lose_focus(&mut self) {
         self.is_active = None;
         self.cursor = None;

@@ -89,6 +89,7 @@ fn companion(environment: &Environment, here: &Path) -> (Companion, std_mpsc::Re
         editor_pid: std::process::id(),
         ide: IdeInfo::new("test", "Test"),
         roots: vec![here.to_owned()],
+        shows: Default::default(),
     };
     let editor = move |event: EditorEvent| answer(event, &sender);
     (Companion::start(options, editor).unwrap(), asked)

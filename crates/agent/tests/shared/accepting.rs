@@ -30,6 +30,7 @@ impl Accepting {
             editor_pid: std::process::id(),
             ide: IdeInfo::new("test", "Test"),
             roots: vec![here.clone()],
+            shows: Default::default(),
         };
         let (sender, receiver) = std::sync::mpsc::channel();
         let mut handle = None;

@@ -73,13 +73,7 @@ impl MainLoop {
         self.settle(view, decide, reply, now);
     }
 
-    fn settle(
-        &mut self,
-        view: ViewId,
-        decide: Arc<Decide>,
-        reply: Reply<Ruling>,
-        now: Instant,
-    ) {
+    fn settle(&mut self, view: ViewId, decide: Arc<Decide>, reply: Reply<Ruling>, now: Instant) {
         // A disk that hangs may still hold it.
         let decide = Arc::unwrap_or_clone(decide);
         let ProposalKey { id, revision } = decide.key;
@@ -106,7 +100,8 @@ impl MainLoop {
         let actions = self.diffs.resolved(id, revision, outcome);
         let told = self.perform(actions).or(left_over);
         reply.done(Ruling::Settled(told));
-        self.views.decided(view, ProposalKey { id, revision }, accepted, now);
+        self.views
+            .decided(view, ProposalKey { id, revision }, accepted, now);
     }
 
     /// Sends the notes of a decision by whichever way reaches the agent first. Returns what the person is told about them,

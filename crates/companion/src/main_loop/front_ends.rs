@@ -25,7 +25,7 @@ impl MainLoop {
         editor.event(EditorEvent::Status(self.front_end_status()));
         self.views.add(id, options, editor);
         self.views_changed(now);
-        self.presence.published(published);
+        self.presence.tell_files(published);
     }
 
     /// Handles a report. Returns true if the last front end leaves.
@@ -33,7 +33,8 @@ impl MainLoop {
         match report {
             Report::Context { files, is_trusted } => {
                 let reported = self.views.report(view, files, is_trusted);
-                self.context.report(reported.files, reported.is_trusted, now);
+                self.context
+                    .report(reported.files, reported.is_trusted, now);
             }
             Report::Saved(file) => self.saved(file, now),
             Report::Mention { path, lines, reply } => reply.done(self.mention(&path, lines)),
@@ -107,7 +108,8 @@ impl MainLoop {
         }
         self.roots_changed();
         let reported = self.views.reported();
-        self.context.report(reported.files, reported.is_trusted, now);
+        self.context
+            .report(reported.files, reported.is_trusted, now);
     }
 
     fn roots_changed(&mut self) {

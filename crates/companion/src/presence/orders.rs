@@ -5,13 +5,22 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use pillion_discovery::Seat;
+use pillion_protocol::IdeInfo;
+
+use crate::editor::Reply;
+
 /// One thing to do.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Order {
     /// Publish these workspace roots (C2.5). Roots that cannot be published leave the old ones.
     SetRoots(Vec<PathBuf>),
-    /// Publish under this process of the editor.
-    SetEditor(u32),
+    /// Publish for these editors.
+    SetSeats(Vec<Seat>),
+    /// Publish under this identity.
+    SetIde(IdeInfo),
+    /// Tell these where agents find the companion now.
+    Tell(Vec<Reply<Vec<PathBuf>>>),
     /// Nothing was ordered for a while: restore deleted files.
     Restore,
     /// Take everything away, and end.
@@ -28,7 +37,9 @@ pub(super) struct Orders {
 #[derive(Debug, Default)]
 struct Waiting {
     roots: Option<Vec<PathBuf>>,
-    editor: Option<u32>,
+    seats: Option<Vec<Seat>>,
+    ide: Option<IdeInfo>,
+    asking: Vec<Reply<Vec<PathBuf>>>,
     remove: bool,
     /// The thread has ended.
     is_done: bool,
@@ -42,11 +53,17 @@ impl Orders {
     pub(super) fn give(&self, order: Order) {
         self.change(|waiting| match order {
             Order::SetRoots(roots) => waiting.roots = Some(roots),
-            Order::SetEditor(pid) => waiting.editor = Some(pid),
+            Order::SetSeats(seats) => waiting.seats = Some(seats),
+            Order::SetIde(ide) => waiting.ide = Some(ide),
+            Order::Tell(asking) => waiting.asking.extend(asking),
             // Comes by itself.
             Order::Restore => {}
             Order::Remove => waiting.remove = true,
         });
+    }
+
+    pub(super) fn ask(&self, files: Reply<Vec<PathBuf>>) {
+        self.give(Order::Tell(vec![files]));
     }
 
     pub(super) fn worker(self: &Arc<Self>) -> Worker {
@@ -64,8 +81,14 @@ impl Orders {
             if let Some(roots) = waiting.roots.take() {
                 return Order::SetRoots(roots);
             }
-            if let Some(pid) = waiting.editor.take() {
-                return Order::SetEditor(pid);
+            if let Some(seats) = waiting.seats.take() {
+                return Order::SetSeats(seats);
+            }
+            if let Some(ide) = waiting.ide.take() {
+                return Order::SetIde(ide);
+            }
+            if !waiting.asking.is_empty() {
+                return Order::Tell(std::mem::take(&mut waiting.asking));
             }
             let rest = until.saturating_duration_since(Instant::now());
             if rest.is_zero() {
@@ -113,11 +136,14 @@ mod tests {
             orders.give(Order::SetRoots(vec![root.into()]));
         }
         let next = || orders.next(Duration::ZERO);
-        assert_eq!(next(), Order::SetRoots(vec!["/c".into()]));
-        assert_eq!(next(), Order::Restore);
+        assert!(matches!(next(), Order::SetRoots(roots) if roots == [PathBuf::from("/c")]));
+        assert!(matches!(next(), Order::Restore));
         orders.give(Order::SetRoots(vec!["/d".into()]));
         orders.give(Order::Remove);
-        assert_eq!(next(), Order::Remove, "nothing is published any more");
+        assert!(
+            matches!(next(), Order::Remove),
+            "nothing is published any more"
+        );
     }
 
     #[test]

@@ -144,7 +144,10 @@ fn a_proposal_is_shown_where_the_person_was_last_and_in_every_review() {
     let [first, other, review, alone, never] = &scene.words()[..] else {
         panic!()
     };
-    assert_eq!((other, review), (&vec!["open 1.1".to_owned()], &vec!["open 1.1".to_owned()]));
+    assert_eq!(
+        (other, review),
+        (&vec!["open 1.1".to_owned()], &vec!["open 1.1".to_owned()])
+    );
     assert!(first.is_empty() && alone.is_empty() && never.is_empty());
     scene.reads(second, "/w/x", 1);
     scene.reads(ViewId::FIRST, "/w/y", 1);
@@ -166,7 +169,14 @@ fn a_file_that_is_only_reported_again_is_no_use_of_its_view() {
     let second = scene.add(Shows::LastUsed, "/w");
     scene.reads(ViewId::FIRST, "/w/x", 1);
     let reported = scene.reads(second, "/w/y", 1);
-    assert_eq!(reported.files.iter().filter(|file| file.is_focused()).count(), 1);
+    assert_eq!(
+        reported
+            .files
+            .iter()
+            .filter(|file| file.is_focused())
+            .count(),
+        1
+    );
     assert_eq!(reported.files[0].path, "/w/y");
     assert_eq!(scene.reads(ViewId::FIRST, "/w/x", 1).files[0].path, "/w/y");
     assert_eq!(scene.reads(ViewId::FIRST, "/w/x", 2).files[0].path, "/w/x");
@@ -182,7 +192,8 @@ fn the_agent_hears_once_that_it_is_shown_and_only_of_the_last_that_cannot() {
     scene.views.open(diff(1, 2));
     let words = scene.words();
     assert_eq!(words[1], ["open 1.1", "open 1.2"]);
-    assert_eq!(words[0], ["open 1.1", "open 1.2"], "it may be able to show this one");
+    let all = ["open 1.1", "close 1 NotShown", "open 1.2"];
+    assert_eq!(words[0], all, "it may be able to show this one");
     assert_eq!(scene.shows(0, Ok(())), Some(ShownResult::Shown));
     assert_eq!(scene.shows(1, Ok(())), None);
 }
@@ -194,7 +205,7 @@ fn where_no_view_can_show_it_the_next_is_asked_and_then_the_agent_hears_why() {
     scene.views.open(diff(1, 1));
     assert_eq!(scene.words(), [vec![], vec!["open 1.1"]]);
     assert_eq!(scene.shows(1, Err("no room")), None);
-    assert_eq!(scene.words(), [vec!["open 1.1"], vec![]]);
+    assert_eq!(scene.words(), [vec!["open 1.1"], vec!["close 1 NotShown"]]);
     let why = ShownResult::NotShown("no room, either".to_owned());
     assert_eq!(scene.shows(0, Err("no room, either")), Some(why));
 }
@@ -207,7 +218,10 @@ fn a_review_that_comes_later_shows_what_waits_and_an_editor_only_what_nobody_see
     scene.add(Shows::Always, "/w");
     scene.add(Shows::LastUsed, "/w");
     let opened = vec!["open 1.1"];
-    assert_eq!(scene.words(), [opened.clone(), opened.clone(), opened, vec![]]);
+    assert_eq!(
+        scene.words(),
+        [opened.clone(), opened.clone(), opened, vec![]]
+    );
 }
 
 #[test]
@@ -233,7 +247,10 @@ fn what_no_view_is_left_for_is_told() {
     assert_eq!(told[0], (diff(1, 1).key(), ShownResult::Unseen));
     assert!(matches!(told[1].1, ShownResult::NotShown(_)));
     scene.views.open(diff(3, 1));
-    assert!(matches!(scene.events.try_recv(), Ok(Event::Shown(_, _, Err(_)))));
+    assert!(matches!(
+        scene.events.try_recv(),
+        Ok(Event::Shown(_, _, Err(_)))
+    ));
 }
 
 #[test]
@@ -249,7 +266,9 @@ fn closed_is_what_was_edited_or_else_what_was_used_last() {
         let mut scene = Scene::new(Shows::LastUsed, "/w");
         scene.add(Shows::Always, "/w");
         scene.views.open(diff(1, 1));
-        scene.views.close(diff(1, 1).key(), CloseReason::ClosedByAgent);
+        scene
+            .views
+            .close(diff(1, 1).key(), CloseReason::ClosedByAgent);
         assert_eq!(scene.closes(0, first), Closed::Waiting);
         let expected = expected.map(str::to_owned).map_err(str::to_owned);
         assert_eq!(scene.closes(1, review), Closed::Text(expected));
@@ -263,7 +282,11 @@ fn a_view_that_hangs_is_not_waited_for_long() {
     scene.views.open(diff(1, 1));
     let key = diff(1, 1).key();
     scene.views.close(key, CloseReason::Settled);
-    assert_eq!(scene.views.due(), None, "the whole has a deadline elsewhere");
+    assert_eq!(
+        scene.views.due(),
+        None,
+        "the whole has a deadline elsewhere"
+    );
     assert_eq!(scene.closes(1, Ok("mine")), Closed::Waiting);
     let due = scene.views.due().unwrap();
     assert_eq!(scene.views.elapse(due - Duration::from_millis(1)), []);
@@ -278,7 +301,10 @@ fn what_a_command_could_not_take_stays_shown() {
     scene.views.open(diff(1, 1));
     let key = diff(1, 1).key();
     scene.views.close(key, CloseReason::Settled);
-    assert_eq!(scene.closes(0, Err("busy")), Closed::Text(Err("busy".to_owned())));
+    assert_eq!(
+        scene.closes(0, Err("busy")),
+        Closed::Text(Err("busy".to_owned()))
+    );
     scene.words();
     scene.views.close(key, CloseReason::Settled);
     assert_eq!(scene.words()[0], ["close 1 Settled"]);
@@ -286,13 +312,19 @@ fn what_a_command_could_not_take_stays_shown() {
 
 #[test]
 fn who_decides_first_wins_and_what_was_written_elsewhere_is_left_over() {
-    for (elsewhere, left_over) in [("proposed", None), ("accepted", None), ("mine", Some("mine"))] {
+    for (elsewhere, left_over) in [
+        ("proposed", None),
+        ("accepted", None),
+        ("mine", Some("mine")),
+    ] {
         let mut scene = Scene::new(Shows::LastUsed, "/w");
         scene.add(Shows::Always, "/w");
         scene.views.open(diff(1, 1));
         scene.words();
         let accepted = Some("accepted".to_owned());
-        scene.views.decided(ViewId::FIRST, diff(1, 1).key(), accepted, scene.now);
+        scene
+            .views
+            .decided(ViewId::FIRST, diff(1, 1).key(), accepted, scene.now);
         assert_eq!(scene.words(), [vec![], vec!["close 1 DecidedElsewhere"]]);
         let left_over = left_over.map(|text| Leftover {
             diff: diff(1, 1),

@@ -56,7 +56,7 @@ async fn stopping_rejects_what_is_pending() {
     let (opened, _) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
     opened.unwrap();
     let files = companion.companion.files().to_vec();
-    companion.handle.stop();
+    companion.handle.leave();
     let rejected = Update::DiffRejected { path };
     assert_eq!(next_outcome(&mut updates).await, rejected, "C5.7");
     let is_gone = files.iter().all(|file| !file.exists());

@@ -198,7 +198,7 @@ async fn what_waits_for_an_agent_when_the_companion_stops_is_kept() {
     drop(stream);
     scene.wait_away().await;
     scene.accept(&diff, "mine\n").await;
-    scene.companion.handle.stop();
+    scene.companion.handle.leave();
     let file = scene.kept().await;
     assert_eq!(fs::read_to_string(file).unwrap(), "mine\n");
 }

@@ -94,6 +94,7 @@ impl TestCompanion {
             editor_pid: std::process::id(),
             ide: IdeInfo::new("test", "Test"),
             roots: vec![folder.path().canonicalize().unwrap()],
+            shows: Default::default(),
         };
         let editor = move |event: EditorEvent| match event {
             EditorEvent::Status(status) => drop(status_sender.send(status)),

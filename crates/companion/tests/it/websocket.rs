@@ -453,7 +453,7 @@ async fn a_companion_that_stops_rejects_and_says_goodbye() {
     let path = test.file("a.txt", "one\n");
     let open = claude.open(&path, "two\n", "t").await;
     test.editor.show().await;
-    test.handle.stop();
+    test.handle.leave();
     assert_eq!(claude.blocks(open).await, ["DIFF_REJECTED"]);
     assert_eq!(close_code(&mut claude).await, Some(1001));
     let mut rest = Vec::new();

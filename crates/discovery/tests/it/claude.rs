@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::world::{
     Listener, World, again, announcement, claude_lock, dead_pid, dead_port, is_root, mode, publish,
-    publish_in, read_lock, warnings,
+    publish_in, read_lock, seats, warnings,
 };
 
 fn publish_roots(world: &World, port: u16, roots: Vec<PathBuf>) -> Publication {
@@ -21,7 +21,7 @@ fn publish_roots(world: &World, port: u16, roots: Vec<PathBuf>) -> Publication {
         roots,
         ..announcement(port)
     };
-    Publication::publish(&world.environment(), announcement).unwrap()
+    Publication::publish(seats(&world.environment()), announcement).unwrap()
 }
 
 /// The folders that the agent compares with its own.

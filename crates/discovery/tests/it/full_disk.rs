@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pillion_discovery::{CompanionState, Environment, Publication, StateFile};
+use pillion_discovery::{CompanionState, Environment, StateFile};
 use pillion_protocol::{IdeInfo, Token};
 
-use crate::world::{Listener, World, again, announcement, is_root, warnings};
+use crate::world::{Listener, World, again, is_root, publish_in, warnings};
 
 #[test]
 fn a_full_disk_leaves_no_partial_file_and_is_named() {
@@ -52,8 +52,7 @@ fn publishes_on_a_full_disk() {
     let error = fs::write(&filler, vec![b'x'; 8 << 20]).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
 
-    let mut publication =
-        Publication::publish(&environment, announcement(listener.port())).unwrap();
+    let mut publication = publish_in(&environment, listener.port());
     assert_eq!(
         world.files().len(),
         2,
@@ -90,6 +89,7 @@ fn publishes_on_a_full_disk() {
         script_token: Token::from("secret-script-token".to_owned()),
         roots: Vec::new(),
         ide: IdeInfo::new("x", "X"),
+        editors: Vec::new(),
         started_at_ms: 0,
         tmpdir: None,
         namespaces: None,
@@ -113,7 +113,7 @@ fn publishes_on_a_read_only_disk() {
     let Some((disk, world, environment)) = disk() else {
         return;
     };
-    let publication = Publication::publish(&environment, announcement(1)).unwrap();
+    let publication = publish_in(&environment, 1);
     assert_eq!(world.files().len(), 2);
     for warning in warnings(&publication) {
         assert!(warning.contains(disk.to_str().unwrap()), "{warning}");

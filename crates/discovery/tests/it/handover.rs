@@ -3,12 +3,11 @@
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use pillion_discovery::handover::{self, REFRESH_INTERVAL, Takeover, VALID_FOR};
-use pillion_discovery::{Handover, Lineage, Predecessor, sweep, tokens};
+use pillion_discovery::{Handover, Predecessor, sweep, tokens};
 use pillion_protocol::Token;
 use serde_json::{Value, json};
 
@@ -17,36 +16,19 @@ use crate::world::{World, dead_pid, is_root, mode};
 const NOW: u64 = 1_800_000_000_000;
 const PORT: u16 = 40_404;
 
-/// A process that starts companions.
-struct Starter(Child);
-
-impl Starter {
-    fn new() -> Self {
-        Self(Command::new("sleep").arg("600").spawn().unwrap())
-    }
-
-    fn lineage(&self, roots: &[&str]) -> Lineage {
-        let roots: Vec<_> = roots.iter().map(PathBuf::from).collect();
-        Lineage::of(self.0.id(), &roots).unwrap()
-    }
+fn roots(roots: &[&str]) -> Vec<PathBuf> {
+    roots.iter().map(PathBuf::from).collect()
 }
 
-impl Drop for Starter {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn record(world: &World, lineage: Lineage, port: u16) -> (Handover, Token) {
+fn record(world: &World, roots: &[PathBuf], port: u16) -> (Handover, Token) {
     let token = tokens::random_token().unwrap();
     let environment = world.environment();
-    let recorded = Handover::record(&environment, lineage, port, token.clone(), NOW);
+    let recorded = Handover::record(&environment, roots, port, token.clone(), NOW);
     (recorded.unwrap(), token)
 }
 
-fn take(world: &World, lineage: &Lineage, now_ms: u64) -> Option<Predecessor> {
-    match handover::take_over(&world.environment(), lineage, now_ms) {
+fn take(world: &World, roots: &[PathBuf], now_ms: u64) -> Option<Predecessor> {
+    match handover::take_over(&world.environment(), roots, now_ms) {
         Takeover::Taken(predecessor) => Some(predecessor),
         Takeover::Running | Takeover::Nothing => None,
     }
@@ -57,12 +39,12 @@ fn file(world: &World, pid: u32, port: u16) -> PathBuf {
 }
 
 /// The record as that of a process which crashed.
-fn crash(world: &World, handover: Handover) -> PathBuf {
-    let (own, pid) = (file(world, std::process::id(), PORT), dead_pid());
+fn crash(world: &World, handover: Handover, port: u16) -> PathBuf {
+    let (own, pid) = (file(world, std::process::id(), port), dead_pid());
     std::mem::forget(handover);
     let mut content: Value = serde_json::from_slice(&fs::read(&own).unwrap()).unwrap();
     content["pid"] = json!(pid);
-    let crashed = file(world, pid, PORT);
+    let crashed = file(world, pid, port);
     fs::rename(&own, &crashed).unwrap();
     fs::write(&crashed, content.to_string()).unwrap();
     crashed
@@ -70,40 +52,40 @@ fn crash(world: &World, handover: Handover) -> PathBuf {
 
 #[test]
 fn a_successor_takes_port_and_token_of_a_companion_that_ended_once() {
-    let (world, starter) = (World::new(), Starter::new());
-    let lineage = starter.lineage(&["/w"]);
-    let (handover, token) = record(&world, lineage.clone(), PORT);
+    let world = World::new();
+    let workspace = roots(&["/w"]);
+    let (handover, token) = record(&world, &workspace, PORT);
     handover.end(NOW);
-    let taken = take(&world, &lineage, NOW + 1).unwrap();
+    let taken = take(&world, &workspace, NOW + 1).unwrap();
     assert_eq!(taken.port, PORT);
     assert!(taken.token.matches(token.expose().as_bytes()));
     assert!(taken.is_closing, "its process, this one, still lives");
-    assert!(take(&world, &lineage, NOW + 1).is_none());
+    assert!(take(&world, &workspace, NOW + 1).is_none());
     assert!(world.files().is_empty());
 }
 
 #[test]
 fn a_companion_that_runs_keeps_its_token_and_one_that_crashed_does_not() {
-    let (world, starter) = (World::new(), Starter::new());
-    let lineage = starter.lineage(&["/w"]);
-    let (handover, token) = record(&world, lineage.clone(), PORT);
+    let world = World::new();
+    let workspace = roots(&["/w"]);
+    let (handover, token) = record(&world, &workspace, PORT);
     // However long it has not been refreshed: the machine may have slept.
     for later in [0, 1_000, 86_400_000] {
-        let found = handover::take_over(&world.environment(), &lineage, NOW + later);
+        let found = handover::take_over(&world.environment(), &workspace, NOW + later);
         assert!(matches!(found, Takeover::Running), "{found:?}");
     }
-    let other = handover::take_over(&world.environment(), &starter.lineage(&["/x"]), NOW);
+    let other = handover::take_over(&world.environment(), &roots(&["/x"]), NOW);
     assert!(matches!(other, Takeover::Nothing), "{other:?}");
-    crash(&world, handover);
-    let taken = take(&world, &lineage, NOW + 5_000).unwrap();
+    crash(&world, handover, PORT);
+    let taken = take(&world, &workspace, NOW + 5_000).unwrap();
     assert!(taken.token.matches(token.expose().as_bytes()));
     assert!(!taken.is_closing);
 }
 
 #[test]
 fn what_is_too_old_is_not_taken_and_is_removed() {
-    let (world, starter) = (World::new(), Starter::new());
-    let lineage = starter.lineage(&["/w"]);
+    let world = World::new();
+    let workspace = roots(&["/w"]);
     let valid = u64::try_from(VALID_FOR.as_millis()).unwrap();
     let refreshed = u64::try_from(REFRESH_INTERVAL.as_millis()).unwrap();
     // Also by a clock that was set back.
@@ -113,98 +95,113 @@ fn what_is_too_old_is_not_taken_and_is_removed() {
         (valid + 86_400_000, false),
     ] {
         for now in [NOW + age, NOW - age] {
-            record(&world, lineage.clone(), PORT).0.end(NOW);
-            assert_eq!(take(&world, &lineage, now).is_some(), is_taken, "{age}");
+            record(&world, &workspace, PORT).0.end(NOW);
+            assert_eq!(take(&world, &workspace, now).is_some(), is_taken, "{age}");
             assert!(world.files().is_empty(), "{:?}", world.files());
         }
     }
     for (age, is_taken) in [(valid + refreshed, true), (valid + refreshed + 1, false)] {
-        let (mut handover, _) = record(&world, lineage.clone(), PORT);
+        let (mut handover, _) = record(&world, &workspace, PORT);
         handover.refresh(NOW + 60_000).unwrap();
-        crash(&world, handover);
-        let taken = take(&world, &lineage, NOW + 60_000 + age);
+        crash(&world, handover, PORT);
+        let taken = take(&world, &workspace, NOW + 60_000 + age);
         assert_eq!(taken.is_some(), is_taken, "{age}");
         assert!(world.files().is_empty(), "{:?}", world.files());
     }
-    // Another program's, too.
-    record(&world, Starter::new().lineage(&["/x"]), PORT)
-        .0
-        .end(NOW);
-    assert!(take(&world, &lineage, NOW + valid + 1).is_none());
+    // Another workspace's, too.
+    record(&world, &roots(&["/x"]), PORT).0.end(NOW);
+    assert!(take(&world, &workspace, NOW + valid + 1).is_none());
     assert!(world.files().is_empty());
 }
 
 #[test]
-fn another_starter_and_other_roots_take_nothing() {
-    let (world, starter, other) = (World::new(), Starter::new(), Starter::new());
-    record(&world, starter.lineage(&["/w", "/v"]), PORT)
-        .0
-        .end(NOW);
-    for lineage in [
-        other.lineage(&["/w", "/v"]),
-        starter.lineage(&["/w"]),
-        starter.lineage(&["/w", "/v", "/u"]),
-        starter.lineage(&[]),
-    ] {
-        assert!(take(&world, &lineage, NOW).is_none(), "{lineage:?}");
+fn other_roots_take_nothing() {
+    let world = World::new();
+    record(&world, &roots(&["/w", "/v"]), PORT).0.end(NOW);
+    for other in [&["/w"][..], &["/w", "/v", "/u"], &[]] {
+        assert!(take(&world, &roots(other), NOW).is_none(), "{other:?}");
     }
     // Their order says nothing, nor does one that is listed twice.
-    assert!(take(&world, &starter.lineage(&["/v", "/w", "/v"]), NOW).is_some());
+    assert!(take(&world, &roots(&["/v", "/w", "/v"]), NOW).is_some());
 }
 
 #[test]
-fn an_id_that_was_given_to_another_process_is_another_starter() {
-    let (world, starter) = (World::new(), Starter::new());
-    let lineage = starter.lineage(&["/w"]);
-    record(&world, lineage.clone(), PORT).0.end(NOW);
-    let path = file(&world, std::process::id(), PORT);
-    let mut content: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let started = content["lineage"]["starterStartedAt"].as_u64().unwrap();
-    content["lineage"]["starterStartedAt"] = json!(started - 1);
-    fs::write(&path, content.to_string()).unwrap();
-    assert!(take(&world, &lineage, NOW).is_none());
+fn without_roots_there_is_nothing_to_take_over() {
+    let world = World::new();
+    let (mut handover, _) = record(&world, &[], PORT);
+    let found = handover::take_over(&world.environment(), &[], NOW);
+    assert!(matches!(found, Takeover::Nothing), "{found:?}");
+    handover.set_roots(&roots(&["/w"])).unwrap();
+    handover.set_roots(&[]).unwrap();
+    handover.end(NOW);
+    assert!(world.files().is_empty(), "{:?}", world.files());
 }
 
 #[test]
-fn a_companion_that_is_its_own_editor_is_started_by_its_parent() {
-    let (own, parent) = (std::process::id(), std::os::unix::process::parent_id());
-    let roots = [PathBuf::from("/w")];
-    assert_eq!(Lineage::of(own, &roots), Lineage::of(parent, &roots));
-    assert_eq!(Lineage::of(dead_pid(), &roots), None);
+fn another_process_takes_over_the_workspaces_of_one_that_crashed() {
+    let world = World::new();
+    for (root, port) in [("/w", PORT), ("/v", PORT + 1)] {
+        crash(&world, record(&world, &roots(&[root]), port).0, port);
+    }
+    let taken = |root| take(&world, &roots(&[root]), NOW + 1_000).map(|it| it.port);
+    assert_eq!(taken("/x"), None);
+    assert_eq!(taken("/v"), Some(PORT + 1));
+    assert_eq!(taken("/w"), Some(PORT));
+    assert_eq!(taken("/w"), None);
+}
+
+#[test]
+fn of_companions_of_one_process_only_those_that_ended_are_taken() {
+    let world = World::new();
+    let (running, _) = record(&world, &roots(&["/w"]), PORT);
+    record(&world, &roots(&["/v"]), PORT + 1).0.end(NOW);
+    let look = |root| handover::take_over(&world.environment(), &roots(&[root]), NOW);
+    assert!(matches!(look("/w"), Takeover::Running));
+    let Takeover::Taken(taken) = look("/v") else {
+        panic!()
+    };
+    // Its successor has the same process and port, and so its file the same name.
+    let (next, _) = record(&world, &roots(&["/v"]), taken.port);
+    assert!(matches!(look("/v"), Takeover::Running));
+    next.end(NOW);
+    running.end(NOW);
+    for root in ["/v", "/w"] {
+        assert!(matches!(look(root), Takeover::Taken(_)), "{root}");
+    }
 }
 
 #[test]
 fn a_record_follows_the_roots() {
-    let (world, starter) = (World::new(), Starter::new());
-    let (mut handover, _) = record(&world, starter.lineage(&["/w"]), PORT);
+    let world = World::new();
+    let (mut handover, _) = record(&world, &roots(&["/w"]), PORT);
     handover.set_roots(&["/new".into()]).unwrap();
     handover.end(NOW);
-    assert!(take(&world, &starter.lineage(&["/w"]), NOW).is_none());
-    assert!(take(&world, &starter.lineage(&["/new"]), NOW).is_some());
+    assert!(take(&world, &roots(&["/w"]), NOW).is_none());
+    assert!(take(&world, &roots(&["/new"]), NOW).is_some());
 }
 
 #[test]
 fn of_several_that_ended_the_last_is_taken_first() {
-    let (world, starter) = (World::new(), Starter::new());
-    let lineage = starter.lineage(&["/w"]);
+    let world = World::new();
+    let workspace = roots(&["/w"]);
     for (port, ended) in [(1, 5), (2, 9), (3, 7)] {
-        record(&world, lineage.clone(), port).0.end(NOW + ended);
+        record(&world, &workspace, port).0.end(NOW + ended);
     }
-    let ports = std::iter::from_fn(|| take(&world, &lineage, NOW + 10).map(|it| it.port));
+    let ports = std::iter::from_fn(|| take(&world, &workspace, NOW + 10).map(|it| it.port));
     assert_eq!(ports.collect::<Vec<_>>(), [2, 3, 1]);
 }
 
 #[test]
 fn of_many_successors_at_once_one_gets_it() {
-    let (world, starter) = (World::new(), Starter::new());
-    let lineage = starter.lineage(&["/w"]);
+    let world = World::new();
+    let workspace = roots(&["/w"]);
     for _ in 0..20 {
-        record(&world, lineage.clone(), PORT).0.end(NOW);
+        record(&world, &workspace, PORT).0.end(NOW);
         let taken = AtomicUsize::new(0);
         thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
-                    let found = take(&world, &lineage, NOW).is_some();
+                    let found = take(&world, &workspace, NOW).is_some();
                     taken.fetch_add(usize::from(found), Ordering::Relaxed);
                 });
             }
@@ -215,23 +212,23 @@ fn of_many_successors_at_once_one_gets_it() {
 
 #[test]
 fn a_record_is_private_and_shows_no_token() {
-    let (world, starter) = (World::new(), Starter::new());
-    let (mut handover, token) = record(&world, starter.lineage(&["/w"]), PORT);
+    let world = World::new();
+    let (mut handover, token) = record(&world, &roots(&["/w"]), PORT);
     let path = file(&world, std::process::id(), PORT);
     handover.refresh(NOW).unwrap();
     assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
     assert!(!format!("{handover:?}").contains(token.expose()));
     handover.end(NOW);
     assert_eq!(mode(&path), 0o600);
-    let taken = take(&world, &starter.lineage(&["/w"]), NOW);
+    let taken = take(&world, &roots(&["/w"]), NOW);
     assert!(!format!("{taken:?}").contains(token.expose()));
 }
 
 #[test]
 fn what_is_no_record_of_ours_gives_no_token() {
-    let (world, starter) = (World::new(), Starter::new());
-    let lineage = starter.lineage(&["/w"]);
-    record(&world, lineage.clone(), PORT).0.end(NOW);
+    let world = World::new();
+    let workspace = roots(&["/w"]);
+    record(&world, &workspace, PORT).0.end(NOW);
     let path = file(&world, std::process::id(), PORT);
     let good: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let with = |key: &str, value: Value| {
@@ -250,31 +247,31 @@ fn what_is_no_record_of_ours_gives_no_token() {
         with("port", json!(0)),
         with("port", json!(1)),
         with("pid", json!(1)),
-        with("lineage", json!(null)),
+        with("roots", json!(null)),
         "x".repeat(100_000),
     ] {
         fs::write(&path, &content).unwrap();
-        assert!(take(&world, &lineage, NOW).is_none(), "{content:.80}");
+        assert!(take(&world, &workspace, NOW).is_none(), "{content:.80}");
         assert!(!path.exists(), "{content:.80}");
     }
     // Links and others' files are not followed, read or removed.
     fs::write(world.path("elsewhere"), good.to_string()).unwrap();
     symlink(world.path("elsewhere"), &path).unwrap();
-    assert!(take(&world, &lineage, NOW).is_none());
+    assert!(take(&world, &workspace, NOW).is_none());
     assert!(path.is_symlink() && world.path("elsewhere").exists());
     if is_root() {
         fs::remove_file(&path).unwrap();
         fs::write(&path, good.to_string()).unwrap();
         chown(&path, Some(65534), None).unwrap();
-        assert!(take(&world, &lineage, NOW).is_none());
+        assert!(take(&world, &workspace, NOW).is_none());
         assert!(path.exists());
     }
 }
 
 #[test]
 fn without_a_usable_state_directory_there_is_an_error_and_nothing_to_take() {
-    let (world, starter) = (World::new(), Starter::new());
-    let lineage = starter.lineage(&["/w"]);
+    let world = World::new();
+    let workspace = roots(&["/w"]);
     let nowhere = world.path("nowhere");
     fs::write(&nowhere, "").unwrap();
     let environment = world
@@ -282,17 +279,17 @@ fn without_a_usable_state_directory_there_is_an_error_and_nothing_to_take() {
         .with("XDG_RUNTIME_DIR", None::<&Path>)
         .with_tmpdir(&nowhere);
     let token = tokens::random_token().unwrap();
-    let recorded = Handover::record(&environment, lineage.clone(), PORT, token, NOW);
+    let recorded = Handover::record(&environment, &workspace, PORT, token, NOW);
     assert!(recorded.is_err());
-    let found = handover::take_over(&environment, &lineage, NOW);
+    let found = handover::take_over(&environment, &workspace, NOW);
     assert!(matches!(found, Takeover::Nothing), "{found:?}");
 }
 
 #[test]
 fn sweeping_and_listing_pass_records_over() {
-    let (world, starter) = (World::new(), Starter::new());
-    let (handover, _) = record(&world, starter.lineage(&["/w"]), PORT);
-    let crashed = crash(&world, handover);
+    let world = World::new();
+    let (handover, _) = record(&world, &roots(&["/w"]), PORT);
+    let crashed = crash(&world, handover, PORT);
     assert!(sweep(&world.environment()).is_empty());
     assert!(pillion_discovery::state::list(&world.environment()).is_empty());
     assert!(crashed.exists(), "a successor may still come");

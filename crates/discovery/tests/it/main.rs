@@ -11,6 +11,7 @@ mod node;
 mod publish;
 mod refused;
 mod restore;
+mod seats;
 mod state;
 mod survey;
 mod sweep;

@@ -5,15 +5,14 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::Command;
 
 use pillion_discovery::{Announcement, Environment, Publication};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::RootError;
 
 use crate::world::{
-    Listener, World, announcement, claude_lock, is_claudes, mode, pids, publish, read, read_lock,
-    warnings,
+    Listener, Process, World, announcement, claude_lock, is_claudes, mode, pids, publish,
+    publish_in, read, read_lock, seat, seats, warnings,
 };
 
 /// Every name that a release reads, for every pid (C2.2, C2.3).
@@ -57,7 +56,7 @@ fn claude_codes_folder_elsewhere_has_its_only_file() {
     let environment = world
         .environment()
         .with("CLAUDE_CONFIG_DIR", Some(&configured));
-    let publication = Publication::publish(&environment, announcement(listener.port())).unwrap();
+    let publication = publish_in(&environment, listener.port());
     let name = format!("{}.lock", listener.port());
     let files = publication.files();
     let locks = files.iter().filter(|path| {
@@ -135,8 +134,8 @@ fn removing_and_dropping_take_every_file_away_and_leave_folders() {
 fn another_process_of_the_editor_takes_the_place_of_the_first() {
     let (world, listener) = (World::new(), Listener::new());
     let mut publication = publish(&world, listener.port());
-    let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
-    publication.set_editor(&world.environment(), child.id());
+    let child = Process::new();
+    publication.set_seats(vec![seat(&world.environment(), child.id())]);
     let mut files = expected(listener.port());
     let before = files.len();
     files.extend(world.files());
@@ -145,9 +144,8 @@ fn another_process_of_the_editor_takes_the_place_of_the_first() {
     for path in publication.files().iter().filter(|path| !is_claudes(path)) {
         assert_eq!(read(path).ppid, Some(child.id()));
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    publication.set_editor(&world.environment(), std::process::id());
+    drop(child);
+    publication.set_seats(seats(&world.environment()));
     assert_eq!(world.files(), expected(listener.port()));
 }
 
@@ -192,7 +190,7 @@ fn roots_that_no_file_can_carry_are_refused_before_anything_is_written() {
             roots: vec!["/fine".into(), root.into()],
             ..announcement(1)
         };
-        let error = Publication::publish(&world.environment(), announcement).unwrap_err();
+        let error = Publication::publish(seats(&world.environment()), announcement).unwrap_err();
         assert!(is_expected(&error), "{error}");
         assert!(world.files().is_empty());
     }
@@ -252,7 +250,7 @@ fn a_temporary_directory_that_is_a_link_is_followed() {
     std::os::unix::fs::symlink(world.path("tmp"), world.path("link")).unwrap();
     let environment =
         Environment::from_pairs([("TMPDIR", world.path("link")), ("HOME", world.path("home"))]);
-    let publication = Publication::publish(&environment, announcement(listener.port())).unwrap();
+    let publication = publish_in(&environment, listener.port());
     assert!(publication.warnings().is_empty());
     fs::remove_file(world.path("link")).unwrap();
     assert_eq!(world.files(), expected(listener.port()));

@@ -7,7 +7,7 @@ use std::path::Path;
 use pillion_discovery::{Environment, FileError, Publication};
 use pillion_protocol::Dialect;
 
-use crate::world::{Listener, World, announcement, claude_lock, is_root, publish, warnings};
+use crate::world::{Listener, World, claude_lock, is_root, publish, publish_in, warnings};
 
 /// The user `nobody` of most systems; any but the test's own would do.
 const SOMEBODY_ELSE: u32 = 65534;
@@ -181,8 +181,7 @@ fn a_directory_that_is_not_writable_is_named_and_the_others_are_served() {
     ] {
         let environment =
             Environment::from_pairs([("TMPDIR", tmpdir), ("HOME", world.path("home"))]);
-        let publication =
-            Publication::publish(&environment, announcement(listener.port())).unwrap();
+        let publication = publish_in(&environment, listener.port());
         let files = publication.files();
         assert_eq!(files.len(), 2, "{files:?}");
         assert!(files[0].starts_with(world.path("home/.qwen/ide")));

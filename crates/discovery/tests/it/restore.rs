@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pillion_discovery::Publication;
 use pillion_protocol::DiscoveryFile;
 
-use crate::world::{Listener, World, dead_port, mode, publish, read, warnings};
+use crate::world::{Listener, World, announcement, dead_port, mode, publish, read, seat, warnings};
 
 #[test]
 fn deleted_files_and_folders_come_back() {
@@ -133,9 +133,8 @@ fn files_under_an_ancestor_that_has_ended_go() {
     let mut output = BufReader::new(shell.stdout.take().unwrap());
     output.read_line(&mut line).unwrap();
     let editor: u32 = line.trim().parse().unwrap();
-    let mut announcement = publish(&world, listener.port()).announcement().clone();
-    announcement.editor_pid = editor;
-    let mut publication = Publication::publish(&world.environment(), announcement).unwrap();
+    let seats = vec![seat(&world.environment(), editor)];
+    let mut publication = Publication::publish(seats, announcement(listener.port())).unwrap();
     let named = |pid: u32| {
         let marks = [format!("-{pid}-"), format!("-{pid}.json")];
         let files = world.files().into_iter();

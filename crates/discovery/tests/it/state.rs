@@ -20,6 +20,7 @@ pub fn state(pid: u32, port: u16) -> CompanionState {
         script_token: Token::from("secret-script-token".to_owned()),
         roots: vec!["/w".into()],
         ide: IdeInfo::new("x", "X"),
+        editors: vec![pid],
         started_at_ms: 7,
         tmpdir: None,
         namespaces: None,
@@ -36,7 +37,8 @@ fn a_running_companion_is_listed_until_its_file_is_dropped() {
     let environment = world.environment();
     let own = std::process::id();
     let file = StateFile::publish(&environment, state(own, listener.port())).unwrap();
-    assert_eq!(file.path(), world.path(&format!("run/pillion/{own}.json")));
+    let name = format!("run/pillion/{own}-{}.json", listener.port());
+    assert_eq!(file.path(), world.path(&name));
     assert_eq!(
         (mode(file.path()), mode(world.path("run/pillion"))),
         (0o600, 0o700)
@@ -56,6 +58,34 @@ fn a_running_companion_is_listed_until_its_file_is_dropped() {
 }
 
 #[test]
+fn companions_of_one_process_have_a_file_each() {
+    let (world, one, other) = (World::new(), Listener::new(), Listener::new());
+    let environment = world.environment();
+    let own = std::process::id();
+    let first = StateFile::publish(&environment, state(own, one.port())).unwrap();
+    let mut second = StateFile::publish(&environment, state(own, other.port())).unwrap();
+    let mut listed = ports(&environment);
+    listed.sort_unstable();
+    let mut expected = [one.port(), other.port()];
+    expected.sort_unstable();
+    assert_eq!(listed, expected);
+    drop(first);
+    let change = |state: &mut CompanionState| {
+        state.editors = vec![7, 8];
+        state.ide = IdeInfo::new("y", "Y");
+    };
+    second.update(change).unwrap();
+    let [found] = &list(&environment)[..] else {
+        panic!()
+    };
+    assert_eq!(
+        (found.port, &found.editors[..]),
+        (other.port(), &[7, 8][..])
+    );
+    assert_eq!(found.ide.name, "y");
+}
+
+#[test]
 fn dead_companions_are_not_listed() {
     let (world, listener) = (World::new(), Listener::new());
     let environment = world.environment();
@@ -71,9 +101,16 @@ fn files_that_are_not_what_they_should_be_count_for_nothing() {
     let own = std::process::id();
     let file = StateFile::publish(&environment, state(own, listener.port())).unwrap();
     let folder = world.path("run/pillion");
-    fs::copy(file.path(), folder.join("1.json")).unwrap();
-    fs::copy(file.path(), folder.join(format!("0{own}.json"))).unwrap();
-    fs::write(folder.join("2.json"), "{").unwrap();
+    let port = listener.port();
+    for other in [
+        format!("1-{port}.json"),
+        format!("{own}-1.json"),
+        format!("0{own}-{port}.json"),
+        format!("{own}.json"),
+    ] {
+        fs::copy(file.path(), folder.join(other)).unwrap();
+    }
+    fs::write(folder.join("2-2.json"), "{").unwrap();
     assert_eq!(ports(&environment), [listener.port()]);
     fs::rename(file.path(), folder.join("elsewhere")).unwrap();
     symlink(folder.join("elsewhere"), file.path()).unwrap();
@@ -99,7 +136,8 @@ fn new_roots_and_deleted_files_are_written_again() {
     let environment = world.environment();
     let mut file =
         StateFile::publish(&environment, state(std::process::id(), listener.port())).unwrap();
-    file.set_roots(vec!["/new".into()]).unwrap();
+    let change = |state: &mut CompanionState| state.roots = vec!["/new".into()];
+    file.update(change).unwrap();
     assert_eq!(list(&environment)[0].roots, [Path::new("/new")]);
     assert!(!file.restore().unwrap());
     fs::remove_dir_all(world.path("run/pillion")).unwrap();
@@ -124,7 +162,8 @@ fn a_root_that_is_not_unicode_is_refused_and_named() {
     let mut file =
         StateFile::publish(&environment, state(std::process::id(), listener.port())).unwrap();
     let root = OsStr::from_bytes(b"/w/\xff");
-    let error = file.set_roots(vec![root.into()]).unwrap_err();
+    let change = |state: &mut CompanionState| state.roots = vec![root.into()];
+    let error = file.update(change).unwrap_err();
     assert!(matches!(error, StateError::NotUnicode(_)), "{error}");
     assert_eq!(list(&environment)[0].roots, [Path::new("/w")]);
 }

@@ -202,6 +202,7 @@ fn dead_state_files_go() {
         script_token: Token::from("secret-script-token".to_owned()),
         roots: Vec::new(),
         ide: IdeInfo::new("x", "X"),
+        editors: Vec::new(),
         started_at_ms: 0,
         tmpdir: None,
         namespaces: None,

@@ -6,10 +6,10 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::Duration;
 
-use pillion_discovery::{Announcement, Environment, Publication, Tokens};
+use pillion_discovery::{Announcement, Environment, Publication, Seat, Tokens};
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::{DiscoveryFile, IdeInfo};
 use pillion_system::process;
@@ -131,15 +131,46 @@ pub fn dead_pid() -> u32 {
     child.id()
 }
 
-/// What a companion on `port` announces whose editor is this test.
+/// What a companion on `port` announces.
 pub fn announcement(port: u16) -> Announcement {
     Announcement {
-        editor_pid: std::process::id(),
         companion_pid: std::process::id(),
         port,
         roots: vec!["/work/a".into(), "/work/b c".into()],
         ide: IdeInfo::new("neovim", "Neovim"),
         tokens: Tokens::generate().unwrap(),
+    }
+}
+
+/// This test as an editor.
+pub fn seats(environment: &Environment) -> Vec<Seat> {
+    vec![seat(environment, std::process::id())]
+}
+
+pub fn seat(environment: &Environment, editor_pid: u32) -> Seat {
+    Seat {
+        environment: environment.clone(),
+        editor_pid,
+    }
+}
+
+/// A process, as long as this lives.
+pub struct Process(Child);
+
+impl Process {
+    pub fn new() -> Self {
+        Self(Command::new("sleep").arg("600").spawn().unwrap())
+    }
+
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -156,7 +187,7 @@ pub fn publish(world: &World, port: u16) -> Publication {
 }
 
 pub fn publish_in(environment: &Environment, port: u16) -> Publication {
-    Publication::publish(environment, announcement(port)).unwrap()
+    Publication::publish(seats(environment), announcement(port)).unwrap()
 }
 
 pub fn read(path: impl AsRef<Path>) -> DiscoveryFile {
