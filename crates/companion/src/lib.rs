@@ -22,6 +22,7 @@ mod event;
 mod exact;
 mod feedback;
 pub mod gate;
+pub mod hub;
 mod line_endings;
 mod lost;
 mod main_loop;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_discovery::{FileError, kept_text};
+use pillion_discovery::kept_text;
 use pillion_protocol::{Dialect, Outcome};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;

@@ -207,6 +207,13 @@ impl Environment {
         &self.current_dir
     }
 
+    /// The variables that decide where files are: what a program needs that works for this one.
+    pub fn places(&self) -> impl Iterator<Item = (&str, &OsStr)> {
+        let variables = self.variables.iter();
+        let variables = variables.map(|(name, value)| (name.as_str(), value.as_os_str()));
+        variables.filter(|(name, _)| PLACES.contains(name))
+    }
+
     fn resolve(&self, path: &Path) -> PathBuf {
         absolute(&self.current_dir, path)
     }
@@ -230,7 +237,7 @@ pub fn absolute(folder: &Path, path: &Path) -> PathBuf {
 
 /// The variables that a companion reads, apart from those by which it knows whose command it is. Another process gets
 /// no others: many hold secrets.
-const SHARED: [&str; 11] = [
+const PLACES: [&str; 11] = [
     "TMPDIR",
     "TMP",
     "TEMP",
@@ -246,7 +253,7 @@ const SHARED: [&str; 11] = [
 
 fn is_shared(name: &str) -> bool {
     let mut agents = Dialect::ALL.into_iter().filter_map(Dialect::shell_variable);
-    SHARED.contains(&name) || agents.any(|variable| variable == name)
+    PLACES.contains(&name) || agents.any(|variable| variable == name)
 }
 
 /// An environment on its way to another process of this user. Values need not be Unicode.
@@ -263,7 +270,9 @@ impl Serialize for Environment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let variables = self.variables.iter().filter(|(name, _)| is_shared(name));
         let shared = Shared {
-            variables: variables.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            variables: variables
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
             current_dir: self.current_dir.clone().into(),
             account_home: self.account_home.clone().map(OsString::from),
         };

@@ -1,6 +1,7 @@
 //! Reading lines from a connection: whole ones, no longer than allowed, by a deadline if there is one.
 
 use std::io::{self, Read};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,11 @@ impl Lines {
         self.stream.set_read_timeout(None)
     }
 
+    /// Closes the connection, both ways.
+    pub(super) fn shut_down(&self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+
     /// The next line, without its end; none at the end of the connection.
     ///
     /// # Errors
@@ -44,7 +50,9 @@ impl Lines {
     pub(super) fn next(&mut self, limit: usize) -> io::Result<Option<Vec<u8>>> {
         let mut searched = self.start;
         loop {
-            let found = self.buffer[searched..].iter().position(|byte| *byte == b'\n');
+            let found = self.buffer[searched..]
+                .iter()
+                .position(|byte| *byte == b'\n');
             let length = match found {
                 Some(at) => searched + at - self.start,
                 None => self.buffer.len() - self.start,
@@ -87,7 +95,8 @@ impl Lines {
             let end = self.buffer.len();
             self.buffer.resize(end + PIECE, 0);
             let read = self.stream.read(&mut self.buffer[end..]);
-            self.buffer.truncate(end + read.as_ref().copied().unwrap_or_default());
+            self.buffer
+                .truncate(end + read.as_ref().copied().unwrap_or_default());
             match read {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(0),
@@ -132,8 +141,14 @@ mod tests {
         let deadline = Instant::now() + Duration::from_millis(50);
         let mut lines = Lines::new(there, Some(deadline));
         assert_eq!(lines.next(5).unwrap().as_deref(), Some(&b"12345"[..]));
-        assert_eq!(lines.next(5).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(
+            lines.next(5).unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
         let late = lines.next(9).unwrap_err().kind();
-        assert!(matches!(late, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut));
+        assert!(matches!(
+            late,
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+        ));
     }
 }

@@ -135,7 +135,11 @@ impl<M: Serialize + Send + 'static> Link<M> {
     }
 }
 
-fn write<M: Serialize>(mut stream: UnixStream, items: &Receiver<Item<M>>, latest: &Mutex<Option<M>>) {
+fn write<M: Serialize>(
+    mut stream: UnixStream,
+    items: &Receiver<Item<M>>,
+    latest: &Mutex<Option<M>>,
+) {
     for item in items {
         let message = match item {
             Item::Message(message) => Some(message),
@@ -218,13 +222,19 @@ mod tests {
         answer(1, "one".into());
         answer(1, "two".into());
         answer(9, "none".into());
-        assert_eq!(results.try_iter().collect::<Vec<_>>(), [Ok("one".to_owned())]);
+        assert_eq!(
+            results.try_iter().collect::<Vec<_>>(),
+            [Ok("one".to_owned())]
+        );
         ask();
         answer(2, 2.into());
         assert!(results.try_recv().unwrap().is_err(), "of another kind");
         ask();
         link.fail();
-        assert!(results.try_recv().unwrap().is_err(), "the other end is gone");
+        assert!(
+            results.try_recv().unwrap().is_err(),
+            "the other end is gone"
+        );
         ask();
         assert!(results.try_recv().unwrap().is_err(), "and stays so");
     }

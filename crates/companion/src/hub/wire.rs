@@ -185,7 +185,10 @@ impl From<File> for OpenFile {
 
 impl From<OpenFile> for File {
     fn from(open: OpenFile) -> Self {
-        let OpenFile { mut file, selection } = open;
+        let OpenFile {
+            mut file,
+            selection,
+        } = open;
         file.selection = selection;
         file
     }
