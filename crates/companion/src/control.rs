@@ -79,12 +79,27 @@ impl From<Focus> for File {
     }
 }
 
+/// One of the editors and reviews that a companion serves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ViewStatus {
+    /// Its short name.
+    pub name: String,
+    /// Its name for people.
+    pub display_name: String,
+    /// Its process.
+    pub pid: u32,
+}
+
 /// What a companion is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompanionStatus {
     /// The short names of the agents that are connected, oldest first.
     pub agents: Vec<String>,
+    /// The editors and reviews that are attached, oldest first.
+    #[serde(default)]
+    pub views: Vec<ViewStatus>,
     /// How many diffs wait for the reviewer.
     pub pending_diffs: usize,
     /// When a file was last focused here, in Unix milliseconds; none if no file is open.

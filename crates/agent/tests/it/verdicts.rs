@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use pillion_agent::find::{Finding, Preference, Refusal, Release, Situation, Stale, Verdict, find};
 use pillion_agent::host::Host;
-use pillion_discovery::{Announcement, Environment, Publication, Tokens};
+use pillion_discovery::{Announcement, Environment, Publication, Seat, Tokens};
 use pillion_protocol::{Dialect, IdeInfo};
 use pillion_system::process::Process;
 use serde_json::{Value, json};
@@ -17,6 +17,14 @@ use tempfile::TempDir;
 /// No system gives these ids to processes.
 const DEAD: u32 = 4_500_000;
 const EDITOR: u32 = 4_600_000;
+
+fn process(pid: u32, parent: u32, command: &str) -> Process {
+    Process {
+        pid,
+        parent,
+        command: command.into(),
+    }
+}
 
 struct Machine {
     folder: TempDir,
@@ -86,11 +94,6 @@ impl Machine {
             .iter()
             .map(|(name, value)| (*name, PathBuf::from(value)));
         let environment = Environment::from_pairs(pairs.into_iter().chain(given));
-        let process = |pid, parent, command: &str| Process {
-            pid,
-            parent,
-            command: command.into(),
-        };
         let chain = [
             process(DEAD + 9, EDITOR, "node agent"),
             process(EDITOR, 1, "kate"),
@@ -435,19 +438,17 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
     ]);
     let tokens = Tokens::generate().unwrap();
     let announcement = Announcement {
-        editor_pid: std::process::id(),
         companion_pid: std::process::id(),
         port: 1001,
         roots: vec![machine.path("other"), machine.path("project")],
         ide: IdeInfo::new("kate", "Kate"),
         tokens: tokens.clone(),
     };
-    let _publication = Publication::publish(&environment, announcement).unwrap();
-    let process = |pid, parent, command: &str| Process {
-        pid,
-        parent,
-        command: command.into(),
+    let seat = Seat {
+        environment: environment.clone(),
+        editor_pid: std::process::id(),
     };
+    let _publication = Publication::publish(vec![seat], announcement).unwrap();
     let this = std::process::id();
     // In a terminal of the editor; its parent's pid is above 1.
     let chain = [

@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use super::MainLoop;
-use crate::control::CompanionStatus;
+use crate::companion::Options;
+use crate::control::{CompanionStatus, ViewStatus};
 use crate::diffs::SettleRequest;
 use crate::editor::{DiffId, Reply};
 use crate::event::Command;
@@ -75,8 +76,17 @@ impl MainLoop {
         let agents = self.sessions.connected();
         CompanionStatus {
             agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
+            views: self.views.options().map(view_status).collect(),
             pending_diffs: self.diffs.pending().count(),
             last_focused_ms: self.context.last_focused(),
         }
+    }
+}
+
+fn view_status(view: &Options) -> ViewStatus {
+    ViewStatus {
+        name: view.ide.name.clone(),
+        display_name: view.ide.display_name.clone(),
+        pid: view.editor_pid,
     }
 }

@@ -128,3 +128,30 @@ async fn two_companions_on_one_workspace_live_side_by_side() {
     );
     first.connect(Dialect::GeminiCli).await;
 }
+
+#[tokio::test]
+async fn the_next_companion_in_the_same_process_comes_back_where_the_last_one_was() {
+    let last = TestCompanion::start();
+    let (folder, port) = (Arc::clone(&last.folder), last.companion.port());
+    let token = last.token(Dialect::ClaudeCode);
+    drop(last);
+    let next = TestCompanion::start_in(folder);
+    assert_eq!(next.companion.port(), port);
+    let kept = next.token(Dialect::ClaudeCode);
+    assert!(kept.matches(token.expose().as_bytes()));
+}
+
+#[tokio::test]
+async fn another_process_of_the_editor_is_in_the_files_and_in_the_state() {
+    let companion = TestCompanion::start();
+    assert_eq!(companion.state().editors, [std::process::id()]);
+    let parent = pillion_system::process::ancestors(std::process::id())[0];
+    companion.handle.change_editor(parent);
+    let start = Instant::now();
+    while companion.state().editors != [parent]
+        || companion.discovery_file(Dialect::ClaudeCode).ppid != Some(parent)
+    {
+        assert!(start.elapsed() < SOON, "not rewritten");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}

@@ -179,7 +179,7 @@ impl TestCompanion {
         self.state().control_token
     }
 
-    fn state(&self) -> CompanionState {
+    pub fn state(&self) -> CompanionState {
         let port = self.companion.port();
         let mut running = state::list(&self.environment).into_iter();
         running.find(|state| state.port == port).unwrap()

@@ -62,7 +62,10 @@ fn editors(companion: &Companion) -> Vec<u32> {
         editors.clone_from(&companion.pids);
     }
     editors.extend(companion.files.iter().filter_map(FoundFile::publisher));
-    editors.extend(companion.state.as_ref().map(|state| state.pid));
+    if let Some(state) = &companion.state {
+        editors.push(state.pid);
+        editors.extend(&state.editors);
+    }
     editors
 }
 
@@ -197,6 +200,7 @@ mod tests {
                 script_token: Token::from("s".to_owned()),
                 roots: Vec::new(),
                 ide: IdeInfo::new("x", "X"),
+                editors: Vec::new(),
                 started_at_ms,
                 tmpdir: None,
                 namespaces: None,

@@ -22,8 +22,8 @@ const MAX_WARNINGS: usize = 8;
 
 /// List the companions on this machine
 ///
-/// Lists Pillion's companions and others (VS Code's, JetBrains'), with the agents and pending diffs
-/// of Pillion's. `*` marks the one that commands in this folder talk to.
+/// Lists Pillion's companions and others (VS Code's, JetBrains'), with the editors and reviews, agents
+/// and pending diffs of Pillion's. `*` marks the one that commands in this folder talk to.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Also show companions that are gone but left their discovery files, and why they count as
@@ -31,8 +31,8 @@ pub struct Args {
     #[arg(long)]
     all: bool,
 
-    /// Print a JSON array of `{port, pid, editor, workspace, pillion, state, current, agents,
-    /// pendingDiffs, lastFocusedMs, files}`; `state` is `alive`, `processGone`, `nobodyListens` or `outOfReach`
+    /// Print a JSON array of `{port, pid, editor, workspace, pillion, state, current, views,
+    /// agents, pendingDiffs, lastFocusedMs, files}`; `state` is `alive`, `processGone`, `nobodyListens` or `outOfReach`
     #[arg(long)]
     json: bool,
 }

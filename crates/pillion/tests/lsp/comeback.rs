@@ -1,5 +1,5 @@
 //! A server that its editor starts again is found again by Claude Code, which dials the old port with the
-//! old token: both come back, once, and nobody else's do.
+//! old token: both come back, once, and no other workspace's do.
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use pillion_testkit::{IdleProcess, discovery_file};
 use serde_json::{Value, json};
 
-use crate::client::{Editor, files, plugin_params};
+use crate::client::{Editor, files, plugin_params, uri};
 use crate::sandbox::Sandbox;
 
 /// A server, and how agents find it.
@@ -25,6 +25,10 @@ impl Server {
     fn start(sandbox: &Sandbox, process: u32) -> Self {
         let mut params = plugin_params();
         params["processId"] = json!(process);
+        Self::start_with(sandbox, params)
+    }
+
+    fn start_with(sandbox: &Sandbox, params: Value) -> Self {
         let mut editor = Editor::start::<&str>(sandbox, []);
         editor.initialize(params);
         editor.notify("initialized", json!({}));
@@ -147,10 +151,21 @@ fn a_server_beside_one_that_runs_takes_nothing_from_it() {
 }
 
 #[test]
-fn another_editor_gets_nothing() {
+fn another_editor_of_the_same_folders_comes_back_there() {
     let (sandbox, other) = (Sandbox::new(), IdleProcess::start());
     let first = Server::own(&sandbox).stop();
-    Server::start(&sandbox, other.id()).expect_fresh(&first);
+    Server::start(&sandbox, other.id()).expect_back(&first);
+}
+
+#[test]
+fn another_workspace_gets_nothing() {
+    let sandbox = Sandbox::new();
+    let first = Server::own(&sandbox).stop();
+    let folder = sandbox.home.root().join("elsewhere");
+    fs::create_dir(&folder).unwrap();
+    let mut params = plugin_params();
+    params["workspaceFolders"] = json!([{"uri": uri(&folder), "name": "elsewhere"}]);
+    Server::start_with(&sandbox, params).expect_fresh(&first);
     Server::own(&sandbox).expect_back(&first);
 }
 

@@ -1,6 +1,6 @@
 //! What is known of each companion: from its files, and for Pillion's own from itself.
 
-use pillion_companion::control::CompanionStatus;
+use pillion_companion::control::{CompanionStatus, ViewStatus};
 use pillion_discovery::survey::{Companion, FoundFile, Liveness};
 use pillion_discovery::{Environment, detect};
 use pillion_protocol::IdeInfo;
@@ -20,6 +20,8 @@ pub struct Facts {
     pub(super) state: Liveness,
     /// Whether commands in this folder talk to it.
     pub(super) current: bool,
+    /// The editors and reviews that it serves; none if it does not tell.
+    pub(super) views: Option<Vec<ViewStatus>>,
     /// None if it does not tell.
     pub(super) agents: Option<Vec<String>>,
     /// None if it does not tell.
@@ -51,6 +53,7 @@ impl Facts {
             pillion: companion.is_pillion(),
             state: companion.liveness,
             current: companion.is_alive() && Some(companion.port) == here,
+            views: status.map(|it| it.views.clone()),
             agents: status.map(|it| it.agents.clone()),
             pending_diffs: status.map(|it| it.pending_diffs),
             last_focused_ms: status.and_then(|it| it.last_focused_ms),

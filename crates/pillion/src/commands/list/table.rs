@@ -57,13 +57,13 @@ pub fn table(listed: &[Facts], with_state: bool, home: Option<&Path>, width: usi
     table
 }
 
-/// Each agent once, in their order, with how many there are of it.
-fn counted(agents: &[String]) -> String {
+/// Each name once, in their order, with how many there are of it.
+fn counted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    for agent in agents {
-        match counts.iter_mut().find(|(name, _)| name == agent) {
+    for name in names {
+        match counts.iter_mut().find(|(known, _)| *known == name) {
             Some((_, count)) => *count += 1,
-            None => counts.push((agent, 1)),
+            None => counts.push((name, 1)),
         }
     }
     let counts = counts.into_iter().map(|(name, count)| match count {
@@ -75,10 +75,13 @@ fn counted(agents: &[String]) -> String {
 
 fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
     let unknown = || "-".to_owned();
-    let editor = facts.editor.as_ref();
+    let views = facts.views.iter().flatten();
+    let views = counted(views.map(|view| view.display_name.as_str()));
+    let editor = facts.editor.as_ref().map(|ide| ide.display_name.clone());
+    let editor = Some(views).filter(|views| !views.is_empty()).or(editor);
     let agents = facts.agents.as_ref().map(|agents| match agents.len() {
         0 => "none".to_owned(),
-        _ => counted(agents),
+        _ => counted(agents.iter().map(String::as_str)),
     });
     let roots = facts.workspace.iter().map(Path::new);
     let roots: Vec<_> = roots.map(|root| tilde::shown(root, home)).collect();
@@ -86,8 +89,8 @@ fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
         if facts.current { "*" } else { " " }.to_owned(),
         facts.port.to_string(),
         facts.pid.map_or_else(unknown, |pid| pid.to_string()),
-        editor.map_or_else(unknown, |ide| {
-            visible::head(&visible::one_line(&ide.display_name), WIDEST_EDITOR)
+        editor.map_or_else(unknown, |name| {
+            visible::head(&visible::one_line(&name), WIDEST_EDITOR)
         }),
         if facts.pillion { "pillion" } else { "other" }.to_owned(),
         visible::one_line(&agents.unwrap_or_else(unknown)),
@@ -186,6 +189,7 @@ mod tests {
     #[test]
     fn agents_of_one_kind_are_counted() {
         let agents = ["gemini", "qwen", "gemini", "gemini"].map(str::to_owned);
+        let counted = |agents: &[String]| counted(agents.iter().map(String::as_str));
         assert_eq!(counted(&agents), "gemini×3,qwen");
         assert_eq!(counted(&agents[1..3]), "qwen,gemini");
     }
