@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn each_loss_names_agent_file_and_place() {
-        let link = FileError::Link("/tmp/x".into());
+        let link = pillion_discovery::FileError::Link("/tmp/x".into());
         let kept = || LostText::Kept("/tmp/k/a.rs".into());
         for (how, text, expected) in [
             (

@@ -177,8 +177,8 @@ pub(crate) struct OpenFile {
 }
 
 impl From<File> for OpenFile {
-    fn from(file: File) -> Self {
-        let selection = file.selection;
+    fn from(mut file: File) -> Self {
+        let selection = file.selection.take();
         Self { file, selection }
     }
 }
