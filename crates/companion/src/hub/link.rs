@@ -33,10 +33,13 @@ enum Item<M> {
     Latest,
 }
 
+/// What becomes of the answer to a request.
+type Answered = Box<dyn FnOnce(Result<Value, String>) + Send>;
+
 #[derive(Default)]
 struct Requests {
     last: u64,
-    waiting: HashMap<u64, Box<dyn FnOnce(Result<Value, String>) + Send>>,
+    waiting: HashMap<u64, Answered>,
     /// Nobody answers any more.
     is_over: bool,
 }
