@@ -10,6 +10,7 @@ use std::time::Duration;
 use std::{env, io};
 
 use pillion_discovery::Environment;
+use pillion_system::descriptors::inherit_only_streams;
 use pillion_system::spawn;
 
 /// The word of a hub that listens now.
@@ -66,6 +67,7 @@ fn word(environment: &Environment) -> io::Result<String> {
     if let Some(log) = environment.filled(LOG) {
         command.arg("--log").arg(log);
     }
+    inherit_only_streams(&mut command);
     let command = command.stdin(Stdio::null()).stderr(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let (said, word) = channel();

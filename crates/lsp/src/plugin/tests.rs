@@ -305,7 +305,7 @@ fn hunk() -> HunkLines {
 fn decided() -> Decided {
     Decided {
         settled: false,
-        code: Some("tooSoon"),
+        code: Some("tooSoon".into()),
         message: Some(String::new()),
         repeat: true,
         clipboard: Some(String::new()),
