@@ -66,6 +66,9 @@ pub enum StartError {
     /// A signal came before it was ready.
     #[error("received a signal before it was ready")]
     Interrupted,
+    /// The hub could not start it: its reason.
+    #[error("{0}")]
+    Refused(String),
 }
 
 impl From<PublishError> for StartError {

@@ -8,12 +8,13 @@ use pillion_protocol::{Dialect, File, FileDiagnostics, IdeContext};
 use pillion_text::hunks::Hunk;
 use serde::{Deserialize, Serialize};
 
+use crate::exact;
 use crate::gate::{Decide, Ruling};
 use crate::lost::LostOutcome;
 use crate::original::Original;
 
 /// The number of a diff within one companion, from 1. Never used twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DiffId(pub u64);
 
 impl fmt::Display for DiffId {
@@ -23,7 +24,7 @@ impl fmt::Display for DiffId {
 }
 
 /// One revision of a proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProposalKey {
     /// The diff.
     pub id: DiffId,
@@ -38,7 +39,8 @@ impl fmt::Display for ProposalKey {
 }
 
 /// A proposed change, to be shown to the person who reviews it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Diff {
     /// Its number. An [`EditorEvent::Open`] with the number of a view that is open puts the new
     /// proposal into that view.
@@ -51,10 +53,12 @@ pub struct Diff {
     /// Which of the agents of this kind, from 1. It keeps its number as long as it is here.
     pub agent_number: u32,
     /// The file that the agent wants to change: absolute, no folder, perhaps not there yet.
+    #[serde(with = "exact::path")]
     pub path: PathBuf,
     /// That file as it was when the proposal came.
     pub original: Original,
     /// The whole proposed text.
+    #[serde(with = "exact::shared")]
     pub proposed: Arc<String>,
     /// What the person should know about what the agent will write, each a sentence.
     pub notes: Vec<String>,
@@ -189,7 +193,8 @@ pub enum Report {
 }
 
 /// What a front end can show people about its companion.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Status {
     /// The agents that are connected, oldest first.
     pub agents: Vec<Dialect>,

@@ -5,6 +5,7 @@
 
 mod doubts;
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::verdict::MAX_NOTES;
@@ -36,7 +37,8 @@ const HELD_DOWN: &str = "held";
 const TOO_LONG: &str = "notesTooLong";
 
 /// What the person decided about one revision of a proposal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Decide {
     /// The revision that the view showed.
     pub key: ProposalKey,
@@ -50,7 +52,8 @@ pub struct Decide {
 }
 
 /// What a view knows about how its person came to a decision.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Seen {
     /// For how long exactly this revision had been on the screen when the person began to type; none if it never was.
     pub drawn_for: Option<Duration>,
@@ -63,7 +66,8 @@ pub struct Seen {
 }
 
 /// Hunks that would be accepted although they go against what somebody did since: so many of each kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Against {
     /// They undo newer changes of the file.
     pub newer: usize,
@@ -74,7 +78,7 @@ pub struct Against {
 }
 
 /// Hunks that nobody has seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unseen {
     /// How many.
     pub hunks: usize,
@@ -83,7 +87,8 @@ pub struct Unseen {
 }
 
 /// What the gate answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Ruling {
     /// The decision counts, and is on its way to the agent: the view goes away. If there were notes: what becomes of
     /// them, for the person.
@@ -103,10 +108,10 @@ pub struct Told {
 }
 
 /// Why a decision does not count.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// For programs.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// For people: a sentence or more, without a final full stop.
     pub message: String,
     /// Whether the same decision counts if the person repeats it after having read the message.
@@ -183,7 +188,7 @@ impl Ruling {
 impl Refusal {
     fn new(code: &'static str, message: impl ToString) -> Self {
         Self {
-            code,
+            code: code.into(),
             message: message.to_string(),
             repeat: false,
         }
@@ -199,7 +204,7 @@ impl Refusal {
 
     /// Whether only its time was wrong: a question that is on the screen stays there.
     pub fn is_about_time(&self) -> bool {
-        [NOT_SEEN, TOO_SOON, HELD_DOWN].contains(&self.code)
+        [NOT_SEEN, TOO_SOON, HELD_DOWN].contains(&&*self.code)
     }
 }
 
@@ -281,7 +286,7 @@ impl Asked {
 fn question(doubts: &[Doubt]) -> Refusal {
     let sentences: Vec<String> = doubts.iter().map(Doubt::to_string).collect();
     Refusal {
-        code: doubts.first().map_or("doubt", Doubt::code),
+        code: doubts.first().map_or("doubt", Doubt::code).into(),
         message: format!("{}: accept again to go ahead", sentences.join("; ")),
         repeat: true,
     }

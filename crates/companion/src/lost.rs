@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_discovery::{FileError, kept_text};
+use pillion_discovery::kept_text;
 use pillion_protocol::{Dialect, Outcome};
+use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::disk::{CHECK_TIMEOUT, Lane};
+use crate::exact;
 use crate::outbox::Delivery;
 use crate::target::check;
 
@@ -37,7 +39,8 @@ pub(crate) struct Lost {
 }
 
 /// Why no agent takes a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Loss {
     /// It was accepted, and the agent never received it.
     Undelivered,
@@ -53,13 +56,14 @@ pub enum Loss {
 }
 
 /// An accepted text that never reached its agent, for the person who accepted it.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostOutcome {
     /// Whose proposal it was.
     pub agent: Dialect,
     /// Why it does not have it.
     pub how: Loss,
     /// The file that was not written, as the agent spells it.
+    #[serde(with = "exact::path")]
     pub path: PathBuf,
     /// What became of the text.
     pub text: LostText,
@@ -98,14 +102,15 @@ impl fmt::Display for LostOutcome {
 }
 
 /// What became of a text that never reached its agent.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum LostText {
     /// The agent had proposed just this: the person loses nothing of theirs.
     AsProposed,
     /// The person had edited it. It is in this private file, which is theirs.
-    Kept(PathBuf),
-    /// The person had edited it, and no file could be written.
-    NotKept(FileError),
+    Kept(#[serde(with = "exact::path")] PathBuf),
+    /// The person had edited it, and no file could be written, for this reason.
+    NotKept(String),
 }
 
 /// The ways to two disks: one that hangs does not keep the other from being used.
@@ -183,7 +188,7 @@ impl Lost {
             let silent = kept_text::silent(place.unwrap_or(Path::new("")));
             let put = disks.writes.run(move || lost.put(&places));
             let put = timeout(kept_text::KEEP_TIMEOUT, put).await.ok().flatten();
-            put.unwrap_or(LostText::NotKept(silent))
+            put.unwrap_or(LostText::NotKept(silent.to_string()))
         } else {
             LostText::AsProposed
         };
@@ -203,7 +208,7 @@ impl Lost {
     fn put(&self, places: &[PathBuf]) -> LostText {
         let path = Path::new(&self.file_path);
         kept_text::keep_in(places, path, &self.content)
-            .map_or_else(LostText::NotKept, LostText::Kept)
+            .map_or_else(|error| LostText::NotKept(error.to_string()), LostText::Kept)
     }
 }
 
@@ -224,7 +229,7 @@ mod tests {
 
     #[test]
     fn each_loss_names_agent_file_and_place() {
-        let link = FileError::Link("/tmp/x".into());
+        let link = pillion_discovery::FileError::Link("/tmp/x".into());
         let kept = || LostText::Kept("/tmp/k/a.rs".into());
         for (how, text, expected) in [
             (
@@ -254,7 +259,7 @@ mod tests {
             ),
             (
                 Loss::Undelivered,
-                LostText::NotKept(link),
+                LostText::NotKept(link.to_string()),
                 "your text for /w/a.rs is lost: Gemini CLI never received it, and it could not be saved: \
                  \"/tmp/x\" is a symbolic link",
             ),

@@ -9,23 +9,28 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pillion_discovery::regular_file;
+use serde::{Deserialize, Serialize};
+
+use crate::exact;
 
 /// Bigger files are not read.
 const MAX_FILE: u64 = 512 << 20;
 
 /// A file as it was when it was read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Original {
     /// Its bytes; `None` when it was not there, or not read.
+    #[serde(with = "exact::bytes")]
     pub text: Option<Vec<u8>>,
     /// What it looked like on disk before the first byte was read; `None` when it was not there.
     pub stamp: Option<Stamp>,
 }
 
 /// What changes whenever a file is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     len: u64,
+    #[serde(with = "exact::time")]
     modified: Option<SystemTime>,
     file: u64,
 }

@@ -8,6 +8,7 @@
 //! - [`environment`]: which directories an agent computes from its variables.
 //! - [`real_path`](fn@real_path): where a path leads that may not be there yet.
 //! - [`handover`]: what a companion leaves to its successor.
+//! - `hub_socket`: where the front ends of one user find the process that hosts their companions.
 //! - [`kept_text`]: private files for texts that would be lost.
 //! - [`namespaces`]: what is seen from here of another container.
 //! - [`private_file`]: files that only this user can read, never written through a link.
@@ -22,6 +23,8 @@
 pub mod detect;
 pub mod environment;
 pub mod handover;
+#[cfg(unix)]
+pub mod hub_socket;
 pub mod kept_text;
 mod liveness;
 pub mod namespaces;

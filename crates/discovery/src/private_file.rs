@@ -23,6 +23,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use system::Folder;
+#[cfg(unix)]
+pub use system::lock::Lock;
 
 /// Why a folder or file was not used.
 #[derive(Debug, thiserror::Error)]

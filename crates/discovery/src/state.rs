@@ -222,10 +222,15 @@ pub(crate) fn place(
 }
 
 pub(crate) fn write(directory: &Path, name: &str, content: &[u8]) -> Result<(), FileError> {
+    create(directory)?.write(name, content)
+}
+
+/// A state directory, which is made if it is missing.
+pub(crate) fn create(directory: &Path) -> Result<Folder, FileError> {
     let Some((base, part)) = split(directory) else {
         return Err(FileError::NotAFolder(directory.to_owned()));
     };
-    Folder::create(base, &[part])?.write(name, content)
+    Folder::create(base, &[part])
 }
 
 /// One process may have several companions.

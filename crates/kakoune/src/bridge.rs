@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender, at, never, select, tick, unbounded};
 use pillion_companion::{
-    Companion, Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply,
-    StartError, Status, now_ms,
+    Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply, Shows, StartError,
+    Status, hub, now_ms,
 };
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
@@ -111,9 +111,10 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         editor_pid: clients.editor,
         ide: IdeInfo::new("kakoune", "Kakoune"),
         roots: roots.clone(),
+        shows: Shows::LastUsed,
     };
     let editor = move |event: EditorEvent| drop(send.send(event));
-    let companion = match Companion::start(start, editor) {
+    let companion = match hub::attach(start, editor) {
         Err(StartError::Interrupted) => return Ok(()),
         started => started.context("cannot start the companion")?,
     };

@@ -17,7 +17,8 @@ use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
 use lsp_server::Message;
 use pillion_companion::gate::Ruling;
-use pillion_companion::{Companion, Diff, ProposalKey, Proposed};
+use pillion_companion::hub::Attached;
+use pillion_companion::{Diff, ProposalKey, Proposed};
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_system::Worker;
 
@@ -71,7 +72,7 @@ pub enum Done {
     /// The gate has ruled about what the person decided.
     Ruled { key: ProposalKey, ruling: Ruling },
     /// The companion runs, or why it cannot.
-    Started(Result<Companion, String>),
+    Started(Result<Attached, String>),
     /// The workspace roots changed, with messages about them.
     Roots {
         paths: Vec<PathBuf>,

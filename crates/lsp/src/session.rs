@@ -14,7 +14,9 @@ use crossbeam_channel::Sender;
 use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, Request};
 use pillion_companion::gate::Ruling;
-use pillion_companion::{Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply};
+use pillion_companion::{
+    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Shows,
+};
 use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_system::{Worker, process, spawn};
@@ -109,6 +111,7 @@ impl Start {
             editor_pid,
             ide: ide.clone(),
             roots: paths.clone(),
+            shows: Shows::LastUsed,
         };
         let compares = match profile_kind {
             ProfileKind::Plugin { .. } => Compares::Hunks,

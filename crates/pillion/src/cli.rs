@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+#[cfg(unix)]
+use crate::commands::hub;
 use crate::commands::{
     accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, install,
     kakoune, list, lsp, man, mention, reject, review, run, serve, uninstall,
@@ -54,6 +56,9 @@ pub enum Command {
     Lsp(lsp::Args),
     #[command(hide = true)]
     Kakoune(kakoune::Args),
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Hub(hub::Args),
     Run(run::Args),
     Env(env::Args),
     List(list::Args),
@@ -93,6 +98,8 @@ impl Cli {
             Some(Command::Serve(args)) => serve::run(args),
             Some(Command::Lsp(args)) => lsp::run(args),
             Some(Command::Kakoune(args)) => kakoune::run(args),
+            #[cfg(unix)]
+            Some(Command::Hub(args)) => hub::run(args),
             Some(Command::Run(args)) => run::run(args),
             Some(Command::Env(args)) => env::run(args),
             Some(Command::List(args)) => list::run(args),

@@ -10,6 +10,8 @@ pub mod diffs;
 pub mod doctor;
 pub mod env;
 pub mod focus;
+#[cfg(unix)]
+pub mod hub;
 pub mod install;
 pub mod kakoune;
 pub mod list;

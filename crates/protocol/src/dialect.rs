@@ -9,11 +9,13 @@ mod place;
 use std::fmt;
 
 pub use place::{Base, FileName, Place};
+use serde::{Deserialize, Serialize};
 
 use self::agents::{Row, claude, gemini, opencode, qwen, script};
 
 /// An agent's way of finding and calling a companion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Dialect {
     /// Google's Gemini CLI.
     GeminiCli,

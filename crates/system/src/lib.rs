@@ -2,6 +2,7 @@
 //! editors and companions.
 //!
 //! - [`child`]: programs that are run for no longer than a while.
+//! - `descriptors`: what a program inherits.
 //! - [`input`]: how much fits into a pipe.
 //! - [`memory`]: how much the allocator keeps.
 //! - [`namespaces`]: which part of the machine a process sees.
@@ -15,6 +16,8 @@
 //! - [`worker`]: work that is done in its order, by a thread.
 
 pub mod child;
+#[cfg(unix)]
+pub mod descriptors;
 pub mod input;
 pub mod memory;
 pub mod namespaces;

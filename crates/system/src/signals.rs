@@ -28,6 +28,21 @@ pub struct Signals {
 /// # Errors
 /// When the system refuses a handler or a thread.
 pub fn on_signal(then: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let mut then = Some(then);
+    on_each_signal(move |_| {
+        if let Some(then) = then.take() {
+            then();
+        }
+        false
+    })
+}
+
+/// Calls `then` at every signal, on a thread of its own, until it answers false. Signals do nothing by themselves any
+/// more.
+///
+/// # Errors
+/// When the system refuses a handler or a thread.
+pub fn on_each_signal(mut then: impl FnMut(Signal) -> bool + Send + 'static) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()?;
@@ -36,8 +51,7 @@ pub fn on_signal(then: impl FnOnce() + Send + 'static) -> io::Result<()> {
         Signals::install()?
     };
     spawn("signals", move || {
-        runtime.block_on(signals.next());
-        then();
+        runtime.block_on(async { while then(signals.next().await) {} });
     })
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use imara_diff::{Algorithm, Diff, InternedInput, Token};
+use serde::{Deserialize, Serialize};
 use similar::{DiffTag, capture_diff_slices_deadline};
 
 use crate::Text;
@@ -16,7 +17,7 @@ const MANY_LINES: usize = 40_000;
 const DIFF_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// One change: these lines before become those lines after.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
     /// The lines before, from 0.
     pub before: Range<usize>,
@@ -29,7 +30,8 @@ pub struct Hunk {
 }
 
 /// What is special about a hunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Mark {
     /// The former proposal did not have it.
     New,

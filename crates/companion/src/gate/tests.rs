@@ -34,7 +34,7 @@ impl Scene {
     }
 
     /// What becomes of a decision: the code of its refusal, or nothing.
-    fn decide(&mut self) -> &'static str {
+    fn decide(&mut self) -> Cow<'static, str> {
         let drawn_for = self.drawn.map(|at| self.now - at);
         let seen = drawn_for.map_or(
             Seen {
@@ -46,7 +46,7 @@ impl Scene {
         self.decide_as(Some(seen))
     }
 
-    fn decide_as(&mut self, seen: Option<Seen>) -> &'static str {
+    fn decide_as(&mut self, seen: Option<Seen>) -> Cow<'static, str> {
         let decide = Decide {
             key: self.key,
             verdict: Verdict::accept(None),
@@ -56,13 +56,13 @@ impl Scene {
         code(self.gate.look(&decide, self.now))
     }
 
-    fn ask(&mut self, text: &str, doubts: &[Doubt]) -> &'static str {
+    fn ask(&mut self, text: &str, doubts: &[Doubt]) -> Cow<'static, str> {
         code(self.gate.ask(self.key, text, doubts.to_vec(), self.now))
     }
 }
 
-fn code(result: Result<(), Refusal>) -> &'static str {
-    result.map_or_else(|refusal| refusal.code, |()| "")
+fn code(result: Result<(), Refusal>) -> Cow<'static, str> {
+    result.map_or_else(|refusal| refusal.code, |()| "".into())
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_doubt_is_asked_once_and_its_answer_counts_once_it_was_read() {
 #[test]
 fn an_answer_is_about_the_same_text_the_same_proposal_and_the_same_doubts() {
     let unseen = Doubt::Unseen(Unseen { hunks: 3, of: 4 });
-    let ask = |then: &dyn Fn(&mut Scene) -> &'static str| {
+    let ask = |then: &dyn Fn(&mut Scene) -> Cow<'static, str>| {
         let mut scene = Scene::new();
         scene.ask("x", std::slice::from_ref(&unseen));
         scene.wait(5_000);

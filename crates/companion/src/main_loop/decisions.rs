@@ -175,6 +175,6 @@ impl MainLoop {
 }
 
 fn refuse(key: ProposalKey, refusal: Refusal, reply: Reply<Ruling>) {
-    tracing::info!(%key, code = refusal.code, "decision refused");
+    tracing::info!(%key, code = %refusal.code, "decision refused");
     reply.done(Ruling::Refused(refusal));
 }

@@ -6,6 +6,8 @@ mod access;
 mod bad_input;
 mod context;
 mod diffs;
+#[cfg(unix)]
+mod hub;
 #[path = "../shared/insisting.rs"]
 mod insisting;
 mod lifecycle;

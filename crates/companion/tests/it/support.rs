@@ -8,7 +8,8 @@ use std::time::Duration;
 use pillion_agent::{Client, Update, Updates};
 use pillion_companion::gate::{Decide, Ruling};
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, EditorEvent, Handle, Options, Proposed, Reply, Status,
+    CloseReason, Companion, Diff, DiffId, Editor, EditorEvent, Handle, Options, Proposed, Reply,
+    Status,
 };
 use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::claude::LockFile;
@@ -40,6 +41,19 @@ pub struct TestCompanion {
 pub struct StandIn {
     asked: mpsc::UnboundedReceiver<EditorEvent>,
     pub status: mpsc::UnboundedReceiver<Status>,
+}
+
+/// An editor that the test answers for.
+pub fn stand_in() -> (impl Editor, StandIn) {
+    let (asked_sender, asked) = mpsc::unbounded_channel();
+    let (status_sender, status) = mpsc::unbounded_channel();
+    let editor = move |event: EditorEvent| match event {
+        EditorEvent::Status(status) => drop(status_sender.send(status)),
+        // An editor that does not tell.
+        EditorEvent::Text(..) => {}
+        event => drop(asked_sender.send(event)),
+    };
+    (editor, StandIn { asked, status })
 }
 
 impl StandIn {
@@ -87,8 +101,6 @@ impl TestCompanion {
     /// Starts in a folder that the test prepared: `tmp`, `home` and `run` are made in it.
     pub fn start_in(folder: Arc<TempDir>) -> Self {
         let environment = environment(folder.path());
-        let (asked_sender, asked) = mpsc::unbounded_channel();
-        let (status_sender, status) = mpsc::unbounded_channel();
         let options = Options {
             environment: environment.clone(),
             editor_pid: std::process::id(),
@@ -96,17 +108,12 @@ impl TestCompanion {
             roots: vec![folder.path().canonicalize().unwrap()],
             shows: Default::default(),
         };
-        let editor = move |event: EditorEvent| match event {
-            EditorEvent::Status(status) => drop(status_sender.send(status)),
-            // An editor that does not tell.
-            EditorEvent::Text(..) => {}
-            event => drop(asked_sender.send(event)),
-        };
+        let (editor, stand_in) = stand_in();
         let companion = Companion::start(options, editor).unwrap();
         Self {
             handle: companion.handle(),
             companion,
-            editor: StandIn { asked, status },
+            editor: stand_in,
             environment,
             folder,
         }

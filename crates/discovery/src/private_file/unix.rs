@@ -1,5 +1,7 @@
 //! Private files by directory descriptors: what was checked is what is written to.
 
+#[path = "lock.rs"]
+pub mod lock;
 #[path = "socket.rs"]
 mod socket;
 

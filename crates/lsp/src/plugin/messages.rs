@@ -1,6 +1,7 @@
 //! The messages of the plugin profile, field by field as `docs/editor-protocol.md` names them. A test
 //! holds the two together.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops;
 
@@ -82,7 +83,7 @@ pub struct Seen {
 #[derive(Debug, Serialize)]
 pub struct Decided {
     pub settled: bool,
-    pub code: Option<&'static str>,
+    pub code: Option<Cow<'static, str>>,
     pub message: Option<String>,
     pub repeat: bool,
     pub clipboard: Option<String>,

@@ -305,7 +305,7 @@ fn hunk() -> HunkLines {
 fn decided() -> Decided {
     Decided {
         settled: false,
-        code: Some("tooSoon"),
+        code: Some("tooSoon".into()),
         message: Some(String::new()),
         repeat: true,
         clipboard: Some(String::new()),
@@ -420,6 +420,7 @@ fn every_reason_and_every_outcome_is_on_the_page() {
         CloseReason::AgentGone,
         CloseReason::Settled,
         CloseReason::Overruled,
+        CloseReason::DecidedElsewhere,
         CloseReason::NotShown,
     ];
     let others = ["pillion/openDiff".to_owned()].into();

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use crossbeam_channel::Sender;
-use pillion_companion::{Companion, Compares, Editor, EditorEvent, Handle, Options};
+use pillion_companion::hub::{self, Attached};
+use pillion_companion::{Compares, Editor, EditorEvent, Handle, Options};
 use pillion_protocol::File;
 use pillion_system::spawn;
 
@@ -36,7 +37,7 @@ pub enum State {
     Waiting(Box<Plan>),
     /// With these roots.
     Starting(Vec<PathBuf>),
-    Running(Companion),
+    Running(Attached),
     /// It failed, or is not to run.
     Absent,
 }
@@ -73,12 +74,12 @@ impl Plan {
     ///
     /// # Errors
     /// Why it cannot be started.
-    pub fn start(self) -> anyhow::Result<Companion> {
+    pub fn start(self) -> anyhow::Result<Attached> {
         let editor = Client {
             compares: self.compares,
             events: self.events,
         };
-        Companion::start(self.options, editor).context("cannot start the companion")
+        hub::attach(self.options, editor).context("cannot start the companion")
     }
 }
 
@@ -94,7 +95,7 @@ impl Service {
     }
 
     /// The companion, if it runs.
-    pub fn companion(&self) -> Option<&Companion> {
+    pub fn companion(&self) -> Option<&Attached> {
         match &self.state {
             State::Running(companion) => Some(companion),
             _ => None,
@@ -103,7 +104,7 @@ impl Service {
 
     /// Where it gets reports, if it runs.
     pub fn handle(&self) -> Option<Handle> {
-        self.companion().map(Companion::handle)
+        self.companion().map(Attached::handle)
     }
 
     /// Returns true if it is about to run.
@@ -179,7 +180,7 @@ impl Service {
     /// Why it cannot.
     pub fn started(
         &mut self,
-        started: Result<Companion, String>,
+        started: Result<Attached, String>,
         roots: &[PathBuf],
     ) -> Result<(), String> {
         let state = std::mem::replace(&mut self.state, State::Absent);

@@ -1,8 +1,8 @@
 //! `pillion` and `pillion review`.
 
 use anyhow::Context;
-use pillion_companion::{Companion, Options};
-use pillion_discovery::{Environment, state};
+use pillion_companion::{Options, Shows, hub};
+use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
 use pillion_system::spawn;
 
@@ -55,19 +55,15 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if let Some(folder) = &demo {
         roots.push(workspace::root(folder.path())?);
     }
-    let environment = Environment::current();
     let (front, review) = pillion_review::channel();
-    if let Some(notice) = neighbours(&environment, &roots) {
-        front.notice(notice);
-    }
     let options = Options {
-        environment,
+        environment: Environment::current(),
         editor_pid: std::process::id(),
         ide: IdeInfo::new("pillion", "Pillion"),
         roots: roots.clone(),
+        shows: Shows::Always,
     };
-    let companion =
-        Companion::start(options, front.clone()).context("cannot start the companion")?;
+    let companion = hub::attach(options, front.clone()).context("cannot start the companion")?;
     if let Some(folder) = &demo {
         let file = companion.files().first();
         let file = file.context("no agent can find this companion")?;
@@ -85,16 +81,4 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         watch: !args.no_watch,
     };
     review.run(companion.handle(), options)
-}
-
-/// Whom else an agent in these folders may pick.
-fn neighbours(environment: &Environment, roots: &[std::path::PathBuf]) -> Option<String> {
-    let others = state::list(environment);
-    let other = others
-        .iter()
-        .find(|other| other.roots.iter().any(|root| roots.contains(root)))?;
-    let (name, pid) = (&other.ide.display_name, other.pid);
-    Some(format!(
-        "{name} (process {pid}) also serves this folder: an agent may connect to either"
-    ))
 }

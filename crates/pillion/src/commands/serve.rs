@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anyhow::Context;
 use pillion_companion::{
-    Companion, Compares, Diff, Editor, EditorEvent, Options, Pending, StartError,
+    Compares, Diff, Editor, EditorEvent, Options, Pending, Shows, StartError, hub,
 };
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
@@ -33,13 +33,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         editor_pid: std::process::id(),
         ide: IdeInfo::new("pillion", "Pillion"),
         roots: workspace::roots(&args.roots.roots)?,
+        shows: Shows::Alone,
     };
     let editor = Headless {
         pending: Pending::default(),
         warned: Vec::new(),
         errors: LineWriter::start(io::stderr()).context("cannot start a thread")?,
     };
-    let companion = match Companion::start(options, editor) {
+    let companion = match hub::attach(options, editor) {
         // A signal is no failure, as at any later time.
         Err(StartError::Interrupted) => return Ok(()),
         started => started.context("cannot start the companion")?,

@@ -163,6 +163,9 @@ impl App {
             CloseReason::Settled | CloseReason::Overruled => {
                 format!("the diff of {name} was decided by a command")
             }
+            CloseReason::DecidedElsewhere => {
+                format!("the diff of {name} was decided in another view")
+            }
             CloseReason::NotShown => format!("the diff of {name} could not be opened in time"),
         };
         let why = text.clone();
@@ -174,7 +177,12 @@ impl App {
         };
         self.say(Tone::Info, text, now);
         // Where the text is taken as it stands, nothing is lost.
-        let is_taken = matches!(reason, CloseReason::ClosedByAgent | CloseReason::Settled);
+        let is_taken = match reason {
+            CloseReason::ClosedByAgent | CloseReason::Settled => true,
+            // The companion keeps it.
+            CloseReason::DecidedElsewhere => true,
+            CloseReason::AgentGone | CloseReason::Overruled | CloseReason::NotShown => false,
+        };
         if !is_taken {
             self.effects.extend(view.keep_edits(why));
         }

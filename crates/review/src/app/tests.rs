@@ -211,7 +211,7 @@ impl Person {
 /// A question of the gate's.
 fn doubted(message: &str) -> Ruling {
     Ruling::Refused(Refusal {
-        code: "doubt",
+        code: "doubt".into(),
         message: message.to_owned(),
         repeat: true,
     })

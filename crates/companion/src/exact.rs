@@ -1,0 +1,155 @@
+//! How values go from one process to another without a change: texts that are no Unicode, paths, times before 1970.
+
+/// Bytes: as a string if they are Unicode, or else as numbers.
+pub(crate) mod bytes {
+    use std::fmt;
+
+    use serde::de::{SeqAccess, Visitor};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Before as much has come, its announced length is not believed.
+    const MAX_ROOM: usize = 1 << 20;
+
+    struct Bytes(Vec<u8>);
+
+    pub(crate) fn serialize<S: Serializer>(
+        bytes: &Option<Vec<u8>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let Some(bytes) = bytes else {
+            return serializer.serialize_none();
+        };
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text.serialize(serializer),
+            Err(_) => serializer.collect_seq(bytes),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Vec<u8>>, D::Error> {
+        let bytes = Option::<Bytes>::deserialize(deserializer)?;
+        Ok(bytes.map(|Bytes(bytes)| bytes))
+    }
+
+    impl<'de> Deserialize<'de> for Bytes {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserializer.deserialize_any(Form)
+        }
+    }
+
+    struct Form;
+
+    impl<'de> Visitor<'de> for Form {
+        type Value = Bytes;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string or bytes")
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Bytes, E> {
+            Ok(Bytes(text.as_bytes().to_vec()))
+        }
+
+        fn visit_string<E>(self, text: String) -> Result<Bytes, E> {
+            Ok(Bytes(text.into_bytes()))
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Bytes, A::Error> {
+            let room = items.size_hint().unwrap_or_default().min(MAX_ROOM);
+            let mut bytes = Vec::with_capacity(room);
+            while let Some(byte) = items.next_element()? {
+                bytes.push(byte);
+            }
+            Ok(Bytes(bytes))
+        }
+    }
+}
+
+/// A path, which need not be Unicode.
+pub(crate) mod path {
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        path.as_os_str().serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<PathBuf, D::Error> {
+        OsString::deserialize(deserializer).map(PathBuf::from)
+    }
+}
+
+/// Paths, which need not be Unicode.
+pub(crate) mod paths {
+    use std::ffi::OsString;
+    use std::path::PathBuf;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(
+        paths: &[PathBuf],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(paths.iter().map(|path| path.as_os_str()))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<PathBuf>, D::Error> {
+        let paths = Vec::<OsString>::deserialize(deserializer)?;
+        Ok(paths.into_iter().map(PathBuf::from).collect())
+    }
+}
+
+/// A text that is shared.
+pub(crate) mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(
+        text: &Arc<String>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        text.as_str().serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<String>, D::Error> {
+        String::deserialize(deserializer).map(Arc::new)
+    }
+}
+
+/// A time, to the nanosecond: whether it is before 1970, and how far from it.
+pub(crate) mod time {
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(
+        time: &Option<SystemTime>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let distance = time.map(|time| match time.duration_since(UNIX_EPOCH) {
+            Ok(after) => (false, after),
+            Err(error) => (true, error.duration()),
+        });
+        distance.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<SystemTime>, D::Error> {
+        let distance = Option::<(bool, Duration)>::deserialize(deserializer)?;
+        Ok(distance.and_then(|(is_before, distance)| match is_before {
+            true => UNIX_EPOCH.checked_sub(distance),
+            false => UNIX_EPOCH.checked_add(distance),
+        }))
+    }
+}

@@ -1,0 +1,226 @@
+//! A front end of the hub: passes on what its companion asks and tells, and what it reports.
+//!
+//! If the hub ends without having been left, what it has had shown is closed, and the next hub is asked. It gets the
+//! same options, and the context that was reported last.
+
+pub(super) mod dial;
+mod proposals;
+mod view;
+
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use pillion_system::{Signal, signals, spawn};
+
+use self::dial::{Launch, dial};
+use self::view::View;
+use super::lines::{Lines, MAX_LINE};
+use super::link::Link;
+use super::wire::{Attached, FromHub, Refused, RefusedKind};
+use crate::companion::{Handle, Options, StartError};
+use crate::editor::Editor;
+
+/// How long the hub may take until agents find the companion: until a former one has ended, too.
+const ATTACHED_WITHIN: Duration = Duration::from_secs(30);
+
+/// How often a hub may end at that moment.
+const MAX_TRIES: u32 = 20;
+
+/// How long leaving may take.
+const LEFT_WITHIN: Duration = Duration::from_secs(5);
+
+/// How much longer each pause is between the attempts to find another hub.
+const PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// A front end that is attached. Dropping it leaves.
+#[derive(Debug)]
+pub(super) struct Client {
+    view: Arc<View>,
+    attached: Attached,
+}
+
+/// Why a front end is not attached.
+pub(super) enum Unattached {
+    /// There is no companion.
+    Failed(StartError),
+    /// There is no hub. The front end is handed back.
+    NoHub(Box<dyn Editor>),
+}
+
+/// What came of the first attempt.
+enum First {
+    Attached(Attached),
+    Refused(Refused),
+    NoHub,
+    Interrupted,
+}
+
+/// How a connection ended.
+enum End {
+    /// After the companion was found.
+    Lost,
+    /// Before that.
+    Early,
+    Refused(Refused),
+}
+
+impl Client {
+    /// Attaches a front end; returns when agents can find its companion.
+    pub(super) fn attach(
+        options: Options,
+        editor: Box<dyn Editor>,
+        launch: Launch,
+    ) -> Result<Self, Unattached> {
+        let view = Arc::new(View::new(options, editor));
+        let (told, first) = channel();
+        if let Err(error) = start(&view, launch, &told) {
+            view.leave();
+            return Err(Unattached::Failed(error));
+        }
+        drop(told);
+        let failed = match first.recv() {
+            Ok(First::Attached(attached)) => return Ok(Self { view, attached }),
+            Ok(First::Refused(refused)) if refused.kind == RefusedKind::CannotStart => {
+                StartError::Refused(refused.reason)
+            }
+            Ok(First::Interrupted) => StartError::Interrupted,
+            Ok(First::Refused(_) | First::NoHub) | Err(_) => match view.take_editor() {
+                Some(editor) => return Err(Unattached::NoHub(editor)),
+                None => StartError::Interrupted,
+            },
+        };
+        view.leave();
+        Err(Unattached::Failed(failed))
+    }
+
+    pub(super) fn attached(&self) -> &Attached {
+        &self.attached
+    }
+
+    /// Of now: another hub may have another port.
+    pub(super) fn port(&self) -> u16 {
+        self.view.port().unwrap_or(self.attached.port)
+    }
+
+    pub(super) fn handle(&self) -> Handle {
+        let view = Arc::clone(&self.view);
+        Handle::new(move |report| view.report(report))
+    }
+
+    /// Waits until it has left.
+    pub(super) fn wait(self) {
+        self.view.wait_until_left(None);
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.view.leave();
+        self.view.wait_until_left(Some(LEFT_WITHIN));
+    }
+}
+
+/// Catches signals and starts the thread of a front end.
+fn start(view: &Arc<View>, launch: Launch, told: &Sender<First>) -> Result<(), StartError> {
+    let failed = |what| move |source| StartError::System { what, source };
+    // First of all: a signal after attaching must find its handler.
+    let (weak, interrupted) = (Arc::downgrade(view), told.clone());
+    signals::on_each_signal(move |signal| signalled(&weak, signal, &interrupted))
+        .map_err(failed("catch signals"))?;
+    let (view, told) = (Arc::clone(view), told.clone());
+    spawn("hub client", move || serve(&view, launch, told)).map_err(failed("start a thread"))
+}
+
+/// Returns true if it waits for the next one.
+fn signalled(view: &Weak<View>, signal: Signal, told: &Sender<First>) -> bool {
+    let Some(view) = view.upgrade() else {
+        return false;
+    };
+    if view.port().is_none() {
+        let _ = told.send(First::Interrupted);
+    } else if signal == Signal::Interrupt && !view.interrupted() {
+        // It was for a program that the front end runs in the same terminal.
+        return true;
+    }
+    view.leave();
+    false
+}
+
+/// Serves a front end until it leaves, by one hub after the other.
+fn serve(view: &Arc<View>, launch: Launch, told: Sender<First>) {
+    let mut told = Some(told);
+    let mut tries = 0;
+    while !view.is_over(pause(tries)) {
+        let environment = view.environment();
+        let stream = dial(&environment, launch, || view.is_over(Duration::ZERO));
+        let end = stream.map(|stream| talk(view, stream, &mut told));
+        tries = match end {
+            Some(End::Lost) => 0,
+            _ => tries + 1,
+        };
+        let Some(first) = &told else {
+            continue;
+        };
+        let result = match end {
+            Some(End::Lost) => continue,
+            Some(End::Early) if tries < MAX_TRIES => continue,
+            Some(End::Early) | None => First::NoHub,
+            Some(End::Refused(refused)) => First::Refused(refused),
+        };
+        let _ = first.send(result);
+        return;
+    }
+    view.end();
+}
+
+fn pause(tries: u32) -> Duration {
+    PAUSE.saturating_mul(tries).min(LONGEST_PAUSE)
+}
+
+/// Serves it by one hub.
+fn talk(view: &Arc<View>, stream: UnixStream, first: &mut Option<Sender<First>>) -> End {
+    let own = stream.try_clone();
+    let Some((own, link)) = own.ok().zip(Link::start(stream).ok()) else {
+        return End::Early;
+    };
+    let mut lines = Lines::new(own, Some(Instant::now() + ATTACHED_WITHIN));
+    view.introduce(&link);
+    let mut end = End::Early;
+    loop {
+        let line = match lines.next(MAX_LINE) {
+            Ok(Some(line)) => line,
+            Ok(None) => break,
+            Err(error) => {
+                tracing::warn!(%error, "the connection with the hub is broken");
+                break;
+            }
+        };
+        match serde_json::from_slice(&line) {
+            Ok(FromHub::Attached(attached)) => {
+                tracing::info!(attached.pid, attached.port, attached.version, "attached");
+                let _ = lines.wait_for_ever();
+                view.attached(attached.port);
+                if let Some(first) = first.take() {
+                    let _ = first.send(First::Attached(attached));
+                }
+                end = End::Lost;
+            }
+            Ok(FromHub::Refused(refused)) => {
+                tracing::warn!(reason = refused.reason, "the hub refuses");
+                end = End::Refused(refused);
+                break;
+            }
+            Ok(message) => view.received(message, &link),
+            // Of another version. What it says belongs into no log.
+            Err(error) => {
+                tracing::warn!(kind = ?error.classify(), bytes = line.len(), "not understood");
+            }
+        }
+    }
+    lines.shut_down();
+    view.disconnected(&link);
+    end
+}

@@ -1,0 +1,331 @@
+//! What a front end has reported and was asked to show: all that the next hub, or the person, needs if the hub ends.
+
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use pillion_discovery::Environment;
+use pillion_protocol::File;
+
+use super::proposals::Proposals;
+use crate::companion::Options;
+use crate::editor::{CloseReason, DiffId, Editor, EditorEvent, ProposalKey, Reply, Report};
+use crate::gate::Ruling;
+use crate::hub::link::Link;
+use crate::hub::wire::{FromHub, FromView};
+use crate::pending::Stale;
+
+type ToHub = Arc<Link<FromView>>;
+
+/// A front end.
+pub(super) struct View {
+    /// None once it has left. It may answer and report while it is told something, so this is locked before the other.
+    editor: Mutex<Option<Box<dyn Editor>>>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    options: Options,
+    context: Option<(Vec<File>, Option<bool>)>,
+    /// The connection with the hub, if there is one.
+    link: Option<ToHub>,
+    proposals: Proposals,
+    /// That of its companion, once it had one.
+    port: Option<u16>,
+    is_leaving: bool,
+    /// Whether it was told that it is served no longer.
+    is_stopped: bool,
+    has_ended: bool,
+}
+
+impl View {
+    pub(super) fn new(options: Options, editor: Box<dyn Editor>) -> Self {
+        Self {
+            editor: Mutex::new(Some(editor)),
+            state: Mutex::new(State {
+                options,
+                context: None,
+                link: None,
+                proposals: Proposals::default(),
+                port: None,
+                is_leaving: false,
+                is_stopped: false,
+                has_ended: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    pub(super) fn environment(&self) -> Environment {
+        self.state().options.environment.clone()
+    }
+
+    /// That of its companion; none before it had one.
+    pub(super) fn port(&self) -> Option<u16> {
+        self.state().port
+    }
+
+    /// The front end itself: it is served elsewhere.
+    pub(super) fn take_editor(&self) -> Option<Box<dyn Editor>> {
+        lock(&self.editor).take()
+    }
+
+    /// Ctrl-C was pressed. Whether that ends it.
+    pub(super) fn interrupted(&self) -> bool {
+        let mut editor = lock(&self.editor);
+        editor.as_mut().is_none_or(|editor| editor.interrupted())
+    }
+
+    /// Tells a hub who it is.
+    pub(super) fn introduce(&self, link: &ToHub) {
+        let mut state = self.state();
+        link.send(FromView::Attach(state.options.clone().into()));
+        if let Some((files, is_trusted)) = state.context.clone() {
+            link.send(context(files, is_trusted));
+        }
+        if state.is_leaving {
+            link.send(FromView::Leave);
+        }
+        state.link = Some(Arc::clone(link));
+    }
+
+    /// Agents find its companion.
+    pub(super) fn attached(&self, port: u16) {
+        self.state().port = Some(port);
+    }
+
+    /// The connection is over. What was shown because of it goes away, unless the front end does.
+    pub(super) fn disconnected(&self, link: &ToHub) {
+        let mut state = self.state();
+        state.link = None;
+        let shown = state.proposals.lost();
+        let is_leaving = state.is_leaving;
+        drop(state);
+        link.fail();
+        if is_leaving {
+            return;
+        }
+        for id in shown {
+            // Nobody is left who could take the text.
+            let closed = Reply::new(|_| ());
+            self.event(EditorEvent::Close(id, CloseReason::AgentGone, closed));
+        }
+    }
+
+    /// Leaves. Returns at once.
+    pub(super) fn leave(&self) {
+        let mut state = self.state();
+        if std::mem::replace(&mut state.is_leaving, true) {
+            return;
+        }
+        if let Some(link) = &state.link {
+            link.send(FromView::Leave);
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Returns true if it leaves; waits for that, but no longer than this.
+    pub(super) fn is_over(&self, time: Duration) -> bool {
+        self.wait(Some(time), |state| !state.is_leaving);
+        self.state().is_leaving
+    }
+
+    /// Waits until it has left, but not longer than this.
+    pub(super) fn wait_until_left(&self, time: Option<Duration>) {
+        self.wait(time, |state| !state.has_ended);
+    }
+
+    /// It has left: nothing more comes.
+    pub(super) fn end(&self) {
+        let state = self.state();
+        let is_untold = state.port.is_some() && !state.is_stopped;
+        drop(state);
+        if is_untold {
+            self.event(EditorEvent::Stopped);
+        }
+        drop(self.take_editor());
+        self.state().has_ended = true;
+        self.changed.notify_all();
+    }
+
+    /// The hub says something.
+    pub(super) fn received(self: &Arc<Self>, message: FromHub, link: &ToHub) {
+        let event = match message {
+            FromHub::Open { request, mut diff } => {
+                diff.id = self.state().proposals.open(diff.id);
+                let shown = self.opened(diff.id, link.reply(request));
+                EditorEvent::Open(*diff, shown)
+            }
+            FromHub::Close {
+                request,
+                id,
+                reason,
+            } => {
+                let closed = link.reply(request);
+                let mut state = self.state();
+                let Some(id) = state.proposals.here(id) else {
+                    return closed.failed(Stale::NotPending.to_string());
+                };
+                state.proposals.closed(id);
+                drop(state);
+                EditorEvent::Close(id, reason, closed)
+            }
+            FromHub::Text { request, key } => {
+                let told = link.reply(request);
+                let Some(id) = self.state().proposals.here(key.id) else {
+                    return told.failed(Stale::NotPending.to_string());
+                };
+                EditorEvent::Text(ProposalKey { id, ..key }, told)
+            }
+            FromHub::Diagnostics { request, uri } => {
+                EditorEvent::Diagnostics(uri, link.reply(request))
+            }
+            FromHub::Status(status) => EditorEvent::Status(*status),
+            FromHub::Lost(lost) => EditorEvent::Lost(*lost),
+            FromHub::Stopped => {
+                let mut state = self.state();
+                // Otherwise only the hub ends, and another one serves it.
+                if !state.is_leaving || std::mem::replace(&mut state.is_stopped, true) {
+                    return;
+                }
+                drop(state);
+                EditorEvent::Stopped
+            }
+            FromHub::Answer(answer) => return link.answered(answer),
+            // Both are about the connection.
+            FromHub::Attached(_) | FromHub::Refused(_) => return,
+        };
+        self.event(event);
+    }
+
+    /// The front end reports something.
+    pub(super) fn report(self: &Arc<Self>, report: Report) {
+        let mut state = self.state();
+        let link = state.link.clone();
+        let send = |message| {
+            if let Some(link) = &link {
+                link.send(message);
+            }
+        };
+        // The messages of one front end stay in their order: they are sent while the lock is held.
+        match report {
+            Report::Context { files, is_trusted } => {
+                state.context = Some((files.clone(), is_trusted));
+                send(context(files, is_trusted));
+            }
+            Report::Saved(file) => send(FromView::Saved(file.into())),
+            Report::Roots(roots) => {
+                state.options.roots = roots.clone();
+                send(FromView::Roots(roots));
+            }
+            Report::Editor(pid) => {
+                state.options.editor_pid = pid;
+                send(FromView::Editor(pid));
+            }
+            Report::Mention { path, lines, reply } => {
+                drop(state);
+                match link {
+                    Some(link) => link.ask(reply, |request| FromView::Mention {
+                        request,
+                        path,
+                        lines,
+                    }),
+                    None => reply.done(None),
+                }
+            }
+            Report::Decide(mut decide, ruling) => {
+                let id = state.proposals.hub(decide.key.id);
+                drop(state);
+                let Some((link, id)) = link.zip(id) else {
+                    return ruling.done(Ruling::stale(Stale::NotPending));
+                };
+                let ruling = self.ruled(decide.key.id, ruling);
+                decide.key.id = id;
+                link.ask(ruling, |request| FromView::Decide { request, decide });
+            }
+            Report::Leave => {
+                drop(state);
+                self.leave();
+            }
+        }
+    }
+
+    /// A proposal that cannot be shown is not to be closed later.
+    fn opened(self: &Arc<Self>, id: DiffId, shown: Reply<()>) -> Reply<()> {
+        let view = Arc::downgrade(self);
+        Reply::new(move |result| match result {
+            Ok(()) => shown.done(()),
+            Err(reason) => {
+                if let Some(view) = view.upgrade() {
+                    view.state().proposals.closed(id);
+                }
+                shown.failed(reason);
+            }
+        })
+    }
+
+    /// One whose decision counts is not to be closed later either.
+    fn ruled(self: &Arc<Self>, id: DiffId, ruling: Reply<Ruling>) -> Reply<Ruling> {
+        let view = Arc::downgrade(self);
+        Reply::new(move |result: Result<Ruling, String>| {
+            let is_settled = result.as_ref().is_ok_and(Ruling::is_settled);
+            if let Some(view) = view.upgrade().filter(|_| is_settled) {
+                view.state().proposals.closed(id);
+            }
+            match result {
+                Ok(result) => ruling.done(result),
+                Err(reason) => ruling.failed(reason),
+            }
+        })
+    }
+
+    fn event(&self, event: EditorEvent) {
+        if let Some(editor) = &mut *lock(&self.editor) {
+            editor.event(event);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    /// Waits while it is so, but no longer than this.
+    fn wait(&self, time: Option<Duration>, is_so: impl Fn(&State) -> bool) {
+        let deadline = time.map(|time| Instant::now() + time);
+        let mut state = self.state();
+        while is_so(&state) {
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return;
+            }
+            state = match left {
+                Some(left) => {
+                    let waited = self.changed.wait_timeout(state, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => {
+                    let waited = self.changed.wait(state);
+                    waited.unwrap_or_else(PoisonError::into_inner)
+                }
+            };
+        }
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("View")
+    }
+}
+
+fn context(files: Vec<File>, is_trusted: Option<bool>) -> FromView {
+    let files = files.into_iter().map(Into::into).collect();
+    FromView::Context { files, is_trusted }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Consistent after every single operation on it.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,154 @@
+//! Reading lines from a connection: whole ones, no longer than allowed, by a deadline if there is one.
+
+use std::io::{self, Read};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// The most that a message may have, in bytes: an original and a proposal, each of half a gigabyte, are more than anybody
+/// reviews.
+pub(super) const MAX_LINE: usize = 1 << 30;
+
+const PIECE: usize = 64 << 10;
+
+/// The lines that come in.
+#[derive(Debug)]
+pub(super) struct Lines {
+    stream: UnixStream,
+    /// What has come and is not read, from `start` on.
+    buffer: Vec<u8>,
+    start: usize,
+    deadline: Option<Instant>,
+}
+
+impl Lines {
+    /// Those of a connection. Each comes by this deadline, if there is one.
+    pub(super) fn new(stream: UnixStream, deadline: Option<Instant>) -> Self {
+        Self {
+            stream,
+            buffer: Vec::new(),
+            start: 0,
+            deadline,
+        }
+    }
+
+    /// From now on it takes as long as it takes.
+    pub(super) fn wait_for_ever(&mut self) -> io::Result<()> {
+        self.deadline = None;
+        self.stream.set_read_timeout(None)
+    }
+
+    /// Closes the connection, both ways.
+    pub(super) fn shut_down(&self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+
+    /// The next line, without its end; none at the end of the connection.
+    ///
+    /// # Errors
+    /// When it is longer than `limit`, does not come in time, or the connection is broken.
+    pub(super) fn next(&mut self, limit: usize) -> io::Result<Option<Vec<u8>>> {
+        let mut searched = self.start;
+        loop {
+            let found = self.buffer[searched..]
+                .iter()
+                .position(|byte| *byte == b'\n');
+            let length = match found {
+                Some(at) => searched + at - self.start,
+                None => self.buffer.len() - self.start,
+            };
+            if length > limit {
+                let text = format!("a message of more than {limit} bytes");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+            }
+            if found.is_some() {
+                return Ok(Some(self.take(length)));
+            }
+            searched = self.buffer.len();
+            if self.fill()? == 0 {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The line of this length, whose end is there.
+    fn take(&mut self, length: usize) -> Vec<u8> {
+        let end = self.start + length;
+        let line = self.buffer[self.start..end].to_vec();
+        self.start = end + 1;
+        if self.start == self.buffer.len() {
+            // Also the room that a big one took.
+            (self.buffer, self.start) = (Vec::new(), 0);
+        }
+        line
+    }
+
+    fn fill(&mut self) -> io::Result<usize> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        loop {
+            if let Some(deadline) = self.deadline {
+                let left = deadline.saturating_duration_since(Instant::now());
+                let left = left.max(Duration::from_millis(1));
+                self.stream.set_read_timeout(Some(left))?;
+            }
+            let end = self.buffer.len();
+            self.buffer.resize(end + PIECE, 0);
+            let read = self.stream.read(&mut self.buffer[end..]);
+            self.buffer
+                .truncate(end + read.as_ref().copied().unwrap_or_default());
+            match read {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(0),
+                Ok(_) if self.deadline.is_some_and(|at| at <= Instant::now()) => {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                read => return read,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn lines_come_whole_however_they_are_cut() {
+        let (mut here, there) = UnixStream::pair().unwrap();
+        let mut lines = Lines::new(there, None);
+        let long = "x".repeat(3 * PIECE);
+        let text = format!("one\n\n{long}\ntwo\nno end");
+        let writing = std::thread::spawn(move || {
+            for piece in text.as_bytes().chunks(1000) {
+                here.write_all(piece).unwrap();
+            }
+        });
+        for expected in ["one", "", &long, "two"] {
+            let line = lines.next(MAX_LINE).unwrap().unwrap();
+            assert!(line == expected.as_bytes());
+        }
+        assert_eq!(lines.next(MAX_LINE).unwrap(), None);
+        writing.join().unwrap();
+    }
+
+    #[test]
+    fn what_is_too_long_or_too_late_is_an_error() {
+        let (mut here, there) = UnixStream::pair().unwrap();
+        here.write_all(b"12345\n123456").unwrap();
+        let deadline = Instant::now() + Duration::from_millis(50);
+        let mut lines = Lines::new(there, Some(deadline));
+        assert_eq!(lines.next(5).unwrap().as_deref(), Some(&b"12345"[..]));
+        assert_eq!(
+            lines.next(5).unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
+        let late = lines.next(9).unwrap_err().kind();
+        assert!(matches!(
+            late,
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+        ));
+    }
+}

@@ -1,0 +1,262 @@
+//! One end of a connection between a front end and the hub: what is to be said waits in a queue, which a thread of its
+//! own writes, and requests wait for their answers.
+//!
+//! Whoever may still say something holds the link. When the last one is dropped, what is in the queue is written, and
+//! the connection is closed.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use pillion_system::spawn;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::wire::Answer;
+use crate::editor::Reply;
+
+/// An end that says `M`.
+pub(super) struct Link<M> {
+    queue: Sender<Item<M>>,
+    /// Of messages that replace each other the last, until it is written.
+    latest: Arc<Mutex<Option<M>>>,
+    requests: Mutex<Requests>,
+}
+
+enum Item<M> {
+    Message(M),
+    /// The one in [`Link::latest`].
+    Latest,
+}
+
+/// What becomes of the answer to a request.
+type Answered = Box<dyn FnOnce(Result<Value, String>) + Send>;
+
+#[derive(Default)]
+struct Requests {
+    last: u64,
+    waiting: HashMap<u64, Answered>,
+    /// Nobody answers any more.
+    is_over: bool,
+}
+
+impl<M: Serialize + Send + 'static> Link<M> {
+    /// Writes to this connection from now on.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub(super) fn start(stream: UnixStream) -> io::Result<Arc<Self>> {
+        let (queue, items) = unbounded();
+        let latest = Arc::default();
+        let link = Self {
+            queue,
+            latest: Arc::clone(&latest),
+            requests: Mutex::default(),
+        };
+        spawn("hub writer", move || write(stream, &items, &latest))?;
+        Ok(Arc::new(link))
+    }
+
+    /// Says something. Never waits.
+    pub(super) fn send(&self, message: M) {
+        let _ = self.queue.send(Item::Message(message));
+    }
+
+    /// Says something, in place of the last that was said so and is not written yet. Never waits.
+    pub(super) fn send_latest(&self, message: M) {
+        if lock(&self.latest).replace(message).is_none() {
+            let _ = self.queue.send(Item::Latest);
+        }
+    }
+
+    /// How many messages wait for the other end to read.
+    pub(super) fn unread(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Makes a request of which `reply` gets the answer, and says it.
+    pub(super) fn ask<T: DeserializeOwned + 'static>(
+        &self,
+        reply: Reply<T>,
+        message: impl FnOnce(u64) -> M,
+    ) {
+        let answered = move |result: Result<Value, String>| {
+            let value = result.and_then(|value| {
+                serde_json::from_value(value).map_err(|_| "an answer of another kind".to_owned())
+            });
+            match value {
+                Ok(value) => reply.done(value),
+                Err(reason) => reply.failed(reason),
+            }
+        };
+        let mut requests = lock(&self.requests);
+        if requests.is_over {
+            // Dropping the reply is the answer, and may do anything.
+            drop(requests);
+            return drop(answered);
+        }
+        requests.last += 1;
+        let request = requests.last;
+        requests.waiting.insert(request, Box::new(answered));
+        drop(requests);
+        self.send(message(request));
+    }
+
+    /// The other end has answered. One that answers twice, or what was not asked, says nothing.
+    pub(super) fn answered(&self, answer: Answer) {
+        let waiting = lock(&self.requests).waiting.remove(&answer.request);
+        if let Some(waiting) = waiting {
+            waiting(answer.result);
+        }
+    }
+
+    /// The other end is gone: every request counts as failed, and so do those to come.
+    pub(super) fn fail(&self) {
+        let mut requests = lock(&self.requests);
+        requests.is_over = true;
+        let waiting = std::mem::take(&mut requests.waiting);
+        drop(requests);
+        drop(waiting);
+    }
+
+    /// Where the answer to a request of the other end's goes.
+    pub(super) fn reply<T: Serialize + 'static>(self: &Arc<Self>, request: u64) -> Reply<T>
+    where
+        M: From<Answer>,
+    {
+        let link = Arc::clone(self);
+        Reply::new(move |result: Result<T, String>| {
+            let result = result.and_then(|value| {
+                serde_json::to_value(value).map_err(|_| "the answer cannot be sent".to_owned())
+            });
+            link.send(Answer { request, result }.into());
+        })
+    }
+}
+
+fn write<M: Serialize>(
+    mut stream: UnixStream,
+    items: &Receiver<Item<M>>,
+    latest: &Mutex<Option<M>>,
+) {
+    for item in items {
+        let message = match item {
+            Item::Message(message) => Some(message),
+            Item::Latest => lock(latest).take(),
+        };
+        let Some(message) = message else {
+            continue;
+        };
+        let mut line = match serde_json::to_vec(&message) {
+            Ok(line) => line,
+            Err(error) => {
+                tracing::warn!(kind = ?error.classify(), "a message cannot be written");
+                continue;
+            }
+        };
+        drop(message);
+        line.push(b'\n');
+        if let Err(error) = stream.write_all(&line) {
+            tracing::debug!(%error, "the other end is gone");
+            break;
+        }
+    }
+    // Whoever reads from it gets to know, too.
+    let _ = stream.shutdown(Shutdown::Both);
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Consistent after every single operation on it.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+    use crate::hub::lines::{Lines, MAX_LINE};
+    use crate::hub::wire::FromView;
+
+    fn link() -> (Arc<Link<FromView>>, Lines) {
+        let (here, there) = UnixStream::pair().unwrap();
+        (Link::start(here).unwrap(), Lines::new(there, None))
+    }
+
+    fn next(lines: &mut Lines) -> Option<FromView> {
+        let line = lines.next(MAX_LINE).unwrap()?;
+        Some(serde_json::from_slice(&line).unwrap())
+    }
+
+    fn told(results: &Sender<Result<String, String>>) -> Reply<String> {
+        let results = results.clone();
+        Reply::new(move |result| drop(results.send(result)))
+    }
+
+    #[test]
+    fn the_connection_ends_when_nobody_can_say_anything_more() {
+        let (link, mut lines) = link();
+        link.send(FromView::Leave);
+        let reply = link.reply::<()>(7);
+        drop(link);
+        assert_eq!(next(&mut lines), Some(FromView::Leave));
+        drop(reply);
+        let Some(FromView::Answer(answer)) = next(&mut lines) else {
+            panic!("dropping a reply is an answer");
+        };
+        assert!(answer.request == 7 && answer.result.is_err());
+        assert_eq!(next(&mut lines), None);
+    }
+
+    #[test]
+    fn each_request_is_answered_once() {
+        let (link, _lines) = link();
+        let (sender, results) = channel();
+        let ask = || link.ask(told(&sender), |_| FromView::Leave);
+        let answer = |request, value: Value| {
+            let result = Ok(value);
+            link.answered(Answer { request, result });
+        };
+        ask();
+        answer(1, "one".into());
+        answer(1, "two".into());
+        answer(9, "none".into());
+        assert_eq!(
+            results.try_iter().collect::<Vec<_>>(),
+            [Ok("one".to_owned())]
+        );
+        ask();
+        answer(2, 2.into());
+        assert!(results.try_recv().unwrap().is_err(), "of another kind");
+        ask();
+        link.fail();
+        assert!(
+            results.try_recv().unwrap().is_err(),
+            "the other end is gone"
+        );
+        ask();
+        assert!(results.try_recv().unwrap().is_err(), "and stays so");
+    }
+
+    #[test]
+    fn of_what_replaces_each_other_the_last_is_written() {
+        let (link, mut lines) = link();
+        // Fills the connection, so that the writer waits.
+        let big = FromView::Roots(vec!["x".repeat(1 << 20).into()]);
+        link.send(big.clone());
+        for pid in 0..100 {
+            link.send_latest(FromView::Editor(pid));
+        }
+        drop(link);
+        let mut all = Vec::new();
+        while let Some(message) = next(&mut lines) {
+            all.push(message);
+        }
+        assert!(all.len() < 10, "{}", all.len());
+        assert_eq!(all.last(), Some(&FromView::Editor(99)));
+    }
+}

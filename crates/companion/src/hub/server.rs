@@ -1,0 +1,407 @@
+//! The hub: the one process of a user that hosts companions, each for the front ends whose folders overlap.
+//!
+//! It ends when it has neither a front end nor a companion any more. One whose connection ends has left.
+
+mod connection;
+mod remote_view;
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::io::{self, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use std::{fmt, process, thread};
+
+use pillion_discovery::hub_socket::{self, HubSocket};
+use pillion_discovery::{Environment, FileError};
+use pillion_system::spawn;
+
+use self::remote_view::RemoteView;
+use super::link::Link;
+use super::wire::{Attach, Attached, FromHub, Refused, RefusedKind, VERSION};
+use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
+use crate::companion::{Companion, Handle, Options, StartError};
+use crate::editor::Reply;
+
+/// How many connections there are at most.
+const MAX_CONNECTIONS: usize = 256;
+
+/// How long it waits for the first.
+const FIRST_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long companions may take to stop, if it is to end.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long what was said last may take to be read then.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// A hub that listens, and does not serve yet.
+#[derive(Debug)]
+pub struct Hub {
+    socket: HubSocket,
+    environment: Environment,
+    shared: Arc<Shared>,
+}
+
+/// Ends a hub from elsewhere.
+#[derive(Debug, Clone)]
+pub struct Stopper(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Shared")
+    }
+}
+
+#[derive(Default)]
+struct State {
+    workspaces: Workspaces,
+    companions: HashMap<WorkspaceId, Companion>,
+    views: HashMap<ViewId, Handle>,
+    last_view: u64,
+    connections: usize,
+    had_connection: bool,
+    is_over: bool,
+}
+
+/// A front end has no companion.
+enum Unattached {
+    Refused(Refused),
+    /// This process ends: another hub serves it.
+    Ends,
+}
+
+impl Hub {
+    /// Listens; none if another process is the hub.
+    ///
+    /// # Errors
+    /// When no state directory can be used.
+    pub fn listen(environment: Environment) -> Result<Option<Self>, FileError> {
+        let socket = HubSocket::listen(&environment)?;
+        Ok(socket.map(|socket| Self {
+            socket,
+            environment,
+            shared: Arc::default(),
+        }))
+    }
+
+    /// What ends it: every companion stops, and [`Hub::serve`] returns.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(Arc::clone(&self.shared))
+    }
+
+    /// Serves front ends until the last has left, or it is stopped.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub fn serve(self) -> io::Result<()> {
+        let listener = self.socket.listener().try_clone()?;
+        let shared = Arc::clone(&self.shared);
+        spawn("hub", move || accept(&shared, &listener))?;
+        self.shared.wait_for_end();
+        tracing::info!("the hub ends");
+        self.shared.stop_companions();
+        // Wakes whoever accepts connections, who has nothing to do any more.
+        drop(hub_socket::connect(&self.environment));
+        Ok(())
+    }
+}
+
+impl Stopper {
+    /// Ends it. Returns at once.
+    pub fn stop(&self) {
+        self.0.lock().is_over = true;
+        self.0.changed.notify_all();
+    }
+}
+
+fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
+    for stream in listener.incoming() {
+        let Ok(stream) = stream else {
+            // Too many files are open, perhaps.
+            thread::sleep(Duration::from_millis(100));
+            continue;
+        };
+        let mut state = shared.lock();
+        if state.is_over {
+            return;
+        }
+        if !is_ours(&stream) {
+            continue;
+        }
+        if state.connections >= MAX_CONNECTIONS {
+            drop(state);
+            refuse(stream);
+            continue;
+        }
+        state.connections += 1;
+        state.had_connection = true;
+        drop(state);
+        let counted = Counted(Arc::clone(shared));
+        if let Err(error) = spawn("hub connection", move || {
+            connection::serve(&counted.0, stream)
+        }) {
+            tracing::warn!(%error, "cannot serve a front end");
+        }
+    }
+}
+
+/// A connection, as long as it is there.
+struct Counted(Arc<Shared>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.lock().connections -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+/// Whether the other end is this user's. Elsewhere the folder of the socket keeps others away.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_ours(stream: &UnixStream) -> bool {
+    let peer = rustix::net::sockopt::socket_peercred(stream);
+    peer.is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn is_ours(_: &UnixStream) -> bool {
+    true
+}
+
+/// There are too many connections.
+fn refuse(mut stream: UnixStream) {
+    let refused = FromHub::Refused(Refused {
+        kind: RefusedKind::Unserved,
+        reason: "the hub has too many front ends".to_owned(),
+    });
+    if let Ok(mut line) = serde_json::to_vec(&refused) {
+        line.push(b'\n');
+        // A connection holds more than that.
+        let _ = stream.write_all(&line);
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Consistent after every single operation on it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let waited = self.changed.wait(state);
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits while it is so, but not past the deadline.
+    fn wait_while(&self, deadline: Instant, is_so: impl Fn(&State) -> bool) {
+        let mut state = self.lock();
+        while is_so(&state) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits until there is nothing to do any more, or it is stopped. Who comes then is served by another hub.
+    fn wait_for_end(&self) {
+        let first = Instant::now() + FIRST_WITHIN;
+        self.wait_while(first, |state| !state.had_connection && !state.is_over);
+        let mut state = self.lock();
+        while !state.is_over && !state.is_idle() {
+            state = self.wait(state);
+        }
+        state.is_over = true;
+    }
+
+    fn stop_companions(self: &Arc<Self>) {
+        let mut state = self.lock();
+        let running: Vec<_> = state.companions.drain().collect();
+        for (workspace, companion) in running {
+            companion.stop();
+            state.workspaces.stops(workspace);
+            self.await_end(&mut state, workspace, companion, None);
+        }
+        drop(state);
+        // Also who waits for a workspace.
+        self.changed.notify_all();
+        let deadline = Instant::now() + STOP_TIMEOUT;
+        self.wait_while(deadline, |state| !state.workspaces.is_empty());
+        let deadline = Instant::now() + FAREWELL;
+        self.wait_while(deadline, |state| state.connections > 0);
+    }
+
+    /// A front end is served, by the companion of its folders. Waits for disks, and for companions that start or stop.
+    fn attach(
+        self: &Arc<Self>,
+        attach: Attach,
+        link: &Arc<Link<FromHub>>,
+    ) -> Result<ViewId, Unattached> {
+        let options = Options::from(attach);
+        let mut state = self.lock();
+        state.last_view += 1;
+        let view = ViewId(state.last_view);
+        loop {
+            if state.is_over {
+                return Err(Unattached::Ends);
+            }
+            match state.workspaces.place(view, &options.roots) {
+                Place::Waits => state = self.wait(state),
+                Place::Joins(workspace) => {
+                    if state.join(workspace, view, &options, link) {
+                        return Ok(view);
+                    }
+                    // It has ended by itself.
+                    state.workspaces.left(view);
+                    state.workspaces.stops(workspace);
+                    if let Some(companion) = state.companions.remove(&workspace) {
+                        self.await_end(&mut state, workspace, companion, None);
+                    }
+                }
+                Place::Starts(workspace) => {
+                    drop(state);
+                    return self.start(workspace, view, options, link);
+                }
+            }
+        }
+    }
+
+    fn start(
+        self: &Arc<Self>,
+        workspace: WorkspaceId,
+        view: ViewId,
+        options: Options,
+        link: &Arc<Link<FromHub>>,
+    ) -> Result<ViewId, Unattached> {
+        let editor = Box::new(RemoteView::new(Arc::clone(link)));
+        let started = Companion::open(options, editor, false);
+        let mut state = self.lock();
+        let result = match started {
+            Ok(companion) => {
+                link.send(attached(companion.port(), companion.files().to_vec()));
+                state.views.insert(view, companion.handle());
+                state.workspaces.started(workspace);
+                if state.is_over {
+                    companion.stop();
+                    state.workspaces.stops(workspace);
+                    self.await_end(&mut state, workspace, companion, None);
+                } else {
+                    state.companions.insert(workspace, companion);
+                }
+                Ok(view)
+            }
+            Err(error) => {
+                state.workspaces.ended(workspace);
+                Err(Unattached::Refused(cannot_start(&error)))
+            }
+        };
+        self.changed.notify_all();
+        result
+    }
+
+    /// A front end has other roots.
+    fn change_roots(&self, view: ViewId, roots: Vec<PathBuf>) {
+        self.lock().workspaces.change_roots(view, roots);
+        self.changed.notify_all();
+    }
+
+    /// A front end leaves, or is gone. `link` stays open until its companion has ended, if it was the last.
+    fn left(self: &Arc<Self>, view: ViewId, link: Option<Arc<Link<FromHub>>>) {
+        let mut state = self.lock();
+        let Some(handle) = state.views.remove(&view) else {
+            return;
+        };
+        handle.leave();
+        let stops = state.workspaces.left(view);
+        let companion = stops.and_then(|workspace| state.companions.remove(&workspace));
+        if let Some((workspace, companion)) = stops.zip(companion) {
+            self.await_end(&mut state, workspace, companion, link);
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn await_end(
+        self: &Arc<Self>,
+        state: &mut State,
+        workspace: WorkspaceId,
+        companion: Companion,
+        link: Option<Arc<Link<FromHub>>>,
+    ) {
+        let shared = Arc::clone(self);
+        let wait = move || {
+            companion.wait();
+            shared.lock().workspaces.ended(workspace);
+            shared.changed.notify_all();
+            drop(link);
+        };
+        if let Err(error) = spawn("companion's end", wait) {
+            // Then it has been waited for here.
+            tracing::warn!(%error, "cannot start a thread");
+            state.workspaces.ended(workspace);
+        }
+    }
+}
+
+impl State {
+    fn is_idle(&self) -> bool {
+        self.connections == 0 && self.workspaces.is_empty()
+    }
+
+    /// One more front end for a companion. False if that has ended.
+    fn join(
+        &mut self,
+        workspace: WorkspaceId,
+        view: ViewId,
+        options: &Options,
+        link: &Arc<Link<FromHub>>,
+    ) -> bool {
+        let companion = self.companions.get(&workspace);
+        let Some(companion) = companion.filter(|it| !it.is_stopped()) else {
+            return false;
+        };
+        let (port, to) = (companion.port(), Arc::clone(link));
+        let published = Reply::new(move |files: Result<_, String>| {
+            // Without files it is about to end, and the connection with it.
+            if let Ok(files) = files {
+                to.send(attached(port, files));
+            }
+        });
+        let editor = Box::new(RemoteView::new(Arc::clone(link)));
+        let handle = companion.attach(options.clone(), editor, published);
+        self.views.insert(view, handle);
+        true
+    }
+}
+
+fn attached(port: u16, files: Vec<PathBuf>) -> FromHub {
+    FromHub::Attached(Attached {
+        version: VERSION.to_owned(),
+        pid: process::id(),
+        port,
+        files,
+    })
+}
+
+fn cannot_start(error: &StartError) -> Refused {
+    let mut reason = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        reason = format!("{reason}: {cause}");
+        source = cause.source();
+    }
+    Refused {
+        kind: RefusedKind::CannotStart,
+        reason,
+    }
+}

@@ -1,0 +1,68 @@
+//! A front end in another process, as its companion sees it: what it is asked and told goes over its connection.
+
+use std::sync::Arc;
+
+use crate::editor::{Compares, Editor, EditorEvent};
+use crate::hub::link::Link;
+use crate::hub::wire::FromHub;
+
+/// More messages than this wait only for a front end that hangs or is suspended. No proposal joins them: agents that
+/// try again and again would fill the memory.
+const MAX_UNREAD: usize = 256;
+
+/// Its end of the connection. Dropping it closes that, once everything else is said.
+pub(super) struct RemoteView {
+    link: Arc<Link<FromHub>>,
+}
+
+impl RemoteView {
+    pub(super) fn new(link: Arc<Link<FromHub>>) -> Self {
+        Self { link }
+    }
+
+    fn is_silent(&self) -> bool {
+        self.link.unread() > MAX_UNREAD
+    }
+}
+
+impl Editor for RemoteView {
+    fn event(&mut self, event: EditorEvent) {
+        match event {
+            EditorEvent::Open(_, shown) if self.is_silent() => {
+                shown.failed("the editor does not read its messages");
+            }
+            // Dropping the request is an answer.
+            EditorEvent::Text(..) | EditorEvent::Diagnostics(..) if self.is_silent() => {}
+            EditorEvent::Open(diff, shown) => {
+                let diff = Box::new(diff);
+                self.link
+                    .ask(shown, |request| FromHub::Open { request, diff });
+            }
+            EditorEvent::Close(id, reason, closed) => {
+                self.link.ask(closed, |request| FromHub::Close {
+                    request,
+                    id,
+                    reason,
+                })
+            }
+            EditorEvent::Text(key, told) => {
+                self.link
+                    .ask(told, |request| FromHub::Text { request, key });
+            }
+            EditorEvent::Diagnostics(uri, found) => {
+                self.link
+                    .ask(found, |request| FromHub::Diagnostics { request, uri });
+            }
+            EditorEvent::Status(status) => {
+                self.link.send_latest(FromHub::Status(Box::new(status)));
+            }
+            EditorEvent::Lost(lost) => self.link.send(FromHub::Lost(Box::new(lost))),
+            EditorEvent::Stopped => self.link.send(FromHub::Stopped),
+        }
+    }
+
+    /// Others that join later may want all of it.
+    fn compares(&self) -> Compares {
+        Compares::Hunks
+    }
+}

@@ -1,0 +1,198 @@
+//! What a front end and the hub say to each other: exactly what an [`Editor`](crate::Editor) gets and a
+//! [`Handle`](crate::Handle) reports, one JSON object per line. A request has a number, which its answer names.
+
+use std::path::PathBuf;
+
+use pillion_discovery::Environment;
+use pillion_protocol::{File, IdeInfo, Range};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::companion::Options;
+use crate::editor::{CloseReason, Diff, DiffId, ProposalKey, Shows, Status};
+use crate::exact;
+use crate::gate::Decide;
+use crate::lost::LostOutcome;
+
+/// The version of this program. Another one's hub is used all the same as long as both understand each other.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a front end says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum FromView {
+    /// The first message: it wants a companion.
+    Attach(Attach),
+    /// As [`Report::Context`](crate::editor::Report::Context).
+    #[serde(rename_all = "camelCase")]
+    Context {
+        files: Vec<OpenFile>,
+        is_trusted: Option<bool>,
+    },
+    /// A file was saved.
+    Saved(OpenFile),
+    /// Answered with the agent, if there is one.
+    Mention {
+        request: u64,
+        #[serde(with = "exact::path")]
+        path: PathBuf,
+        lines: Option<(u32, u32)>,
+    },
+    /// Answered with a ruling.
+    Decide { request: u64, decide: Box<Decide> },
+    /// The workspace roots changed.
+    Roots(#[serde(with = "exact::paths")] Vec<PathBuf>),
+    /// The editor's process is another one.
+    Editor(u32),
+    /// It leaves. When everything is done, the hub closes the connection.
+    Leave,
+    /// To a request of the hub's.
+    Answer(Answer),
+}
+
+/// What the hub says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum FromHub {
+    /// Agents find the companion. Events may come before it.
+    Attached(Attached),
+    /// There is none, and the connection is closed.
+    Refused(Refused),
+    /// As [`EditorEvent::Open`](crate::EditorEvent::Open); answered with nothing.
+    Open { request: u64, diff: Box<Diff> },
+    /// Answered with the text.
+    Close {
+        request: u64,
+        id: DiffId,
+        reason: CloseReason,
+    },
+    /// Answered with the text.
+    Text { request: u64, key: ProposalKey },
+    /// Answered with a list of problems.
+    Diagnostics { request: u64, uri: Option<String> },
+    /// What people are shown.
+    Status(Box<Status>),
+    /// Something that was accepted never reached its agent.
+    Lost(Box<LostOutcome>),
+    /// The companion serves this view no longer.
+    Stopped,
+    /// To a request of the view's.
+    Answer(Answer),
+}
+
+/// An answer to a request: its value, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) request: u64,
+    pub(crate) result: Result<Value, String>,
+}
+
+impl From<Answer> for FromView {
+    fn from(answer: Answer) -> Self {
+        Self::Answer(answer)
+    }
+}
+
+impl From<Answer> for FromHub {
+    fn from(answer: Answer) -> Self {
+        Self::Answer(answer)
+    }
+}
+
+/// What a companion needs to know of a front end: [`Options`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Attach {
+    pub(crate) version: String,
+    pub(crate) environment: Environment,
+    pub(crate) editor_pid: u32,
+    pub(crate) ide: IdeInfo,
+    #[serde(with = "exact::paths")]
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) shows: Shows,
+}
+
+impl From<Options> for Attach {
+    fn from(options: Options) -> Self {
+        Self {
+            version: VERSION.to_owned(),
+            environment: options.environment,
+            editor_pid: options.editor_pid,
+            ide: options.ide,
+            roots: options.roots,
+            shows: options.shows,
+        }
+    }
+}
+
+impl From<Attach> for Options {
+    fn from(attach: Attach) -> Self {
+        Self {
+            environment: attach.environment,
+            editor_pid: attach.editor_pid,
+            ide: attach.ide,
+            roots: attach.roots,
+            shows: attach.shows,
+        }
+    }
+}
+
+/// The companion that a front end got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Attached {
+    /// The version of the hub.
+    pub(crate) version: String,
+    /// The process of the hub.
+    pub(crate) pid: u32,
+    pub(crate) port: u16,
+    /// The discovery files.
+    #[serde(with = "exact::paths")]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Why there is no companion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Refused {
+    pub(crate) kind: RefusedKind,
+    /// For people.
+    pub(crate) reason: String,
+}
+
+/// What a front end can do about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum RefusedKind {
+    /// The companion cannot start, in this process or any other.
+    CannotStart,
+    /// This hub serves no more, or does not understand: have a companion of its own.
+    Unserved,
+}
+
+/// A file of the context, with what agents get only from a companion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OpenFile {
+    file: File,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    selection: Option<Range>,
+}
+
+impl From<File> for OpenFile {
+    fn from(mut file: File) -> Self {
+        let selection = file.selection.take();
+        Self { file, selection }
+    }
+}
+
+impl From<OpenFile> for File {
+    fn from(open: OpenFile) -> Self {
+        let OpenFile {
+            mut file,
+            selection,
+        } = open;
+        file.selection = selection;
+        file
+    }
+}
+
+#[cfg(test)]
+mod tests;

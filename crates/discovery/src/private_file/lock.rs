@@ -1,0 +1,84 @@
+//! Locks in a private folder: held by one process, and released when it ends, however that comes about.
+
+use std::fs::File;
+
+use rustix::fs::{AtFlags, FlockOperation, OFlags, flock, fstat, openat, statat};
+use rustix::io::Errno;
+
+use super::{Folder, PRIVATE_FILE, check_file};
+use crate::private_file::FileError;
+
+/// A lock that this process holds, until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Folder {
+    /// Takes the lock `name`, a file that is created; none if another process holds it.
+    ///
+    /// # Errors
+    /// When something else has that name, or when the system refuses.
+    pub fn lock(&self, name: &str) -> Result<Option<Lock>, FileError> {
+        let path = self.path.join(name);
+        let failed = |errno: Errno| FileError::io("lock", &path, errno);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        loop {
+            let file = openat(&self.fd, name, flags | OFlags::NONBLOCK, PRIVATE_FILE)
+                .map(File::from)
+                .map_err(|errno| match errno {
+                    Errno::LOOP => FileError::Link(path.clone()),
+                    errno => failed(errno),
+                })?;
+            let stat = fstat(&file).map_err(failed)?;
+            check_file(&stat, &path)?;
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(errno) => return Err(failed(errno)),
+            }
+            // Its former holder may have removed it in between, and then another can have a new one.
+            match statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(now) if (now.st_dev, now.st_ino) == (stat.st_dev, stat.st_ino) => {
+                    return Ok(Some(Lock { _file: file }));
+                }
+                Ok(_) | Err(Errno::NOENT) => {}
+                Err(errno) => return Err(failed(errno)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_holds_a_lock_and_dropping_it_releases_it() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = Folder::create(base.path(), &["a"]).unwrap();
+        let lock = folder.lock("l").unwrap().unwrap();
+        assert!(folder.lock("l").unwrap().is_none());
+        let mode = folder.path().join("l").metadata().unwrap().permissions();
+        assert_eq!(mode.mode() & 0o777, 0o600);
+        drop(lock);
+        let lock = folder.lock("l").unwrap().unwrap();
+        folder.remove("l").unwrap();
+        let _new = folder.lock("l").unwrap().unwrap();
+        drop(lock);
+        assert!(folder.lock("l").unwrap().is_none());
+    }
+
+    #[test]
+    fn no_link_and_no_folder_is_a_lock() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = Folder::create(base.path(), &["a"]).unwrap();
+        symlink("elsewhere", folder.path().join("link")).unwrap();
+        Folder::create(base.path(), &["a", "folder"]).unwrap();
+        assert!(matches!(folder.lock("link"), Err(FileError::Link(_))));
+        assert!(folder.lock("folder").is_err());
+        assert!(!folder.path().join("elsewhere").exists());
+    }
+}
