@@ -7,12 +7,13 @@ pub(super) mod dial;
 mod proposals;
 mod view;
 
+use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use pillion_system::{Signal, signals, spawn};
+use pillion_system::{Signal, memory, signals, spawn};
 
 use self::dial::{Launch, dial};
 use self::view::View;
@@ -24,6 +25,9 @@ use crate::editor::Editor;
 
 /// How long the hub may take until agents find the companion: until a former one has ended, too.
 const ATTACHED_WITHIN: Duration = Duration::from_secs(30);
+
+/// How long after the hub said something freed memory is returned to the system: proposals may be large.
+const RELEASE_DELAY: Duration = Duration::from_secs(1);
 
 /// How often a hub may end at that moment.
 const MAX_TRIES: u32 = 20;
@@ -56,6 +60,14 @@ enum First {
     Refused(Refused),
     NoHub,
     Interrupted,
+}
+
+/// Whether nothing came in time.
+fn is_late(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
 }
 
 /// How a connection ended.
@@ -193,6 +205,11 @@ fn talk(view: &Arc<View>, stream: UnixStream, first: &mut Option<Sender<First>>)
         let line = match lines.next(MAX_LINE) {
             Ok(Some(line)) => line,
             Ok(None) => break,
+            Err(error) if matches!(end, End::Lost) && is_late(&error) => {
+                memory::release_freed();
+                let _ = lines.wait_for_ever();
+                continue;
+            }
             Err(error) => {
                 tracing::warn!(%error, "the connection with the hub is broken");
                 break;
@@ -201,7 +218,6 @@ fn talk(view: &Arc<View>, stream: UnixStream, first: &mut Option<Sender<First>>)
         match serde_json::from_slice(&line) {
             Ok(FromHub::Attached(attached)) => {
                 tracing::info!(attached.pid, attached.port, attached.version, "attached");
-                let _ = lines.wait_for_ever();
                 view.attached(attached.port);
                 if let Some(first) = first.take() {
                     let _ = first.send(First::Attached(attached));
@@ -218,6 +234,9 @@ fn talk(view: &Arc<View>, stream: UnixStream, first: &mut Option<Sender<First>>)
             Err(error) => {
                 tracing::warn!(kind = ?error.classify(), bytes = line.len(), "not understood");
             }
+        }
+        if matches!(end, End::Lost) {
+            lines.wait_for(RELEASE_DELAY);
         }
     }
     lines.shut_down();

@@ -32,6 +32,11 @@ impl Lines {
         }
     }
 
+    /// The next one comes within this time.
+    pub(super) fn wait_for(&mut self, time: Duration) {
+        self.deadline = Some(Instant::now() + time);
+    }
+
     /// From now on it takes as long as it takes.
     pub(super) fn wait_for_ever(&mut self) -> io::Result<()> {
         self.deadline = None;
