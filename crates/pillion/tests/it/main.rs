@@ -20,6 +20,8 @@ mod files;
 mod foreign;
 #[cfg(target_os = "linux")]
 mod held_files;
+#[cfg(unix)]
+mod hub;
 #[cfg(target_os = "linux")]
 mod hung_disk;
 mod install;

@@ -109,11 +109,33 @@ impl Sandbox {
         running[0].pid
     }
 
+    /// With a companion of its own, in the process that the test may stop or kill.
     pub fn serve<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Serve {
+        self.serve_with("PILLION_HUB", "off", args)
+    }
+
+    /// With a companion in the hub, as a person's.
+    pub fn serve_in_hub<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Serve {
+        let log = self.hub_log();
+        self.serve_with("PILLION_HUB_LOG", log, args)
+    }
+
+    /// Where the hub logs.
+    pub fn hub_log(&self) -> PathBuf {
+        self.home.root().join("hub.log")
+    }
+
+    fn serve_with<S: AsRef<OsStr>>(
+        &self,
+        name: &str,
+        value: impl AsRef<OsStr>,
+        args: impl IntoIterator<Item = S>,
+    ) -> Serve {
         let serve = [OsStr::new("serve").to_owned()];
         let args = args.into_iter().map(|arg| arg.as_ref().to_owned());
         let mut child = self
             .command(serve.into_iter().chain(args))
+            .env(name, value)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

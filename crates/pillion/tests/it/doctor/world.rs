@@ -120,7 +120,8 @@ impl World {
     /// agents can find by now.
     pub fn serve_with(&self, name: &str, value: &Path) -> Killed {
         let mut command = self.sandbox.command(["serve"]);
-        let serve = command.env(name, value).stdout(Stdio::piped()).spawn();
+        command.env("PILLION_HUB", "off").env(name, value);
+        let serve = command.stdout(Stdio::piped()).spawn();
         let mut serve = Killed(serve.unwrap());
         let mut line = String::new();
         BufReader::new(serve.0.stdout.take().unwrap())

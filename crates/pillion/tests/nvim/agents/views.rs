@@ -112,7 +112,9 @@ impl Scene {
             if !screen.contains(PROPOSAL) {
                 return;
             }
-            self.review.wait_until("time to look", SOON, |screen| !is_not_yet(screen) || screen.contains("look at it"));
+            self.review.wait_until("time to look", SOON, |screen| {
+                !is_not_yet(screen) || screen.contains("look at it")
+            });
             std::thread::sleep(2 * pillion_companion::gate::LOOK);
         }
     }
@@ -171,11 +173,17 @@ fn check(release: ClaudeRelease, versions: [NvimVersion; 2]) {
 #[test]
 #[ignore = "needs the real agents, Claude Code and Neovim: cargo xtask test"]
 fn native() {
-    check(ClaudeRelease::Native, [NvimVersion::V0_12, NvimVersion::V0_10]);
+    check(
+        ClaudeRelease::Native,
+        [NvimVersion::V0_12, NvimVersion::V0_10],
+    );
 }
 
 #[test]
 #[ignore = "needs the real agents, Claude Code and Neovim: cargo xtask test"]
 fn node() {
-    check(ClaudeRelease::Node, [NvimVersion::V0_10, NvimVersion::V0_12]);
+    check(
+        ClaudeRelease::Node,
+        [NvimVersion::V0_10, NvimVersion::V0_12],
+    );
 }

@@ -1,0 +1,175 @@
+//! `pillion hub`, which whoever serves agents starts by itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pillion_discovery::{CompanionState, Environment, state};
+use pillion_testkit::SOON;
+
+use crate::sandbox::{Sandbox, Serve};
+
+fn running(sandbox: &Sandbox) -> Vec<CompanionState> {
+    let environment = Environment::from_pairs([
+        ("TMPDIR", sandbox.home.tmp()),
+        ("XDG_RUNTIME_DIR", sandbox.home.runtime()),
+    ]);
+    state::list(&environment)
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < SOON, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn is_alive(pid: u32) -> bool {
+    pillion_system::process::is_alive(pid)
+}
+
+fn kill(pid: u32, signal: &str) {
+    let pid = pid.to_string();
+    let status = Command::new("kill").args(["-s", signal, &pid]).status();
+    assert!(status.unwrap().success());
+}
+
+/// What the hub leaves in the folder where front ends look for it.
+fn left(sandbox: &Sandbox) -> Vec<PathBuf> {
+    let folder = sandbox.home.runtime().join("pillion");
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.map(|file| file.path());
+    let is_hubs = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with("hub")
+    };
+    files.filter(is_hubs).collect()
+}
+
+fn hub_of(sandbox: &Sandbox) -> u32 {
+    running(sandbox)[0].pid
+}
+
+fn serve(sandbox: &Sandbox, folder: &Path) -> Serve {
+    let folder = folder.to_str().unwrap();
+    sandbox.serve_in_hub(["--workspace", folder])
+}
+
+#[test]
+fn one_process_serves_all_and_ends_with_the_last() {
+    let sandbox = Sandbox::new();
+    let (one, two) = (
+        sandbox.home.workspace(),
+        sandbox.home.other_workspace("two"),
+    );
+    let mut first = serve(&sandbox, &one);
+    let mut second = serve(&sandbox, &one);
+    let mut other = serve(&sandbox, &two);
+    assert_eq!(first.port(), second.port());
+    assert_ne!(first.port(), other.port());
+    let companions = running(&sandbox);
+    let hub = hub_of(&sandbox);
+    assert!(companions.iter().all(|it| it.pid == hub));
+    assert_eq!(companions.len(), 2);
+    assert_ne!(hub, first.child.id());
+    let files = first.files();
+    for (serve, signal) in [
+        (&mut first, "TERM"),
+        (&mut other, "HUP"),
+        (&mut second, "INT"),
+    ] {
+        assert!(is_alive(hub));
+        serve.signal(signal);
+        assert_eq!(serve.ended(), Some(0));
+    }
+    assert!(files.iter().all(|file| !file.exists()));
+    wait_until("the hub ends", || !is_alive(hub));
+    assert_eq!(left(&sandbox), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_front_end_that_is_killed_has_left() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve_in_hub::<&str>([]);
+    let (hub, files) = (hub_of(&sandbox), serve.files());
+    serve.signal("KILL");
+    wait_until("the hub ends", || !is_alive(hub));
+    assert!(files.iter().all(|file| !file.exists()));
+    assert!(running(&sandbox).is_empty());
+}
+
+#[test]
+fn where_the_hub_is_killed_another_goes_on_at_the_same_port() {
+    let sandbox = Sandbox::new();
+    let mut first = sandbox.serve_in_hub::<&str>([]);
+    let second = sandbox.serve_in_hub::<&str>([]);
+    for signal in ["KILL", "TERM"] {
+        let hub = hub_of(&sandbox);
+        kill(hub, signal);
+        let is_new = || running(&sandbox).iter().any(|it| it.pid != hub);
+        wait_until("another hub", is_new);
+        let views = || sandbox.run(["list", "--json"]).expect(0).stdout;
+        let pids = [&first, &second].map(|serve| serve.child.id().to_string());
+        wait_until("both are back", || {
+            pids.iter().all(|pid| views().contains(pid))
+        });
+        let companions = running(&sandbox);
+        assert_eq!(companions.len(), 1);
+        assert_eq!(companions[0].port, first.port(), "{signal}");
+    }
+    let agent = first.connect();
+    agent.propose("/tmp/new", "x");
+    sandbox.run(["accept", "1.1"]).expect(0);
+    first.signal("TERM");
+    assert_eq!(first.ended(), Some(0));
+}
+
+#[test]
+fn the_hub_gets_no_secret_and_logs_no_content() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command(["serve"]);
+    let child = command
+        .env("ANTHROPIC_API_KEY", "a secret")
+        .env("PILLION_HUB_LOG", sandbox.hub_log())
+        .stdout(Stdio::null())
+        .spawn();
+    let mut child = child.unwrap();
+    wait_until("it runs", || !running(&sandbox).is_empty());
+    let hub = hub_of(&sandbox);
+    if cfg!(target_os = "linux") {
+        let environment = fs::read(format!("/proc/{hub}/environ")).unwrap();
+        let environment = String::from_utf8_lossy(&environment).into_owned();
+        assert!(environment.contains("XDG_RUNTIME_DIR="), "{environment}");
+        assert!(!environment.contains("ANTHROPIC"), "{environment}");
+        let folder = fs::read_link(format!("/proc/{hub}/cwd")).unwrap();
+        assert_eq!(folder, Path::new("/"));
+    }
+    let second = sandbox.serve_in_hub::<&str>([]);
+    let agent = second.connect();
+    agent.propose("/tmp/new", "the content of a file");
+    sandbox.run(["accept", "1.1"]).expect(0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(second);
+    wait_until("the hub ends", || !is_alive(hub));
+    let log = fs::read_to_string(sandbox.hub_log()).unwrap();
+    assert!(
+        log.contains("diff opened") && log.contains("the hub ends"),
+        "{log}"
+    );
+    assert!(
+        !log.contains("the content") && !log.contains("a secret"),
+        "{log}"
+    );
+}
+
+#[test]
+fn a_second_hub_has_nothing_to_do() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve_in_hub::<&str>([]);
+    let told = sandbox.run(["hub"]).expect(0).stdout;
+    assert_eq!(told, "another hub is there\n");
+    drop(serve);
+}
