@@ -441,14 +441,11 @@ fn has_plugin(environment: &Environment, editor_pid: u32) -> bool {
     plugin_of.is_some_and(|pid| pid == editor_pid.to_string().as_str())
 }
 
-/// Returns true if a companion of the same editor has all of these folders as its own. An editor that starts a server
-/// for each project starts one more for a file that is in none, which would be a second one for the current folder:
-/// Claude Code connects by itself only where there is one.
+/// Returns true if a companion serves the same editor and has all of these folders as its own. An editor that starts a
+/// server for each project starts one more for a file that is in none, which would be a second view of it: proposals
+/// would be shown in either.
 fn is_served(paths: &[PathBuf], companions: &[CompanionState], editor_pid: u32) -> bool {
-    let is_of_editor = |companion: &&CompanionState| {
-        process::ancestors(companion.pid).first() == Some(&editor_pid)
-    };
-    let mut others = companions.iter().filter(is_of_editor);
+    let mut others = companions.iter().filter(|it| it.editors.contains(&editor_pid));
     !paths.is_empty() && others.any(|it| paths.iter().all(|path| it.roots.contains(path)))
 }
 

@@ -69,7 +69,8 @@ impl Lines {
             if found.is_some() {
                 return Ok(Some(self.take(length)));
             }
-            searched = self.buffer.len();
+            // What was read before goes, and what is left begins at 0.
+            searched = length;
             if self.fill()? == 0 {
                 return Ok(None);
             }
@@ -137,6 +138,17 @@ mod tests {
         }
         assert_eq!(lines.next(MAX_LINE).unwrap(), None);
         writing.join().unwrap();
+    }
+
+    #[test]
+    fn the_beginning_of_a_line_may_come_with_the_one_before() {
+        let (mut here, there) = UnixStream::pair().unwrap();
+        let mut lines = Lines::new(there, None);
+        here.write_all(b"a longer one\nno").unwrap();
+        let first = lines.next(MAX_LINE).unwrap();
+        assert_eq!(first.as_deref(), Some(&b"a longer one"[..]));
+        here.write_all(b"w\n").unwrap();
+        assert_eq!(lines.next(MAX_LINE).unwrap().as_deref(), Some(&b"now"[..]));
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(super) fn serve(shared: &Arc<Shared>, stream: UnixStream) {
             return;
         }
     };
+    // Also if something here panics: a companion without a front end would stay for ever.
+    let seat = Seat { shared, view };
     // From now on the companion decides how long the connection is open.
     let link = {
         let held = link;
@@ -67,9 +69,22 @@ pub(super) fn serve(shared: &Arc<Shared>, stream: UnixStream) {
     if let Err(error) = end {
         tracing::warn!(%error, "a connection is broken");
     }
-    shared.left(view, None);
+    // Before what it was asked counts as failed: then that is nobody else's turn.
+    drop(seat);
     if let Some(link) = link.upgrade() {
         link.fail();
+    }
+}
+
+/// A front end that is attached. Dropping it says that it has left.
+struct Seat<'a> {
+    shared: &'a Arc<Shared>,
+    view: ViewId,
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.shared.left(self.view, None);
     }
 }
 
