@@ -24,6 +24,7 @@ use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
 use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
+use crate::speaker::Origin;
 use crate::succession;
 use crate::views::{ViewId, Views};
 
@@ -313,8 +314,7 @@ struct Prepared {
     signals: ProgramSignals,
     presence: Presence,
     losses: Losses,
-    /// The agents one of whose commands started this companion.
-    inherited: Vec<Dialect>,
+    origin: Origin,
     options: Options,
 }
 
@@ -342,7 +342,10 @@ async fn prepare(
         ide: options.ide.clone(),
         tokens: tokens.clone(),
     };
-    let inherited = options.environment.commanding_agents();
+    let origin = Origin {
+        editor_pid: options.editor_pid,
+        commanding: options.environment.commanding_agents(),
+    };
     let losses = Losses::new(kept_text::places(&options.environment));
     let seat = Seat {
         environment: options.environment.clone(),
@@ -363,7 +366,7 @@ async fn prepare(
         signals,
         presence,
         losses,
-        inherited,
+        origin,
         options,
     })
 }
@@ -382,7 +385,7 @@ impl Prepared {
             Guard::new(self.port, self.tokens, self.control_token),
             Mcp::new(sessions.clone(), events.clone()),
             events.clone(),
-            self.inherited,
+            self.origin,
             stopping,
         );
         let server = tokio::spawn(server);

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
-use pillion_protocol::{Dialect, MCP_PATH};
+use pillion_protocol::MCP_PATH;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -31,6 +31,7 @@ use crate::control::on_disk;
 use crate::disk::Lane;
 use crate::event::Events;
 use crate::mcp::Mcp;
+use crate::speaker::Origin;
 use crate::wire::Wire;
 
 /// What the handlers of one endpoint share.
@@ -38,8 +39,7 @@ struct Shared {
     guard: Guard,
     mcp: Mcp,
     events: Events,
-    /// The agents one of whose commands started this companion.
-    inherited: Arc<[Dialect]>,
+    origin: Arc<Origin>,
     /// For commands that check files.
     checks: Lane,
     /// What is being received.
@@ -62,14 +62,14 @@ pub(crate) fn serve(
     guard: Guard,
     mcp: Mcp,
     events: Events,
-    inherited: Vec<Dialect>,
+    origin: Origin,
     stopping: oneshot::Receiver<()>,
 ) -> impl Future<Output = ()> + Send + 'static {
     let shared = Shared {
         guard,
         mcp,
         events,
-        inherited: inherited.into(),
+        origin: Arc::new(origin),
         checks: Lane::new(on_disk::MAX_CHECKS),
         unfinished: unfinished::Budget::default(),
     };

@@ -27,7 +27,7 @@ use self::client::dial::Launch;
 #[cfg(unix)]
 use self::client::{Client, Unattached};
 #[cfg(unix)]
-pub use self::launch::{IS_THERE, LISTENS};
+pub use self::launch::{IS_THERE, LISTENS, detach};
 #[cfg(unix)]
 pub use self::server::{Hub, Stopper};
 use crate::companion::{Companion, Handle, Options, StartError};

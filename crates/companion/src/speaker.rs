@@ -3,8 +3,9 @@
 //!
 //! What decides is which processes hold the two connections, as far as the system tells that, and
 //! whose children those are. A process whose parent has ended is nobody's child any more: then only
-//! the variables that agents set for their commands are left. An agent that is above this companion,
-//! or whose variable is in its environment too, has started everything here, and proves nothing.
+//! the variables that agents set for their commands are left. An agent that is above the editor that
+//! this companion was started for, or whose variable is in that one's environment too, has started
+//! everything here, and proves nothing.
 
 use std::sync::Arc;
 
@@ -35,12 +36,20 @@ pub(crate) struct Connected {
     pub(crate) claimed: Option<u32>,
 }
 
-/// The agent that sent a command. `inherited`: those whose variables are in the companion's own
-/// environment.
+/// Where the editor comes from for which the companion was started.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    /// The editor.
+    pub(crate) editor_pid: u32,
+    /// The agents whose variables are in its environment.
+    pub(crate) commanding: Vec<Dialect>,
+}
+
+/// The agent that sent a command.
 pub(crate) fn agent_behind(
     speaker: &Speaker,
     connected: &[Connected],
-    inherited: &[Dialect],
+    origin: &Origin,
 ) -> Option<Dialect> {
     // The table of all sockets of the machine may be long: it is read only if there is somebody to be found.
     if connected.is_empty() {
@@ -75,9 +84,9 @@ pub(crate) fn agent_behind(
     judge(
         &speaking.into_iter().flat_map(lineage).collect::<Vec<_>>(),
         &agents,
-        &lineage(std::process::id()),
+        &[std::process::id(), origin.editor_pid].map(lineage).concat(),
         &speaker.commanding,
-        inherited,
+        &origin.commanding,
     )
 }
 

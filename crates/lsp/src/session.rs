@@ -19,7 +19,7 @@ use pillion_companion::{
 };
 use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
-use pillion_system::{Worker, process, spawn};
+use pillion_system::{Worker, spawn};
 use serde_json::Value;
 
 use self::service::{Plan, Service, State};

@@ -1,4 +1,5 @@
-//! Ending processes for good: a process and everything under it, or all of one home.
+//! Processes of a test: those below another one, and ending them for good, with everything under them or all of one
+//! home.
 
 use std::os::unix::ffi::OsStrExt;
 use std::{fs, iter};
@@ -16,6 +17,15 @@ pub fn kill_tree(root: u32) {
     for pid in tree(root) {
         signal(pid, Signal::KILL);
     }
+}
+
+/// The processes below this one whose program has this name.
+pub fn programs_below(root: u32, name: &str) -> Vec<u32> {
+    let is_named = |pid: &u32| {
+        let found = fs::read_to_string(format!("/proc/{pid}/comm"));
+        found.is_ok_and(|found| found.trim_end() == name)
+    };
+    descendants(root).into_iter().filter(is_named).collect()
 }
 
 /// Sends SIGKILL to every process that was started in this home: also to one that left its parent to go on in the

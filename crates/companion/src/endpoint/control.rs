@@ -173,10 +173,10 @@ impl Shared {
     ) -> Result<T, Refusal> {
         self.guard.admit_command(headers)?;
         let speaker = speaker(headers, wire);
-        let (connected, inherited) = (self.mcp.processes(), Arc::clone(&self.inherited));
+        let (connected, origin) = (self.mcp.processes(), Arc::clone(&self.origin));
         // It reads what processes have open.
         let judging = tokio::task::spawn_blocking(move || {
-            speaker::agent_behind(&speaker, &connected, &inherited)
+            speaker::agent_behind(&speaker, &connected, &origin)
         });
         if let Some(agent) = judging.await.map_err(|_| Refusal::stopping())? {
             tracing::info!(%agent, "a command of an agent's process is refused");

@@ -1,6 +1,7 @@
 //! Starting the hub: this program, detached from the front end that needs it.
 //!
-//! It says one word on its standard output, which nobody reads after that.
+//! It says one word on its standard output, which nobody reads after that. A program in between starts it and ends at
+//! once: the hub of all editors is no child of one of them, and does not end with those.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -63,11 +64,11 @@ fn word(environment: &Environment) -> io::Result<String> {
         .iter()
         .filter_map(|name| Some((*name, environment.value(name)?)));
     command.env_clear().envs(environment.places().chain(system));
-    command.arg("hub");
     if let Some(log) = environment.filled(LOG) {
-        command.arg("--log").arg(log);
+        command.env(LOG, log);
     }
     inherit_only_streams(&mut command);
+    let command = command.args(["hub", "--detach"]);
     let command = command.stdin(Stdio::null()).stderr(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let (said, word) = channel();
@@ -82,6 +83,20 @@ fn word(environment: &Environment) -> io::Result<String> {
         let _ = child.wait();
     })?;
     word.recv_timeout(WORD_WITHIN).map_err(io::Error::other)
+}
+
+/// Starts the hub itself, with the environment and the standard output of this process, which is to end then.
+///
+/// # Errors
+/// When the system refuses.
+pub fn detach() -> io::Result<()> {
+    let mut command = Command::new(program());
+    command.arg("hub");
+    if let Some(log) = env::var_os(LOG) {
+        command.arg("--log").arg(log);
+    }
+    let command = command.stdin(Stdio::null()).stderr(Stdio::null());
+    command.spawn().map(drop)
 }
 
 /// This program, also if its file was replaced while it runs.

@@ -144,7 +144,11 @@ async fn a_command_asks_who_is_connected_and_what_waits() {
     let mut companion = TestCompanion::start();
     let port = companion.companion.port();
     let commands = pillion_companion::control::Client::new(port, companion.control_token());
-    assert_eq!(commands.status().await.unwrap(), Default::default());
+    let status = commands.status().await.unwrap();
+    assert_eq!((status.agents, status.pending_diffs), (Vec::new(), 0));
+    assert_eq!(status.last_focused_ms, None);
+    let views: Vec<u32> = status.views.iter().map(|view| view.pid).collect();
+    assert_eq!(views, [std::process::id()]);
 
     let (script, _updates) = companion.connect(Dialect::Script).await;
     let path = companion.file("a", "old");

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
-use pillion_companion::hub::{Hub, IS_THERE, LISTENS};
+use pillion_companion::hub::{self, Hub, IS_THERE, LISTENS};
 use pillion_discovery::Environment;
 use pillion_system::signals;
 
@@ -15,9 +15,16 @@ use pillion_system::signals;
 /// With PILLION_HUB=off in its environment an editor or review has a companion of its own, in its own process. With
 /// PILLION_HUB_LOG=FILE the hub that it starts logs to this file.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Start it in the background, and return at once
+    #[arg(long)]
+    detach: bool,
+}
 
-pub fn run(_: Args) -> anyhow::Result<()> {
+pub fn run(args: Args) -> anyhow::Result<()> {
+    if args.detach {
+        return hub::detach().context("cannot start the hub");
+    }
     let environment = Environment::current();
     // It outlives the terminal and the folder of whoever started it.
     let _ = rustix::process::setsid();

@@ -98,7 +98,7 @@ impl Sandbox {
         ran
     }
 
-    /// The process of the one companion that runs here.
+    /// The process of the one editor, or review, that is served here.
     pub fn running_pid(&self) -> u32 {
         let environment = Environment::from_pairs([
             ("TMPDIR", self.home.tmp()),
@@ -106,7 +106,8 @@ impl Sandbox {
         ]);
         let running = state::list(&environment);
         assert_eq!(running.len(), 1, "{running:?}");
-        running[0].pid
+        assert_eq!(running[0].editors.len(), 1, "{running:?}");
+        running[0].editors[0]
     }
 
     /// With a companion of its own, in the process that the test may stop or kill.

@@ -86,6 +86,12 @@ impl Server {
     }
 
     #[track_caller]
+    fn expect_shared(&self, with: &Known) {
+        assert_eq!((self.port, &self.claude), (with.port, &with.claude));
+        assert_eq!(self.others, with.others);
+    }
+
+    #[track_caller]
     fn expect_fresh(&self, before: &Known) {
         assert_ne!(self.port, before.port);
         assert_ne!(self.claude, before.claude);
@@ -137,17 +143,16 @@ fn a_server_that_is_killed_and_started_again_comes_back() {
 }
 
 #[test]
-fn a_server_beside_one_that_runs_takes_nothing_from_it() {
+fn servers_of_one_folder_share_a_port_and_keep_it_while_one_is_there() {
     let sandbox = Sandbox::new();
     let first = Server::own(&sandbox);
     let beside = Server::own(&sandbox);
-    beside.expect_fresh(&first.known());
-    // What one left is for one.
-    let gone = first.stop();
-    let (second, third) = (Server::own(&sandbox), Server::own(&sandbox));
-    second.expect_back(&gone);
-    third.expect_fresh(&gone);
-    third.expect_fresh(&beside.known());
+    beside.expect_shared(&first.known());
+    let known = first.stop();
+    let third = Server::own(&sandbox);
+    third.expect_shared(&known);
+    drop((beside.kill(), third.stop()));
+    Server::own(&sandbox).expect_back(&known);
 }
 
 #[test]
@@ -212,7 +217,7 @@ fn the_record_is_private_and_its_token_in_no_log() {
     let folder = record.parent().unwrap();
     assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700);
     let mut command = sandbox.command(["lsp"]);
-    command.args(["--log".as_ref(), log.as_os_str()]);
+    command.env("PILLION_HUB_LOG", &log);
     let mut editor = Editor::spawn(&mut command);
     editor.initialize(plugin_params());
     editor.notify("initialized", json!({}));

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{Npm, SOON, TestAgent, kill_tree};
+use pillion_testkit::{Npm, SOON, TestAgent, kill_tree, programs_below};
 
 use crate::agent::{accepted, rejected};
 use crate::sandbox::Sandbox;
@@ -137,7 +137,8 @@ fn the_example_of_a_plugin_shows_accepts_rejects_and_comes_back() {
     example.wait("is closed: closedByAgent");
     drop(agent);
 
-    kill_tree(sandbox.running_pid());
+    let servers = programs_below(example.child.id(), "pillion");
+    servers.into_iter().for_each(kill_tree);
     example.wait("it is started again");
     example.wait("agents: none; to review: 0");
     let mut agent = connect(&sandbox);

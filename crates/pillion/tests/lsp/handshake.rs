@@ -28,8 +28,7 @@ fn a_plugin_is_answered_when_agents_can_find_the_editor() {
         },
     });
     assert_eq!(result, expected);
-    let pid = sandbox.running_pid();
-    assert_eq!(pid, editor.child.id());
+    assert_eq!(sandbox.running_pid(), std::process::id(), "the editor's");
     assert!(
         editor.passed().is_empty(),
         "nothing is said before initialized"
@@ -37,7 +36,7 @@ fn a_plugin_is_answered_when_agents_can_find_the_editor() {
 
     editor.notify("initialized", json!({}));
     let environment = editor.params("pillion/environment");
-    assert_eq!(environment["pid"], pid);
+    assert_eq!(environment["pid"], editor.child.id());
     let file = &crate::client::files(&environment)[0];
     let parent = std::process::id();
     let name = format!("gemini-ide-server-{parent}-{}.json", environment["port"]);

@@ -194,23 +194,25 @@ each_neovim! {
 }
 
 each_neovim! {
-    fn a_second_neovim_in_the_same_folder_has_a_companion_of_its_own(version) {
+    fn a_second_neovim_in_the_same_folder_shares_its_companion(version) {
         let world = World::open(version, &[("a.txt", "a\n")]);
         let file = world.home.file("b.txt", "b\n");
         let second = NvimSetup::new(version, &world.home).pillion(PILLION).arg(file).headless();
         second.wait_until("Pillion running", "require('pillion.client').state.port ~= nil");
         let port = "return require('pillion.client').state.port";
         let ports: [u16; 2] = [world.nvim.lua(port, json!([])), second.lua(port, json!([]))];
-        assert_ne!(ports[0], ports[1]);
-        for (port, name) in ports.into_iter().zip(["a.txt", "b.txt"]) {
-            let files = pillion_testkit::discovery_files(&world.home, Dialect::GeminiCli);
-            let file = files.iter().find(|path| pillion_testkit::discovery_file(path).port == port);
-            let mut agent = pillion_testkit::TestAgent::connect(file.expect("it is published"));
-            agent.context(|context| {
-                context.active_file().is_some_and(|file| file.path.ends_with(name))
-            });
-        }
+        assert_eq!(ports[0], ports[1]);
+        // An agent sees what is open in both, and the file of the one that was used last in front.
+        let mut agent = world.gemini();
+        agent.context(|context| {
+            let active = context.active_file().is_some_and(|file| file.path.ends_with("b.txt"));
+            active && context.files().iter().any(|file| file.path.ends_with("a.txt"))
+        });
         assert_eq!(second.quit(), 0);
+        agent.context(|context| {
+            let active = context.active_file().is_some_and(|file| file.path.ends_with("a.txt"));
+            active && context.files().len() == 1
+        });
         assert_eq!(world.nvim.quit(), 0);
     }
 }

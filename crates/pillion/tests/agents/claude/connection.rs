@@ -121,11 +121,11 @@ fn two_claudes_at_one_companion_get_an_outcome_each() {
 fn takes_the_companion_that_its_variable_names(release: ClaudeRelease) {
     let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
     set_up_claude(&home, &home.workspace());
-    let meant = Review::start(&tmux, &home);
+    let meant = Review::start_with(&tmux, &home, "review", &alone());
     let [port] = wait_ports(&home, 1)[..] else {
         unreachable!("one was waited for")
     };
-    let other = Review::start_with(&tmux, &home, "other", &Env::default());
+    let other = Review::start_with(&tmux, &home, "other", &alone());
     wait_ports(&home, 2);
     let how = ClaudeStart {
         env: Env::default().with(PORT_VARIABLE, port.to_string()),
@@ -143,11 +143,11 @@ fn is_run_with_the_companion_that_was_used_last(release: ClaudeRelease) {
     // Before the reviews: both would share a file that appears under their eyes.
     home.file("used.txt", "x");
     set_up_claude(&home, &home.workspace());
-    let meant = Review::start(&tmux, &home);
+    let meant = Review::start_with(&tmux, &home, "review", &alone());
     let [port] = wait_ports(&home, 1)[..] else {
         unreachable!("one was waited for")
     };
-    let other = Review::start_with(&tmux, &home, "other", &Env::default());
+    let other = Review::start_with(&tmux, &home, "other", &alone());
     wait_ports(&home, 2);
     run(&home, ["focus", "used.txt", "--port", &port.to_string()]);
     let command = [PILLION, "run", "--require", "claude"];
@@ -172,6 +172,11 @@ fn connects_when_asked(release: ClaudeRelease) {
     let review = Review::start(&tmux, &home);
     claude.connect_by_command();
     wait_connected(&review);
+}
+
+/// What gives a review a companion of its own, as another program's would be.
+fn alone() -> Env {
+    Env::default().with("PILLION_HUB", "off")
 }
 
 /// The ports of so many lock files, once they are there.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pillion_agent::Update;
 use pillion_agent::claude::Answer;
 use pillion_protocol::Dialect;
-use pillion_testkit::{EmacsVersion, TestAgent, TestClaude, kill_tree};
+use pillion_testkit::{EmacsVersion, TestAgent, TestClaude, kill_tree, programs_below};
 
 use super::scene::{BEFORE, Client, MINIBUFFER, Scene};
 
@@ -111,7 +111,8 @@ fn a_proposal_whose_server_is_killed_cannot_be_decided() {
     let [companion] = scene.companions()[..] else {
         panic!("{:?}", scene.companions());
     };
-    kill_tree(companion);
+    let servers = programs_below(scene.emacs.pid(), "pillion");
+    servers.into_iter().for_each(kill_tree);
     scene.emacs.wait_said("can no longer be decided");
     assert!(call.end().is_err());
     scene

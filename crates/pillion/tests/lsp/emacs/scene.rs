@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use pillion_agent::claude::Answer;
 use pillion_discovery::Environment;
 use pillion_discovery::state;
-use pillion_testkit::{Call, Emacs, EmacsSetup, EmacsVersion, Home, SOON, Tmux, lock_files};
+use pillion_testkit::{
+    Call, Emacs, EmacsSetup, EmacsVersion, Home, SOON, Tmux, lock_files, programs_below,
+};
 
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
@@ -228,9 +230,7 @@ impl Scene {
 
     /// How many `pillion lsp` Emacs has started.
     pub fn servers(&self) -> usize {
-        let names = self.emacs.children().into_iter();
-        let names = names.filter_map(|pid| fs::read_to_string(format!("/proc/{pid}/comm")).ok());
-        names.filter(|name| name.trim_end() == "pillion").count()
+        programs_below(self.emacs.pid(), "pillion").len()
     }
 
     /// Waits until it runs so many.

@@ -6,11 +6,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use pillion_discovery::Environment;
-use pillion_discovery::state::{self, CompanionState};
 use pillion_testkit::{
     Claude, ClaudeRelease, ClaudeStart, Helix, HelixVersion, Home, Model, ModelRequest, Pane, SOON,
-    Size, Tmux, Turn, kill_tree, lock_files, pause, set_up_claude,
+    Size, Tmux, Turn, kill_tree, lock_files, pause, programs_below, set_up_claude,
 };
 use serde_json::Value;
 
@@ -156,7 +154,8 @@ each_claude! {
         // The question in Claude Code's own window stays, and works.
         scene.propose_change("two", "kept", "it is kept");
         let lock_file = scene.lock_file();
-        kill_tree(scene.companion().pid);
+        let servers = programs_below(scene.helix.pane().pid(), "pillion");
+        servers.into_iter().for_each(kill_tree);
         scene.helix.command("lsp-restart");
         scene.wait_connected();
         assert_eq!(scene.lock_file(), lock_file, "it is back where it was");
@@ -271,15 +270,6 @@ impl Scene {
 
     fn lock_file(&self) -> PathBuf {
         lock_files(&self.home).pop().expect("it is published")
-    }
-
-    /// The companion, as its state file has it.
-    fn companion(&self) -> CompanionState {
-        let environment = Environment::from_pairs([
-            ("TMPDIR", self.home.tmp()),
-            ("XDG_RUNTIME_DIR", self.home.runtime()),
-        ]);
-        state::list(&environment).pop().expect("it runs")
     }
 
     /// Waits until Claude Code alone is connected to the companion that runs.

@@ -125,13 +125,14 @@ impl Second {
     }
 }
 
-fn running(sandbox: &Sandbox) -> Vec<u32> {
+/// The editors that agents are served for.
+fn served(sandbox: &Sandbox) -> Vec<u32> {
     let environment = Environment::from_pairs([
         ("TMPDIR", sandbox.home.tmp()),
         ("XDG_RUNTIME_DIR", sandbox.home.runtime()),
     ]);
     let running = state::list(&environment).into_iter();
-    running.map(|companion| companion.pid).collect()
+    running.flat_map(|companion| companion.editors).collect()
 }
 
 /// Every file where agents look for companions of this editor.
@@ -177,7 +178,7 @@ fn a_second_server_of_the_editor_decides_a_proposal_and_publishes_nothing() {
     wait_gone(&proposal.path);
     while !second.diagnostics().is_empty() {}
     assert!(second.actions().is_empty());
-    assert_eq!(running(&world.sandbox), [world.editor.child.id()]);
+    assert_eq!(served(&world.sandbox), [std::process::id()]);
     assert_eq!(published(&world.sandbox), before);
     second.editor.request("shutdown", Value::Null);
     second.editor.notify("exit", Value::Null);
@@ -207,7 +208,7 @@ fn whatever_root_an_editor_names_for_a_proposal_nothing_is_published() {
     });
     // Longer than an editor has to open its first file.
     thread::sleep(Duration::from_secs(1));
-    assert_eq!(running(&world.sandbox), [world.editor.child.id()]);
+    assert_eq!(served(&world.sandbox), [std::process::id()]);
     assert_eq!(published(&world.sandbox), before);
     drop(seconds);
 }
@@ -226,11 +227,11 @@ fn a_server_that_was_started_for_a_proposal_serves_a_project_once_a_file_of_it_i
         .editor
         .notify("textDocument/didOpen", json!({"textDocument": document}));
     let start = Instant::now();
-    while running(&world.sandbox).len() < 2 {
+    while served(&world.sandbox).len() < 2 {
         assert!(start.elapsed() < SOON);
         thread::sleep(Duration::from_millis(10));
     }
-    assert!(running(&world.sandbox).contains(&second.editor.child.id()));
+    assert!(served(&world.sandbox).contains(&other.id()));
     let answer = second.choose("Accept");
     assert_eq!(answer["result"], Value::Null, "{answer}");
     assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
@@ -244,7 +245,7 @@ fn an_editor_that_opens_nothing_is_served_while_another_has_a_proposal() {
     let other = IdleProcess::start();
     let second = Second::unopened(&world, &other, &proposal);
     let start = Instant::now();
-    while running(&world.sandbox).len() < 2 {
+    while served(&world.sandbox).len() < 2 {
         assert!(start.elapsed() < SOON);
         thread::sleep(Duration::from_millis(10));
     }

@@ -47,7 +47,7 @@ fn a_proposal_that_a_dead_process_left_behind_cannot_be_decided() {
         "{said}"
     );
     assert!(second.actions().is_empty());
-    assert_eq!(running(&sandbox), [0; 0]);
+    assert_eq!(served(&sandbox), [0; 0]);
 }
 
 /// Whatever is where the socket should be, nothing is sent to it.
