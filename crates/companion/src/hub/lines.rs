@@ -119,7 +119,39 @@ impl Lines {
 mod tests {
     use std::io::Write;
 
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn lines_are_the_same_wherever_they_are_cut(
+            text in proptest::collection::vec("[a\n]{0,9}", 0..9),
+        ) {
+            let (mut here, there) = UnixStream::pair().unwrap();
+            let mut lines = Lines::new(there, None);
+            let mut read = Vec::new();
+            for piece in &text {
+                here.write_all(piece.as_bytes()).unwrap();
+                lines.wait_for(Duration::ZERO);
+                while let Ok(line) = lines.next(MAX_LINE) {
+                    read.extend(line);
+                }
+            }
+            lines.wait_for_ever().unwrap();
+            drop(here);
+            while let Some(line) = lines.next(MAX_LINE).unwrap() {
+                read.push(line);
+            }
+            let text = text.concat();
+            let mut expected: Vec<&[u8]> = text.as_bytes().split(|byte| *byte == b'\n').collect();
+            // What has no end is no line.
+            expected.pop();
+            prop_assert_eq!(read, expected);
+        }
+    }
 
     #[test]
     fn lines_come_whole_however_they_are_cut() {
