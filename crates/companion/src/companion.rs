@@ -20,7 +20,7 @@ use crate::endpoint::{self, Guard};
 use crate::event::{Event, Events, NewView};
 use crate::gate::{Decide, Ruling};
 use crate::lost::Losses;
-use crate::main_loop::MainLoop;
+use crate::main_loop::{MainLoop, Unanswered};
 use crate::mcp::Mcp;
 use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
@@ -295,9 +295,10 @@ fn run(
             port: prepared.port,
             files: prepared.presence.files().to_vec(),
         }));
-        runtime.block_on(prepared.serve(editor, events, inbox));
+        let unanswered = runtime.block_on(prepared.serve(editor, events, inbox));
         // Connections that did not end by themselves end here.
         runtime.shutdown_background();
+        drop(unanswered);
         Ok(())
     });
     if let Err(error) = result {
@@ -377,7 +378,7 @@ impl Prepared {
         editor: Box<dyn Editor>,
         events: Events,
         inbox: mpsc::UnboundedReceiver<Event>,
-    ) {
+    ) -> Option<Unanswered> {
         let sessions = Sessions::default();
         let (stop, stopping) = oneshot::channel();
         let server = endpoint::serve(
@@ -397,9 +398,10 @@ impl Prepared {
             self.losses,
         );
         // As a task like the others: to wake what the runtime itself runs takes a system call.
-        let _ = tokio::spawn(main_loop.run(inbox, self.signals)).await;
+        let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;
         let _ = stop.send(());
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, server).await;
+        unanswered.ok()
     }
 }
 

@@ -190,6 +190,9 @@ pub enum Report {
     Editor(u32),
     /// The front end leaves: [`EditorEvent::Stopped`] follows. The companion ends with the last one.
     Leave,
+    /// The front end is gone, as when its process was killed: nobody has decided what it showed. If it was the last one,
+    /// the agents' own questions stay.
+    Gone,
 }
 
 /// What a front end can show people about its companion.

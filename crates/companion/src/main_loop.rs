@@ -55,6 +55,21 @@ const MENTION_DELAY: Duration = Duration::from_secs(1);
 /// How long the last outcomes may take to reach their agents when the companion stops.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 
+/// What becomes of proposals that are pending when the companion ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// They are rejected (C5.7).
+    Rejects,
+    /// Nothing is answered, and the agents ask in their own windows: the last front end was killed.
+    Asks,
+}
+
+/// The calls that wait for an answer when the companion has ended.
+pub(crate) struct Unanswered {
+    _diffs: Diffs<Caller>,
+    _questions: Questions<Caller>,
+}
+
 pub(crate) struct MainLoop {
     views: Views,
     presence: Presence,
@@ -115,21 +130,22 @@ impl MainLoop {
         }
     }
 
-    /// Runs until [`Event::Stop`] or a signal, then shuts down.
+    /// Runs until [`Event::Stop`], a signal or the end of the last front end, then shuts down. What is returned must outlive
+    /// every connection: dropping it answers the calls that wait.
     pub(crate) async fn run(
         mut self,
         mut inbox: mpsc::UnboundedReceiver<Event>,
         mut signals: ProgramSignals,
-    ) {
+    ) -> Unanswered {
         self.report_status();
-        'running: loop {
+        let ending = 'running: loop {
             let due = tokio::time::Instant::from_std(self.due());
             tokio::select! {
                 biased;
                 signal = signals.next() => {
                     // It may have been for a program that the editor runs in the same terminal.
                     if signal != Signal::Interrupt || self.views.interrupted() {
-                        break;
+                        break Ending::Rejects;
                     }
                 }
                 Some(event) = inbox.recv() => {
@@ -138,10 +154,10 @@ impl MainLoop {
                     let more = iter::from_fn(|| inbox.try_recv().ok());
                     for event in iter::once(event).chain(more).take(MAX_EVENTS) {
                         match event {
-                            Event::Stop => break 'running,
+                            Event::Stop => break 'running Ending::Rejects,
                             Event::Reported(view, report) => {
-                                if self.reported(view, report, Instant::now()) {
-                                    break 'running;
+                                if let Some(ending) = self.reported(view, report, Instant::now()) {
+                                    break 'running ending;
                                 }
                             }
                             event => self.handle(event),
@@ -152,8 +168,8 @@ impl MainLoop {
                 () = tokio::time::sleep_until(due) => {}
             }
             self.elapse(Instant::now());
-        }
-        self.shut_down(&mut inbox).await;
+        };
+        self.shut_down(ending, &mut inbox).await
     }
 
     fn due(&self) -> Instant {
@@ -465,11 +481,17 @@ impl MainLoop {
     /// Files first: no agent may find a companion that is on its way out (C6.2). Then what is
     /// pending is rejected (C5.7), and agents get a moment to receive that. What was accepted and is left
     /// over then is lost.
-    async fn shut_down(mut self, inbox: &mut mpsc::UnboundedReceiver<Event>) {
+    async fn shut_down(
+        mut self,
+        ending: Ending,
+        inbox: &mut mpsc::UnboundedReceiver<Event>,
+    ) -> Unanswered {
         self.presence.remove().await;
         self.finish_decisions(inbox).await;
-        let actions = self.diffs.stop();
-        self.perform(actions);
+        if ending == Ending::Rejects {
+            let actions = self.diffs.stop();
+            self.perform(actions);
+        }
         self.views.send_stopped();
         let outboxes = self.sessions.outboxes();
         let delivered = async {
@@ -485,6 +507,10 @@ impl MainLoop {
         let deadline = tokio::time::Instant::now() + KEPT_WITHIN;
         while let Ok(Some(lost)) = tokio::time::timeout_at(deadline, self.losses.next()).await {
             self.report_lost(lost);
+        }
+        Unanswered {
+            _diffs: self.diffs,
+            _questions: self.questions,
         }
     }
 }

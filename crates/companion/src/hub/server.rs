@@ -23,7 +23,7 @@ use super::link::Link;
 use super::wire::{Attach, Attached, FromHub, Refused, RefusedKind, VERSION};
 use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
 use crate::companion::{Companion, Handle, Options, StartError};
-use crate::editor::Reply;
+use crate::editor::{Reply, Report};
 
 /// How many connections there are at most.
 const MAX_CONNECTIONS: usize = 256;
@@ -315,13 +315,16 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// A front end leaves, or is gone. `link` stays open until its companion has ended, if it was the last.
+    /// A front end leaves, or is gone, without a `link`. That stays open until the companion has ended, if it was the last.
     fn left(self: &Arc<Self>, view: ViewId, link: Option<Arc<Link<FromHub>>>) {
         let mut state = self.lock();
         let Some(handle) = state.views.remove(&view) else {
             return;
         };
-        handle.leave();
+        handle.report(match link {
+            Some(_) => Report::Leave,
+            None => Report::Gone,
+        });
         let stops = state.workspaces.left(view);
         let companion = stops.and_then(|workspace| state.companions.remove(&workspace));
         if let Some((workspace, companion)) = stops.zip(companion) {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pillion_protocol::Outcome;
 
-use super::MainLoop;
+use super::{Ending, MainLoop};
 use crate::editor::{CloseReason, EditorEvent, Report};
 use crate::event::NewView;
 use crate::lost::{Loss, Lost};
@@ -28,8 +28,13 @@ impl MainLoop {
         self.presence.tell_files(published);
     }
 
-    /// Handles a report. Returns true if the last front end leaves.
-    pub(super) fn reported(&mut self, view: ViewId, report: Report, now: Instant) -> bool {
+    /// Handles a report. Returns how the companion ends, if the last front end has left.
+    pub(super) fn reported(
+        &mut self,
+        view: ViewId,
+        report: Report,
+        now: Instant,
+    ) -> Option<Ending> {
         match report {
             Report::Context { files, is_trusted } => {
                 let reported = self.views.report(view, files, is_trusted);
@@ -47,10 +52,11 @@ impl MainLoop {
                 self.views.change(view, |options| options.editor_pid = pid);
                 self.presence.order(Order::SetSeats(self.views.seats()));
             }
-            Report::Leave if self.views.len() == 1 => return true,
-            Report::Leave => self.left(view, now),
+            Report::Leave if self.views.len() == 1 => return Some(Ending::Rejects),
+            Report::Gone if self.views.len() == 1 => return Some(Ending::Asks),
+            Report::Leave | Report::Gone => self.left(view, now),
         }
-        false
+        None
     }
 
     /// One of several leaves: what it showed goes to the others.

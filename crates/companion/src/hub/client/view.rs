@@ -245,7 +245,7 @@ impl View {
                 decide.key.id = id;
                 link.ask(ruling, |request| FromView::Decide { request, decide });
             }
-            Report::Leave => {
+            Report::Leave | Report::Gone => {
                 drop(state);
                 self.leave();
             }
