@@ -321,7 +321,7 @@ fn what_the_user_ignores_in_every_repository_is_not_shared() {
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
-fn a_saved_file_is_shared_and_a_neighbour_is_named() {
+fn a_saved_file_is_shared_and_two_reviews_show_one_proposal() {
     let review = Review::usual();
     let mut agent = review.connect();
     let file = review.sandbox.home.file("src/saved.rs", "fn main() {}\n");
@@ -344,7 +344,14 @@ fn a_saved_file_is_shared_and_a_neighbour_is_named() {
         &review.sandbox.home.workspace(),
         &[env!("CARGO_BIN_EXE_pillion")],
     );
-    other.wait_for("also serves this folder", SOON);
+    other.wait_for("src/saved.rs", SOON);
+    agent.propose(review.path("new.txt"), "new\n");
+    other.wait_for("proposes new.txt", SOON);
+    review.pane.wait_for("proposes new.txt", SOON);
+    review.decide("a");
+    assert!(matches!(agent.outcome(), Update::DiffAccepted { .. }));
+    other.wait_for("the diff of new.txt was decided in another view", SOON);
+    other.wait_gone("proposes new.txt", SOON);
 }
 
 #[test]
