@@ -6,12 +6,12 @@ use std::time::Instant;
 use pillion_protocol::Outcome;
 
 use super::{Ending, MainLoop};
-use crate::editor::{CloseReason, EditorEvent, Report};
 use crate::event::NewView;
-use crate::lost::{Loss, Lost};
-use crate::pending::ProposalKey;
+use crate::event::ViewId;
+use crate::lost::Lost;
 use crate::presence::Order;
-use crate::views::{Closed, Leftover, ShownResult, ViewId};
+use crate::views::{Closed, Leftover, ShownResult};
+use pillion_view::{CloseReason, EditorEvent, Loss, ProposalKey, Report};
 
 impl MainLoop {
     pub(super) fn attached(&mut self, new: NewView, now: Instant) {
