@@ -32,7 +32,7 @@ use crate::target;
 use crate::turns::Turns;
 use crate::views::Views;
 use crate::written::Written;
-use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Status, Told};
+use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Told};
 
 /// How often what agents have read by now is forgotten, while there is such.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
@@ -437,30 +437,6 @@ impl MainLoop {
                 tokio::time::sleep(MENTION_DELAY).await;
                 outbox.push_mention(mention);
             });
-        }
-    }
-
-    /// Tells the editor which agents listen, if that changed.
-    fn report_agents(&mut self) {
-        if self.sessions.connected() != self.connected {
-            self.report_status();
-        }
-    }
-
-    fn report_status(&mut self) {
-        self.connected = self.sessions.connected();
-        let status = self.front_end_status();
-        self.views.send_status(&status);
-    }
-
-    fn front_end_status(&self) -> Status {
-        let listening = self.sessions.listening();
-        Status {
-            asking: self.asking.notes(&listening),
-            unasked: self.asking.unasked(&listening),
-            agents: self.connected.clone(),
-            context: (*self.context.current()).clone(),
-            warnings: self.presence.warnings().to_vec(),
         }
     }
 
