@@ -445,7 +445,9 @@ fn has_plugin(environment: &Environment, editor_pid: u32) -> bool {
 /// server for each project starts one more for a file that is in none, which would be a second view of it: proposals
 /// would be shown in either.
 fn is_served(paths: &[PathBuf], companions: &[CompanionState], editor_pid: u32) -> bool {
-    let mut others = companions.iter().filter(|it| it.editors.contains(&editor_pid));
+    let mut others = companions
+        .iter()
+        .filter(|it| it.editors.contains(&editor_pid));
     !paths.is_empty() && others.any(|it| paths.iter().all(|path| it.roots.contains(path)))
 }
 
