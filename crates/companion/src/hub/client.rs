@@ -215,7 +215,10 @@ fn talk(view: &Arc<View>, stream: UnixStream, first: &mut Option<Sender<First>>)
                 break;
             }
         };
-        match serde_json::from_slice(&line) {
+        let (message, bytes) = (serde_json::from_slice(&line), line.len());
+        // It may be large, and the message has all of it.
+        drop(line);
+        match message {
             Ok(FromHub::Attached(attached)) => {
                 tracing::info!(attached.pid, attached.port, attached.version, "attached");
                 view.attached(attached.port);
@@ -232,7 +235,7 @@ fn talk(view: &Arc<View>, stream: UnixStream, first: &mut Option<Sender<First>>)
             Ok(message) => view.received(message, &link),
             // Of another version. What it says belongs into no log.
             Err(error) => {
-                tracing::warn!(kind = ?error.classify(), bytes = line.len(), "not understood");
+                tracing::warn!(kind = ?error.classify(), bytes, "not understood");
             }
         }
         if matches!(end, End::Lost) {

@@ -80,12 +80,14 @@ impl Lines {
     /// The line of this length, whose end is there.
     fn take(&mut self, length: usize) -> Vec<u8> {
         let end = self.start + length;
+        if self.start == 0 && end + 1 == self.buffer.len() {
+            // A big one mostly comes alone: of that there is no second copy.
+            let mut line = std::mem::take(&mut self.buffer);
+            line.truncate(end);
+            return line;
+        }
         let line = self.buffer[self.start..end].to_vec();
         self.start = end + 1;
-        if self.start == self.buffer.len() {
-            // Also the room that a big one took.
-            (self.buffer, self.start) = (Vec::new(), 0);
-        }
         line
     }
 

@@ -110,11 +110,14 @@ struct Inbox<'a> {
 impl Inbox<'_> {
     fn read(&self, lines: &mut Lines) -> std::io::Result<()> {
         while let Some(line) = lines.next(MAX_LINE)? {
-            match serde_json::from_slice(&line) {
+            let (message, bytes) = (serde_json::from_slice(&line), line.len());
+            // It may be large, and the message has all of it.
+            drop(line);
+            match message {
                 Ok(message) => self.received(message),
                 // Of another version. What it says belongs into no log.
                 Err(error) => {
-                    tracing::warn!(kind = ?error.classify(), bytes = line.len(), "not understood");
+                    tracing::warn!(kind = ?error.classify(), bytes, "not understood");
                 }
             }
         }
