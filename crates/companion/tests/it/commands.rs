@@ -133,10 +133,14 @@ async fn a_decision_without_a_revision_is_no_decision() {
     assert!(companion.editor.is_idle(), "nothing was closed");
 }
 
+/// A way of writing a file again.
+#[cfg(unix)]
+type Rewriting = fn(&Path, &str);
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_command_accepts_what_would_go_over_a_changed_file_only_if_it_says_so() {
-    let changes: [(&str, fn(&Path, &str)); 4] = [
+    let changes: [(&str, Rewriting); 4] = [
         ("same", |path, text| fs::write(path, text).unwrap()),
         ("changed", |path, _| fs::write(path, "other\n").unwrap()),
         ("deleted", |path, _| fs::remove_file(path).unwrap()),
