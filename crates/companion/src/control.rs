@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use pillion_protocol::{File, Range, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::gate::Told;
 pub use client::{Client, ClientError};
 pub use diff_ref::DiffRef;
+use pillion_view::Told;
 
 /// The header with the id of the process that a command runs in.
 pub(crate) const PROCESS_HEADER: &str = "pillion-process";

@@ -21,15 +21,13 @@ use self::entries::Entries;
 use crate::acceptance::Acceptance;
 use crate::control::on_disk::{Looked, OnDisk, Opened};
 use crate::control::{DiffError, DiffRef};
-use crate::editor::{CloseReason, Diff, DiffId};
 use crate::feedback::Remark;
-use crate::gate::{Decide, Told};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::{Delivery, Tab};
-use crate::pending::{ProposalKey, Stale};
 use crate::sessions::SessionId;
 use crate::written::Accepted;
+use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, Stale, Told};
 
 /// How long the editor may take to open or close a view.
 pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);

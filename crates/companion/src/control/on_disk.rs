@@ -7,7 +7,7 @@ use pillion_discovery::real_path;
 use pillion_text::fingerprint;
 
 use crate::disk::{CHECK_TIMEOUT, Lane};
-use crate::original::{Original, Stamp};
+use pillion_view::{Original, Stamp};
 
 /// How many commands may check their files at once.
 pub(crate) const MAX_CHECKS: usize = 16;

@@ -18,12 +18,11 @@ use crate::control::{
     PROCESS_HEADER, Settle, Settled,
 };
 use crate::diffs::{Answer, PendingDiff, SettleRequest, Settlement};
-use crate::editor::DiffId;
 use crate::event::{Command, Event};
-use crate::gate;
-use crate::pending::ProposalKey;
 use crate::speaker::{self, Speaker};
 use crate::wire::Wire;
+use pillion_view::Refusal as Refused;
+use pillion_view::{DiffId, ProposalKey};
 
 const PREFER: &str = "prefer";
 
@@ -95,7 +94,7 @@ pub(super) async fn settle(
         despite_change,
     } = shared.heard(headers, body, wire).await?;
     if let Err(bytes) = verdict.tidy_notes() {
-        let reason = gate::Refusal::too_long(bytes).message;
+        let reason = Refused::too_long(bytes).message;
         return Err(refused(DiffError::Failed { reason }));
     }
     let diff = DiffRef::exactly(id, revision);

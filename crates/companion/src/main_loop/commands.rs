@@ -3,11 +3,10 @@
 use std::time::Instant;
 
 use super::MainLoop;
-use crate::companion::Options;
 use crate::control::{CompanionStatus, ViewStatus};
 use crate::diffs::SettleRequest;
-use crate::editor::Reply;
 use crate::event::Command;
+use pillion_view::{Options, Reply};
 
 impl MainLoop {
     pub(super) fn command(&mut self, command: Command, now: Instant) {

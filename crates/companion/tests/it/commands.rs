@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use pillion_agent::Update;
-use pillion_companion::CloseReason;
 use pillion_companion::control::{Client, ClientError as CommandError, DiffError, DiffRef, Settle};
 use pillion_protocol::{Dialect, Verdict};
+use pillion_view::CloseReason;
 
 use crate::support::{TestCompanion, next_outcome};
 

@@ -3,9 +3,8 @@
 use std::time::{Duration, Instant};
 
 use pillion_agent::{ClientError, Update};
-use pillion_companion::gate::Ruling;
-use pillion_companion::{CloseReason, EditorEvent, Stale};
 use pillion_protocol::{Dialect, Outcome};
+use pillion_view::{CloseReason, EditorEvent, Ruling, Stale};
 use tokio::time::timeout;
 
 use crate::support::{RawStream, STOPS, TestCompanion, initialize, next_outcome};
