@@ -9,9 +9,8 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::acceptance::Finding;
-use crate::control::on_disk::OnDisk;
-use crate::control::{CompanionStatus, DiffError, DiffRef, Viewer};
-use crate::diffs::{Admitted, Answer, PendingDiff, SettleRequest};
+use crate::control::{CompanionStatus, DiffError, DiffRef};
+use crate::diffs::{Answer, PendingDiff, SettleRequest};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
@@ -126,12 +125,10 @@ pub(crate) enum Command {
         proposal: ProposalKey,
         answer: oneshot::Sender<Option<String>>,
     },
-    /// A viewer was given the text of a proposal, when its file was this, if the disk answered.
-    HandedOut(ProposalKey, Viewer, Option<OnDisk>),
     /// Whether a decision is valid is answered at once; its result, once the editor has answered.
     Settle {
         request: SettleRequest,
-        admitted: oneshot::Sender<Result<Admitted, DiffError>>,
+        admitted: oneshot::Sender<Result<(), DiffError>>,
         caller: Caller,
     },
     /// Answered when it was sent to agents, or would have been.
