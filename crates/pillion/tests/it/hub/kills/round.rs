@@ -9,6 +9,8 @@ use pillion_agent::Update;
 pub enum Blow {
     /// SIGKILL for the hub.
     KillHub,
+    /// SIGKILL for the hub, and soon after that for the next one.
+    KillHubs,
     /// SIGTERM for the hub.
     EndHub,
     /// SIGKILL for the view in which the person decides.
@@ -67,7 +69,7 @@ pub struct Round {
 impl Blow {
     /// The agent loses its companion.
     pub fn is_to_hub(self) -> bool {
-        matches!(self, Self::KillHub | Self::EndHub)
+        matches!(self, Self::KillHub | Self::KillHubs | Self::EndHub)
     }
 }
 
@@ -136,10 +138,10 @@ impl Round {
             );
         }
         match (self.blow, &settled[..]) {
-            (Blow::KillHub | Blow::EndHub | Blow::KillDecider, []) => {}
+            (Blow::KillHub | Blow::KillHubs | Blow::EndHub | Blow::KillDecider, []) => {}
             (_, []) => check(false, "no decision counts"),
             // Whoever had it is gone, or whoever was to get it.
-            (Blow::KillHub | Blow::CutAgent, _) => {}
+            (Blow::KillHub | Blow::KillHubs | Blow::CutAgent, _) => {}
             (Blow::EndHub, _) if self.outcomes.is_empty() => {
                 check(self.is_cut, "an outcome is missing");
             }
