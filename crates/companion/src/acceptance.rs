@@ -8,9 +8,9 @@ use pillion_protocol::{Decision, Dialect};
 use pillion_text::fingerprint;
 
 use crate::control::on_disk::OnDisk;
-use crate::gate::{Decide, Doubt, Weighed, weigh, weigh_blind};
+use crate::gate::{Doubt, Weighed, weigh, weigh_blind};
 use crate::line_endings;
-use crate::original::{Original, Stamp};
+use pillion_view::{Decide, Original, Stamp};
 
 /// What has to be known of an acceptance to weigh it.
 #[derive(Debug, Clone)]

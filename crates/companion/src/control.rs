@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use pillion_protocol::{File, Range, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::gate::Told;
 pub use client::{Client, ClientError};
 pub use diff_ref::DiffRef;
+use pillion_view::Told;
 
 /// The header that identifies a [`Viewer`].
 pub(crate) const VIEWER_HEADER: &str = "pillion-viewer";

@@ -23,15 +23,13 @@ use self::seen::{Seen, Shown};
 use crate::acceptance::Acceptance;
 use crate::control::on_disk::OnDisk;
 use crate::control::{DiffError, DiffRef, Viewer};
-use crate::editor::{CloseReason, Diff, DiffId};
 use crate::feedback::Remark;
-use crate::gate::{Decide, Told};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::{Delivery, Tab};
-use crate::pending::{ProposalKey, Stale};
 use crate::sessions::SessionId;
 use crate::written::Accepted;
+use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, Stale, Told};
 
 /// How long the editor may take to open or close a view.
 pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);

@@ -13,8 +13,8 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::clock::now_ms;
 use crate::endpoint;
+use pillion_system::now_ms;
 
 /// How long the disk may take for the record of a predecessor.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(1);

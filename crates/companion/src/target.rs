@@ -13,7 +13,7 @@ use pillion_text::hunks::{self, Hunk};
 use pillion_text::{Text, fingerprint};
 
 use crate::line_endings::{self, Tool};
-use crate::original::{Original, OriginalError};
+use pillion_view::{Original, OriginalError};
 
 /// How long a file is tried again that another program holds: shorter than
 /// [`CHECK_TIMEOUT`](crate::disk::CHECK_TIMEOUT), so that the agent gets the reason.

@@ -27,6 +27,7 @@ mod transport;
 mod uri;
 
 pub use framing::Malformed;
+use pillion_view::StartOwn;
 pub use server::run;
 
 /// How an editor left that should not have.
@@ -41,10 +42,12 @@ pub enum Error {
 }
 
 /// How to serve the editor.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Which editor it is, if it does not identify itself.
     pub editor: Option<String>,
     /// The program that opens a file in the editor, if the editor cannot by itself.
     pub open_with: Option<String>,
+    /// What starts a companion in this process, where there can be no hub.
+    pub start_own: StartOwn,
 }

@@ -13,13 +13,12 @@ use anyhow::Context;
 use crossbeam_channel::Sender;
 use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, Request};
-use pillion_companion::gate::Ruling;
-use pillion_companion::{
-    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Shows,
-};
 use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_system::{Worker, spawn};
+use pillion_view::{
+    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows,
+};
 use serde_json::Value;
 
 use self::service::{Plan, Service, State};
@@ -120,6 +119,7 @@ impl Start {
         };
         let plan = Plan {
             options,
+            start_own: self.options.start_own,
             compares,
             events: self.events,
             done: self.done.clone(),
@@ -445,7 +445,9 @@ fn has_plugin(environment: &Environment, editor_pid: u32) -> bool {
 /// server for each project starts one more for a file that is in none, which would be a second view of it: proposals
 /// would be shown in either.
 fn is_served(paths: &[PathBuf], companions: &[CompanionState], editor_pid: u32) -> bool {
-    let mut others = companions.iter().filter(|it| it.editors.contains(&editor_pid));
+    let mut others = companions
+        .iter()
+        .filter(|it| it.editors.contains(&editor_pid));
     !paths.is_empty() && others.any(|it| paths.iter().all(|path| it.roots.contains(path)))
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pillion_discovery::real_path;
 
 use crate::disk::{CHECK_TIMEOUT, Lane};
-use crate::original::Stamp;
+use pillion_view::Stamp;
 
 /// How many commands may check their files at once.
 pub(crate) const MAX_CHECKS: usize = 16;

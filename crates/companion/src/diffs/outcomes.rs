@@ -3,12 +3,12 @@
 use pillion_protocol::{Dialect, Outcome};
 
 use super::{Action, Answer, Diffs, Entry, State};
-use crate::editor::DiffId;
 use crate::feedback::Remark;
 use crate::line_endings::Tool;
-use crate::lost::{Loss, Lost};
+use crate::lost::Lost;
 use crate::outbox::Delivery;
 use crate::written::Accepted;
+use pillion_view::{DiffId, Loss};
 
 impl<C> Diffs<C> {
     pub(super) fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {

@@ -13,12 +13,11 @@ use super::{
 };
 use crate::control::on_disk::OnDisk;
 use crate::disk::CHECK_TIMEOUT;
-use crate::editor::{CloseReason, Diff, DiffId};
 use crate::line_endings::MAY_LOSE_LINE_FEED;
-use crate::pending::ProposalKey;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
+use pillion_view::{CloseReason, Diff, DiffId, ProposalKey};
 
 const AGENT_CLOSED: &str = "the agent closed the diff";
 

@@ -19,10 +19,10 @@ use crate::control::{
 };
 use crate::diffs::{Answer, PendingDiff, SettleRequest, Settlement};
 use crate::event::{Command, Event};
-use crate::gate;
-use crate::pending::ProposalKey;
 use crate::speaker::{self, Speaker};
 use crate::wire::Wire;
+use pillion_view::ProposalKey;
+use pillion_view::Refusal as Refused;
 
 const PREFER: &str = "prefer";
 
@@ -96,7 +96,7 @@ pub(super) async fn settle(
         mut verdict,
     } = shared.heard(headers, body, wire).await?;
     if let Err(bytes) = verdict.tidy_notes() {
-        let reason = gate::Refusal::too_long(bytes).message;
+        let reason = Refused::too_long(bytes).message;
         return Err(refused(DiffError::Failed { reason }));
     }
     let diff = DiffRef { id, revision };

@@ -3,11 +3,10 @@
 use std::time::Instant;
 
 use super::MainLoop;
-use crate::companion::Options;
 use crate::control::{CompanionStatus, ViewStatus};
 use crate::diffs::SettleRequest;
-use crate::editor::{DiffId, Reply};
 use crate::event::Command;
+use pillion_view::{DiffId, Options, Reply};
 
 impl MainLoop {
     pub(super) fn command(&mut self, command: Command, now: Instant) {

@@ -6,9 +6,8 @@ use pillion_agent::{ClientError, Update};
 use pillion_companion::control::{
     Client, ClientError as CommandError, DiffError, DiffRef, Settle, Viewer,
 };
-use pillion_companion::gate::Ruling;
-use pillion_companion::{CloseReason, EditorEvent, Stale};
 use pillion_protocol::{Dialect, Outcome, Verdict};
+use pillion_view::{CloseReason, EditorEvent, Ruling, Stale};
 use tokio::time::timeout;
 
 use crate::support::{RawStream, STOPS, TestCompanion, initialize, next_outcome};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use gen_lsp_types::{Command, Diagnostic};
-use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
 use pillion_text::visible;
+use pillion_view::{Diff, ProposalKey, Proposed, Reply};
 use serde_json::json;
 
 use crate::comparer::Comparison;

@@ -1,5 +1,6 @@
 //! `pillion lsp`.
 
+use pillion_companion::start_own;
 use pillion_lsp::{Error, Options};
 
 use crate::failure::{Failure, Kind};
@@ -24,6 +25,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let options = Options {
         editor: args.editor,
         open_with: args.open_with,
+        start_own,
     };
     pillion_lsp::run(options).map_err(|error| match error.downcast::<Error>() {
         Ok(error) => refused(error),

@@ -32,7 +32,9 @@ pub struct Pending {
 impl Serve {
     /// Starts it and waits until agents can find it.
     pub fn start(home: &Home) -> Serve {
+        // In its own process, so that two in one folder are two, and one can be killed.
         let mut child = command(home, ["serve"])
+            .env("PILLION_HUB", "off")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

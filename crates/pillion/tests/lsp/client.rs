@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use pillion_companion::gate::{HELD, LOOK};
+use pillion_view::{HELD, LOOK};
 use serde_json::{Value, json};
 
 use crate::sandbox::{self, Sandbox};

@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use pillion_protocol::File;
 
 use super::{Shared, Unattached};
-use crate::companion::Handle;
-use crate::editor::Report;
-use crate::hub::lines::{Lines, MAX_LINE};
-use crate::hub::link::Link;
-use crate::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
 use crate::hub::workspaces::ViewId;
+use pillion_view::hub::lines::{Lines, MAX_LINE};
+use pillion_view::hub::link::Link;
+use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
+use pillion_view::{Handle, Report};
 
 /// How long a front end may take to say who it is, and how much.
 const ATTACH_WITHIN: Duration = Duration::from_secs(10);

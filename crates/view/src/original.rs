@@ -96,7 +96,7 @@ impl Original {
     ///
     /// # Errors
     /// As [`read`](Self::read), except that no file is too big.
-    pub(crate) fn probe(path: &Path) -> Result<Self, OriginalError> {
+    pub fn probe(path: &Path) -> Result<Self, OriginalError> {
         let Some((mut file, metadata)) = open(path)? else {
             return Ok(Self::default());
         };
