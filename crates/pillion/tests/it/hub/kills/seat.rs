@@ -6,8 +6,8 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::thread::sleep;
 use std::time::Duration;
 
-use pillion_companion::gate::HELD;
 use pillion_testkit::{IdleProcess, SOON};
+use pillion_view::decision::HELD;
 use serde_json::{Value, json};
 
 use super::round::{Answer, Choice};
