@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pillion_discovery::regular_file;
+use pillion_text::Text;
+use pillion_text::hunks::{self, Hunk};
 use serde::{Deserialize, Serialize};
 
 use crate::exact;
@@ -89,6 +91,15 @@ impl Original {
             text: Some(text),
             stamp: Some(Stamp::from(&metadata)),
         })
+    }
+
+    /// Where a text differs from it. Takes long for long texts, so it belongs on no loop.
+    pub fn differences(&mut self, text: &str) -> Vec<Hunk> {
+        let is_there = self.text.is_some();
+        let original = Text::new(self.text.take().unwrap_or_default());
+        let hunks = hunks::between(&original, &Text::new(text));
+        self.text = is_there.then(|| original.into_bytes());
+        hunks
     }
 
     /// Whether [`read`](Self::read) would succeed, at the price of one byte. Returns no text that a

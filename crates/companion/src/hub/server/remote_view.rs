@@ -61,8 +61,8 @@ impl Editor for RemoteView {
         }
     }
 
-    /// Others that join later may want all of it.
+    /// Views that join later may want it. Each compares it itself, as far as it wants that.
     fn compares(&self) -> Compares {
-        Compares::Hunks
+        Compares::Text
     }
 }

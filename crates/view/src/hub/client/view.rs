@@ -9,7 +9,7 @@ use pillion_protocol::File;
 
 use super::proposals::Proposals;
 use crate::decision::Ruling;
-use crate::editor::{CloseReason, Editor, EditorEvent, Reply, Report};
+use crate::editor::{CloseReason, Compares, Editor, EditorEvent, Reply, Report};
 use crate::hub::link::Link;
 use crate::hub::wire::{FromHub, FromView};
 use crate::options::Options;
@@ -70,6 +70,14 @@ impl View {
     /// The front end itself: it is served elsewhere.
     pub(crate) fn take_editor(&self) -> Option<Box<dyn Editor>> {
         lock(&self.editor).take()
+    }
+
+    /// Returns true if it wants to know where proposals differ from the file. That takes long for long texts, which is why
+    /// the thread of the connection finds it.
+    fn wants_hunks(&self) -> bool {
+        let editor = lock(&self.editor);
+        let compares = editor.as_ref().map(|editor| editor.compares());
+        compares == Some(Compares::Hunks)
     }
 
     /// Ctrl-C was pressed. Whether that ends it.
@@ -155,6 +163,9 @@ impl View {
     pub(crate) fn received(self: &Arc<Self>, message: FromHub, link: &ToHub) {
         let event = match message {
             FromHub::Open { request, mut diff } => {
+                if self.wants_hunks() {
+                    diff.hunks = diff.original.differences(&diff.proposed);
+                }
                 diff.id = self.state().proposals.open(diff.id);
                 let shown = self.opened(diff.id, link.reply(request));
                 EditorEvent::Open(*diff, shown)
