@@ -241,8 +241,8 @@ async fn prepare(
     };
     let tokens = Tokens::generate()?;
     let control_token = random_token()?;
-    let predecessor = succession::predecessor(options.environment.clone(), options.roots.clone());
-    let listening = async { succession::listen(predecessor.await, tokens).await };
+    let inheritance = succession::inheritance(options.environment.clone(), options.roots.clone());
+    let listening = async { succession::listen(inheritance.await, tokens).await };
     let (listener, port, tokens) = tokio::select! {
         biased;
         listening = listening => listening.map_err(system("listen on loopback"))?,
