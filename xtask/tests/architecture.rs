@@ -112,7 +112,6 @@ fn arrows_between_crates_point_one_way() {
             // A macro names its own module, too.
             let is_above = level(used).is_none_or(|level| level > own);
             assert!(!is_above, "{name} uses {used}");
-            // What agents say, and on which port, is the hub's alone.
             let is_view = ["review", "lsp", "kakoune"].contains(&name);
             assert!(!is_view || used != "companion", "{name} uses {used}");
         }
@@ -145,18 +144,13 @@ fn state_machines_know_no_sockets_and_no_clock() {
         "hyper",
         "http::",
     ];
-    for machine in [
-        "context.rs",
-        "diffs/steps.rs",
-        "diffs.rs",
-        "gate.rs",
-        "hub/workspaces.rs",
-        "sessions.rs",
-        "views/audience.rs",
-    ] {
-        let path = format!("crates/companion/src/{machine}");
-        let source = sources().into_iter().find(|source| source.path == path);
-        let source = source.unwrap();
+    let machines = "context diffs/steps diffs gate hub/workspaces sessions views/audience";
+    for machine in machines.split(' ') {
+        let path = format!("crates/companion/src/{machine}.rs");
+        let source = sources()
+            .into_iter()
+            .find(|source| source.path == path)
+            .unwrap();
         let code = source.code();
         for word in words {
             assert!(!code.contains(word), "{path} says {word}");
@@ -502,11 +496,8 @@ fn the_vim_plugin_puts_no_command_together_from_text() {
             let is_comment = line.trim_start().starts_with(['#', '"']);
             let runs = line.split_whitespace().any(|word| word == "execute");
             let is_own = own.iter().any(|words| line.contains(words));
-            assert!(
-                is_comment || !runs || is_own,
-                "{path}:{}: {line}",
-                number + 1
-            );
+            let number = number + 1;
+            assert!(is_comment || !runs || is_own, "{path}:{number}: {line}");
         }
     }
 }

@@ -101,7 +101,11 @@ impl Review {
     fn signal(&self, signal: rustix::process::Signal) {
         let listed = self.sandbox.run(["list", "--json"]).expect(0);
         let listed: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
-        let pid = listed[0]["pid"].as_i64().unwrap().try_into().unwrap();
+        let pid = listed[0]["views"][0]["pid"]
+            .as_i64()
+            .unwrap()
+            .try_into()
+            .unwrap();
         let pid = rustix::process::Pid::from_raw(pid).unwrap();
         rustix::process::kill_process(pid, signal).unwrap();
     }
