@@ -20,6 +20,7 @@ use pillion_companion::{
     Status, hub, now_ms,
 };
 use pillion_discovery::Environment;
+use pillion_discovery::version::Mismatch;
 use pillion_protocol::IdeInfo;
 use pillion_system::{Worker, process, spawn};
 
@@ -82,6 +83,8 @@ struct Bridge {
     /// The pane for proposals, while there is one or about to be.
     review: Option<Review>,
     warned: Vec<String>,
+    /// What the person is told about the hub's version, as soon as a client can show it.
+    mismatch: Option<Mismatch>,
     /// True if the loop is to end.
     is_over: bool,
 }
@@ -145,6 +148,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         keeping: 0,
         review: None,
         warned: Vec::new(),
+        mismatch: companion.mismatch(),
         is_over: false,
     };
     bridge.put_status(&Status::default());
@@ -302,6 +306,9 @@ impl Bridge {
             self.handle.report_context(files, None);
         }
         self.clients.reported(report);
+        if let Some(mismatch) = self.mismatch.take() {
+            self.show_message(&mismatch.to_string());
+        }
         self.refresh_roots();
     }
 

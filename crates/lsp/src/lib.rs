@@ -47,4 +47,6 @@ pub struct Options {
     pub editor: Option<String>,
     /// The program that opens a file in the editor, if the editor cannot by itself.
     pub open_with: Option<String>,
+    /// True if agents are to show their changes themselves.
+    pub no_diffs: bool,
 }

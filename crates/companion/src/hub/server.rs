@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 use std::{fmt, process, thread};
 
 use pillion_discovery::hub_socket::{self, HubSocket};
+use pillion_discovery::version::VERSION;
 use pillion_discovery::{Environment, FileError};
 use pillion_system::spawn;
 
 use self::remote_view::RemoteView;
 use super::link::Link;
-use super::wire::{Attach, Attached, FromHub, Refused, RefusedKind, VERSION};
+use super::wire::{Attach, Attached, FromHub, Refused, RefusedKind};
 use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
 use crate::companion::{Companion, Handle, Options, StartError};
 use crate::editor::{Reply, Report};

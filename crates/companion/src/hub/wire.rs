@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use pillion_discovery::Environment;
+use pillion_discovery::version::VERSION;
 use pillion_protocol::{File, IdeInfo, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,9 +14,6 @@ use crate::editor::{CloseReason, Diff, DiffId, ProposalKey, Shows, Status};
 use crate::exact;
 use crate::gate::Decide;
 use crate::lost::LostOutcome;
-
-/// The version of this program. Another one's hub is used all the same as long as both understand each other.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a front end says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
