@@ -7,10 +7,10 @@ use pillion_discovery::real_path;
 use pillion_protocol::{Decision, Dialect};
 use pillion_text::fingerprint;
 
-use crate::control::on_disk::OnDisk;
-use crate::gate::{Decide, Doubt, Weighed, weigh, weigh_blind};
+use crate::control::on_disk::{OnDisk, Opened};
+use crate::gate::{Doubt, Weighed, weigh, weigh_blind};
 use crate::line_endings;
-use crate::original::{Original, Stamp};
+use pillion_view::{Decide, Original, Stamp};
 
 /// What has to be known of an acceptance to weigh it.
 #[derive(Debug, Clone)]
@@ -26,9 +26,7 @@ pub(crate) struct Acceptance {
     /// As the agent wrote it.
     pub(crate) as_written: Arc<String>,
     /// What the file was when it was proposed, once that was checked.
-    pub(crate) opened: Option<OnDisk>,
-    /// Fingerprint of its bytes then, if they were read.
-    pub(crate) opened_text: Option<String>,
+    pub(crate) opened: Option<Opened>,
     /// Acceptances for the same file, and what the file was then.
     pub(crate) unwritten: Vec<(Option<Stamp>, Dialect)>,
 }
@@ -58,7 +56,8 @@ impl Acceptance {
                 .map(|bytes| line_endings::adapt(bytes, &self.as_written).original),
             false => bytes.clone(),
         };
-        let has_changed = self.has_changed(&on_disk, bytes.as_deref());
+        let opened = self.opened.as_ref();
+        let has_changed = opened.is_some_and(|it| it.has_changed(&on_disk, bytes.as_deref()));
         // Written since, or not: a file that is as it was then does not have that text yet.
         let mut unwritten = self.unwritten.iter().rev();
         let unwritten = unwritten.find(|(stamp, _)| *stamp == on_disk.stamp);
@@ -78,16 +77,6 @@ impl Acceptance {
             unwritten: unwritten.map(|(_, agent)| *agent),
         });
         Finding::new(doubts, accepted, Some(on_disk))
-    }
-
-    /// Returns true if the file is another one than when it was proposed. One that was written again with the same bytes
-    /// is not.
-    fn has_changed(&self, on_disk: &OnDisk, bytes: Option<&[u8]>) -> bool {
-        let Some(opened) = self.opened.as_ref().filter(|opened| *opened != on_disk) else {
-            return false;
-        };
-        let is_same_text = bytes.is_some() && self.opened_text == Some(fingerprint::of(bytes));
-        opened.leads_to != on_disk.leads_to || !is_same_text
     }
 
     /// If the disk does not answer: what is doubted without a look at the file.

@@ -12,13 +12,12 @@ use crate::acceptance::Acceptance;
 use crate::agents;
 use crate::diffs::TargetCheck;
 use crate::disk::{CHECK_TIMEOUT, Lane};
-use crate::editor::{Compares, Reply};
+use crate::event::ViewId;
 use crate::event::{Event, Events};
-use crate::gate::Ruling;
 use crate::target::Target;
 use crate::turns::AcceptedText;
-use crate::views::ViewId;
 use crate::written::{Accepted, Found};
+use pillion_view::{Compares, Reply, Ruling};
 
 /// How many checks of one agent may be in progress.
 const MAX_CHECKS: usize = 16;
@@ -146,8 +145,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     use super::*;
-    use crate::editor::DiffId;
-    use crate::original::Original;
+    use pillion_view::{DiffId, Original};
 
     fn wanted(id: u64, agent: Dialect, file_path: &str) -> TargetCheck {
         TargetCheck {

@@ -2,23 +2,21 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, mpsc as std_mpsc};
+use std::sync::mpsc as std_mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use std::{fmt, io, process, thread};
+use std::{io, process, thread};
 
-use pillion_discovery::tokens::{RandomError, random_token};
-use pillion_discovery::{Announcement, Environment, Seat, Tokens, kept_text};
-use pillion_protocol::discovery::RootError;
-use pillion_protocol::{Dialect, File, IdeInfo, Token};
-use pillion_system::{Signal, Signals};
+use pillion_discovery::tokens::random_token;
+use pillion_discovery::{Announcement, Seat, Tokens, kept_text};
+use pillion_protocol::Token;
+use pillion_system::Signals;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::editor::{Editor, Reply, Report, Shows};
 use crate::endpoint::{self, Guard};
+use crate::event::ViewId;
 use crate::event::{Event, Events, NewView};
-use crate::gate::{Decide, Ruling};
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Unanswered};
 use crate::mcp::Mcp;
@@ -26,59 +24,51 @@ use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
 use crate::speaker::Origin;
 use crate::succession;
-use crate::views::{ViewId, Views};
+use crate::views::Views;
+use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
 
 /// How long connections may take to end when the companion stops: an agent may read slowly.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// What a companion needs to know of a front end.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The variables that determine where discovery files go.
-    pub environment: Environment,
-    /// The editor's process: agents look for it, or for one of its ancestors (C2.3).
-    pub editor_pid: u32,
-    /// Who the editor is.
-    pub ide: IdeInfo,
-    /// The workspace roots, absolute.
-    pub roots: Vec<PathBuf>,
-    /// When it is shown proposals.
-    pub shows: Shows,
+/// Starts a companion of this process alone: where there can be no hub.
+///
+/// # Errors
+/// As [`Companion::start`].
+pub fn start_own(
+    options: Options,
+    editor: Box<dyn Editor>,
+) -> Result<Box<dyn OwnCompanion>, StartError> {
+    Ok(Box::new(Companion::open(options, editor, true)?))
 }
 
-/// Why a companion could not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// No port on loopback, no thread, or no signal handler.
-    #[error("cannot {what}")]
-    System {
-        /// What was tried.
-        what: &'static str,
-        /// The system's error.
-        #[source]
-        source: io::Error,
-    },
-    /// The system has no random bytes for the tokens.
-    #[error("cannot make a token")]
-    Random(#[from] RandomError),
-    /// A workspace root that no discovery file can hold.
-    #[error("cannot publish the workspace")]
-    Roots(#[from] RootError),
-    /// A signal came before it was ready.
-    #[error("received a signal before it was ready")]
-    Interrupted,
-    /// The hub could not start it: its reason.
-    #[error("{0}")]
-    Refused(String),
-}
-
-impl From<PublishError> for StartError {
-    fn from(error: PublishError) -> Self {
-        match error {
-            PublishError::Roots(error) => Self::Roots(error),
-            PublishError::System(error) => system("publish the workspace")(error),
-        }
+impl OwnCompanion for Companion {
+    fn port(&self) -> u16 {
+        self.port
     }
+
+    fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    fn handle(&self) -> Handle {
+        Self::handle(self)
+    }
+
+    fn wait(self: Box<Self>) {
+        Self::wait(*self);
+    }
+}
+
+fn unpublished(error: PublishError) -> StartError {
+    match error {
+        PublishError::Roots(error) => StartError::Roots(error),
+        PublishError::System(error) => system("publish the workspace")(error),
+    }
+}
+
+/// The way of a front end into the loop.
+fn handle_of(view: ViewId, events: Events) -> Handle {
+    Handle::new(move |report| drop(events.send(Event::Reported(view, report))))
 }
 
 /// A running companion. Dropping it stops it.
@@ -91,19 +81,6 @@ pub struct Companion {
     /// How many front ends there have been.
     views: AtomicU32,
     thread: Option<JoinHandle<()>>,
-}
-
-/// A front end's way to report to its companion. Cheap to clone; never blocks. When the
-/// companion is gone, nothing happens.
-#[derive(Clone)]
-pub struct Handle {
-    report: Arc<dyn Fn(Report) + Send + Sync>,
-}
-
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Handle")
-    }
 }
 
 impl Companion {
@@ -132,7 +109,7 @@ impl Companion {
             Ok(Ok(Started { port, files })) => Ok(Self {
                 port,
                 files,
-                handle: Handle::of(ViewId::FIRST, events.clone()),
+                handle: handle_of(ViewId::FIRST, events.clone()),
                 events,
                 views: AtomicU32::new(1),
                 thread: Some(thread),
@@ -167,7 +144,7 @@ impl Companion {
             editor,
             published,
         }));
-        Handle::of(id, self.events.clone())
+        handle_of(id, self.events.clone())
     }
 
     /// Stops, whatever front ends there are. Returns before it has stopped.
@@ -202,73 +179,6 @@ impl Drop for Companion {
     fn drop(&mut self) {
         self.stop();
         self.join();
-    }
-}
-
-impl Handle {
-    /// One that hands each report to `report`, which returns at once.
-    pub(crate) fn new(report: impl Fn(Report) + Send + Sync + 'static) -> Self {
-        let report = Arc::new(report);
-        Self { report }
-    }
-
-    fn of(view: ViewId, events: Events) -> Self {
-        Self::new(move |report| drop(events.send(Event::Reported(view, report))))
-    }
-
-    /// Reports something.
-    pub fn report(&self, report: Report) {
-        (self.report)(report);
-    }
-
-    /// Reports the open files and what is focused: the whole list (C4.2).
-    pub fn report_context(&self, files: Vec<File>, is_trusted: Option<bool>) {
-        self.report(Report::Context { files, is_trusted });
-    }
-
-    /// The person decided about a proposal: the [gate](crate::gate) rules whether that counts. The view stays until it
-    /// has answered. A decision that is taken before the front end leaves is carried out.
-    pub fn decide(&self, decide: Decide, ruling: Reply<Ruling>) {
-        self.report(Report::Decide(Box::new(decide), ruling));
-    }
-
-    /// One file was saved, by the person or by an agent: only the person's are the focus.
-    pub fn saved(&self, file: File) {
-        self.report(Report::Saved(file));
-    }
-
-    /// The person points agents to a file, or to its lines from the first to the last, from 0. `reply`
-    /// gets the agent whose prompt names it now; none if no agent that is connected knows mentions.
-    pub fn mention(&self, path: PathBuf, lines: Option<(u32, u32)>, reply: Reply<Option<Dialect>>) {
-        self.report(Report::Mention { path, lines, reply });
-    }
-
-    /// The editor's workspace roots changed (C2.5).
-    pub fn change_roots(&self, roots: Vec<PathBuf>) {
-        self.report(Report::Roots(roots));
-    }
-
-    /// The editor's process is another one now: agents find the companion by it, and by its ancestors.
-    pub fn change_editor(&self, pid: u32) {
-        self.report(Report::Editor(pid));
-    }
-
-    /// The front end leaves; it gets [`EditorEvent::Stopped`](crate::EditorEvent::Stopped). The companion stops with the
-    /// last one, and pending diffs count as rejected then (C5.7).
-    pub fn leave(&self) {
-        self.report(Report::Leave);
-    }
-}
-
-/// The signals, if this is the whole program.
-pub(crate) struct ProgramSignals(Option<Signals>);
-
-impl ProgramSignals {
-    pub(crate) async fn next(&mut self) -> Signal {
-        match &mut self.0 {
-            Some(signals) => signals.next().await,
-            None => std::future::pending().await,
-        }
     }
 }
 
@@ -312,7 +222,7 @@ struct Prepared {
     port: u16,
     tokens: Tokens,
     control_token: Token,
-    signals: ProgramSignals,
+    signals: Signals,
     presence: Presence,
     losses: Losses,
     origin: Origin,
@@ -325,12 +235,14 @@ async fn prepare(
     events: Events,
 ) -> Result<Prepared, StartError> {
     // First of all: a signal after publishing must find its handler.
-    let signals = is_program.then(Signals::install).transpose();
-    let mut signals = ProgramSignals(signals.map_err(system("catch signals"))?);
+    let mut signals = match is_program {
+        true => Signals::install().map_err(system("catch signals"))?,
+        false => Signals::none(),
+    };
     let tokens = Tokens::generate()?;
     let control_token = random_token()?;
-    let predecessor = succession::predecessor(options.environment.clone(), options.roots.clone());
-    let listening = async { succession::listen(predecessor.await, tokens).await };
+    let inheritance = succession::inheritance(options.environment.clone(), options.roots.clone());
+    let listening = async { succession::listen(inheritance.await, tokens).await };
     let (listener, port, tokens) = tokio::select! {
         biased;
         listening = listening => listening.map_err(system("listen on loopback"))?,
@@ -355,7 +267,7 @@ async fn prepare(
     let publishing = Presence::publish(vec![seat], announcement, control_token.clone(), events);
     let presence = tokio::select! {
         biased;
-        presence = publishing => presence?,
+        presence = publishing => presence.map_err(unpublished)?,
         // Ctrl-C does not wait for a disk.
         _ = signals.next() => return Err(StartError::Interrupted),
     };

@@ -10,29 +10,15 @@ use std::path::PathBuf;
 use pillion_protocol::{File, Range, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::gate::Told;
 pub use client::{Client, ClientError};
 pub use diff_ref::DiffRef;
-
-/// The header that identifies a [`Viewer`].
-pub(crate) const VIEWER_HEADER: &str = "pillion-viewer";
+use pillion_view::Told;
 
 /// The header with the id of the process that a command runs in.
 pub(crate) const PROCESS_HEADER: &str = "pillion-process";
 
 /// The header with the names of the agents whose variables are in a command's environment.
 pub(crate) const COMMANDING_HEADER: &str = "pillion-commanded-by";
-
-/// Who reviews and decides: on Unix the session of the terminal that a command runs in. What one
-/// terminal was shown says nothing about what the user of another one has read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Viewer(pub u32);
-
-impl Viewer {
-    /// Output that is discarded: a text written to it does not count as shown. No session
-    /// has this number.
-    pub const UNKNOWN: Self = Self(u32::MAX);
-}
 
 /// A file that is in focus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,12 +130,14 @@ pub struct DiffText {
 pub struct Settle {
     /// Which diff.
     pub id: u64,
-    /// Which revision of it; without one, the one that the viewer was shown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub revision: Option<u32>,
+    /// Which revision of it: the one that the person has seen.
+    pub revision: u32,
     /// Accepting without a content means what stands in the view.
     #[serde(flatten)]
     pub verdict: Verdict,
+    /// Accept although the file has changed since the proposal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub despite_change: bool,
 }
 
 /// What became of a decision that stands.
@@ -158,8 +146,6 @@ pub struct Settle {
 pub struct Settled {
     /// The accepted text contains edits made in the view.
     pub edited: bool,
-    /// The file is another one than when the diff was shown.
-    pub file_changed: bool,
     /// What becomes of the notes, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<Told>,
@@ -176,7 +162,7 @@ pub enum DiffError {
         id: u64,
     },
     /// The revision that was named is not the one that is shown.
-    #[error("diff {id} is at {id}.{current}, not {id}.{named}")]
+    #[error("{}diff {id} is at {id}.{current}, not {id}.{named}", replaced(*named < *current))]
     OtherRevision {
         /// The diff.
         id: u64,
@@ -185,25 +171,13 @@ pub enum DiffError {
         /// What is shown.
         current: u32,
     },
-    /// No revision was named, and this one the viewer has not been shown.
-    #[error("{}", unseen(*id, *current, *seen))]
-    Unseen {
-        /// The diff.
-        id: u64,
-        /// What would be accepted.
-        current: u32,
-        /// What the viewer was shown last.
-        seen: Option<u32>,
-    },
-    /// No revision was named, and the file is another one than when the viewer was shown the diff.
-    #[error(
-        "the file of diff {id} changed on disk since {id}.{current} was proposed or shown to you"
-    )]
+    /// The file is another one than when the agent proposed.
+    #[error("the file of diff {id} changed on disk since {id}.{revision} was proposed")]
     FileChanged {
         /// The diff.
         id: u64,
         /// The revision that is shown.
-        current: u32,
+        revision: u32,
     },
     /// A process of an agent's asked for it.
     #[error("this command was started by {agent}, which is connected: it does not speak for you")]
@@ -219,11 +193,9 @@ pub enum DiffError {
     },
 }
 
-fn unseen(id: u64, current: u32, seen: Option<u32>) -> String {
-    match seen {
-        Some(seen) => format!(
-            "the agent has changed its proposal: diff {id} is at {id}.{current}, and you were shown {id}.{seen}"
-        ),
-        None => format!("you have not viewed diff {id}.{current} in this terminal"),
+fn replaced(is_older: bool) -> &'static str {
+    match is_older {
+        true => "a newer proposal has arrived: ",
+        false => "",
     }
 }

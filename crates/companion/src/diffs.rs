@@ -5,7 +5,6 @@
 
 mod entries;
 mod outcomes;
-mod seen;
 mod steps;
 
 #[cfg(test)]
@@ -19,19 +18,16 @@ use std::time::{Duration, Instant};
 use pillion_protocol::{Dialect, Note, Verdict};
 
 use self::entries::Entries;
-use self::seen::{Seen, Shown};
 use crate::acceptance::Acceptance;
-use crate::control::on_disk::OnDisk;
-use crate::control::{DiffError, DiffRef, Viewer};
-use crate::editor::{CloseReason, Diff, DiffId};
+use crate::control::on_disk::{Looked, OnDisk, Opened};
+use crate::control::{DiffError, DiffRef};
 use crate::feedback::Remark;
-use crate::gate::{Decide, Told};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::{Delivery, Tab};
-use crate::pending::{ProposalKey, Stale};
 use crate::sessions::SessionId;
 use crate::written::Accepted;
+use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, Stale, Told};
 
 /// How long the editor may take to open or close a view.
 pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);
@@ -71,13 +67,9 @@ struct Entry<C> {
     /// True if the editor knows it, in this revision or an earlier one.
     is_in_editor: bool,
     /// What the file was when the agent proposed this revision, once it was checked.
-    opened: Option<OnDisk>,
-    /// Fingerprint of its bytes then, if they were read.
-    opened_text: Option<String>,
+    opened: Option<Opened>,
     /// What the file was when somebody decided about it last.
     decided: Option<OnDisk>,
-    /// Which texts of it users of commands were shown.
-    seen: Seen,
     /// What the person who is deciding has to say to the agent.
     notes: Vec<Note>,
     state: State<C>,
@@ -168,18 +160,12 @@ pub(crate) struct TargetCheck {
 /// A decision of a command.
 #[derive(Debug)]
 pub(crate) struct SettleRequest {
-    pub(crate) diff: DiffRef,
-    pub(crate) viewer: Viewer,
+    pub(crate) key: ProposalKey,
     pub(crate) verdict: Verdict,
+    /// Accept although the file has changed.
+    pub(crate) despite_change: bool,
     /// Nothing if the disk did not answer.
-    pub(crate) on_disk: Option<OnDisk>,
-}
-
-/// A decision may stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Admitted {
-    /// True if the file is another one than when the diff was shown.
-    pub(crate) file_changed: bool,
+    pub(crate) looked: Option<Looked>,
 }
 
 /// What the loop is to do.
@@ -223,6 +209,8 @@ pub(crate) struct PendingDiff {
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
     pub(crate) proposed: Arc<String>,
+    /// What its file was when the agent proposed.
+    pub(crate) opened: Option<Opened>,
 }
 
 impl<C> Default for Diffs<C> {
@@ -251,29 +239,17 @@ impl<C> Diffs<C> {
         self.named(named).map(Entry::pending)
     }
 
-    /// A user of commands was given the text of a proposal. Nothing is `on_disk` if the disk did not answer.
-    pub(crate) fn handed_out(
-        &mut self,
-        ProposalKey { id, revision }: ProposalKey,
-        viewer: Viewer,
-        on_disk: Option<OnDisk>,
-    ) {
-        if let Some(entry) = self.entries.get_mut(id) {
-            entry.seen.note(viewer, Shown { revision, on_disk });
+    /// Whether a decision by command may stand: it is about what is proposed now, and whoever accepts it knows what
+    /// becomes of the file.
+    pub(crate) fn judge(&self, request: &SettleRequest) -> Result<(), DiffError> {
+        let ProposalKey { id, revision } = request.key;
+        let id = id.0;
+        self.named(DiffRef::exactly(id, revision))?;
+        let has_changed = request.looked.as_ref().is_some_and(|it| it.has_changed);
+        if has_changed && !request.despite_change && !request.verdict.is_rejection() {
+            return Err(DiffError::FileChanged { id, revision });
         }
-    }
-
-    /// Whether a decision by command may stand. Only what its user has seen is accepted.
-    pub(crate) fn judge(&self, request: &SettleRequest) -> Result<Admitted, DiffError> {
-        let entry = self.named(request.diff)?;
-        if request.verdict.is_rejection() {
-            let file_changed = false;
-            return Ok(Admitted { file_changed });
-        }
-        let now = request.on_disk.as_ref();
-        let (diff, viewer, opened) = (request.diff, request.viewer, entry.opened.as_ref());
-        let seen = &entry.seen;
-        seen.judge(diff, entry.key.revision, viewer, opened, now)
+        Ok(())
     }
 
     /// Whether a decision about this proposal is about one that is there.
@@ -304,7 +280,7 @@ impl<C> Diffs<C> {
             return None;
         }
         let proposed = &entry.proposal.proposed;
-        let leads_to = entry.opened.as_ref().map(|opened| &opened.leads_to);
+        let leads_to = entry.opened.as_ref().map(|opened| &opened.on_disk.leads_to);
         // An agent knows what it was answered itself.
         let is_others = |accepted: &&Unwritten| {
             Some(&accepted.on_disk.leads_to) == leads_to
@@ -321,7 +297,6 @@ impl<C> Diffs<C> {
                 .as_ref()
                 .map_or_else(|| Arc::clone(proposed), Arc::clone),
             opened: entry.opened.clone(),
-            opened_text: entry.opened_text.clone(),
             unwritten: unwritten
                 .map(|accepted| (accepted.on_disk.stamp.clone(), accepted.agent))
                 .collect(),
@@ -359,11 +334,14 @@ impl<C> Diffs<C> {
     }
 
     fn named(&self, named: DiffRef) -> Result<&Entry<C>, DiffError> {
-        let DiffRef { id, .. } = named;
+        let DiffRef { id, revision } = named;
         let entry = self.entries.get(DiffId(id));
         let entry = entry.ok_or(DiffError::NotPending { id })?;
+        let current = entry.key.revision;
         // Said also of one that is just being opened: that is what took its place.
-        seen::is_current(named, entry.key.revision)?;
+        if let Some(named) = revision.filter(|named| *named != current) {
+            return Err(DiffError::OtherRevision { id, named, current });
+        }
         if !entry.state.is_pending() {
             return Err(DiffError::NotPending { id });
         }
@@ -389,6 +367,7 @@ impl<C> Entry<C> {
             agent: self.proposal.agent,
             file_path: self.proposal.file_path.clone(),
             proposed: Arc::clone(&self.proposal.proposed),
+            opened: self.opened.clone(),
         }
     }
 

@@ -9,18 +9,22 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::acceptance::Finding;
-use crate::companion::Options;
-use crate::control::on_disk::OnDisk;
-use crate::control::{CompanionStatus, DiffError, DiffRef, Viewer};
-use crate::diffs::{Admitted, Answer, PendingDiff, SettleRequest};
-use crate::editor::{DiffId, Editor, Reply, Report};
-use crate::gate::{Decide, Ruling};
-use crate::pending::ProposalKey;
+use crate::control::{CompanionStatus, DiffError, DiffRef};
+use crate::diffs::{Answer, PendingDiff, SettleRequest};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
-use crate::views::ViewId;
 use crate::written::Found;
+use pillion_view::{Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
+
+/// One of the front ends of a companion. Never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ViewId(pub(crate) u32);
+
+impl ViewId {
+    /// The one that a companion starts with.
+    pub(crate) const FIRST: Self = Self(0);
+}
 
 /// The way into the loop, for everything that runs beside it.
 pub(crate) type Events = mpsc::UnboundedSender<Event>;
@@ -121,12 +125,10 @@ pub(crate) enum Command {
         proposal: ProposalKey,
         answer: oneshot::Sender<Option<String>>,
     },
-    /// A viewer was given the text of a proposal, when its file was this, if the disk answered.
-    HandedOut(ProposalKey, Viewer, Option<OnDisk>),
     /// Whether a decision is valid is answered at once; its result, once the editor has answered.
     Settle {
         request: SettleRequest,
-        admitted: oneshot::Sender<Result<Admitted, DiffError>>,
+        admitted: oneshot::Sender<Result<(), DiffError>>,
         caller: Caller,
     },
     /// Answered when it was sent to agents, or would have been.

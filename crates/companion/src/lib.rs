@@ -1,8 +1,8 @@
-//! The companion: the server that agents talk to, between them and a front end that it knows only
-//! as an [`Editor`].
+//! The companion: the server that agents talk to, between them and views that it knows only
+//! as an [`Editor`](pillion_view::Editor).
 //!
 //! Agents come in through the endpoint, which alone knows HTTP, and MCP, which knows no
-//! transport. Front ends come in through a [`Handle`], commands through [`control`]. All of it becomes
+//! transport. Views come in through a [`Handle`](pillion_view::Handle), commands through [`control`]. All of it becomes
 //! one kind of event, and one loop handles them in order, with state machines that know neither
 //! sockets nor clocks.
 
@@ -10,26 +10,22 @@ mod acceptance;
 mod agents;
 mod asking;
 mod checks;
-mod clock;
 mod companion;
 mod context;
 pub mod control;
 mod diffs;
 mod disk;
-mod editor;
 mod endpoint;
 mod event;
-mod exact;
 mod feedback;
 pub mod gate;
+#[cfg(unix)]
 pub mod hub;
 mod line_endings;
 mod lost;
 mod main_loop;
 mod mcp;
-mod original;
 mod outbox;
-mod pending;
 mod presence;
 mod questions;
 mod request_id;
@@ -42,11 +38,4 @@ mod views;
 mod wire;
 mod written;
 
-pub use clock::now_ms;
-pub use companion::{Companion, Handle, Options, StartError};
-pub use editor::{
-    CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, Reply, Report, Shows, Status,
-};
-pub use lost::{Loss, LostOutcome, LostText};
-pub use original::{Original, OriginalError, Stamp};
-pub use pending::{Pending, ProposalKey, Proposed, Stale};
+pub use companion::{Companion, start_own};

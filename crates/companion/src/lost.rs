@@ -12,12 +12,11 @@ use std::time::Duration;
 
 use pillion_discovery::kept_text;
 use pillion_protocol::{Dialect, Outcome};
-use serde::{Deserialize, Serialize};
+use pillion_view::{Loss, LostOutcome, LostText};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::disk::{CHECK_TIMEOUT, Lane};
-use crate::exact;
 use crate::outbox::Delivery;
 use crate::target::check;
 
@@ -36,81 +35,6 @@ pub(crate) struct Lost {
     /// True if nobody else has it: it differs from what the agent proposed, or has written.
     pub(crate) is_kept: bool,
     pub(crate) how: Loss,
-}
-
-/// Why no agent takes a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Loss {
-    /// It was accepted, and the agent never received it.
-    Undelivered,
-    /// The person was editing it when the person answered in the agent's own window, and the agent
-    /// takes only answers from there.
-    Unused,
-    /// The person wrote it in one view, and decided in another.
-    DecidedElsewhere,
-    /// The agent has received it, and has not written the file.
-    Unwritten,
-    /// The agent has received it, and the file has something else.
-    Different,
-}
-
-/// An accepted text that never reached its agent, for the person who accepted it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LostOutcome {
-    /// Whose proposal it was.
-    pub agent: Dialect,
-    /// Why it does not have it.
-    pub how: Loss,
-    /// The file that was not written, as the agent spells it.
-    #[serde(with = "exact::path")]
-    pub path: PathBuf,
-    /// What became of the text.
-    pub text: LostText,
-}
-
-/// One sentence, what matters most first: editors cut what is long.
-impl fmt::Display for LostOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (agent, path) = (self.agent.display_name(), self.path.display());
-        let (why, it) = match self.how {
-            Loss::Undelivered => ("never received what you accepted for", "never received it"),
-            Loss::Unused => ("does not use your edits of", "does not use it"),
-            Loss::DecidedElsewhere => (
-                "has your decision from another view about",
-                "has your decision from another view",
-            ),
-            Loss::Unwritten => ("did not write what you accepted for", "did not write it"),
-            Loss::Different => (
-                "did not write exactly what you accepted for",
-                "wrote something else",
-            ),
-        };
-        match &self.text {
-            LostText::AsProposed => write!(f, "nothing was written: {agent} {why} {path}"),
-            LostText::Kept(file) => write!(
-                f,
-                "your text is kept in {}: {agent} {why} {path}",
-                file.display()
-            ),
-            LostText::NotKept(error) => write!(
-                f,
-                "your text for {path} is lost: {agent} {it}, and it could not be saved: {error}"
-            ),
-        }
-    }
-}
-
-/// What became of a text that never reached its agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum LostText {
-    /// The agent had proposed just this: the person loses nothing of theirs.
-    AsProposed,
-    /// The person had edited it. It is in this private file, which is theirs.
-    Kept(#[serde(with = "exact::path")] PathBuf),
-    /// The person had edited it, and no file could be written, for this reason.
-    NotKept(String),
 }
 
 /// The ways to two disks: one that hangs does not keep the other from being used.

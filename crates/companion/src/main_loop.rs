@@ -13,21 +13,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, File, IdeContext, Outcome};
-use pillion_system::{Signal, memory};
+use pillion_system::{Signal, Signals, memory};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::asking::Asking;
 use crate::checks::FileChecks;
-use crate::companion::ProgramSignals;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
-use crate::editor::{Compares, Status};
 use crate::event::{Caller, Event, Events};
 use crate::feedback::{Feedback, Remark};
-use crate::gate::{Gate, Told};
-use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
+use crate::gate::Gate;
+use crate::lost::{KEPT_WITHIN, Losses, Lost};
 use crate::outbox::{Delivery, Mention};
-use crate::pending::{ProposalKey, Proposed};
 use crate::presence::Presence;
 use crate::questions::Questions;
 use crate::sessions::{SessionId, Sessions};
@@ -35,6 +32,7 @@ use crate::target;
 use crate::turns::Turns;
 use crate::views::Views;
 use crate::written::Written;
+use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Told};
 
 /// How often what agents have read by now is forgotten, while there is such.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
@@ -136,7 +134,7 @@ impl MainLoop {
     pub(crate) async fn run(
         mut self,
         mut inbox: mpsc::UnboundedReceiver<Event>,
-        mut signals: ProgramSignals,
+        mut signals: Signals,
     ) -> Unanswered {
         self.report_status();
         let ending = 'running: loop {
@@ -440,30 +438,6 @@ impl MainLoop {
                 tokio::time::sleep(MENTION_DELAY).await;
                 outbox.push_mention(mention);
             });
-        }
-    }
-
-    /// Tells the editor which agents listen, if that changed.
-    fn report_agents(&mut self) {
-        if self.sessions.connected() != self.connected {
-            self.report_status();
-        }
-    }
-
-    fn report_status(&mut self) {
-        self.connected = self.sessions.connected();
-        let status = self.front_end_status();
-        self.views.send_status(&status);
-    }
-
-    fn front_end_status(&self) -> Status {
-        let listening = self.sessions.listening();
-        Status {
-            asking: self.asking.notes(&listening),
-            unasked: self.asking.unasked(&listening),
-            agents: self.connected.clone(),
-            context: (*self.context.current()).clone(),
-            warnings: self.presence.warnings().to_vec(),
         }
     }
 

@@ -24,9 +24,9 @@ use tokio::time::timeout;
 
 pub(crate) use self::orders::Order;
 use self::orders::Orders;
-use crate::clock::now_ms;
-use crate::editor::Reply;
 use crate::event::{Event, Events};
+use pillion_system::now_ms;
+use pillion_view::Reply;
 
 /// How long the disk may take for the first files.
 const PUBLISH_TIMEOUT: Duration = Duration::from_secs(10);

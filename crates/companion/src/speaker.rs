@@ -84,7 +84,9 @@ pub(crate) fn agent_behind(
     judge(
         &speaking.into_iter().flat_map(lineage).collect::<Vec<_>>(),
         &agents,
-        &[std::process::id(), origin.editor_pid].map(lineage).concat(),
+        &[std::process::id(), origin.editor_pid]
+            .map(lineage)
+            .concat(),
         &speaker.commanding,
         &origin.commanding,
     )

@@ -6,14 +6,15 @@ use std::time::Duration;
 use std::{io, thread};
 
 use pillion_discovery::handover::{self, Takeover};
-use pillion_discovery::{Environment, Predecessor, Tokens};
+use pillion_discovery::{Environment, Handover, Predecessor, Tokens};
 use pillion_protocol::Dialect;
+use pillion_system::spawn;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::clock::now_ms;
 use crate::endpoint;
+use pillion_system::now_ms;
 
 /// How long the disk may take for the record of a predecessor.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(1);
@@ -28,25 +29,57 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often that is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
+/// What a companion takes over.
+#[derive(Debug)]
+pub(crate) struct Inheritance {
+    predecessor: Predecessor,
+    /// Its own record of that, from the first moment on: if it is killed while it starts, the next one finds it.
+    record: Option<Handover>,
+}
+
+impl Inheritance {
+    fn new(environment: &Environment, roots: &[PathBuf], predecessor: Predecessor) -> Self {
+        let (port, token) = (predecessor.port, predecessor.token.clone());
+        let record = Handover::record(environment, roots, port, token, now_ms());
+        let record = record
+            .inspect_err(|error| tracing::info!(%error, "cannot record what was taken over"))
+            .ok();
+        Self {
+            predecessor,
+            record,
+        }
+    }
+
+    /// It is not used. Waits for the disk.
+    fn withdraw(self) {
+        if let Some(record) = self.record {
+            record.withdraw();
+        }
+    }
+}
+
 /// Binds the predecessor's port, or a fresh one, and makes the tokens that go with it.
 ///
 /// # Errors
 /// The system's error when loopback has no port left.
 pub(crate) async fn listen(
-    predecessor: Option<Predecessor>,
+    inheritance: Option<Inheritance>,
     tokens: Tokens,
 ) -> io::Result<(TcpListener, u16, Tokens)> {
-    if let Some(predecessor) = predecessor {
-        match bind_again(&predecessor).await {
+    if let Some(inheritance) = inheritance {
+        let predecessor = &inheritance.predecessor;
+        match bind_again(predecessor).await {
             Ok((listener, port)) => {
                 tracing::info!(port, "took over the port of the previous companion");
-                let tokens = tokens.with(Dialect::ClaudeCode, predecessor.token);
+                let tokens = tokens.with(Dialect::ClaudeCode, inheritance.predecessor.token);
                 return Ok((listener, port, tokens));
             }
             // Its token goes with its port: the process that has the port now may have received the token.
             Err(error) => {
                 let port = predecessor.port;
                 tracing::info!(%error, port, "cannot take over the port of the previous companion");
+                // Without a thread it stays until this process has ended.
+                let _ = spawn("succession", || inheritance.withdraw());
             }
         }
     }
@@ -55,25 +88,30 @@ pub(crate) async fn listen(
 }
 
 /// What there is to take over. Never waits long for a disk.
-pub(crate) async fn predecessor(
+pub(crate) async fn inheritance(
     environment: Environment,
     roots: Vec<PathBuf>,
-) -> Option<Predecessor> {
+) -> Option<Inheritance> {
     let (found, finding) = oneshot::channel();
     let check = move || {
+        let inheritance = take_over(&environment, &roots);
         // Nothing listens to one that comes too late.
-        let _ = found.send(take_over(&environment, &roots));
+        if let Err(Some(unused)) = found.send(inheritance) {
+            unused.withdraw();
+        }
     };
     let thread = thread::Builder::new().name("succession".to_owned());
     thread.spawn(check).ok()?;
     timeout(RECORD_TIMEOUT, finding).await.ok()?.ok()?
 }
 
-fn take_over(environment: &Environment, roots: &[PathBuf]) -> Option<Predecessor> {
+fn take_over(environment: &Environment, roots: &[PathBuf]) -> Option<Inheritance> {
     let ended_by = Instant::now() + END_TIMEOUT;
     loop {
         match handover::take_over(environment, roots, now_ms()) {
-            Takeover::Taken(predecessor) => return Some(predecessor),
+            Takeover::Taken(predecessor) => {
+                return Some(Inheritance::new(environment, roots, predecessor));
+            }
             Takeover::Running if Instant::now() < ended_by => thread::sleep(POLL_INTERVAL),
             Takeover::Running | Takeover::Nothing => return None,
         }
@@ -103,11 +141,42 @@ mod tests {
 
     use super::*;
 
-    fn predecessor(port: u16, is_closing: bool) -> Predecessor {
-        Predecessor {
-            port,
-            token: Token::from("old".to_owned()),
-            is_closing,
+    fn predecessor(port: u16, is_closing: bool) -> Inheritance {
+        Inheritance {
+            predecessor: Predecessor {
+                port,
+                token: Token::from("old".to_owned()),
+                is_closing,
+            },
+            record: None,
+        }
+    }
+
+    /// What is there for the next companion of the same folders.
+    fn look(environment: &Environment, roots: &[PathBuf]) -> Takeover {
+        handover::take_over(environment, roots, now_ms())
+    }
+
+    #[tokio::test]
+    async fn what_is_taken_over_is_recorded_at_once_and_not_if_it_cannot_be_used() {
+        let base = tempfile::tempdir().unwrap();
+        let environment = Environment::from_pairs([("TMPDIR", base.path())]);
+        let roots = vec![PathBuf::from("/w")];
+        let (_somebody, port) = endpoint::bind(None).await.unwrap();
+        let token = Tokens::generate().unwrap().get(Dialect::Script).clone();
+        let former = Handover::record(&environment, &roots, port, token, now_ms());
+        former.unwrap().end(now_ms());
+        let inherited = inheritance(environment.clone(), roots.clone()).await;
+        // As that of a companion of this process, which starts.
+        assert!(matches!(look(&environment, &roots), Takeover::Running));
+        let (_listener, found, _) = listen(inherited, Tokens::generate().unwrap())
+            .await
+            .unwrap();
+        assert_ne!(found, port);
+        let started = Instant::now();
+        while !matches!(look(&environment, &roots), Takeover::Nothing) {
+            assert!(started.elapsed() < Duration::from_secs(60));
+            sleep(POLL_INTERVAL).await;
         }
     }
 

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_discovery::{real_path, regular_file};
-use pillion_text::hunks::{self, Hunk};
-use pillion_text::{Text, fingerprint};
+use pillion_text::fingerprint;
+use pillion_text::hunks::Hunk;
 
 use crate::line_endings::{self, Tool};
-use crate::original::{Original, OriginalError};
+use pillion_view::{Original, OriginalError};
 
 /// How long a file is tried again that another program holds: shorter than
 /// [`CHECK_TIMEOUT`](crate::disk::CHECK_TIMEOUT), so that the agent gets the reason.
@@ -87,10 +87,7 @@ impl Target {
     /// Finds where a proposal differs from the file.
     pub(crate) fn compared(mut self, proposed: &str) -> Self {
         let shown = self.proposed.as_deref().map_or(proposed, String::as_str);
-        let is_there = self.original.text.is_some();
-        let original = Text::new(self.original.text.take().unwrap_or_default());
-        self.hunks = hunks::between(&original, &Text::new(shown));
-        self.original.text = is_there.then(|| original.into_bytes());
+        self.hunks = self.original.differences(shown);
         self
     }
 }

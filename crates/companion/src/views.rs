@@ -5,13 +5,13 @@
 //! answered. No I/O: requests and their answers go through the loop.
 
 mod audience;
+mod gathered;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use pillion_discovery::Seat;
@@ -19,22 +19,12 @@ use pillion_protocol::{File, FileDiagnostics, IdeInfo};
 
 use self::audience::Audience;
 pub(crate) use self::audience::{Closed, Leftover, ShownResult};
-use crate::companion::Options;
-use crate::editor::{
-    CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, Reply, Shows, Status,
+use self::gathered::Gathered;
+use crate::event::{Event, Events, ViewId};
+use pillion_view::{
+    CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, LostOutcome, Options, ProposalKey,
+    Proposed, Reply, Shows, Stale, Status,
 };
-use crate::event::{Event, Events};
-use crate::lost::LostOutcome;
-use crate::pending::{ProposalKey, Proposed, Stale};
-
-/// One of the front ends of a companion. Never used twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct ViewId(pub(crate) u32);
-
-impl ViewId {
-    /// The one that a companion starts with.
-    pub(crate) const FIRST: Self = Self(0);
-}
 
 /// Why a proposal is shown nowhere.
 const NO_VIEW: &str = "no editor shows changes here";
@@ -256,16 +246,9 @@ impl Views {
         uri: Option<&str>,
         found: Reply<Vec<FileDiagnostics>>,
     ) {
-        let gathered = Arc::new(Mutex::new(Gathered {
-            answers: Vec::new(),
-            found: Some(found),
-        }));
+        let gathered = Gathered::new(found);
         for view in &mut self.views {
-            let (gathered, used) = (Arc::clone(&gathered), view.used);
-            let answer = Reply::new(move |answer: Result<Vec<FileDiagnostics>, String>| {
-                let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
-                gathered.answers.push((used, answer.unwrap_or_default()));
-            });
+            let answer = gathered.of(view.used);
             let uri = uri.map(str::to_owned);
             view.editor.event(EditorEvent::Diagnostics(uri, answer));
         }
@@ -479,27 +462,6 @@ impl Views {
 impl View {
     fn holds(&self, path: &Path) -> bool {
         self.options.roots.iter().any(|root| path.starts_with(root))
-    }
-}
-
-/// The answers of several views to one question. Dropped with the last of them.
-struct Gathered {
-    /// With when each view was used.
-    answers: Vec<(u64, Vec<FileDiagnostics>)>,
-    found: Option<Reply<Vec<FileDiagnostics>>>,
-}
-
-impl Drop for Gathered {
-    fn drop(&mut self) {
-        self.answers
-            .sort_by_key(|(used, _)| std::cmp::Reverse(*used));
-        let mut known = HashSet::new();
-        let answers = std::mem::take(&mut self.answers).into_iter();
-        let mut files: Vec<_> = answers.flat_map(|(_, files)| files).collect();
-        files.retain(|file| known.insert(file.uri.clone()));
-        if let Some(found) = self.found.take() {
-            found.done(files);
-        }
     }
 }
 

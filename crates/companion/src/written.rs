@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use pillion_protocol::Dialect;
 
 use crate::line_endings::decoded;
-use crate::lost::{Loss, Lost};
-use crate::original::{Original, Stamp};
+use crate::lost::Lost;
 use crate::sessions::SessionId;
+use pillion_view::{Loss, Original, Stamp};
 
 /// When the file is looked at, counted from the acceptance: agents write at once, unless they are busy.
 /// What the file has after the last time is what was written, as far as anyone can tell.

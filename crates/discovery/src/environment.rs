@@ -3,6 +3,8 @@
 //!
 //! Tests build an [`Environment`] of their own; nothing else in this crate reads the process's.
 
+mod shared;
+
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -10,7 +12,6 @@ use std::path::{Component, Path, PathBuf};
 
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::{Base, Place};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The environment of a process. `Debug` shows no values: some are secrets.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -207,13 +208,6 @@ impl Environment {
         &self.current_dir
     }
 
-    /// The variables that decide where files are: what a program needs that works for this one.
-    pub fn places(&self) -> impl Iterator<Item = (&str, &OsStr)> {
-        let variables = self.variables.iter();
-        let variables = variables.map(|(name, value)| (name.as_str(), value.as_os_str()));
-        variables.filter(|(name, _)| PLACES.contains(name))
-    }
-
     fn resolve(&self, path: &Path) -> PathBuf {
         absolute(&self.current_dir, path)
     }
@@ -233,63 +227,6 @@ pub fn absolute(folder: &Path, path: &Path) -> PathBuf {
         }
     }
     resolved
-}
-
-/// The variables that a companion reads, apart from those by which it knows whose command it is. Another process gets
-/// no others: many hold secrets.
-const PLACES: [&str; 11] = [
-    "TMPDIR",
-    "TMP",
-    "TEMP",
-    "SystemRoot",
-    "windir",
-    "HOME",
-    "USERPROFILE",
-    "QWEN_HOME",
-    "CLAUDE_CONFIG_DIR",
-    "XDG_RUNTIME_DIR",
-    "LOCALAPPDATA",
-];
-
-fn is_shared(name: &str) -> bool {
-    let mut agents = Dialect::ALL.into_iter().filter_map(Dialect::shell_variable);
-    PLACES.contains(&name) || agents.any(|variable| variable == name)
-}
-
-/// An environment on its way to another process of this user. Values need not be Unicode.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Shared {
-    variables: BTreeMap<String, OsString>,
-    current_dir: OsString,
-    account_home: Option<OsString>,
-}
-
-/// Only what a companion reads.
-impl Serialize for Environment {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let variables = self.variables.iter().filter(|(name, _)| is_shared(name));
-        let shared = Shared {
-            variables: variables
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
-            current_dir: self.current_dir.clone().into(),
-            account_home: self.account_home.clone().map(OsString::from),
-        };
-        shared.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Environment {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut shared = Shared::deserialize(deserializer)?;
-        shared.variables.retain(|name, _| is_shared(name));
-        Ok(Self {
-            variables: shared.variables,
-            current_dir: shared.current_dir.into(),
-            account_home: shared.account_home.map(PathBuf::from),
-        })
-    }
 }
 
 impl fmt::Debug for Environment {
@@ -477,23 +414,6 @@ mod tests {
                 "{unusable:?}"
             );
         }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn another_process_gets_what_a_companion_reads_and_no_secret() {
-        use std::os::unix::ffi::OsStrExt;
-        let raw = OsStr::from_bytes(b"/t\xff/");
-        let read = Environment::from_pairs([("TMPDIR", raw), ("CLAUDECODE", OsStr::new("1"))])
-            .with_current_dir(Path::new(OsStr::from_bytes(b"/w\xff")));
-        let all = read.clone().with("ANTHROPIC_API_KEY", Some("secret"));
-        let text = serde_json::to_string(&all).unwrap();
-        assert!(!text.contains("ANTHROPIC") && !text.contains("secret"));
-        assert_eq!(serde_json::from_str::<Environment>(&text).unwrap(), read);
-        let foreign = text.replace("CLAUDECODE", "LD_PRELOAD");
-        let foreign: Environment = serde_json::from_str(&foreign).unwrap();
-        assert_eq!(foreign.value("LD_PRELOAD"), None);
-        assert_eq!(foreign.state_dirs(), read.state_dirs());
     }
 
     #[cfg(unix)]

@@ -140,6 +140,11 @@ impl Handover {
         }
     }
 
+    /// There is no such companion after all: nobody takes over from here.
+    pub fn withdraw(self) {
+        remove(&self.directory, &self.name);
+    }
+
     fn write(&self) -> Result<(), FileError> {
         state::write(&self.directory, &self.name, &self.record.content())
     }

@@ -15,14 +15,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender, at, never, select, tick, unbounded};
-use pillion_companion::{
-    Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply, Shows, StartError,
-    Status, hub, now_ms,
-};
 use pillion_discovery::Environment;
 use pillion_discovery::version::Mismatch;
 use pillion_protocol::IdeInfo;
+use pillion_system::now_ms;
 use pillion_system::{Worker, process, spawn};
+use pillion_view::{
+    Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply, Shows, StartError,
+    Status, attach,
+};
 
 use self::decisions::Asked;
 use self::done::Decided;
@@ -109,7 +110,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let root_requests = roots::follow(home, done.0.clone()).context("cannot start a thread")?;
     let (send, events) = unbounded();
     let clients = Clients::of(options.server);
-    let start = pillion_companion::Options {
+    let start = pillion_view::Options {
         environment: environment.clone(),
         editor_pid: clients.editor,
         ide: IdeInfo::new("kakoune", "Kakoune"),
@@ -117,7 +118,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         shows: Shows::LastUsed,
     };
     let editor = move |event: EditorEvent| drop(send.send(event));
-    let companion = match hub::attach(start, editor) {
+    let companion = match attach(start, editor, options.start_own) {
         Err(StartError::Interrupted) => return Ok(()),
         started => started.context("cannot start the companion")?,
     };

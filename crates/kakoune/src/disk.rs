@@ -8,10 +8,9 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
-use pillion_companion::gate::Ruling;
-use pillion_companion::{Diff, DiffId, ProposalKey, Proposed};
 use pillion_discovery::FileError;
 use pillion_system::Worker;
+use pillion_view::{Diff, DiffId, ProposalKey, Proposed, Ruling};
 
 use crate::files::Files;
 use crate::form::Form;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use pillion_companion::{Diff, DiffId, ProposalKey, Proposed};
 use pillion_discovery::private_file::Folder;
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_discovery::{Environment, FileError};
+use pillion_view::{Diff, DiffId, ProposalKey, Proposed};
 
 use crate::removed::Removed;
 

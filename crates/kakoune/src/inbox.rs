@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crossbeam_channel::Sender;
-use pillion_companion::{DiffId, ProposalKey};
 use pillion_system::spawn;
+use pillion_view::{DiffId, ProposalKey};
 
 use crate::context::Report;
 use crate::notes::Said;

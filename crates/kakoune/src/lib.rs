@@ -26,6 +26,7 @@ mod tmux;
 mod view;
 
 pub use bridge::run;
+use pillion_view::StartOwn;
 
 /// How to serve the session.
 #[derive(Debug, Clone)]
@@ -36,4 +37,6 @@ pub struct Options {
     pub server: u32,
     /// True if proposals may get a tmux pane of their own.
     pub may_split: bool,
+    /// What starts a companion in this process, where there can be no hub.
+    pub start_own: StartOwn,
 }

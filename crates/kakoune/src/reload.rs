@@ -10,9 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam_channel::Sender;
-use pillion_companion::ProposalKey;
 use pillion_discovery::canonicalize;
 use pillion_system::{spawn, time_limit};
+use pillion_view::ProposalKey;
 
 use crate::disk::{CHECK_TIMEOUT, Done};
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use pillion_companion::{DiffId, ProposalKey, Proposed};
+use pillion_view::{DiffId, ProposalKey, Proposed};
 
 use crate::quote::word;
 use crate::removed::Removed;

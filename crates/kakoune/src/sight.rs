@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use pillion_companion::gate::Unseen;
 use pillion_text::hunks::Hunk;
 use pillion_text::{Text, visible};
+use pillion_view::Unseen;
 
 /// More changed lines are not followed.
 const MAX_PLACES: usize = 5000;

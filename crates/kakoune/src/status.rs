@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pillion_companion::Status;
+use pillion_view::Status;
 
 /// The port, the connected agents, the number of pending proposals, where agents connect, and whether they ask.
 pub fn text(port: u16, status: &Status, waiting: usize, roots: &[PathBuf]) -> String {

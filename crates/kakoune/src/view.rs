@@ -6,10 +6,9 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use pillion_companion::gate::{Against, LOOK, Seen};
-use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
 use pillion_protocol::dialect::Protocol;
 use pillion_text::fingerprint;
+use pillion_view::{Against, Diff, LOOK, ProposalKey, Proposed, Reply, Seen};
 
 use crate::form::Form;
 use crate::notes::Notes;
@@ -235,8 +234,8 @@ impl View {
 mod tests {
     use std::time::Duration;
 
-    use pillion_companion::{DiffId, Original};
     use pillion_protocol::Dialect;
+    use pillion_view::{DiffId, Original};
 
     use super::*;
 

@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
-use pillion_companion::Diff;
 use pillion_system::spawn;
+use pillion_view::Diff;
 
 use crate::disk::Done;
 use crate::position::Encoding;

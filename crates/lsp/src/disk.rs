@@ -16,11 +16,9 @@ use std::time::Duration;
 use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
 use lsp_server::Message;
-use pillion_companion::gate::Ruling;
-use pillion_companion::hub::Attached;
-use pillion_companion::{Diff, ProposalKey, Proposed};
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_system::Worker;
+use pillion_view::{Attached, Diff, ProposalKey, Proposed, Ruling};
 
 use self::proposal_dir::ProposalFile;
 use crate::link;
@@ -171,9 +169,9 @@ pub fn follow_roots(mut roots: Roots, done: Sender<Done>) -> io::Result<Worker<F
 mod tests {
     use std::sync::Arc;
 
-    use pillion_companion::{DiffId, Original};
     use pillion_discovery::Environment;
     use pillion_protocol::Dialect;
+    use pillion_view::{DiffId, Original};
 
     use super::*;
 

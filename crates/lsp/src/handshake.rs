@@ -5,11 +5,11 @@ use gen_lsp_types::{
     ChangeNotifications, InitializeResult, ServerCapabilities, ServerInfo,
     WorkspaceFoldersServerCapabilities, WorkspaceOptions,
 };
-use pillion_companion::Shows;
 use pillion_discovery::version::VERSION;
 use pillion_protocol::IdeInfo;
 use pillion_system::process;
 use pillion_text::visible;
+use pillion_view::Shows;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -27,6 +27,7 @@ mod transport;
 mod uri;
 
 pub use framing::Malformed;
+use pillion_view::StartOwn;
 pub use server::run;
 
 /// How an editor left that should not have.
@@ -41,7 +42,7 @@ pub enum Error {
 }
 
 /// How to serve the editor.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Which editor it is, if it does not identify itself.
     pub editor: Option<String>,
@@ -49,4 +50,6 @@ pub struct Options {
     pub open_with: Option<String>,
     /// True if agents are to show their changes themselves.
     pub no_diffs: bool,
+    /// What starts a companion in this process, where there can be no hub.
+    pub start_own: StartOwn,
 }

@@ -23,7 +23,8 @@ use gen_lsp_types::{
     TextDocumentSyncKind, TextDocumentSyncOptions,
 };
 use lsp_server::{Request, Response};
-use pillion_companion::{EditorEvent, now_ms};
+use pillion_system::now_ms;
+use pillion_view::EditorEvent;
 use serde_json::{Value, json};
 
 use crate::disk::Done;

@@ -9,10 +9,10 @@ mod messages;
 
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Request, RequestId, Response};
-use pillion_companion::{EditorEvent, Status};
 use pillion_discovery::version::{self, VERSION};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
+use pillion_view::{EditorEvent, Status};
 use serde_json::{Value, json};
 
 use self::asked::{Asked, Requests};

@@ -6,10 +6,9 @@ use std::time::Instant;
 
 use gen_lsp_types::ServerCapabilities;
 use lsp_server::{Message, Request, RequestId, Response};
-use pillion_companion::gate::Decide;
-use pillion_companion::{EditorEvent, ProposalKey};
 use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Dialect, File};
+use pillion_view::{Decide, EditorEvent, ProposalKey};
 use serde_json::Value;
 
 use crate::comparer::Comparison;

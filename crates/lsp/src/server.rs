@@ -8,9 +8,9 @@ use crossbeam_channel::{
     Receiver, RecvError, Sender, after, at, bounded, never, select, unbounded,
 };
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, ResponseError};
-use pillion_companion::{EditorEvent, LostOutcome};
 use pillion_system::{process, spawn, time_limit};
 use pillion_text::stderr;
+use pillion_view::{EditorEvent, LostOutcome};
 use serde_json::Value;
 
 use crate::disk::{Done, READ_TIMEOUT};

@@ -13,13 +13,12 @@ use anyhow::Context;
 use crossbeam_channel::Sender;
 use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, Request};
-use pillion_companion::gate::Ruling;
-use pillion_companion::{
-    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Shows,
-};
 use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_system::{Worker, spawn};
+use pillion_view::{
+    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows,
+};
 use serde_json::Value;
 
 use self::service::{Plan, Service, State};
@@ -126,6 +125,7 @@ impl Start {
         };
         let plan = Plan {
             options,
+            start_own: self.options.start_own,
             compares,
             events: self.events,
             done: self.done.clone(),

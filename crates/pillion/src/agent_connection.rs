@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use pillion_agent::claude::{self, Selection, Update};
 use pillion_agent::{Address, Backoff, Client, ClientError, Updates};
-use pillion_companion::now_ms;
 use pillion_discovery::survey::Companion;
 use pillion_discovery::{Environment, survey};
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Cursor, Dialect, File, IdeContext};
+use pillion_system::now_ms;
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use pillion_companion::control::DiffRef;
 use pillion_protocol::Dialect;
+
+use crate::failure::{Failure, Kind};
 
 /// Where a companion starts.
 #[derive(Debug, Args)]
@@ -29,6 +32,32 @@ pub struct Target {
     /// before the current folder.
     #[arg(skip)]
     pub file: Option<PathBuf>,
+}
+
+/// The proposal that a decision is about.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Proposal {
+    /// The proposal that you have seen, as `pillion diffs` lists it: the diff's number and its
+    /// revision (`1.3`)
+    #[arg(value_name = "DIFF")]
+    diff: DiffRef,
+}
+
+impl Proposal {
+    /// Its diff and its revision. `command` decides.
+    ///
+    /// # Errors
+    /// When no revision is named: the agent may have replaced what the person has seen.
+    pub fn named(self, command: &str) -> Result<(u64, u32), Failure> {
+        let DiffRef { id, revision } = self.diff;
+        let revision = revision.ok_or_else(|| {
+            let message = format!("diff {id} is named without the revision that you have seen");
+            Failure::new(Kind::Refused, message).hint(format!(
+                "`pillion diffs {id}` shows it and its revision; then `pillion {command} {id}.REV`."
+            ))
+        })?;
+        Ok((id, revision))
+    }
 }
 
 fn port(text: &str) -> Result<u16, &'static str> {

@@ -18,7 +18,6 @@ mod second_session;
 mod silent_disk;
 mod status;
 mod tilde;
-mod viewer;
 mod wiring;
 mod workspace;
 

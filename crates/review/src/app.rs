@@ -13,11 +13,12 @@ mod review_delay;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_companion::gate::{Decide, Ruling};
-use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Reply, Status};
 use pillion_protocol::Dialect;
 use pillion_text::visible;
 use pillion_text::visible::wrap;
+use pillion_view::{
+    CloseReason, Decide, Diff, DiffId, Pending, ProposalKey, Reply, Ruling, Status,
+};
 use ratatui::layout::{Rect, Size};
 
 use crate::geometry::{self, Columns, Geometry, SIDE_BY_SIDE, SMALLEST};

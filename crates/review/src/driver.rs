@@ -12,11 +12,10 @@ use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::Event as TerminalEvent;
 use crossterm::execute;
 use crossterm::style::Print;
-use pillion_companion::gate::Ruling;
-use pillion_companion::{Diff, DiffId, EditorEvent, Handle, Reply};
 use pillion_discovery::{Environment, kept_text};
 use pillion_system::Worker;
 use pillion_text::stderr;
+use pillion_view::{Diff, DiffId, EditorEvent, Handle, Reply, Ruling};
 use ratatui::layout::Size;
 
 use self::drafts::Drafts;

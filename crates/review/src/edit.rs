@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 
-use pillion_companion::Stale;
 use pillion_discovery::{Environment, FileError, kept_text};
 use pillion_system::spawn;
+use pillion_view::Stale;
 
 use crate::Unfinished;
 use crate::app::Edit;

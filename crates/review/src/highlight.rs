@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use pillion_companion::DiffId;
 use pillion_system::spawn;
 use pillion_text::Text;
+use pillion_view::DiffId;
 
 use crate::Input;
 use crate::proposal::Side;

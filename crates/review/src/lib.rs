@@ -32,9 +32,9 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::mpsc;
 
-use pillion_companion::{CloseReason, Editor, EditorEvent, Handle, ProposalKey, Reply};
 use pillion_protocol::Dialect;
 use pillion_text::stderr;
+use pillion_view::{CloseReason, Editor, EditorEvent, Handle, ProposalKey, Reply};
 
 pub use notify::Notify;
 pub use terminal::check;

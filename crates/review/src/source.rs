@@ -10,8 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pillion_companion::{DiffId, Original, OriginalError, Stamp};
 use pillion_system::spawn;
+use pillion_view::{DiffId, Original, OriginalError, Stamp};
 
 use crate::view::Disk;
 use queue::{Job, Queue};

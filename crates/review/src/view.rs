@@ -10,8 +10,9 @@ pub mod white;
 
 use std::path::PathBuf;
 
-use pillion_companion::{Diff, DiffId, ProposalKey, Proposed, gate};
 use pillion_protocol::Dialect;
+use pillion_text::damage;
+use pillion_view::{Diff, DiffId, ProposalKey, Proposed};
 
 use comparing::Comparing;
 pub use comparing::{Compared, Done, Job, Step};
@@ -219,7 +220,7 @@ impl View {
         });
         let unreadable = hunks
             .clone()
-            .flat_map(|hunk| gate::unreadable(hunk, before, after));
+            .flat_map(|hunk| damage::unreadable(hunk, before, after));
         (white.collect(), unreadable.collect())
     }
 

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use pillion_companion::now_ms;
 use pillion_protocol::File;
+use pillion_system::now_ms;
 use pillion_system::spawn;
 
 use batch::Batch;

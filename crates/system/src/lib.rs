@@ -16,6 +16,7 @@
 //! - [`worker`]: work that is done in its order, by a thread.
 
 pub mod child;
+mod clock;
 #[cfg(unix)]
 pub mod descriptors;
 pub mod input;
@@ -31,6 +32,7 @@ pub mod time_limit;
 pub mod worker;
 
 pub use child::{Child, Ended, Group};
+pub use clock::now_ms;
 pub use search_path::{SearchPath, is_program};
 pub use signals::{Signal, Signals};
 pub use thread::spawn;

@@ -18,8 +18,11 @@ pub enum Signal {
 /// Signals that are caught from the moment this is made.
 #[derive(Debug)]
 pub struct Signals {
+    /// None if another part of the program catches them.
     #[cfg(unix)]
-    caught: [tokio::signal::unix::Signal; 3],
+    caught: Option<[tokio::signal::unix::Signal; 3]>,
+    #[cfg(not(unix))]
+    is_caught: bool,
 }
 
 /// Calls `then` at the first signal, on a thread of its own. Once one has run, signals do nothing by
@@ -87,12 +90,21 @@ impl Signals {
             signal(SignalKind::interrupt())?,
             signal(SignalKind::terminate())?,
         ];
-        Ok(Self { caught })
+        Ok(Self {
+            caught: Some(caught),
+        })
+    }
+
+    /// None: another part of the program catches them.
+    pub fn none() -> Self {
+        Self { caught: None }
     }
 
     /// The next one. Cancel-safe.
     pub async fn next(&mut self) -> Signal {
-        let [hangup, interrupt, terminate] = &mut self.caught;
+        let Some([hangup, interrupt, terminate]) = &mut self.caught else {
+            return std::future::pending().await;
+        };
         tokio::select! {
             _ = hangup.recv() => Signal::HangUp,
             _ = interrupt.recv() => Signal::Interrupt,
@@ -108,12 +120,17 @@ impl Signals {
     /// # Errors
     /// None.
     pub fn install() -> io::Result<Self> {
-        Ok(Self {})
+        Ok(Self { is_caught: true })
+    }
+
+    /// None: another part of the program catches them.
+    pub fn none() -> Self {
+        Self { is_caught: false }
     }
 
     /// The next Ctrl-C. Cancel-safe.
     pub async fn next(&mut self) -> Signal {
-        if tokio::signal::ctrl_c().await.is_err() {
+        if !self.is_caught || tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
         Signal::Interrupt

@@ -31,17 +31,23 @@ pub fn programs_below(root: u32, name: &str) -> Vec<u32> {
 /// Sends SIGKILL to every process that was started in this home: also to one that left its parent to go on in the
 /// background. Does nothing where there is no `/proc`.
 pub fn kill_all_of(home: &Home) {
-    let variable = ["HOME=".as_bytes(), home.home().as_os_str().as_bytes()].concat();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        if environment
-            .split(|byte| *byte == 0)
-            .any(|known| known == variable)
-        {
-            signal(pid, Signal::KILL);
-        }
+    for pid in all_of(home) {
+        signal(pid, Signal::KILL);
     }
+}
+
+/// Every process that was started in this home and runs, wherever its parent is. None where there is no `/proc`.
+pub fn all_of(home: &Home) -> Vec<u32> {
+    let variable = ["HOME=".as_bytes(), home.home().as_os_str().as_bytes()].concat();
+    // That of a process that has ended and was not waited for is empty.
+    let is_of_home = |pid: &u32| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let mut variables = environment.split(|byte| *byte == 0);
+        variables.any(|known| known == variable)
+    };
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(is_of_home).collect()
 }
 
 /// Sends a signal to a process of ours; that it is gone is not an error.

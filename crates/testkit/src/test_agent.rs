@@ -26,6 +26,17 @@ pub struct TestAgent {
 #[derive(Debug)]
 pub struct Call<T>(JoinHandle<Result<T, ClientError>>);
 
+/// What came of waiting for an outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heard {
+    /// This came.
+    Outcome(Update),
+    /// Nothing came in time.
+    Nothing,
+    /// The companion has ended the event stream, or its process is gone.
+    End,
+}
+
 impl TestAgent {
     /// Connects to the companion of a discovery file.
     pub fn connect(path: &Path) -> TestAgent {
@@ -92,6 +103,21 @@ impl TestAgent {
     /// The next update that is not a context.
     pub fn outcome(&mut self) -> Update {
         self.next(|update| !matches!(update, Update::Context(_)))
+    }
+
+    /// The next update that is not a context, if one comes in time and the companion stays.
+    pub fn hear(&mut self, during: Duration) -> Heard {
+        let outcome = async {
+            loop {
+                match self.updates.next().await {
+                    Some(Update::Context(_)) => {}
+                    Some(outcome) => return Heard::Outcome(outcome),
+                    None => return Heard::End,
+                }
+            }
+        };
+        let outcome = async { tokio::time::timeout(during, outcome).await };
+        self.runtime.block_on(outcome).unwrap_or(Heard::Nothing)
     }
 
     /// The next context for which `wanted` holds; as the companion sent it.

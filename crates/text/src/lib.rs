@@ -3,6 +3,7 @@
 //!
 //! Lines end only at `\n`.
 
+pub mod damage;
 pub mod endings;
 pub mod fingerprint;
 pub mod hunks;

@@ -6,12 +6,10 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
-use pillion_companion::gate::Decide;
-use pillion_companion::{
-    Companion, Compares, Diff, Editor, EditorEvent, Handle, Options, Proposed, Reply,
-};
+use pillion_companion::Companion;
 use pillion_discovery::Environment;
 use pillion_protocol::{IdeInfo, Verdict};
+use pillion_view::{Compares, Decide, Diff, Editor, EditorEvent, Handle, Options, Proposed, Reply};
 use serde_json::json;
 
 /// The benchmark's companion that decides by itself, as a process of its own
@@ -25,7 +23,7 @@ pub fn run(Args {}: &Args) -> Result<ExitCode> {
         editor_pid: std::process::id(),
         ide: IdeInfo::new("bench", "Benchmark"),
         roots: vec![std::env::current_dir().context("there is no current directory")?],
-        shows: pillion_companion::Shows::LastUsed,
+        shows: pillion_view::Shows::LastUsed,
     };
     let handle = Arc::new(OnceLock::new());
     let editor = Decider(Arc::clone(&handle));

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::mpsc as std_mpsc;
 
 use pillion_agent::{Address, Client, Updates};
-use pillion_companion::gate::Decide;
-use pillion_companion::{CloseReason, Companion, Diff, EditorEvent, Options, Proposed};
+use pillion_companion::Companion;
 use pillion_discovery::{Environment, state};
 use pillion_protocol::context::TRUNCATION_MARK;
 use pillion_protocol::{File, IdeInfo, Outcome};
+use pillion_view::{CloseReason, Decide, Diff, EditorEvent, Options, Proposed};
 use tempfile::TempDir;
 use tokio::time::timeout;
 

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 pub use insisting::insist;
 use pillion_agent::Address;
-use pillion_companion::gate::Decide;
-use pillion_companion::{Companion, EditorEvent, Handle, Options, Proposed};
+use pillion_companion::Companion;
 use pillion_discovery::{Environment, state};
 use pillion_protocol::{File, IdeInfo, Outcome};
+use pillion_view::{Decide, EditorEvent, Handle, Options, Proposed};
 
 mod insisting {
     include!("../../../companion/tests/shared/insisting.rs");

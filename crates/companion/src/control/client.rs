@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::{
     COMMANDING_HEADER, CompanionStatus, DiffError, DiffRef, DiffSummary, DiffText, Focus,
-    Mentioned, MentionedFile, PROCESS_HEADER, Settle, Settled, VIEWER_HEADER, Viewer,
+    Mentioned, MentionedFile, PROCESS_HEADER, Settle, Settled,
 };
 
 /// How long a companion may be silent before its answer and within; the editor alone may take 10 s.
@@ -23,7 +23,6 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 pub struct Client {
     port: u16,
     token: Token,
-    viewer: Viewer,
     commanding: Vec<Dialect>,
 }
 
@@ -67,15 +66,8 @@ impl Client {
         Self {
             port,
             token,
-            viewer: Viewer::default(),
             commanding: Vec::new(),
         }
-    }
-
-    /// The same for this viewer.
-    #[must_use]
-    pub fn viewed_by(self, viewer: Viewer) -> Self {
-        Self { viewer, ..self }
     }
 
     /// The same with these agents' variables in its environment.
@@ -112,7 +104,7 @@ impl Client {
     /// Accepts or rejects a pending diff.
     ///
     /// # Errors
-    /// When there is no such diff any more, it is not what the viewer has seen, or the companion
+    /// When there is no such diff any more, another revision of it is shown, its file has changed, or the companion
     /// cannot be reached.
     pub async fn settle(&self, settle: &Settle) -> Result<Settled, ClientError> {
         let answer = self.post("/control/settle", settle).await?;
@@ -160,7 +152,6 @@ impl Client {
             .header(HOST, format!("127.0.0.1:{}", self.port))
             .header(AUTHORIZATION, bearer)
             .header(CONTENT_TYPE, "application/json")
-            .header(VIEWER_HEADER, self.viewer.0)
             .header(PROCESS_HEADER, std::process::id())
             .header(COMMANDING_HEADER, commanding.join(","))
             .body(body)

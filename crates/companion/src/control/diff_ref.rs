@@ -12,6 +12,14 @@ pub struct DiffRef {
     pub revision: Option<u32>,
 }
 
+impl DiffRef {
+    /// This revision of a diff, and no other.
+    pub fn exactly(id: u64, revision: u32) -> Self {
+        let revision = Some(revision);
+        Self { id, revision }
+    }
+}
+
 /// That a word names no diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a diff is named by its number, such as `1`, or with its revision, such as `1.3`")]

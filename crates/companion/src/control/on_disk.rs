@@ -4,9 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::real_path;
+use pillion_text::fingerprint;
 
 use crate::disk::{CHECK_TIMEOUT, Lane};
-use crate::original::Stamp;
+use pillion_view::{Original, Stamp};
 
 /// How many commands may check their files at once.
 pub(crate) const MAX_CHECKS: usize = 16;
@@ -17,6 +18,42 @@ pub(crate) struct OnDisk {
     pub(crate) leads_to: PathBuf,
     /// Nothing if there is no file.
     pub(crate) stamp: Option<Stamp>,
+}
+
+/// What the file of a proposal was when the agent made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Opened {
+    pub(crate) on_disk: OnDisk,
+    /// Fingerprint of its bytes, if they were read.
+    pub(crate) text: Option<String>,
+}
+
+/// The file of a proposal that somebody decides about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Looked {
+    pub(crate) on_disk: OnDisk,
+    /// True if it is another one than when the agent proposed.
+    pub(crate) has_changed: bool,
+}
+
+impl Opened {
+    /// Returns true if the file is another one now. One that was written again with the same bytes is not.
+    pub(crate) fn has_changed(&self, now: &OnDisk, bytes: Option<&[u8]>) -> bool {
+        let is_same_text = || bytes.is_some() && self.text == Some(fingerprint::of(bytes));
+        self.on_disk != *now && (self.on_disk.leads_to != now.leads_to || !is_same_text())
+    }
+
+    /// Waits for the disk.
+    fn look(&self, path: &Path) -> Looked {
+        let on_disk = OnDisk::check(path);
+        let bytes = || Original::read(&on_disk.leads_to).ok()?.text;
+        let is_other = on_disk != self.on_disk;
+        let has_changed = is_other && self.has_changed(&on_disk, bytes().as_deref());
+        Looked {
+            on_disk,
+            has_changed,
+        }
+    }
 }
 
 impl OnDisk {
@@ -43,6 +80,12 @@ pub(crate) async fn check(lane: &Lane, paths: Vec<String>) -> Option<Vec<OnDisk>
         paths.map(OnDisk::check).collect()
     });
     tokio::time::timeout(CHECK_TIMEOUT, checking).await.ok()?
+}
+
+/// Looks at the file of a proposal beside the loop. Nothing if the disk does not answer in time, as with [`check`].
+pub(crate) async fn look(lane: &Lane, opened: Opened, path: String) -> Option<Looked> {
+    let looking = lane.run(move || opened.look(Path::new(&path)));
+    tokio::time::timeout(CHECK_TIMEOUT, looking).await.ok()?
 }
 
 #[cfg(all(test, unix))]
@@ -76,6 +119,37 @@ mod tests {
         fs::remove_file(&link).unwrap();
         symlink(&other, &link).unwrap();
         check("the link leads elsewhere");
+    }
+
+    #[test]
+    fn a_file_with_the_bytes_that_it_had_has_not_changed_unless_it_is_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let [file, other] = ["file", "other"].map(|name| real.join(name));
+        fs::write(&file, "one").unwrap();
+        let opened = Opened {
+            on_disk: OnDisk::check(&file),
+            text: Some(fingerprint::of(Some(b"one"))),
+        };
+        let has_changed = || opened.look(&file).has_changed;
+        assert!(!has_changed());
+        fs::write(&other, "one").unwrap();
+        fs::rename(&other, &file).unwrap();
+        assert!(!has_changed(), "another one with the same bytes");
+        fs::write(&file, "two").unwrap();
+        assert!(has_changed(), "other bytes");
+        fs::remove_file(&file).unwrap();
+        assert!(has_changed(), "it is not there");
+        fs::write(&other, "one").unwrap();
+        symlink(&other, &file).unwrap();
+        assert!(has_changed(), "the same bytes elsewhere");
+        let unread = Opened {
+            text: None,
+            ..opened
+        };
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, "one").unwrap();
+        assert!(unread.look(&file).has_changed, "nobody knows its bytes");
     }
 
     #[test]

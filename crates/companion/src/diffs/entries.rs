@@ -6,8 +6,8 @@ use std::time::Instant;
 use pillion_protocol::Dialect;
 
 use super::{Entry, State};
-use crate::editor::DiffId;
 use crate::sessions::SessionId;
+use pillion_view::DiffId;
 
 /// How many diffs of one agent may be open.
 pub(super) const MAX_OPEN: usize = 2000;

@@ -3,12 +3,12 @@
 use pillion_protocol::{Dialect, Outcome};
 
 use super::{Action, Answer, Diffs, Entry, State};
-use crate::editor::DiffId;
 use crate::feedback::Remark;
 use crate::line_endings::Tool;
-use crate::lost::{Loss, Lost};
+use crate::lost::Lost;
 use crate::outbox::Delivery;
 use crate::written::Accepted;
+use pillion_view::{DiffId, Loss, Stamp};
 
 impl<C> Diffs<C> {
     pub(super) fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
@@ -91,8 +91,13 @@ impl<C> Entry<C> {
             content: content.as_str().into(),
             as_written: self.as_written.clone(),
             is_edited,
-            before: self.opened.as_ref().and_then(|file| file.stamp.clone()),
+            before: self.stamp_before().cloned(),
         })
+    }
+
+    /// What the file looked like when the agent proposed; none if it was not there.
+    fn stamp_before(&self) -> Option<&Stamp> {
+        self.opened.as_ref()?.on_disk.stamp.as_ref()
     }
 
     /// What the person who has decided has to say.
@@ -102,7 +107,7 @@ impl<C> Entry<C> {
             Outcome::Accepted { content, .. } => content,
             Outcome::Rejected => &*proposal.proposed,
         };
-        let is_there = self.opened.as_ref().is_some_and(|it| it.stamp.is_some());
+        let is_there = self.stamp_before().is_some();
         Remark::new(
             proposal.agent,
             &proposal.file_path,

@@ -7,18 +7,16 @@ use std::time::Instant;
 use pillion_protocol::{Decision, Outcome};
 
 use super::outcomes::closed_answer;
-use super::seen::Seen;
 use super::{
     Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, Settlement, State, TargetCheck, Waiting,
 };
-use crate::control::on_disk::OnDisk;
+use crate::control::on_disk::{OnDisk, Opened};
 use crate::disk::CHECK_TIMEOUT;
-use crate::editor::{CloseReason, Diff, DiffId};
 use crate::line_endings::MAY_LOSE_LINE_FEED;
-use crate::pending::ProposalKey;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
+use pillion_view::{CloseReason, Diff, DiffId, ProposalKey};
 
 const AGENT_CLOSED: &str = "the agent closed the diff";
 
@@ -44,12 +42,11 @@ impl<C> Diffs<C> {
             self.last_id += 1;
             DiffId(self.last_id)
         });
-        let (mut revision, mut is_in_editor, mut seen) = (1, false, Seen::default());
+        let (mut revision, mut is_in_editor) = (1, false);
         if let Some(former) = self.entries.remove(id) {
             revision = former.key.revision + 1;
             is_in_editor = former.is_in_editor;
             actions.extend(former.reject_call());
-            seen = former.seen;
             let why = "a newer proposal for this file replaced it";
             actions.extend(former.state.give_up(why));
         }
@@ -68,9 +65,7 @@ impl<C> Diffs<C> {
             ends_with_line_feed: false,
             is_in_editor,
             opened: None,
-            opened_text: None,
             decided: None,
-            seen,
             notes: Vec::new(),
             state: State::Checking {
                 caller,
@@ -124,11 +119,13 @@ impl<C> Diffs<C> {
                 .may_lose_line_feed()
                 .then(|| MAY_LOSE_LINE_FEED.to_owned()),
         );
-        entry.opened = Some(OnDisk {
-            leads_to: path.clone(),
-            stamp: original.stamp.clone(),
+        entry.opened = Some(Opened {
+            on_disk: OnDisk {
+                leads_to: path.clone(),
+                stamp: original.stamp.clone(),
+            },
+            text: fingerprint,
         });
-        entry.opened_text = fingerprint;
         vec![Action::Show(Diff {
             id,
             revision,

@@ -13,10 +13,9 @@ use pillion_protocol::{Decision, Dialect, Outcome};
 
 use super::entries::{MAX_OPEN, MAX_OPEN_BYTES};
 use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Proposal, Settlement};
-use crate::editor::DiffId;
-use crate::original::Original;
 use crate::outbox::Delivery;
 use crate::target::Target;
+use pillion_view::{DiffId, Original};
 
 type Machine = Diffs<&'static str>;
 

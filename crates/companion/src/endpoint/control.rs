@@ -12,17 +12,17 @@ use tokio::sync::oneshot;
 use super::refusal::Refusal;
 use super::response::{self, Response};
 use super::{Shared, body};
-use crate::control::on_disk::{self, OnDisk};
+use crate::control::on_disk::{self, Looked, OnDisk};
 use crate::control::{
     COMMANDING_HEADER, DiffError, DiffRef, DiffSummary, DiffText, Focus, Mentioned, MentionedFile,
-    PROCESS_HEADER, Settle, Settled, VIEWER_HEADER, Viewer,
+    PROCESS_HEADER, Settle, Settled,
 };
 use crate::diffs::{Answer, PendingDiff, SettleRequest, Settlement};
 use crate::event::{Command, Event};
-use crate::gate;
-use crate::pending::ProposalKey;
 use crate::speaker::{self, Speaker};
 use crate::wire::Wire;
+use pillion_view::Refusal as Refused;
+use pillion_view::{DiffId, ProposalKey};
 
 const PREFER: &str = "prefer";
 
@@ -56,11 +56,8 @@ pub(super) async fn diff(
     let found = [found.map_err(refused)?];
     let on_disk = shared.check(&found).await.into_iter().next().flatten();
     let [found] = found;
-    // Before it is: so a decision about it comes later.
     let (id, revision) = (found.id, found.revision);
     let proposal = ProposalKey { id, revision };
-    let handed_out = Command::HandedOut(proposal, viewer(headers), on_disk.clone());
-    shared.command(handed_out)?;
     let (answer, told) = oneshot::channel();
     shared.command(Command::Text { proposal, answer })?;
     let told = tokio::time::timeout(TEXT_TIMEOUT, told).await;
@@ -94,19 +91,21 @@ pub(super) async fn settle(
         id,
         revision,
         mut verdict,
+        despite_change,
     } = shared.heard(headers, body, wire).await?;
     if let Err(bytes) = verdict.tidy_notes() {
-        let reason = gate::Refusal::too_long(bytes).message;
+        let reason = Refused::too_long(bytes).message;
         return Err(refused(DiffError::Failed { reason }));
     }
-    let diff = DiffRef { id, revision };
+    let diff = DiffRef::exactly(id, revision);
     let found = shared.ask(headers, |answer| Command::Diff { diff, answer });
-    let on_disk = shared.check(&[found.await?.map_err(refused)?]).await;
+    let looked = shared.look(found.await?.map_err(refused)?).await;
+    let id = DiffId(id);
     let request = SettleRequest {
-        diff,
-        viewer: viewer(headers),
+        key: ProposalKey { id, revision },
         verdict,
-        on_disk: on_disk.into_iter().next().flatten(),
+        despite_change,
+        looked,
     };
     let (admitted, judged) = oneshot::channel();
     let (caller, answer) = oneshot::channel();
@@ -116,7 +115,7 @@ pub(super) async fn settle(
         caller,
     })?;
     let admitted = judged.await.map_err(|_| Refusal::stopping())?;
-    let admitted = admitted.map_err(refused)?;
+    admitted.map_err(refused)?;
     match answer.await.map_err(|_| Refusal::stopping())? {
         Ok(answer) => {
             let settlement = match answer {
@@ -125,7 +124,6 @@ pub(super) async fn settle(
             };
             Ok(response::json(&Settled {
                 edited: settlement.is_edited,
-                file_changed: admitted.file_changed,
                 told: settlement.told,
             }))
         }
@@ -209,15 +207,15 @@ impl Shared {
         }
     }
 
+    /// What the file of a diff is now.
+    async fn look(&self, diff: PendingDiff) -> Option<Looked> {
+        on_disk::look(&self.checks, diff.opened?, diff.file_path).await
+    }
+
     fn command(&self, command: Command) -> Result<(), Refusal> {
         let sent = self.events.send(Event::Command(command));
         sent.map_err(|_| Refusal::stopping())
     }
-}
-
-fn viewer(headers: &HeaderMap) -> Viewer {
-    let number = text(headers, VIEWER_HEADER).and_then(|value| value.parse().ok());
-    number.map(Viewer).unwrap_or_default()
 }
 
 fn speaker(headers: &HeaderMap, wire: &Wire) -> Speaker {

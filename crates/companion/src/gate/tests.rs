@@ -4,8 +4,14 @@ use std::path::Path;
 
 use pillion_protocol::Dialect;
 
+use std::borrow::Cow;
+use std::time::Duration;
+
+use pillion_protocol::Verdict;
+use pillion_view::decision::*;
+
 use super::*;
-use crate::editor::DiffId;
+use pillion_view::DiffId;
 
 /// A person at a view, and their clock.
 struct Scene {

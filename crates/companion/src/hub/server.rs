@@ -20,11 +20,11 @@ use pillion_discovery::{Environment, FileError};
 use pillion_system::spawn;
 
 use self::remote_view::RemoteView;
-use super::link::Link;
-use super::wire::{Attach, Attached, FromHub, Refused, RefusedKind};
 use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
-use crate::companion::{Companion, Handle, Options, StartError};
-use crate::editor::{Reply, Report};
+use crate::companion::Companion;
+use pillion_view::hub::link::Link;
+use pillion_view::hub::wire::{Attach, Attached, FromHub, Refused, RefusedKind};
+use pillion_view::{Handle, Options, Reply, Report, StartError};
 
 /// How many connections there are at most.
 const MAX_CONNECTIONS: usize = 256;

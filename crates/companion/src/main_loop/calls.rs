@@ -11,12 +11,12 @@ use super::MainLoop;
 use crate::agents::hooks::{self, NO_DECISION, Review};
 use crate::agents::{self, Open, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
-use crate::editor::Reply;
 use crate::event::Caller;
 use crate::outbox::{Mention, Tab};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target;
+use pillion_view::Reply;
 
 impl MainLoop {
     pub(super) fn parse_call(

@@ -3,11 +3,10 @@
 use std::time::Instant;
 
 use super::MainLoop;
-use crate::companion::Options;
 use crate::control::{CompanionStatus, ViewStatus};
 use crate::diffs::SettleRequest;
-use crate::editor::{DiffId, Reply};
 use crate::event::Command;
+use pillion_view::{Options, Reply};
 
 impl MainLoop {
     pub(super) fn command(&mut self, command: Command, now: Instant) {
@@ -22,9 +21,6 @@ impl MainLoop {
                 let told = Reply::new(|text: Result<String, String>| drop(answer.send(text.ok())));
                 self.views.ask_text(proposal, told);
             }
-            Command::HandedOut(proposal, viewer, on_disk) => {
-                self.diffs.handed_out(proposal, viewer, on_disk);
-            }
             Command::Settle {
                 request,
                 admitted,
@@ -35,14 +31,14 @@ impl MainLoop {
                 // A command that does not wait any more has not decided.
                 if admitted.send(judged).is_ok() && stands {
                     let SettleRequest {
-                        diff,
+                        key,
                         verdict,
-                        on_disk,
+                        looked,
                         ..
                     } = request;
-                    let id = DiffId(diff.id);
-                    if let Some(on_disk) = on_disk {
-                        self.diffs.note_on_disk(id, on_disk);
+                    let id = key.id;
+                    if let Some(looked) = looked {
+                        self.diffs.note_on_disk(id, looked.on_disk);
                     }
                     self.diffs.note(id, verdict.notes);
                     let actions = self.diffs.settle(id, verdict.decision, caller, now);

@@ -9,15 +9,13 @@ use super::MainLoop;
 use crate::acceptance::Finding;
 use crate::agents::hooks;
 use crate::diffs::{Action, Answer};
-use crate::editor::Reply;
 use crate::event::Caller;
+use crate::event::ViewId;
 use crate::feedback::{self, Remark};
-use crate::gate::{Decide, Refusal, Ruling, Told};
 use crate::outbox::Delivery;
-use crate::pending::ProposalKey;
 use crate::sessions::SessionId;
-use crate::views::ViewId;
 use crate::written::Accepted;
+use pillion_view::{Decide, ProposalKey, Refusal, Reply, Ruling, Told};
 
 impl MainLoop {
     pub(super) fn decided(

@@ -6,12 +6,12 @@ use std::time::Instant;
 use pillion_protocol::Outcome;
 
 use super::{Ending, MainLoop};
-use crate::editor::{CloseReason, EditorEvent, Report};
 use crate::event::NewView;
-use crate::lost::{Loss, Lost};
-use crate::pending::ProposalKey;
+use crate::event::ViewId;
+use crate::lost::Lost;
 use crate::presence::Order;
-use crate::views::{Closed, Leftover, ShownResult, ViewId};
+use crate::views::{Closed, Leftover, ShownResult};
+use pillion_view::{CloseReason, EditorEvent, Loss, ProposalKey, Report, Status};
 
 impl MainLoop {
     pub(super) fn attached(&mut self, new: NewView, now: Instant) {
@@ -104,6 +104,30 @@ impl MainLoop {
                     });
                 }
             }
+        }
+    }
+
+    /// Tells all which agents listen, if that changed.
+    pub(super) fn report_agents(&mut self) {
+        if self.sessions.connected() != self.connected {
+            self.report_status();
+        }
+    }
+
+    pub(super) fn report_status(&mut self) {
+        self.connected = self.sessions.connected();
+        let status = self.front_end_status();
+        self.views.send_status(&status);
+    }
+
+    fn front_end_status(&self) -> Status {
+        let listening = self.sessions.listening();
+        Status {
+            asking: self.asking.notes(&listening),
+            unasked: self.asking.unasked(&listening),
+            agents: self.connected.clone(),
+            context: (*self.context.current()).clone(),
+            warnings: self.presence.warnings().to_vec(),
         }
     }
 

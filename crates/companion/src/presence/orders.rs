@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pillion_discovery::Seat;
 use pillion_protocol::IdeInfo;
 
-use crate::editor::Reply;
+use pillion_view::Reply;
 
 /// One thing to do.
 #[derive(Debug)]

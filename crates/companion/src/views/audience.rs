@@ -5,8 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::ViewId;
-use crate::editor::{CloseReason, Diff};
-use crate::pending::{ProposalKey, Proposed};
+use pillion_view::{CloseReason, Diff, ProposalKey, Proposed};
 
 /// How long views may take to close once the first has: one that hangs must not keep what the others answered.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);

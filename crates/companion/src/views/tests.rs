@@ -8,7 +8,7 @@ use pillion_protocol::{Cursor, Dialect};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::*;
-use crate::original::Original;
+use pillion_view::Original;
 
 /// What a view was asked, in one word each, and the replies that it has not given.
 #[derive(Default)]

@@ -94,7 +94,7 @@ async fn a_session_can_be_closed_once() {
 #[tokio::test]
 async fn an_agent_cannot_command_and_a_command_is_no_agent() {
     let companion = TestCompanion::start();
-    let settle = r#"{"id":1,"accept":true}"#;
+    let settle = r#"{"id":1,"revision":1,"decision":"accept"}"#;
     let control = companion.control_token();
     for line in [
         "POST /control/settle",

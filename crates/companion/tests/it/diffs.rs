@@ -3,12 +3,8 @@
 use std::time::{Duration, Instant};
 
 use pillion_agent::{ClientError, Update};
-use pillion_companion::control::{
-    Client, ClientError as CommandError, DiffError, DiffRef, Settle, Viewer,
-};
-use pillion_companion::gate::Ruling;
-use pillion_companion::{CloseReason, EditorEvent, Stale};
-use pillion_protocol::{Dialect, Outcome, Verdict};
+use pillion_protocol::{Dialect, Outcome};
+use pillion_view::{CloseReason, EditorEvent, Ruling, Stale};
 use tokio::time::timeout;
 
 use crate::support::{RawStream, STOPS, TestCompanion, initialize, next_outcome};
@@ -220,101 +216,6 @@ async fn a_file_that_was_written_again_with_the_same_bytes_has_not_changed() {
             next_outcome(&mut updates).await;
         }
     }
-}
-
-#[tokio::test]
-async fn commands_list_accept_and_reject() {
-    let mut companion = TestCompanion::start();
-    let (client, mut updates) = companion.connect(QWEN).await;
-    let commands = Client::new(companion.companion.port(), companion.control_token());
-    let path = companion.path("new");
-    let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
-    opened.unwrap();
-    let pending = commands.diffs().await.unwrap();
-    assert_eq!(pending.len(), 1);
-    assert_eq!(
-        (pending[0].agent.as_str(), pending[0].revision),
-        ("qwen", 1)
-    );
-    let named: DiffRef = "1.1".parse().unwrap();
-    let text = commands.diff(named).await.unwrap();
-    assert_eq!(
-        (text.summary, text.proposed.as_str()),
-        (pending[0].clone(), "x")
-    );
-
-    let mut settle = Settle {
-        id: diff.id.0,
-        revision: None,
-        verdict: Verdict::accept(None),
-    };
-    let (settled, closed) =
-        tokio::join!(commands.settle(&settle), companion.editor.close("edited"));
-    assert!(settled.unwrap().edited);
-    assert_eq!(closed, (diff.id, CloseReason::Settled));
-    let content = "edited".to_owned();
-    let expected = Update::accepted(path.clone(), content);
-    assert_eq!(next_outcome(&mut updates).await, expected);
-
-    let error = commands.settle(&settle).await.unwrap_err();
-    let gone = DiffError::NotPending { id: diff.id.0 };
-    assert!(
-        matches!(&error, CommandError::Diff(it) if *it == gone),
-        "{error:?}"
-    );
-
-    let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
-    opened.unwrap();
-    settle.id = diff.id.0;
-    settle.verdict = Verdict::reject();
-    commands.settle(&settle).await.unwrap();
-    assert_eq!(companion.editor.close("").await.1, CloseReason::Overruled);
-    let rejected = Update::DiffRejected { path };
-    assert_eq!(next_outcome(&mut updates).await, rejected);
-}
-
-#[tokio::test]
-async fn a_proposal_that_a_viewer_was_not_shown_is_not_accepted() {
-    let mut companion = TestCompanion::start();
-    let (client, mut updates) = companion.connect(QWEN).await;
-    let commands = Client::new(companion.companion.port(), companion.control_token());
-    let (mine, others) = (
-        commands.clone().viewed_by(Viewer(1)),
-        commands.viewed_by(Viewer(2)),
-    );
-    let path = companion.path("new");
-    for text in ["one", "two"] {
-        let (opened, _) = tokio::join!(client.open_diff(&path, text), companion.editor.show());
-        opened.unwrap();
-        if text == "one" {
-            mine.diff("1".parse().unwrap()).await.unwrap();
-        }
-    }
-    others.diff("1".parse().unwrap()).await.unwrap();
-    let settle = |revision, content: Option<&str>| Settle {
-        id: 1,
-        revision,
-        verdict: Verdict::accept(content.map(str::to_owned)),
-    };
-    for (revision, content) in [
-        (None, None),
-        (None, Some("mine")),
-        (Some(1), None),
-        (Some(3), None),
-    ] {
-        let error = mine.settle(&settle(revision, content)).await.unwrap_err();
-        assert!(matches!(error, CommandError::Diff(_)), "{error:?}");
-    }
-    assert!(companion.editor.is_idle(), "nothing was closed");
-    let exactly = settle(Some(2), None);
-    let (settled, closed) = tokio::join!(mine.settle(&exactly), companion.editor.close("two"));
-    assert!(!settled.unwrap().edited);
-    assert_eq!(closed.1, CloseReason::Settled);
-    let content = "two".to_owned();
-    assert_eq!(
-        next_outcome(&mut updates).await,
-        Update::accepted(path, content)
-    );
 }
 
 #[tokio::test]

@@ -8,11 +8,14 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pillion_agent::{Client, Update, Updates};
-use pillion_companion::gate::{Decide, Ruling};
-use pillion_companion::hub::{Attached, Hub, Stopper, attach_to_running};
-use pillion_companion::{CloseReason, EditorEvent, Handle, Options, Proposed, Reply};
+use pillion_companion::hub::{Hub, Stopper};
+use pillion_companion::start_own;
 use pillion_discovery::{Environment, hub_socket, state};
 use pillion_protocol::{File, IdeInfo, Outcome};
+use pillion_view::{
+    Attached, CloseReason, Decide, EditorEvent, Handle, Options, Proposed, Reply, Ruling,
+    attach_to_running,
+};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -75,7 +78,8 @@ impl World {
             shows: Default::default(),
         };
         let (editor, stand_in) = stand_in();
-        let attached = spawn_blocking(move || attach_to_running(options, editor).unwrap());
+        let attached =
+            spawn_blocking(move || attach_to_running(options, editor, start_own).unwrap());
         let attached = timeout(SOON, attached).await.unwrap().unwrap();
         Front {
             handle: attached.handle(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
-use pillion_companion::EditorEvent;
 use pillion_protocol::Dialect;
+use pillion_view::EditorEvent;
 
 use crate::support::{SOON, STOPS, TestCompanion, next_outcome};
 

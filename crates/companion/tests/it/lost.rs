@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pillion_companion::{Diff, EditorEvent, LostText};
 use pillion_protocol::{Dialect, Outcome};
+use pillion_view::{Diff, EditorEvent, LostText};
 use serde_json::json;
 
 use crate::support::{RawStream, Request, TestCompanion, initialize};

@@ -4,6 +4,7 @@
 
 mod access;
 mod bad_input;
+mod commands;
 mod context;
 mod diffs;
 #[cfg(unix)]

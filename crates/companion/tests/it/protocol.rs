@@ -1,6 +1,6 @@
 //! MCP itself: the handshake, the tools, and what old and new clients send.
 
-use pillion_companion::EditorEvent;
+use pillion_view::EditorEvent;
 use serde_json::{Value, json};
 
 use crate::support::{INITIALIZE, Response, TestCompanion, initialize};

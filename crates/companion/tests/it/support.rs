@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_agent::{Client, Update, Updates};
-use pillion_companion::gate::{Decide, Ruling};
-use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, Editor, EditorEvent, Handle, Options, Proposed, Reply,
-    Status,
-};
+use pillion_companion::Companion;
 use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Outcome, Token};
+use pillion_view::{
+    CloseReason, Decide, Diff, DiffId, Editor, EditorEvent, Handle, Options, Proposed, Reply,
+    Ruling, Status,
+};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

@@ -9,9 +9,9 @@ use std::fs;
 
 use futures_util::SinkExt;
 use pillion_agent::Update;
-use pillion_companion::{CloseReason, EditorEvent, LostOutcome, LostText};
 use pillion_protocol::claude::AUTHORIZATION_HEADER;
 use pillion_protocol::{Dialect, File, Outcome, Position, Range};
+use pillion_view::{CloseReason, EditorEvent, LostOutcome, LostText};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
@@ -437,7 +437,7 @@ async fn a_mention_goes_to_the_agent_that_was_heard_of_last() {
         let ping = claude.request("ping", json!({})).await;
         claude.answer(ping).await;
         let (told, answered) = std::sync::mpsc::channel();
-        let told = pillion_companion::Reply::new(move |agent| told.send(agent).unwrap());
+        let told = pillion_view::Reply::new(move |agent| told.send(agent).unwrap());
         test.handle.mention("/w/a.txt".into(), lines, told);
         let mentioned = claude.notification("at_mentioned").await;
         assert_eq!(mentioned["filePath"], "/w/a.txt");

@@ -2,8 +2,7 @@
 
 use std::thread;
 
-use pillion_companion::gate::{Decide, LOOK, Ruling};
-use pillion_companion::{Handle, Reply};
+use pillion_view::{Decide, Handle, LOOK, Reply, Ruling};
 
 /// Decides, and once more where the gate asks; what it rules in the end is `told`.
 pub fn insist(handle: &Handle, decide: Decide, told: impl FnOnce(Ruling) + Send + 'static) {

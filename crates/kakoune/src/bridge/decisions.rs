@@ -6,9 +6,8 @@
 
 use std::time::SystemTime;
 
-use pillion_companion::gate::{Decide, NOT_SEEN, Ruling, Told};
-use pillion_companion::{DiffId, ProposalKey, Stale};
 use pillion_protocol::Verdict;
+use pillion_view::{Decide, DiffId, NOT_SEEN, ProposalKey, Ruling, Stale, Told};
 
 use super::Bridge;
 use super::done::Decided;

@@ -4,9 +4,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_companion::gate::{Decide, Ruling};
-use pillion_companion::{DiffId, ProposalKey, Proposed, Reply};
 use pillion_discovery::{FileError, kept_text};
+use pillion_view::{Decide, DiffId, ProposalKey, Proposed, Reply, Ruling};
 
 use super::Bridge;
 use crate::disk::{Done, Kept};

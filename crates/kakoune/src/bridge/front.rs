@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use pillion_companion::{DiffId, ProposalKey, Proposed};
+use pillion_view::{DiffId, ProposalKey, Proposed};
 
 use super::{Bridge, Review};
 use crate::disk::Job;

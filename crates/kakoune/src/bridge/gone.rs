@@ -1,7 +1,7 @@
 //! Views that go: because they were settled, because the agent closed them, or because a newer proposal takes their place.
 //! What the person wrote in them stays theirs, and who is busy in one is not disturbed.
 
-use pillion_companion::{CloseReason, DiffId, ProposalKey, Proposed, Reply};
+use pillion_view::{CloseReason, DiffId, ProposalKey, Proposed, Reply};
 
 use super::Bridge;
 use crate::disk::Job;

@@ -1,6 +1,6 @@
 //! What stands in a view, for who asks: Kakoune tells it, and the view stays.
 
-use pillion_companion::{ProposalKey, Reply};
+use pillion_view::{ProposalKey, Reply};
 
 use super::Bridge;
 use crate::script;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use crossbeam_channel::Sender;
-use pillion_companion::ProposalKey;
 use pillion_system::spawn;
+use pillion_view::ProposalKey;
 
 use super::Done;
 

@@ -7,10 +7,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pillion_companion::Diff;
 use pillion_discovery::private_file::Folder;
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_discovery::{Environment, FileError, canonicalize};
+use pillion_view::Diff;
 
 use crate::proposal_path::{self, PROPOSALS};
 
@@ -104,8 +104,8 @@ fn proposal_name(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use pillion_companion::{DiffId, Original};
     use pillion_protocol::Dialect;
+    use pillion_view::{DiffId, Original};
 
     use super::*;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use gen_lsp_types::{Command, Diagnostic};
-use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
 use pillion_text::visible;
+use pillion_view::{Diff, ProposalKey, Proposed, Reply};
 use serde_json::json;
 
 use crate::comparer::Comparison;
@@ -163,12 +163,12 @@ impl Proposal {
     /// How to decide in an editor that shows it as a plain file, because its language is not configured, or
     /// does so until the person is there. Editors cut a message that is longer than a line.
     pub fn hint(&self, attaches_late: bool) -> String {
-        let (name, key, id) = (self.name(), self.key(), self.diff.id);
+        let (name, key) = (self.name(), self.key());
         let actions = match attaches_late {
             true => format!("Go to {name} for its code actions."),
             false => format!("No code actions for {name} here."),
         };
-        format!("{actions} In a shell: `pillion accept {key}` or `pillion reject {id}`")
+        format!("{actions} In a shell: `pillion accept {key}` or `pillion reject {key}`")
     }
 
     /// The text that would be accepted now, byte for byte, if an editor reported edits. Otherwise the file

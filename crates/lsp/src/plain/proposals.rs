@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use gen_lsp_types::{Diagnostic, MessageType, Range, ShowDocumentParams, ShowDocumentResult};
 use lsp_server::{ErrorCode, Response};
-use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
+use pillion_view::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
 use serde_json::json;
 
 use crate::disk::{Done, Job};

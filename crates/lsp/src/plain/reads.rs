@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_companion::{Diff, Proposed, Reply};
+use pillion_view::{Diff, Proposed, Reply};
 
 use crate::disk::{Job, READ_TIMEOUT, Saved};
 use crate::plain::proposal::Proposal;

@@ -1,7 +1,7 @@
 //! What the plugin was asked and has not answered yet.
 
-use pillion_companion::{CloseReason, DiffId, ProposalKey, Reply};
 use pillion_protocol::FileDiagnostics;
+use pillion_view::{CloseReason, DiffId, ProposalKey, Reply};
 
 use crate::outgoing::Outgoing;
 

@@ -1,8 +1,8 @@
 //! The problems that the plugin's editor shows, as agents read them.
 
 use lsp_server::{ErrorCode, Message, ResponseError};
-use pillion_companion::Reply;
 use pillion_protocol::{Diagnostic, FileDiagnostics, Severity};
+use pillion_view::Reply;
 use serde_json::Value;
 
 use super::asked::{Asked, Requests};

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use lsp_server::{Message, RequestId, ResponseError};
-use pillion_companion::gate::{self, Ruling, Unseen};
-use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
+use pillion_view::{
+    CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Ruling, Stale, Unseen,
+};
 use serde_json::Value;
 
 use super::asked::{Asked, Requests};
@@ -139,7 +140,11 @@ impl Diffs {
     ///
     /// # Errors
     /// What to answer instead.
-    pub fn decide(&mut self, request: RequestId, params: Decide) -> Result<gate::Decide, Message> {
+    pub fn decide(
+        &mut self,
+        request: RequestId,
+        params: Decide,
+    ) -> Result<pillion_view::Decide, Message> {
         let (id, revision) = (DiffId(params.id), params.revision);
         let key = ProposalKey { id, revision };
         if !params.verdict.is_rejection() && params.seen.is_none() {
@@ -155,7 +160,7 @@ impl Diffs {
             return Err(ruled(request, Ruling::failed(text)));
         }
         self.deciding.insert(key, request);
-        Ok(gate::Decide {
+        Ok(pillion_view::Decide {
             key,
             verdict: params.verdict,
             seen: params.seen.map(|seen| seen.among(hunks)),
@@ -243,7 +248,7 @@ fn ruled(request: RequestId, ruling: Ruling) -> Message {
 
 impl Seen {
     /// The same for a proposal with so many hunks.
-    fn among(self, of: usize) -> gate::Seen {
+    fn among(self, of: usize) -> pillion_view::Seen {
         let unseen_hunks = self.hunks.map(|mut seen| {
             seen.retain(|number| *number < of);
             seen.sort_unstable();
@@ -251,11 +256,11 @@ impl Seen {
             let hunks = of - seen.len();
             Unseen { hunks, of }
         });
-        gate::Seen {
+        pillion_view::Seen {
             drawn_for: self.drawn_ms.map(Duration::from_millis),
             is_typed: self.typed,
             unseen_hunks,
-            against: gate::Against::default(),
+            against: pillion_view::Against::default(),
         }
     }
 }

@@ -5,12 +5,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops;
 
-use pillion_companion::CloseReason;
-use pillion_companion::gate::Ruling;
 use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, Position, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::merge::Merged;
+use pillion_view::{CloseReason, Ruling};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use pillion_companion::CloseReason;
 use pillion_protocol::{Note, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::{Text, merge};
+use pillion_view::CloseReason;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};

@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use crossbeam_channel::Sender;
-use pillion_companion::hub::{self, Attached};
-use pillion_companion::{Compares, Editor, EditorEvent, Handle, Options};
 use pillion_protocol::File;
 use pillion_system::spawn;
+use pillion_view::{Attached, Compares, Editor, EditorEvent, Handle, Options, StartOwn, attach};
 
 use crate::disk::Done;
 
@@ -46,6 +45,7 @@ pub enum State {
 #[derive(Debug)]
 pub struct Plan {
     pub options: Options,
+    pub start_own: StartOwn,
     pub compares: Compares,
     /// Where the companion sends its requests and reports.
     pub events: Sender<EditorEvent>,
@@ -79,7 +79,7 @@ impl Plan {
             compares: self.compares,
             events: self.events,
         };
-        hub::attach(self.options, editor).context("cannot start the companion")
+        attach(self.options, editor, self.start_own).context("cannot start the companion")
     }
 }
 

@@ -4,23 +4,22 @@
 
 use std::path::PathBuf;
 
-use pillion_companion::control::DiffRef;
+use pillion_companion::control::Settle;
 use pillion_protocol::Verdict;
 use pillion_text::stderr;
 
 use super::control_client;
 use super::notes::Notes;
-use crate::args::Target;
+use crate::args::{Proposal, Target};
 
 /// Accept a pending diff
 ///
 /// The agent then writes the text in the view: the one it proposed, unless it was edited
 /// there.
 ///
-/// An agent may replace its proposal at any moment. `pillion accept 1.3` accepts exactly the third
-/// proposal of diff 1, and prints a note if the file has changed since. `pillion accept 1` accepts
-/// the text that `pillion diffs 1` has shown in this terminal; if the proposal or the file has
-/// changed since, it refuses with exit code 1.
+/// An agent may replace its proposal at any moment. `pillion accept 1.3` accepts the third proposal of
+/// diff 1, which you have seen. If there is a newer one, the file has changed since, or no revision is
+/// named (`pillion accept 1`), it refuses with exit code 1.
 ///
 /// An agent does not speak for you: a command that a connected agent has started (`accept`, `reject`,
 /// `focus`, `mention`) is refused. On Linux all agents' processes are known, on macOS and Windows
@@ -28,13 +27,16 @@ use crate::args::Target;
 /// still has that. What an agent asks your tmux to run counts as yours.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The diff, as listed by `pillion diffs`: its number, optionally with the revision (`1.3`)
-    #[arg(value_name = "DIFF")]
-    diff: DiffRef,
+    #[command(flatten)]
+    proposal: Proposal,
 
     /// Accept this file's text instead (`-` for standard input)
     #[arg(long, value_name = "FILE")]
     content_file: Option<PathBuf>,
+
+    /// Accept although the file has changed on disk since the agent proposed this
+    #[arg(long)]
+    despite_change: bool,
 
     #[command(flatten)]
     notes: Notes,
@@ -44,18 +46,21 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
+    let (id, revision) = args.proposal.named("accept")?;
     let content = args.content_file.as_deref().map(control_client::read_text);
     let content = content.transpose()?;
     let is_empty = content.as_deref() == Some("");
-    let verdict = Verdict::accept(content);
-    let settled = args.notes.settle(&args.target, args.diff, verdict)?;
+    let settle = Settle {
+        id,
+        revision,
+        verdict: Verdict::accept(content),
+        despite_change: args.despite_change,
+    };
+    let settled = args.notes.settle(&args.target, settle)?;
     if is_empty {
         stderr::warn(
             "Gemini CLI and Qwen Code ignore an empty text and write the one that they proposed",
         );
-    }
-    if settled.file_changed {
-        stderr::print("note: the file changed on disk since the diff was shown to you.");
     }
     if settled.edited {
         stderr::print("note: the accepted text includes the edits made in the view.");

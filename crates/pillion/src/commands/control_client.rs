@@ -12,7 +12,6 @@ use pillion_protocol::diff::MAX_CONTENT;
 use crate::args::Target;
 use crate::choice::{Need, Running};
 use crate::failure::{Failure, Kind};
-use crate::viewer;
 
 /// What the companion of Pillion's that `target` means answers.
 ///
@@ -25,7 +24,7 @@ pub fn ask<T>(
     let environment = Environment::current();
     let chosen = Running::look(&environment).choose(Need::Control, target)?;
     let chosen = chosen.state.context("the companion has no state")?;
-    let client = Client::new(chosen.port, chosen.control_token).viewed_by(viewer::current());
+    let client = Client::new(chosen.port, chosen.control_token);
     let client = client.commanded_by(environment.commanding_agents());
     let answer = pillion_agent::runtime()?.block_on(question(client));
     answer.map_err(failure)
@@ -90,11 +89,8 @@ fn diff_failure(error: &DiffError) -> Failure {
         DiffError::OtherRevision { id, .. } => {
             failure.hint(format!("`pillion diffs {id}` shows what is proposed now."))
         }
-        DiffError::Unseen { id, current, .. } => failure.hint(format!(
-            "`pillion diffs {id}` shows it; `pillion accept {id}.{current}` accepts exactly that one."
-        )),
-        DiffError::FileChanged { id, current } => failure.hint(format!(
-            "Look at the file and at `pillion diffs {id}` again; `pillion accept {id}.{current}` accepts it anyway."
+        DiffError::FileChanged { id, revision } => failure.hint(format!(
+            "Look at the file and at `pillion diffs {id}` again; `pillion accept {id}.{revision} --despite-change` accepts it."
         )),
         DiffError::ByAgent { agent } => failure.hint(format!(
             "Decide in the view, or in a terminal that {agent} has not started."

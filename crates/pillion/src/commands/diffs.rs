@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use pillion_companion::control::{DiffRef, DiffSummary, DiffText, Viewer};
+use pillion_companion::control::{DiffRef, DiffSummary, DiffText};
 use pillion_text::stderr;
 use pillion_text::visible;
 use serde::Serialize;
@@ -10,7 +10,6 @@ use serde::Serialize;
 use super::control_client;
 use super::output::{print_json, printable};
 use crate::args::Target;
-use crate::viewer;
 
 /// List pending diffs, or print the text of one
 ///
@@ -18,8 +17,7 @@ use crate::viewer;
 /// no other. If a path leads elsewhere through links, ` -> ` shows the real file.
 ///
 /// The printed text is what `pillion accept` would accept: what stands in the view, edits included.
-/// If the editor does not tell that, the agent's text is printed, with a note. Output to `/dev/null`
-/// does not count as shown.
+/// If the editor does not tell that, the agent's text is printed, with a note.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print the text of this diff (`1`, or `1.3` for that proposal only): byte for byte,
@@ -27,8 +25,7 @@ pub struct Args {
     #[arg(value_name = "DIFF")]
     diff: Option<DiffRef>,
 
-    /// Print the text as the agent proposed it, without the edits made in the view; it does not count
-    /// as shown
+    /// Print the text as the agent proposed it, without the edits made in the view
     #[arg(long, requires = "diff")]
     as_proposed: bool,
 
@@ -59,15 +56,7 @@ struct Printed<'a> {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     if let Some(diff) = args.diff {
-        // It counts as shown unless this command's output is discarded.
-        let diff = control_client::ask(&args.target, async |it| {
-            let viewer = match args.as_proposed {
-                // Another text may be the one that is accepted.
-                true => Viewer::UNKNOWN,
-                false => viewer::of_output(),
-            };
-            it.viewed_by(viewer).diff(diff).await
-        })?;
+        let diff = control_client::ask(&args.target, async |it| it.diff(diff).await)?;
         return print_one(&mut out, &diff, args.json, args.as_proposed);
     }
     let diffs = control_client::ask(&args.target, async |it| it.diffs().await)?;
@@ -136,9 +125,7 @@ fn write_table(out: &mut impl Write, diffs: &[DiffSummary]) -> io::Result<()> {
 }
 
 fn name(diff: &DiffSummary) -> String {
-    let revision = Some(diff.revision);
-    let id = diff.id;
-    DiffRef { id, revision }.to_string()
+    DiffRef::exactly(diff.id, diff.revision).to_string()
 }
 
 /// The path, and where it leads if that is elsewhere.

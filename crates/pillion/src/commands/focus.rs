@@ -11,7 +11,7 @@ use super::position::{self, Place};
 use crate::absolute::unicode;
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
-use pillion_companion::now_ms;
+use pillion_system::now_ms;
 
 /// Tell the companion which file has the focus
 ///

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
-use pillion_companion::hub::{self, Hub, IS_THERE, LISTENS};
+use pillion_companion::hub::Hub;
 use pillion_discovery::Environment;
 use pillion_system::signals;
+use pillion_view::hub::{self, IS_THERE, LISTENS};
 
 /// Host the companions of all editors and reviews of this user
 ///

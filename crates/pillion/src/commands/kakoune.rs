@@ -1,6 +1,7 @@
 //! `pillion kakoune`.
 
 use anyhow::Context;
+use pillion_companion::start_own;
 use pillion_kakoune::Options;
 
 /// Serve a Kakoune session
@@ -26,6 +27,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         session: args.session,
         server: args.server,
         may_split: !args.no_split,
+        start_own,
     };
     pillion_kakoune::run(options).context("cannot serve the session")
 }

@@ -1,5 +1,6 @@
 //! `pillion lsp`.
 
+use pillion_companion::start_own;
 use pillion_lsp::{Error, Options};
 
 use crate::failure::{Failure, Kind};
@@ -30,6 +31,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         editor: args.editor,
         open_with: args.open_with,
         no_diffs: args.no_diffs,
+        start_own,
     };
     pillion_lsp::run(options).map_err(|error| match error.downcast::<Error>() {
         Ok(error) => refused(error),

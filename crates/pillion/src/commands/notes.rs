@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pillion_companion::control::{Client, ClientError, DiffRef, Settle, Settled};
-use pillion_protocol::{Note, Verdict, verdict};
+use pillion_protocol::{Note, verdict};
 use pillion_text::stderr;
 
 use super::control_client;
@@ -28,16 +28,13 @@ impl Notes {
     ///
     /// # Errors
     /// When a note is not about the diff's file, or what the companion answers.
-    pub fn settle(
-        self,
-        target: &Target,
-        diff: DiffRef,
-        mut verdict: Verdict,
-    ) -> anyhow::Result<Settled> {
-        verdict.notes.extend(self.because.map(Note::on_all));
+    pub fn settle(self, target: &Target, mut settle: Settle) -> anyhow::Result<Settled> {
+        let notes = &mut settle.verdict.notes;
+        notes.extend(self.because.map(Note::on_all));
         let on_lines = on_lines(&self.note)?;
-        let settle = async |client: Client| {
+        let ask = async |client: Client| {
             if !on_lines.is_empty() {
+                let diff = DiffRef::exactly(settle.id, settle.revision);
                 let summary = client.diff(diff).await?.summary;
                 for (path, lines, text) in on_lines {
                     if !is_of(path, &summary.path, summary.leads_to.as_deref()) {
@@ -47,18 +44,12 @@ impl Notes {
                         return Err(ClientError::Refused(why));
                     }
                     let (lines, text) = (Some(lines), text.to_owned());
-                    verdict.notes.push(Note { lines, text });
+                    settle.verdict.notes.push(Note { lines, text });
                 }
             }
-            let DiffRef { id, revision } = diff;
-            let settle = Settle {
-                id,
-                revision,
-                verdict,
-            };
             client.settle(&settle).await
         };
-        let settled = control_client::ask(target, settle)?;
+        let settled = control_client::ask(target, ask)?;
         if let Some(told) = &settled.told {
             match &told.clipboard {
                 Some(notes) => {

@@ -1,10 +1,11 @@
 //! `pillion` and `pillion review`.
 
 use anyhow::Context;
-use pillion_companion::{Options, Shows, hub};
+use pillion_companion::start_own;
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
 use pillion_system::spawn;
+use pillion_view::{Options, Shows, attach};
 
 use crate::args::Roots;
 use crate::demo;
@@ -63,7 +64,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         roots: roots.clone(),
         shows: Shows::Always,
     };
-    let companion = hub::attach(options, front.clone()).context("cannot start the companion")?;
+    let companion =
+        attach(options, front.clone(), start_own).context("cannot start the companion")?;
     if let Some(mismatch) = companion.mismatch() {
         front.notice(mismatch.to_string());
     }

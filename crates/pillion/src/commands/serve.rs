@@ -4,12 +4,13 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use anyhow::Context;
-use pillion_companion::{
-    Compares, Diff, Editor, EditorEvent, Options, Pending, Shows, StartError, hub,
-};
+use pillion_companion::start_own;
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
 use pillion_text::stderr;
+use pillion_view::{
+    Compares, Diff, Editor, EditorEvent, Options, Pending, Shows, StartError, attach,
+};
 use serde_json::json;
 
 use crate::args::Roots;
@@ -40,7 +41,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         warned: Vec::new(),
         errors: LineWriter::start(io::stderr()).context("cannot start a thread")?,
     };
-    let companion = match hub::attach(options, editor) {
+    let companion = match attach(options, editor, start_own) {
         // A signal is no failure, as at any later time.
         Err(StartError::Interrupted) => return Ok(()),
         started => started.context("cannot start the companion")?,

@@ -25,14 +25,17 @@ pub struct Serve {
 /// A diff that waits for the reviewer.
 #[derive(Debug, Clone)]
 pub struct Pending {
-    pub id: u64,
+    /// As `accept` takes it: `1.1`.
+    pub name: String,
     pub path: String,
 }
 
 impl Serve {
     /// Starts it and waits until agents can find it.
     pub fn start(home: &Home) -> Serve {
+        // In its own process, so that two in one folder are two, and one can be killed.
         let mut child = command(home, ["serve"])
+            .env("PILLION_HUB", "off")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -124,15 +127,15 @@ fn pending_at(home: &Home, target: &[&str]) -> Vec<Pending> {
     let diffs = listed.as_array().expect("it prints an array").iter();
     diffs
         .map(|diff| Pending {
-            id: diff["id"].as_u64().expect("it is a number"),
+            name: text(diff, "diff"),
             path: text(diff, "path"),
         })
         .collect()
 }
 
-/// The proposed text of a diff that waits, as `pillion diffs ID` prints it.
-pub fn proposed(home: &Home, id: u64) -> String {
-    let text = run(home, ["diffs".to_owned(), id.to_string()]);
+/// The proposed text of a diff that waits, as `pillion diffs NAME` prints it.
+pub fn proposed(home: &Home, name: &str) -> String {
+    let text = run(home, ["diffs", name]);
     String::from_utf8(text).expect("it is text")
 }
 
@@ -151,9 +154,9 @@ pub fn wait_none_pending(home: &Home) {
     wait_until("no pending diff", || pending(home).is_empty().then_some(()));
 }
 
-/// `pillion accept ID`, with a text other than the one in the view if `content` is a file.
-pub fn accept(home: &Home, id: u64, content: Option<&Path>) {
-    let mut args = vec!["accept".to_owned(), id.to_string()];
+/// `pillion accept NAME`, with a text other than the one in the view if `content` is a file.
+pub fn accept(home: &Home, name: &str, content: Option<&Path>) {
+    let mut args = vec!["accept".to_owned(), name.to_owned()];
     if let Some(file) = content {
         args.extend(["--content-file".to_owned(), file.display().to_string()]);
     }

@@ -202,7 +202,7 @@ fn the_client_takes_the_one_that_env_names(package: &str) {
                 diffs.into_iter().next()
             });
             assert!(serves[1 - at].pending(&home).is_empty(), "{package}");
-            companion::run(&home, ["reject", &diffs.id.to_string(), "--port", &port]);
+            companion::run(&home, ["reject", &diffs.name, "--port", &port]);
             assert_eq!(client.outcome(diff, SOON), Outcome::Rejected);
         }
     }

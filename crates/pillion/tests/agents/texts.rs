@@ -16,8 +16,8 @@ const OTHER: &str = "another text\n";
 fn texts_come_back_as_accepted() {
     each(
         |text| text,
-        |home, client, path, diff, id, _| {
-            accept(home, id, None);
+        |home, client, path, diff, name, _| {
+            accept(home, name, None);
             let outcome = client.outcome(diff, SOON);
             assert!(!path.exists(), "the companion writes no file (C5.9)");
             outcome
@@ -43,10 +43,10 @@ fn texts_come_back_by_close_diff() {
 fn texts_of_a_file_are_accepted_instead() {
     each(
         |_| OTHER,
-        |home, client, _, diff, id, text| {
+        |home, client, _, diff, name, text| {
             let file = home.root().join("edited");
             std::fs::write(&file, text).expect("the folder is ours");
-            accept(home, id, Some(&file));
+            accept(home, name, Some(&file));
             client.outcome(diff, SOON)
         },
     );
@@ -71,7 +71,7 @@ fn a_diff_closed_aloud_gives_its_text_too() {
 /// back with the text.
 fn each(
     proposed: impl Fn(&str) -> &str,
-    settle: impl Fn(&Home, &mut IdeClient, &Path, DiffHandle, u64, &str) -> Outcome,
+    settle: impl Fn(&Home, &mut IdeClient, &Path, DiffHandle, &str, &str) -> Outcome,
 ) {
     let home = Home::new();
     let _serve = Serve::start(&home);
@@ -80,9 +80,9 @@ fn each(
         let path = home.workspace().join(format!("{at}.txt"));
         let diff = client.open_diff(&path, proposed(text));
         let pending = wait_pending(&home, &path);
-        let shown = companion::proposed(&home, pending.id);
+        let shown = companion::proposed(&home, &pending.name);
         assert_same(&shown, proposed(text), name, "proposed");
-        let outcome = settle(&home, &mut client, &path, diff, pending.id, text);
+        let outcome = settle(&home, &mut client, &path, diff, &pending.name, text);
         let Outcome::Accepted(Some(back)) = outcome else {
             panic!("{name}: expected a text, got {}", brief(&outcome));
         };

@@ -92,7 +92,7 @@ fn npx_runs_it_and_a_global_installation_ends_as_the_program_ends() {
     );
     let code = |script: &str| debian.run(&format!("{script} >/dev/null 2>&1 || echo $?"));
     assert_eq!(code("pillion --no-such-flag"), "2\n");
-    assert_eq!(code("pillion accept 1"), "3\n");
+    assert_eq!(code("pillion accept 1.1"), "3\n");
     // Input and output are the program's own, and a signal reaches it.
     assert!(debian.run("pillion man | cat").contains(".TH pillion 1"));
     let served = debian.run(

@@ -2,8 +2,8 @@
 
 use std::thread::sleep;
 
-use pillion_companion::gate::LOOK;
 use pillion_testkit::{Emacs, Home, SOON, Size};
+use pillion_view::LOOK;
 
 use crate::world::{ORIGINAL, PROPOSED, World, lines};
 

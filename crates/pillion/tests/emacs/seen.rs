@@ -221,7 +221,7 @@ each_emacs! {
                 world.emacs.wait_until("more", &format!("(> {COUNT} {before})"));
             }
             let looks: usize = world.emacs.get("test-looks");
-            std::thread::sleep(pillion_companion::gate::LOOK);
+            std::thread::sleep(pillion_view::LOOK);
             let later: usize = world.emacs.get("test-looks");
             assert!(later <= looks + 2, "{looks}, then {later}");
             world.emacs.assert_no_errors();

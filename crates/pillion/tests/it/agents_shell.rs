@@ -79,7 +79,7 @@ fn what_an_agents_shell_asks_for_in_the_persons_name_is_refused() {
     let world = World::new("after\n");
     for script in [
         "\"$0\" accept 1.1",
-        "\"$0\" reject 1",
+        "\"$0\" reject 1.1",
         "\"$0\" accept 1.1 --content-file a.txt",
         "\"$0\" focus a.txt",
         "\"$0\" mention a.txt",

@@ -50,7 +50,7 @@ fn a_diff_is_rejected_or_accepted_with_another_text() {
     let mut agent = serve.connect();
     let path = "/tmp/new.txt".to_owned();
     agent.propose(&path, "x");
-    sandbox.run(["reject", "1"]).expect(0);
+    sandbox.run(["reject", "1.1"]).expect(0);
     let outcome = Update::DiffRejected { path: path.clone() };
     assert_eq!(agent.outcome(), outcome);
     agent.propose(&path, "x");
@@ -147,9 +147,9 @@ fn errors_say_what_and_what_to_do() {
         .run(["diffs", "7"])
         .expect_error(1, "no diff 7 is pending", "pillion diffs");
     sandbox
-        .run(["accept", "7"])
+        .run(["accept", "7.1"])
         .expect_error(1, "no diff 7 is pending", "pillion diffs");
-    let empty = ["accept", "7", "--content-file", "-"];
+    let empty = ["accept", "7.1", "--content-file", "-"];
     let refused = sandbox.run_with_input(empty, b"").expect(1);
     assert!(!refused.stderr.contains("warning"), "{}", refused.stderr);
     sandbox.run(["reject", "seven"]).expect(2);

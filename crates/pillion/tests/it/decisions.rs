@@ -1,13 +1,13 @@
-//! What `accept` and `reject` decide about: the proposal that their user has seen, and no other.
+//! What `accept` and `reject` decide about: the proposal that they name, and no other.
 
+use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::{Command, Stdio};
-use std::{env, fs};
+use std::process::Stdio;
 
 use pillion_agent::Update;
 use pillion_testkit::TestAgent;
 
-use crate::sandbox::{Ran, Sandbox, Serve, ran};
+use crate::sandbox::{Ran, Sandbox, Serve};
 
 const LOOK: &str = "pillion diffs 1";
 
@@ -39,18 +39,26 @@ impl World {
         self.sandbox.run(args)
     }
 
-    /// The same in another terminal.
-    fn run_elsewhere<const N: usize>(&self, args: [&str; N]) -> Ran {
-        let command = self.sandbox.command(args);
-        let mut elsewhere = Command::new("/usr/bin/setsid");
-        elsewhere
-            .arg("--wait")
-            .arg(command.get_program())
-            .args(command.get_args())
-            .env_clear()
-            .envs(self.sandbox.home.env().iter())
-            .current_dir(self.sandbox.home.workspace());
-        ran(&mut elsewhere, b"")
+    /// Each way of deciding about the proposal with this name is refused.
+    #[track_caller]
+    fn expect_refused(&self, name: &str, why: &str, hint: &str) {
+        for args in [
+            &["accept", name][..],
+            &["accept", name, "--content-file", "-"],
+            &["accept", name, "--despite-change"],
+            &["reject", name],
+            &["reject", name, "--because", "no"],
+            &["reject", name, "--note", "a.txt:1", "no"],
+        ] {
+            let ran = self.sandbox.run_with_input(args, b"mine");
+            ran.expect_error(1, why, hint);
+        }
+    }
+
+    #[track_caller]
+    fn expect_pending(&self, name: &str) {
+        let listed = self.run(["diffs"]).expect(0).stdout;
+        assert!(listed.contains(&format!(" {name}  gemini")), "{listed}");
     }
 
     #[track_caller]
@@ -61,179 +69,108 @@ impl World {
 }
 
 #[test]
-fn a_proposal_that_came_after_the_look_is_not_accepted() {
+fn without_its_revision_nothing_is_decided() {
+    let world = World::new();
+    // Also if there is no such diff.
+    let why = "diff 1 is named without the revision that you have seen";
+    world.expect_refused("1", why, LOOK);
+    world.propose("one");
+    world.expect_refused("1", why, "then `pillion ");
+    let accept = world.run(["accept", "1"]);
+    accept.expect_error(1, why, "then `pillion accept 1.REV`.");
+    let reject = world.run(["reject", "1"]);
+    reject.expect_error(1, why, "then `pillion reject 1.REV`.");
+    // Looking makes no difference.
+    assert_eq!(world.run(["diffs", "1"]).expect(0).stdout, "one");
+    world.expect_refused("1", why, LOOK);
+    world.expect_pending("1.1");
+}
+
+#[test]
+fn a_proposal_that_came_after_the_look_is_not_decided() {
     let mut world = World::new();
     world.propose("harmless");
     assert_eq!(world.run(["diffs", "1"]).expect(0).stdout, "harmless");
     world.propose("harmful");
-    let newer = "diff 1 is at 1.2, and you were shown 1.1";
-    world.run(["accept", "1"]).expect_error(1, newer, LOOK);
-    let other = ["accept", "1", "--content-file", "-"];
-    let refused = world.sandbox.run_with_input(other, b"mine");
-    refused.expect_error(1, newer, LOOK);
-    world
-        .run(["accept", "1.1"])
-        .expect_error(1, "diff 1 is at 1.2, not 1.1", LOOK);
-    // A list is no look at the text.
-    assert!(
-        world
-            .run(["diffs"])
-            .expect(0)
-            .stdout
-            .contains("\n 1.2  gemini")
-    );
-    world
-        .run(["accept", "1"])
-        .expect_error(1, newer, "pillion accept 1.2");
+    let newer = "a newer proposal has arrived: diff 1 is at 1.2, not 1.1";
+    world.expect_refused("1.1", newer, LOOK);
+    world.run(["diffs", "1.1"]).expect_error(1, newer, LOOK);
+    world.expect_pending("1.2");
     assert_eq!(world.run(["diffs", "1"]).expect(0).stdout, "harmful");
-    world.run(["accept", "1"]).expect(0);
-    world.expect_accepted("harmful");
-}
-
-#[test]
-fn discarded_output_shows_nothing() {
-    let mut world = World::new();
-    world.propose("one");
-    let unseen = "you have not viewed diff 1.";
-    for arguments in [&["diffs", "1"][..], &["diffs", "1.1", "--json"]] {
-        let mut command = world.sandbox.command(arguments);
-        assert!(command.stdout(Stdio::null()).status().unwrap().success());
-        world.run(["accept", "1"]).expect_error(1, unseen, LOOK);
-    }
-    let looked = world.sandbox.command(["diffs", "1"]);
-    let mut closed = Command::new("/bin/sh");
-    closed
-        .args(["-c", "exec \"$0\" \"$@\" >&-"])
-        .arg(looked.get_program())
-        .args(looked.get_args())
-        .env_clear()
-        .envs(world.sandbox.home.env().iter())
-        .current_dir(world.sandbox.home.workspace());
-    assert!(closed.status().unwrap().success());
-    world.run(["accept", "1"]).expect_error(1, unseen, LOOK);
-    // A file can be read later.
-    let file = fs::File::create(world.sandbox.home.workspace().join("shown")).unwrap();
-    let mut command = world.sandbox.command(["diffs", "1"]);
-    assert!(command.stdout(file).status().unwrap().success());
-    world.run(["accept", "1"]).expect(0);
-    world.expect_accepted("one");
-}
-
-#[test]
-fn a_look_that_is_discarded_does_not_undo_an_earlier_one() {
-    let mut world = World::new();
-    world.propose("one");
-    assert_eq!(world.run(["diffs", "1"]).expect(0).stdout, "one");
-    let mut command = world.sandbox.command(["diffs", "1"]);
-    assert!(command.stdout(Stdio::null()).status().unwrap().success());
-    world.run(["accept", "1"]).expect(0);
-    world.expect_accepted("one");
-}
-
-#[test]
-fn a_revision_that_is_named_is_decided_and_no_other() {
-    let mut world = World::new();
-    world.propose("one");
-    world.propose("two");
-    world
-        .run(["accept", "1"])
-        .expect_error(1, "you have not viewed diff 1.", LOOK);
-    world
-        .run(["reject", "1.1"])
-        .expect_error(1, "1.2, not 1.1", LOOK);
-    world
-        .run(["diffs", "1.1"])
-        .expect_error(1, "1.2, not 1.1", LOOK);
-    assert_eq!(world.run(["diffs", "1.2"]).expect(0).stdout, "two");
-    world.run(["accept", "1.2"]).expect(0);
-    world.expect_accepted("two");
-    world.propose("three");
-    world.propose("four");
-    world.run(["reject", "2"]).expect(0);
+    world.propose("worse");
+    world.expect_refused("1.2", "diff 1 is at 1.3, not 1.2", LOOK);
+    assert_eq!(world.run(["diffs", "1.3"]).expect(0).stdout, "worse");
+    world.run(["accept", "1.3"]).expect(0);
+    world.expect_accepted("worse");
+    world.propose("again");
+    world.propose("and again");
+    world.run(["reject", "2.2"]).expect(0);
     assert!(matches!(world.agent.outcome(), Update::DiffRejected { .. }));
 }
 
 #[test]
-fn what_was_shown_in_another_terminal_is_not_seen_in_this_one() {
+fn a_proposal_that_is_not_there_is_not_decided() {
     let mut world = World::new();
     world.propose("one");
-    world.run(["diffs", "1"]).expect(0);
     world.propose("two");
-    assert_eq!(world.run_elsewhere(["diffs", "1"]).expect(0).stdout, "two");
-    world
-        .run(["accept", "1"])
-        .expect_error(1, "you were shown 1.1", LOOK);
-    world.run(["diffs", "1"]).expect(0);
-    world
-        .run_elsewhere(["accept", "1"])
-        .expect_error(1, "you have not viewed diff 1.", LOOK);
-    world.run(["accept", "1"]).expect(0);
-    world.expect_accepted("two");
-}
-
-/// As in a container whose shell was started from outside: the session has no number there.
-#[test]
-fn whose_session_is_outside_of_the_namespace_decides_all_the_same() {
-    const INSIDE: &str = "PILLION_TEST_INSIDE";
-    if env::var_os(INSIDE).is_none() {
-        let mut inside = Command::new("unshare");
-        inside
-            .args(["--user", "--map-root-user", "--pid", "--fork"])
-            .arg("--mount-proc")
-            .arg(env::current_exe().unwrap())
-            .arg("whose_session_is_outside_of_the_namespace")
-            .env(INSIDE, "1");
-        let out = ran(&mut inside, b"").expect(0).stdout;
-        return assert!(out.contains("test result: ok. 1 passed"), "{out}");
+    let other = world.sandbox.home.workspace().join("b.txt");
+    world.agent.propose(other.to_str().unwrap(), "other");
+    for (name, why, hint) in [
+        ("1.3", "diff 1 is at 1.2, not 1.3", LOOK),
+        ("1.0", "diff 1 is at 1.2, not 1.0", LOOK),
+        ("2.2", "diff 2 is at 2.1, not 2.2", "pillion diffs 2"),
+        ("3.1", "no diff 3 is pending", "pillion diffs"),
+        ("0.1", "no diff 0 is pending", "pillion diffs"),
+    ] {
+        world.expect_refused(name, why, hint);
     }
-    let mut world = World::new();
-    world.propose("one");
-    world
-        .run(["accept", "1"])
-        .expect_error(1, "you have not viewed diff 1.", LOOK);
-    assert_eq!(world.run(["diffs", "1"]).expect(0).stdout, "one");
-    world.run(["accept", "1"]).expect(0);
-    world.expect_accepted("one");
+    for name in ["1.", ".2", "1.2.3", "one"] {
+        world.run(["accept", name]).expect(2);
+        world.run(["reject", name]).expect(2);
+    }
+    world.expect_pending("1.2");
+    world.expect_pending("2.1");
+    world.run(["accept", "1.2"]).expect(0);
+    world.expect_accepted("two");
+    // What is decided is not decided again.
+    world.expect_refused("1.2", "no diff 1 is pending", "pillion diffs");
 }
 
 #[test]
-fn a_file_that_changed_since_the_look_is_said_and_looked_at_again() {
+fn what_would_go_over_a_changed_file_is_accepted_only_if_that_is_said() {
     let mut world = World::new();
+    fs::write(&world.path, "as it was").unwrap();
     world.propose("one");
     world.run(["diffs", "1"]).expect(0);
     fs::write(&world.path, "somebody else's").unwrap();
-    world
-        .run(["accept", "1"])
-        .expect_error(1, "changed on disk since 1.1 was", LOOK);
-    let exactly = world.run(["accept", "1.1"]).expect(0);
-    assert!(
-        exactly.stderr.starts_with("note: the file changed on disk"),
-        "{}",
-        exactly.stderr
-    );
+    let changed = "the file of diff 1 changed on disk since 1.1 was proposed";
+    let hint = "`pillion accept 1.1 --despite-change` accepts it";
+    for _ in 0..2 {
+        world.run(["accept", "1.1"]).expect_error(1, changed, hint);
+        let other = ["accept", "1.1", "--content-file", "-"];
+        let refused = world.sandbox.run_with_input(other, b"mine");
+        refused.expect_error(1, changed, hint);
+        world.run(["diffs", "1"]).expect(0);
+    }
+    let ran = world.run(["accept", "1.1", "--despite-change"]).expect(0);
+    assert_eq!(ran.stderr, "");
     world.expect_accepted("one");
 
-    world.propose("unseen");
-    world
-        .run(["accept", "2"])
-        .expect_error(1, "you have not viewed diff 2.", "pillion diffs 2");
-    world.run(["reject", "2"]).expect(0);
-    assert!(matches!(world.agent.outcome(), Update::DiffRejected { .. }));
-
     world.propose("two");
-    world.run(["diffs"]).expect(0);
+    fs::remove_file(&world.path).unwrap();
     world
-        .run(["accept", "3"])
-        .expect_error(1, "you have not viewed diff 3.", "pillion diffs 3");
-    world.run(["diffs", "3", "--json"]).expect(0);
+        .run(["accept", "2.1"])
+        .expect_error(1, "changed on disk", "2.1 --despite-change");
+    // A newer proposal is about the file as it is by then.
+    world.propose("three");
+    world.run(["accept", "2.2"]).expect(0);
+    world.expect_accepted("three");
+
+    // To reject is harmless.
+    world.propose("four");
     fs::write(&world.path, "and once more").unwrap();
-    world
-        .run(["accept", "3"])
-        .expect_error(1, "changed on disk", "pillion diffs 3");
-    world.run(["diffs", "3"]).expect(0);
-    let ran = world.run(["accept", "3"]).expect(0);
-    assert_eq!(ran.stderr, "");
-    world.expect_accepted("two");
+    world.run(["reject", "3.1"]).expect(0);
+    assert!(matches!(world.agent.outcome(), Update::DiffRejected { .. }));
 }
 
 #[test]
@@ -253,7 +190,7 @@ fn a_path_is_shown_with_what_it_really_leads_to() {
     world.run(["diffs", "1"]).expect(0);
     fs::remove_file(&world.path).unwrap();
     world
-        .run(["accept", "1"])
+        .run(["accept", "1.1"])
         .expect_error(1, "changed on disk", LOOK);
 }
 
@@ -264,9 +201,9 @@ fn an_agent_that_proposes_in_a_hurry_gets_accepted_what_was_read_or_nothing() {
         world.propose("harmless");
         let listed = world.run(["diffs", "--json"]).expect(0).stdout;
         let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
-        let id = listed[0]["id"].to_string();
-        world.run(["diffs", &id]).expect(0);
-        let mut accept = world.sandbox.command(["accept", &id]);
+        let name = listed[0]["diff"].as_str().unwrap();
+        world.run(["diffs", name]).expect(0);
+        let mut accept = world.sandbox.command(["accept", name]);
         let mut accept = accept.stderr(Stdio::null()).spawn().unwrap();
         world.propose("harmful");
         if accept.wait().unwrap().success() {

@@ -1,5 +1,7 @@
 //! `pillion hub`, which whoever serves agents starts by itself.
 
+mod kills;
+
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -198,7 +198,7 @@ fn a_home_that_does_not_answer_is_named_and_others_folders_are_looked_at() {
     for (args, codes) in [
         (&["list"][..], &[0][..]),
         (&["diffs"], &[0]),
-        (&["reject", "7"], &[1]),
+        (&["reject", "7.1"], &[1]),
         (&["env", "--shell", "sh"], &[0, 1]),
         (&["doctor", "gemini"], &[1]),
         (&["doctor", "claude"], &[1]),

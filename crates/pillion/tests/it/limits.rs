@@ -50,7 +50,7 @@ fn silent_connections_take_no_descriptor_from_those_with_a_token() {
     let mut silent: Vec<_> = (0..300).map(|_| dial(&serve)).collect();
     let late = serve.connect();
     late.propose("/tmp/late", "x");
-    sandbox.run(["reject", "1"]).expect(0);
+    sandbox.run(["reject", "1.1"]).expect(0);
     assert!(matches!(early.outcome(), Update::DiffRejected { .. }));
     assert!(is_closed(&mut silent[0]), "the oldest has to go");
 }
@@ -67,7 +67,7 @@ fn a_silent_connection_is_closed_and_an_idle_stream_stays() {
         .write_all(b"GET /mcp HTTP/1.1\r\nHost: 1")
         .unwrap();
     assert!(is_closed(&mut silent) && is_closed(&mut unfinished));
-    sandbox.run(["reject", "1"]).expect(0);
+    sandbox.run(["reject", "1.1"]).expect(0);
     assert!(matches!(agent.outcome(), Update::DiffRejected { .. }));
 }
 

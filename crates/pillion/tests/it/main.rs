@@ -6,6 +6,10 @@
 mod agents_shell;
 mod choice;
 mod claude;
+#[cfg(unix)]
+#[allow(dead_code, reason = "shared with the tests of the language server")]
+#[path = "../lsp/client.rs"]
+mod client;
 mod commands;
 mod completions;
 mod conformance;

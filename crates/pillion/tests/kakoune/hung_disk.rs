@@ -3,8 +3,8 @@
 use std::{fs, thread};
 
 use pillion_agent::Update;
-use pillion_companion::gate::LOOK;
 use pillion_testkit::{HungDisk, SOON};
+use pillion_view::LOOK;
 
 use crate::world::World;
 

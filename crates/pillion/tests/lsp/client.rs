@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use pillion_companion::gate::{HELD, LOOK};
+use pillion_view::{HELD, LOOK};
 use serde_json::{Value, json};
 
 use crate::sandbox::{self, Sandbox};
@@ -80,11 +80,17 @@ impl Editor {
         answer["result"].clone()
     }
 
-    /// Sends a request, and waits for the whole answer.
-    pub fn request(&mut self, method: &str, params: Value) -> Value {
+    /// Sends a request. Its id.
+    pub fn ask(&mut self, method: &str, params: Value) -> i32 {
         self.last_id += 1;
         let id = self.last_id;
         self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// Sends a request, and waits for the whole answer.
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.ask(method, params);
         self.wait(|message| message["id"] == id && message.get("method").is_none())
     }
 
@@ -199,8 +205,15 @@ impl Editor {
 
     /// The next message, if one comes in time.
     pub fn poll(&mut self, time: Duration) -> Option<Value> {
-        let passed = self.passed.pop_front();
-        passed.or_else(|| self.messages.recv_timeout(time).ok())
+        self.receive(time).ok()
+    }
+
+    /// The same, of a process that may end: then it is disconnected once all that it said was received.
+    pub fn receive(&mut self, time: Duration) -> Result<Value, RecvTimeoutError> {
+        match self.passed.pop_front() {
+            Some(passed) => Ok(passed),
+            None => self.messages.recv_timeout(time),
+        }
     }
 
     /// The next message that is wanted; what comes before it is kept.
@@ -252,20 +265,25 @@ pub fn uri(path: &Path) -> String {
     format!("file://{}", path.to_str().unwrap())
 }
 
-/// One message; nothing at the end. Anything else on standard output fails the test.
+/// One message; nothing at the end, which for a process that is killed may come within one. Anything else on standard
+/// output fails the test.
 fn read(output: &mut impl BufRead) -> Option<Value> {
-    let mut header = String::new();
-    if output.read_line(&mut header).unwrap() == 0 {
-        return None;
-    }
+    let header = read_line(output)?;
     let length = header.strip_prefix("Content-Length: ");
     let length = length.unwrap_or_else(|| panic!("not protocol: {header:?}"));
-    let mut empty = String::new();
-    output.read_line(&mut empty).unwrap();
-    assert_eq!(empty, "\r\n");
+    assert_eq!(read_line(output)?, "\r\n");
     let mut body = vec![0; length.trim().parse().unwrap()];
-    output.read_exact(&mut body).unwrap();
+    match output.read_exact(&mut body) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return None,
+        read => read.unwrap(),
+    }
     let message: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(message["jsonrpc"], "2.0", "{message}");
     Some(message)
+}
+
+fn read_line(output: &mut impl BufRead) -> Option<String> {
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    line.ends_with('\n').then_some(line)
 }

@@ -1,9 +1,10 @@
 //! What a proposal costs whose file is large.
 
 use pillion_testkit::peak_memory;
+use serde_json::json;
 
 use crate::agent;
-use crate::client::Editor;
+use crate::client::{Editor, plugin_params};
 use crate::sandbox::Sandbox;
 
 const SIZE: usize = 4 << 20;
@@ -16,7 +17,11 @@ fn a_large_file_is_shown_without_a_second_copy_of_its_text() {
         let line = [&text[..], &[end]].concat();
         let sandbox = Sandbox::new();
         let file = sandbox.home.file("large", line.repeat(SIZE / line.len()));
-        let mut editor = Editor::plugin(&sandbox);
+        // With its companion in the same process: what comes from the hub is there as it came for a moment, too.
+        let mut command = sandbox.command(["lsp"]);
+        let mut editor = Editor::spawn(command.env("PILLION_HUB", "off"));
+        editor.initialize(plugin_params());
+        editor.notify("initialized", json!({}));
         let agent = agent::connect(&mut editor);
         let before = peak_memory(editor.child.id());
         let _call = agent.proposing(file.to_str().unwrap(), "small");
@@ -24,6 +29,6 @@ fn a_large_file_is_shown_without_a_second_copy_of_its_text() {
         let cost = peak_memory(editor.child.id()) - before;
         let original = request["params"]["original"].as_str().unwrap();
         assert!(original.len() > SIZE - line.len());
-        assert!(cost < (copies + 1) * SIZE, "{copies}: {cost}");
+        assert!(cost < (copies + 1) * SIZE + SIZE / 8, "{copies}: {cost}");
     }
 }

@@ -2,9 +2,9 @@
 //! and what that person sees of what it proposes.
 
 use pillion_agent::claude::Answer;
-use pillion_companion::gate::LOOK;
 use pillion_protocol::{Position, Range, Severity};
 use pillion_testkit::{NvimVersion, TestClaude};
+use pillion_view::LOOK;
 use serde_json::json;
 
 use crate::send::back_to_the_file;

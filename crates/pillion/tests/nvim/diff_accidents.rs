@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use pillion_agent::Update;
-use pillion_companion::gate::LOOK;
 use pillion_testkit::Home;
+use pillion_view::LOOK;
 use serde_json::{Value, json};
 
 use crate::diff::{ORIGINAL, Review};

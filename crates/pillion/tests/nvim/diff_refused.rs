@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use pillion_companion::gate::HELD;
 use pillion_testkit::{Home, Size, TestAgent, Tmux};
+use pillion_view::HELD;
 use serde_json::{Value, json};
 
 use crate::diff::{ORIGINAL, Review};

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use pillion_companion::gate::HELD;
+use pillion_view::HELD;
 
 use serde_json::{Value, json};
 

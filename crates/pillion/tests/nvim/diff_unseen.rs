@@ -91,7 +91,7 @@ each_neovim! {
                 let path = review.propose_long(&texts);
                 review.is_asked();
                 review.world.look();
-                std::thread::sleep(pillion_companion::gate::LOOK);
+                std::thread::sleep(pillion_view::LOOK);
                 review.world.nvim.input(":w<CR>");
                 review.is_accepted_as(&path, &texts.1);
             }

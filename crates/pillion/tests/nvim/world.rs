@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use pillion_companion::gate::LOOK;
 use pillion_protocol::{Dialect, File};
 use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, TestAgent};
+use pillion_view::LOOK;
 use serde_json::json;
 
 /// The command under test.

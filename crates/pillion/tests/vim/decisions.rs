@@ -111,7 +111,7 @@ each_vim! {
         review.vim().input("ggdG:w<CR>");
         review.vim().wait_said("Gemini CLI ignores an empty text and writes its own");
         review.is_pending("one :w");
-        std::thread::sleep(pillion_companion::gate::LOOK);
+        std::thread::sleep(pillion_view::LOOK);
         review.vim().input(":w<CR>");
         review.is_accepted("");
     }

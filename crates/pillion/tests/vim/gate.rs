@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::thread::sleep;
 
-use pillion_companion::gate::LOOK;
 use pillion_testkit::Size;
+use pillion_view::LOOK;
 
 use crate::review::{PROPOSED, Review};
 

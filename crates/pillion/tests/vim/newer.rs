@@ -2,8 +2,8 @@
 
 use std::thread::sleep;
 
-use pillion_companion::gate::LOOK;
 use pillion_testkit::SOON;
+use pillion_view::LOOK;
 
 use crate::review::{PROPOSED, Review};
 

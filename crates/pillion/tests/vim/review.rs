@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pillion_agent::Update;
-use pillion_companion::gate::LOOK;
 use pillion_testkit::{Home, TestAgent, VimSetup, VimVersion};
+use pillion_view::LOOK;
 
 use crate::world::World;
 

@@ -76,7 +76,7 @@ each_vim! {
         review.vim().wait_said("1 of 2 changes has not been on the screen: accept again to go ahead");
         review.is_pending("what was not seen");
         review.vim().input("<CR>G");
-        std::thread::sleep(pillion_companion::gate::LOOK);
+        std::thread::sleep(pillion_view::LOOK);
         review.vim().input(":w<CR>");
         review.is_accepted(PROPOSED);
     }

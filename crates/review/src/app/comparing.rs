@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pillion_companion::DiffId;
+use pillion_view::DiffId;
 
 use super::{App, Effect};
 use crate::view::{Compared, Step};

@@ -3,10 +3,9 @@
 use std::time::Instant;
 
 use crossterm::event::KeyCode;
-use pillion_companion::gate::{Decide, Ruling, Seen, Unseen};
-use pillion_companion::{ProposalKey, Proposed};
 use pillion_protocol::{Decision, Note, Verdict};
 use pillion_text::fingerprint;
+use pillion_view::{Decide, ProposalKey, Proposed, Ruling, Seen, Unseen};
 
 use super::review_delay::Press;
 use super::{App, Armed, Effect, LONG_MESSAGE, Tone, marks};

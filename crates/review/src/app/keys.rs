@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use pillion_companion::{DiffId, Proposed};
+use pillion_view::{DiffId, Proposed};
 
 use super::review_delay::{LOOK, Press, TooEarly};
 use super::{App, Armed, Effect, Overlay, PASTED, Tone};

@@ -1,7 +1,7 @@
 //! What the marks of hunks mean, in words.
 
-use pillion_companion::gate::Against;
 use pillion_text::hunks::{Hunk, Mark};
+use pillion_view::Against;
 
 /// What is said of one hunk with a mark, and of several: what matters most comes first.
 const PHRASES: [(Mark, &str, &str); 5] = [

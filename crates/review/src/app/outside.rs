@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_companion::{CloseReason, Diff, DiffId, Reply};
+use pillion_view::{CloseReason, Diff, DiffId, Reply};
 
 use super::{App, Armed, Edit, Effect, LONG_MESSAGE, Overlay, Tone};
 use crate::proposal::Edits;

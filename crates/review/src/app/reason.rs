@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyModifiers};
-use pillion_companion::{DiffId, ProposalKey, Proposed};
 use pillion_protocol::Note;
 use pillion_protocol::verdict::MAX_NOTES;
+use pillion_view::{DiffId, ProposalKey, Proposed};
 
 use super::review_delay::Press;
 use super::{App, PASTED, Tone};

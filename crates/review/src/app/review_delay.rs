@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use pillion_companion::DiffId;
-pub use pillion_companion::gate::{HELD, LOOK};
+use pillion_view::DiffId;
+pub use pillion_view::{HELD, LOOK};
 
 /// A terminal that has never said what it shows counts as showing it after so long.
 const SILENT: Duration = Duration::from_secs(2);

@@ -14,9 +14,10 @@ mod unseen;
 use std::sync::mpsc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use pillion_companion::gate::{Against, Gate, Refusal};
+use pillion_companion::gate::Gate;
 use pillion_protocol::Decision;
 use pillion_protocol::{Dialect, Outcome};
+use pillion_view::{Against, Refusal};
 
 use super::*;
 

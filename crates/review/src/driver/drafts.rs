@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use pillion_companion::DiffId;
+use pillion_view::DiffId;
 
 use crate::edit::{self, Session};
 

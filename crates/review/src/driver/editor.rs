@@ -9,9 +9,9 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use pillion_companion::{CloseReason, DiffId, ProposalKey, Reply, Stale};
 use pillion_system::{SearchPath, spawn, time_limit};
 use pillion_text::visible;
+use pillion_view::{CloseReason, DiffId, ProposalKey, Reply, Stale};
 
 use super::{DISK_TIMEOUT, Driver, place};
 use crate::app::{Edit, Event};

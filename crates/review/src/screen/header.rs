@@ -1,6 +1,6 @@
 //! Draws what is above the diff: workspace and agents, the pending diffs, what is proposed.
 
-use pillion_companion::gate;
+use pillion_text::damage;
 use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -161,7 +161,7 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
     facts.push((hunks, if count.out > 0 { theme.current } else { plain }));
     let of = proposal.before().len();
     let left = (of + count.added).saturating_sub(count.removed);
-    if gate::deletes_most(of, left) {
+    if damage::deletes_most(of, left) {
         let text = format!("+{} −{} of {of} lines", count.added, count.removed);
         facts.push((text, theme.removed.sign.add_modifier(Modifier::BOLD)));
     } else {

@@ -7,8 +7,8 @@ mod pace;
 use std::time::Duration;
 
 use crossterm::event::KeyCode;
-use pillion_companion::{DiffId, Status};
 use pillion_protocol::{Cursor, Dialect, File, IdeContext, WorkspaceState};
+use pillion_view::{DiffId, Status};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;

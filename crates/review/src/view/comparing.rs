@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_companion::{DiffId, Reply};
 use pillion_text::Text;
+use pillion_view::{DiffId, Reply};
 
 use super::View;
 use crate::proposal::{Edits, Proposal};

@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use pillion_protocol::File;
 
 use super::{Shared, Unattached};
-use crate::companion::Handle;
-use crate::editor::Report;
-use crate::hub::lines::{Lines, MAX_LINE};
-use crate::hub::link::Link;
-use crate::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
 use crate::hub::workspaces::ViewId;
+use pillion_view::hub::lines::{Lines, MAX_LINE};
+use pillion_view::hub::link::Link;
+use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
+use pillion_view::{Handle, Report};
 
 /// How long a front end may take to say who it is, and how much.
 const ATTACH_WITHIN: Duration = Duration::from_secs(10);
@@ -110,11 +109,14 @@ struct Inbox<'a> {
 impl Inbox<'_> {
     fn read(&self, lines: &mut Lines) -> std::io::Result<()> {
         while let Some(line) = lines.next(MAX_LINE)? {
-            match serde_json::from_slice(&line) {
+            let (message, bytes) = (serde_json::from_slice(&line), line.len());
+            // It may be large, and the message has all of it.
+            drop(line);
+            match message {
                 Ok(message) => self.received(message),
                 // Of another version. What it says belongs into no log.
                 Err(error) => {
-                    tracing::warn!(kind = ?error.classify(), bytes = line.len(), "not understood");
+                    tracing::warn!(kind = ?error.classify(), bytes, "not understood");
                 }
             }
         }

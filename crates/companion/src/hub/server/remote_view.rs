@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::editor::{Compares, Editor, EditorEvent};
-use crate::hub::link::Link;
-use crate::hub::wire::FromHub;
+use pillion_view::hub::link::Link;
+use pillion_view::hub::wire::FromHub;
+use pillion_view::{Compares, Editor, EditorEvent};
 
 /// More messages than this wait only for a front end that hangs or is suspended. No proposal joins them: agents that
 /// try again and again would fill the memory.
@@ -61,8 +61,8 @@ impl Editor for RemoteView {
         }
     }
 
-    /// Others that join later may want all of it.
+    /// Views that join later may want it. Each compares it itself, as far as it wants that.
     fn compares(&self) -> Compares {
-        Compares::Hunks
+        Compares::Text
     }
 }

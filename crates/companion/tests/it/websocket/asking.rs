@@ -1,8 +1,7 @@
 //! Hooks: what makes Claude Code ask before each change, and what is said when it did not.
 
-use pillion_companion::gate::{Decide, Ruling};
-use pillion_companion::{CloseReason, Diff, Proposed, Status};
 use pillion_protocol::{Note, Outcome, Verdict};
+use pillion_view::{CloseReason, Decide, Diff, Proposed, Ruling, Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 

@@ -4,9 +4,8 @@ use std::time::Instant;
 
 use gen_lsp_types::MessageType;
 use lsp_server::{Message, ResponseError};
-use pillion_companion::gate::{Decide, LOOK, Ruling, Told};
-use pillion_companion::{DiffId, ProposalKey, Proposed};
 use pillion_protocol::{Note, Verdict};
+use pillion_view::{Decide, DiffId, LOOK, ProposalKey, Proposed, Ruling, Told};
 use serde_json::Value;
 
 use super::{Proposals, UNCERTAIN};

@@ -4,9 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gen_lsp_types::Command;
-use pillion_companion::Proposed;
-use pillion_companion::gate::Decide;
 use pillion_protocol::Verdict;
+use pillion_view::{Decide, Proposed};
 
 use super::Proposals;
 use crate::plain::showing::Showing;

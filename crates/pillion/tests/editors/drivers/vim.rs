@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use pillion_companion::gate::LOOK;
 use pillion_testkit::{VimSetup, VimVersion};
+use pillion_view::LOOK;
 use serde_json::Value;
 
 use crate::driver::{Editor, Habit, PILLION, Start};

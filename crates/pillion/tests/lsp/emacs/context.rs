@@ -9,6 +9,7 @@ each_client! {
     fn agents_hear_of_files_and_of_the_cursor_and_of_what_is_selected(client, version) {
         let scene = Scene::start(client, version, BEFORE);
         let Scene { emacs, home, path, .. } = &scene;
+        scene.wait("a companion", || !scene.companions().is_empty());
         let files = discovery_files(home, Dialect::GeminiCli);
         let info = discovery_file(&files[0]).ide_info;
         let name = info.map(|info| info.display_name);

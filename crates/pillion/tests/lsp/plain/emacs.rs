@@ -21,6 +21,7 @@ fn eglot_which_opens_a_proposal_late_is_hinted_when() {
     let (_, text) = world.shown_plainly(&target, "b\n");
     assert!(text.contains("Go to a.rs for its code actions"), "{text}");
     assert!(text.contains("`pillion accept 1.1`"), "{text}");
+    assert!(text.contains("`pillion reject 1.1`"), "{text}");
 }
 
 /// It sends the region when it requests actions, and then at once requests about the cursor.

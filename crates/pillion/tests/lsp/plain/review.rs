@@ -4,8 +4,8 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_companion::gate::LOOK;
 use pillion_testkit::{SOON, TestAgent};
+use pillion_view::LOOK;
 use serde_json::{Value, json};
 
 use crate::agent::{accepted, rejected};

@@ -115,7 +115,7 @@ impl Scene {
             self.review.wait_until("time to look", SOON, |screen| {
                 !is_not_yet(screen) || screen.contains("look at it")
             });
-            std::thread::sleep(2 * pillion_companion::gate::LOOK);
+            std::thread::sleep(2 * pillion_view::LOOK);
         }
     }
 

@@ -1,6 +1,6 @@
 //! A decision counts when the gate lets it through, and until then the view stays.
 
-use pillion_companion::{Proposed, Stale};
+use pillion_view::{Proposed, Stale};
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! `R` rejects with a reason, and with nothing that its person did not type and send.
 
-use pillion_companion::gate::Told;
 use pillion_protocol::Note;
+use pillion_view::Told;
 
 use super::*;
 

@@ -10,9 +10,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
-use pillion_companion::Stamp;
 use pillion_discovery::regular_file;
 use pillion_system::child::{self, Group};
+use pillion_view::Stamp;
 
 /// Nobody writes so many rules: what is larger is something else.
 const MAX_RULES_BYTES: u64 = 1 << 20;

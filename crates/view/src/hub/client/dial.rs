@@ -24,7 +24,7 @@ pub(crate) enum Launch {
 }
 
 /// Connects to the hub. None if there cannot be one, if it takes too long, or if it `is_over`.
-pub(super) fn dial(
+pub(crate) fn dial(
     environment: &Environment,
     how: Launch,
     is_over: impl Fn() -> bool,

@@ -1,7 +1,7 @@
 //! How values go from one process to another without a change: texts that are no Unicode, paths, times before 1970.
 
 /// Bytes: as a string if they are Unicode, or else as numbers.
-pub(crate) mod bytes {
+pub mod bytes {
     use std::fmt;
 
     use serde::de::{SeqAccess, Visitor};
@@ -12,7 +12,7 @@ pub(crate) mod bytes {
 
     struct Bytes(Vec<u8>);
 
-    pub(crate) fn serialize<S: Serializer>(
+    pub fn serialize<S: Serializer>(
         bytes: &Option<Vec<u8>>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -25,7 +25,7 @@ pub(crate) mod bytes {
         }
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+    pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Vec<u8>>, D::Error> {
         let bytes = Option::<Bytes>::deserialize(deserializer)?;
@@ -67,38 +67,33 @@ pub(crate) mod bytes {
 }
 
 /// A path, which need not be Unicode.
-pub(crate) mod path {
+pub mod path {
     use std::ffi::OsString;
     use std::path::{Path, PathBuf};
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
         path.as_os_str().serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<PathBuf, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
         OsString::deserialize(deserializer).map(PathBuf::from)
     }
 }
 
 /// Paths, which need not be Unicode.
-pub(crate) mod paths {
+pub mod paths {
     use std::ffi::OsString;
     use std::path::PathBuf;
 
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(
-        paths: &[PathBuf],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(paths.iter().map(|path| path.as_os_str()))
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+    pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<PathBuf>, D::Error> {
         let paths = Vec::<OsString>::deserialize(deserializer)?;
@@ -107,19 +102,16 @@ pub(crate) mod paths {
 }
 
 /// A text that is shared.
-pub(crate) mod shared {
+pub mod shared {
     use std::sync::Arc;
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(
-        text: &Arc<String>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(text: &Arc<String>, serializer: S) -> Result<S::Ok, S::Error> {
         text.as_str().serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+    pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Arc<String>, D::Error> {
         String::deserialize(deserializer).map(Arc::new)
@@ -127,12 +119,12 @@ pub(crate) mod shared {
 }
 
 /// A time, to the nanosecond: whether it is before 1970, and how far from it.
-pub(crate) mod time {
+pub mod time {
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(
+    pub fn serialize<S: Serializer>(
         time: &Option<SystemTime>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -143,7 +135,7 @@ pub(crate) mod time {
         distance.serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+    pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<SystemTime>, D::Error> {
         let distance = Option::<(bool, Duration)>::deserialize(deserializer)?;

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 
 use super::*;
-use crate::gate::{Against, Refusal, Ruling, Seen, Told, Unseen};
+use crate::decision::{Against, Refusal, Ruling, Seen, Told, Unseen};
 use crate::lost::{Loss, LostText};
 use crate::original::{Original, Stamp};
 

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::editor::DiffId;
+use crate::proposal::DiffId;
 
 /// Those of one front end.
 #[derive(Debug, Default)]
-pub(super) struct Proposals {
+pub(crate) struct Proposals {
     /// The greatest number here that was ever used.
     last: u64,
     /// The hub's numbers, and those here.
@@ -21,7 +21,7 @@ pub(super) struct Proposals {
 
 impl Proposals {
     /// The hub has one shown. Answers its number here.
-    pub(super) fn open(&mut self, hub: DiffId) -> DiffId {
+    pub(crate) fn open(&mut self, hub: DiffId) -> DiffId {
         let here = self.here(hub).unwrap_or_else(|| {
             let here = DiffId(hub.0.max(self.last.saturating_add(1)));
             self.last = here.0;
@@ -34,22 +34,22 @@ impl Proposals {
     }
 
     /// The number here of one of the hub's.
-    pub(super) fn here(&self, hub: DiffId) -> Option<DiffId> {
+    pub(crate) fn here(&self, hub: DiffId) -> Option<DiffId> {
         self.here.get(&hub).copied()
     }
 
     /// The hub's number of one here, if it is this hub's.
-    pub(super) fn hub(&self, here: DiffId) -> Option<DiffId> {
+    pub(crate) fn hub(&self, here: DiffId) -> Option<DiffId> {
         self.hub.get(&here).copied()
     }
 
     /// It is shown no longer.
-    pub(super) fn closed(&mut self, here: DiffId) {
+    pub(crate) fn closed(&mut self, here: DiffId) {
         self.shown.remove(&here);
     }
 
     /// The hub is gone. Answers what is still shown.
-    pub(super) fn lost(&mut self) -> BTreeSet<DiffId> {
+    pub(crate) fn lost(&mut self) -> BTreeSet<DiffId> {
         self.here.clear();
         self.hub.clear();
         std::mem::take(&mut self.shown)

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 /// The most that a message may have, in bytes: an original and a proposal, each of half a gigabyte, are more than anybody
 /// reviews.
-pub(super) const MAX_LINE: usize = 1 << 30;
+pub const MAX_LINE: usize = 1 << 30;
 
 const PIECE: usize = 64 << 10;
 
 /// The lines that come in.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub struct Lines {
     stream: UnixStream,
     /// What has come and is not read, from `start` on.
     buffer: Vec<u8>,
@@ -23,7 +23,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Those of a connection. Each comes by this deadline, if there is one.
-    pub(super) fn new(stream: UnixStream, deadline: Option<Instant>) -> Self {
+    pub fn new(stream: UnixStream, deadline: Option<Instant>) -> Self {
         Self {
             stream,
             buffer: Vec::new(),
@@ -33,18 +33,18 @@ impl Lines {
     }
 
     /// The next one comes within this time.
-    pub(super) fn wait_for(&mut self, time: Duration) {
+    pub fn wait_for(&mut self, time: Duration) {
         self.deadline = Some(Instant::now() + time);
     }
 
     /// From now on it takes as long as it takes.
-    pub(super) fn wait_for_ever(&mut self) -> io::Result<()> {
+    pub fn wait_for_ever(&mut self) -> io::Result<()> {
         self.deadline = None;
         self.stream.set_read_timeout(None)
     }
 
     /// Closes the connection, both ways.
-    pub(super) fn shut_down(&self) {
+    pub fn shut_down(&self) {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
@@ -52,7 +52,7 @@ impl Lines {
     ///
     /// # Errors
     /// When it is longer than `limit`, does not come in time, or the connection is broken.
-    pub(super) fn next(&mut self, limit: usize) -> io::Result<Option<Vec<u8>>> {
+    pub fn next(&mut self, limit: usize) -> io::Result<Option<Vec<u8>>> {
         let mut searched = self.start;
         loop {
             let found = self.buffer[searched..]
@@ -80,12 +80,14 @@ impl Lines {
     /// The line of this length, whose end is there.
     fn take(&mut self, length: usize) -> Vec<u8> {
         let end = self.start + length;
+        if self.start == 0 && end + 1 == self.buffer.len() {
+            // A big one mostly comes alone: of that there is no second copy.
+            let mut line = std::mem::take(&mut self.buffer);
+            line.truncate(end);
+            return line;
+        }
         let line = self.buffer[self.start..end].to_vec();
         self.start = end + 1;
-        if self.start == self.buffer.len() {
-            // Also the room that a big one took.
-            (self.buffer, self.start) = (Vec::new(), 0);
-        }
         line
     }
 

@@ -3,7 +3,7 @@
 //! If the hub ends without having been left, what it has had shown is closed, and the next hub is asked. It gets the
 //! same options, and the context that was reported last.
 
-pub(super) mod dial;
+pub(crate) mod dial;
 mod proposals;
 mod view;
 
@@ -20,8 +20,9 @@ use self::view::View;
 use super::lines::{Lines, MAX_LINE};
 use super::link::Link;
 use super::wire::{Attached, FromHub, Refused, RefusedKind};
-use crate::companion::{Handle, Options, StartError};
 use crate::editor::Editor;
+use crate::handle::Handle;
+use crate::options::{Options, StartError};
 
 /// How long the hub may take until agents find the companion: until a former one has ended, too.
 const ATTACHED_WITHIN: Duration = Duration::from_secs(30);
@@ -41,13 +42,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// A front end that is attached. Dropping it leaves.
 #[derive(Debug)]
-pub(super) struct Client {
+pub(crate) struct Client {
     view: Arc<View>,
     attached: Attached,
 }
 
 /// Why a front end is not attached.
-pub(super) enum Unattached {
+pub(crate) enum Unattached {
     /// There is no companion.
     Failed(StartError),
     /// There is no hub. The front end is handed back.
@@ -81,7 +82,7 @@ enum End {
 
 impl Client {
     /// Attaches a front end; returns when agents can find its companion.
-    pub(super) fn attach(
+    pub(crate) fn attach(
         options: Options,
         editor: Box<dyn Editor>,
         launch: Launch,
@@ -108,22 +109,22 @@ impl Client {
         Err(Unattached::Failed(failed))
     }
 
-    pub(super) fn attached(&self) -> &Attached {
+    pub(crate) fn attached(&self) -> &Attached {
         &self.attached
     }
 
     /// Of now: another hub may have another port.
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.view.port().unwrap_or(self.attached.port)
     }
 
-    pub(super) fn handle(&self) -> Handle {
+    pub(crate) fn handle(&self) -> Handle {
         let view = Arc::clone(&self.view);
         Handle::new(move |report| view.report(report))
     }
 
     /// Waits until it has left.
-    pub(super) fn wait(self) {
+    pub(crate) fn wait(self) {
         self.view.wait_until_left(None);
     }
 }
@@ -215,7 +216,10 @@ fn talk(view: &Arc<View>, stream: UnixStream, first: &mut Option<Sender<First>>)
                 break;
             }
         };
-        match serde_json::from_slice(&line) {
+        let (message, bytes) = (serde_json::from_slice(&line), line.len());
+        // It may be large, and the message has all of it.
+        drop(line);
+        match message {
             Ok(FromHub::Attached(attached)) => {
                 tracing::info!(attached.pid, attached.port, attached.version, "attached");
                 view.attached(attached.port);
@@ -232,7 +236,7 @@ fn talk(view: &Arc<View>, stream: UnixStream, first: &mut Option<Sender<First>>)
             Ok(message) => view.received(message, &link),
             // Of another version. What it says belongs into no log.
             Err(error) => {
-                tracing::warn!(kind = ?error.classify(), bytes = line.len(), "not understood");
+                tracing::warn!(kind = ?error.classify(), bytes, "not understood");
             }
         }
         if matches!(end, End::Lost) {

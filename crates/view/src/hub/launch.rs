@@ -33,7 +33,7 @@ const SYSTEM: [&str; 4] = ["PATH", "LANG", "LD_LIBRARY_PATH", "RUST_BACKTRACE"];
 
 /// What came of starting one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Launched {
+pub(crate) enum Launched {
     Listens,
     /// There was one.
     IsThere,
@@ -42,7 +42,7 @@ pub(super) enum Launched {
 }
 
 /// Starts a hub, and waits until it listens.
-pub(super) fn launch(environment: &Environment) -> Launched {
+pub(crate) fn launch(environment: &Environment) -> Launched {
     match word(environment) {
         Ok(word) if word == LISTENS => Launched::Listens,
         Ok(word) if word == IS_THERE => Launched::IsThere,

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pillion_discovery::regular_file;
+use pillion_text::Text;
+use pillion_text::hunks::{self, Hunk};
 use serde::{Deserialize, Serialize};
 
 use crate::exact;
@@ -91,12 +93,21 @@ impl Original {
         })
     }
 
+    /// Where a text differs from it. Takes long for long texts, so it belongs on no loop.
+    pub fn differences(&mut self, text: &str) -> Vec<Hunk> {
+        let is_there = self.text.is_some();
+        let original = Text::new(self.text.take().unwrap_or_default());
+        let hunks = hunks::between(&original, &Text::new(text));
+        self.text = is_there.then(|| original.into_bytes());
+        hunks
+    }
+
     /// Whether [`read`](Self::read) would succeed, at the price of one byte. Returns no text that a
     /// proposal could be compared with.
     ///
     /// # Errors
     /// As [`read`](Self::read), except that no file is too big.
-    pub(crate) fn probe(path: &Path) -> Result<Self, OriginalError> {
+    pub fn probe(path: &Path) -> Result<Self, OriginalError> {
         let Some((mut file, metadata)) = open(path)? else {
             return Ok(Self::default());
         };

@@ -9,19 +9,24 @@ use pillion_protocol::{File, IdeInfo, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::companion::Options;
-use crate::editor::{CloseReason, Diff, DiffId, ProposalKey, Shows, Status};
+use crate::decision::Decide;
+use crate::editor::{CloseReason, Shows, Status};
 use crate::exact;
-use crate::gate::Decide;
 use crate::lost::LostOutcome;
+use crate::options::Options;
+use crate::proposal::{Diff, DiffId, ProposalKey};
 
 /// What a front end says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum FromView {
+#[expect(
+    missing_docs,
+    reason = "the fields are those of the types that it names"
+)]
+pub enum FromView {
     /// The first message: it wants a companion.
     Attach(Attach),
-    /// As [`Report::Context`](crate::editor::Report::Context).
+    /// As [`Report::Context`](crate::Report::Context).
     #[serde(rename_all = "camelCase")]
     Context {
         files: Vec<OpenFile>,
@@ -51,7 +56,11 @@ pub(crate) enum FromView {
 /// What the hub says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum FromHub {
+#[expect(
+    missing_docs,
+    reason = "the fields are those of the types that it names"
+)]
+pub enum FromHub {
     /// Agents find the companion. Events may come before it.
     Attached(Attached),
     /// There is none, and the connection is closed.
@@ -80,7 +89,7 @@ pub(crate) enum FromHub {
 
 /// An answer to a request: its value, or why there is none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Answer {
+pub struct Answer {
     pub(crate) request: u64,
     pub(crate) result: Result<Value, String>,
 }
@@ -100,7 +109,8 @@ impl From<Answer> for FromHub {
 /// What a companion needs to know of a front end: [`Options`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Attach {
+pub struct Attach {
+    /// The version of the front end's program.
     pub(crate) version: String,
     pub(crate) environment: Environment,
     pub(crate) editor_pid: u32,
@@ -137,29 +147,31 @@ impl From<Attach> for Options {
 
 /// The companion that a front end got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Attached {
+pub struct Attached {
     /// The version of the hub.
-    pub(crate) version: String,
+    pub version: String,
     /// The process of the hub.
-    pub(crate) pid: u32,
-    pub(crate) port: u16,
+    pub pid: u32,
+    /// Its port.
+    pub port: u16,
     /// The discovery files.
     #[serde(with = "exact::paths")]
-    pub(crate) files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
 }
 
 /// Why there is no companion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Refused {
-    pub(crate) kind: RefusedKind,
+pub struct Refused {
+    /// What to do about it.
+    pub kind: RefusedKind,
     /// For people.
-    pub(crate) reason: String,
+    pub reason: String,
 }
 
 /// What a front end can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum RefusedKind {
+pub enum RefusedKind {
     /// The companion cannot start, in this process or any other.
     CannotStart,
     /// This hub serves no more, or does not understand: have a companion of its own.
@@ -168,7 +180,7 @@ pub(crate) enum RefusedKind {
 
 /// A file of the context, with what agents get only from a companion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct OpenFile {
+pub struct OpenFile {
     file: File,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     selection: Option<Range>,

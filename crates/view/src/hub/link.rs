@@ -20,7 +20,7 @@ use super::wire::Answer;
 use crate::editor::Reply;
 
 /// An end that says `M`.
-pub(super) struct Link<M> {
+pub struct Link<M> {
     queue: Sender<Item<M>>,
     /// Of messages that replace each other the last, until it is written.
     latest: Arc<Mutex<Option<M>>>,
@@ -49,7 +49,7 @@ impl<M: Serialize + Send + 'static> Link<M> {
     ///
     /// # Errors
     /// When the system has no thread for it.
-    pub(super) fn start(stream: UnixStream) -> io::Result<Arc<Self>> {
+    pub fn start(stream: UnixStream) -> io::Result<Arc<Self>> {
         let (queue, items) = unbounded();
         let latest = Arc::default();
         let link = Self {
@@ -62,24 +62,24 @@ impl<M: Serialize + Send + 'static> Link<M> {
     }
 
     /// Says something. Never waits.
-    pub(super) fn send(&self, message: M) {
+    pub fn send(&self, message: M) {
         let _ = self.queue.send(Item::Message(message));
     }
 
     /// Says something, in place of the last that was said so and is not written yet. Never waits.
-    pub(super) fn send_latest(&self, message: M) {
+    pub fn send_latest(&self, message: M) {
         if lock(&self.latest).replace(message).is_none() {
             let _ = self.queue.send(Item::Latest);
         }
     }
 
     /// How many messages wait for the other end to read.
-    pub(super) fn unread(&self) -> usize {
+    pub fn unread(&self) -> usize {
         self.queue.len()
     }
 
     /// Makes a request of which `reply` gets the answer, and says it.
-    pub(super) fn ask<T: DeserializeOwned + 'static>(
+    pub fn ask<T: DeserializeOwned + 'static>(
         &self,
         reply: Reply<T>,
         message: impl FnOnce(u64) -> M,
@@ -107,7 +107,7 @@ impl<M: Serialize + Send + 'static> Link<M> {
     }
 
     /// The other end has answered. One that answers twice, or what was not asked, says nothing.
-    pub(super) fn answered(&self, answer: Answer) {
+    pub fn answered(&self, answer: Answer) {
         let waiting = lock(&self.requests).waiting.remove(&answer.request);
         if let Some(waiting) = waiting {
             waiting(answer.result);
@@ -115,7 +115,7 @@ impl<M: Serialize + Send + 'static> Link<M> {
     }
 
     /// The other end is gone: every request counts as failed, and so do those to come.
-    pub(super) fn fail(&self) {
+    pub fn fail(&self) {
         let mut requests = lock(&self.requests);
         requests.is_over = true;
         let waiting = std::mem::take(&mut requests.waiting);
@@ -124,7 +124,7 @@ impl<M: Serialize + Send + 'static> Link<M> {
     }
 
     /// Where the answer to a request of the other end's goes.
-    pub(super) fn reply<T: Serialize + 'static>(self: &Arc<Self>, request: u64) -> Reply<T>
+    pub fn reply<T: Serialize + 'static>(self: &Arc<Self>, request: u64) -> Reply<T>
     where
         M: From<Answer>,
     {

@@ -7,8 +7,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-pub use crate::editor::ProposalKey;
-use crate::editor::{Diff, DiffId};
+use crate::proposal::{Diff, DiffId, ProposalKey};
 
 /// What a front end keeps of a proposal.
 pub trait Proposed {

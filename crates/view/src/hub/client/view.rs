@@ -8,17 +8,18 @@ use pillion_discovery::Environment;
 use pillion_protocol::File;
 
 use super::proposals::Proposals;
-use crate::companion::Options;
-use crate::editor::{CloseReason, DiffId, Editor, EditorEvent, ProposalKey, Reply, Report};
-use crate::gate::Ruling;
+use crate::decision::Ruling;
+use crate::editor::{CloseReason, Compares, Editor, EditorEvent, Reply, Report};
 use crate::hub::link::Link;
 use crate::hub::wire::{FromHub, FromView};
+use crate::options::Options;
 use crate::pending::Stale;
+use crate::proposal::{DiffId, ProposalKey};
 
 type ToHub = Arc<Link<FromView>>;
 
 /// A front end.
-pub(super) struct View {
+pub(crate) struct View {
     /// None once it has left. It may answer and report while it is told something, so this is locked before the other.
     editor: Mutex<Option<Box<dyn Editor>>>,
     state: Mutex<State>,
@@ -40,7 +41,7 @@ struct State {
 }
 
 impl View {
-    pub(super) fn new(options: Options, editor: Box<dyn Editor>) -> Self {
+    pub(crate) fn new(options: Options, editor: Box<dyn Editor>) -> Self {
         Self {
             editor: Mutex::new(Some(editor)),
             state: Mutex::new(State {
@@ -57,28 +58,36 @@ impl View {
         }
     }
 
-    pub(super) fn environment(&self) -> Environment {
+    pub(crate) fn environment(&self) -> Environment {
         self.state().options.environment.clone()
     }
 
     /// That of its companion; none before it had one.
-    pub(super) fn port(&self) -> Option<u16> {
+    pub(crate) fn port(&self) -> Option<u16> {
         self.state().port
     }
 
     /// The front end itself: it is served elsewhere.
-    pub(super) fn take_editor(&self) -> Option<Box<dyn Editor>> {
+    pub(crate) fn take_editor(&self) -> Option<Box<dyn Editor>> {
         lock(&self.editor).take()
     }
 
+    /// Returns true if it wants to know where proposals differ from the file. That takes long for long texts, which is why
+    /// the thread of the connection finds it.
+    fn wants_hunks(&self) -> bool {
+        let editor = lock(&self.editor);
+        let compares = editor.as_ref().map(|editor| editor.compares());
+        compares == Some(Compares::Hunks)
+    }
+
     /// Ctrl-C was pressed. Whether that ends it.
-    pub(super) fn interrupted(&self) -> bool {
+    pub(crate) fn interrupted(&self) -> bool {
         let mut editor = lock(&self.editor);
         editor.as_mut().is_none_or(|editor| editor.interrupted())
     }
 
     /// Tells a hub who it is.
-    pub(super) fn introduce(&self, link: &ToHub) {
+    pub(crate) fn introduce(&self, link: &ToHub) {
         let mut state = self.state();
         link.send(FromView::Attach(state.options.clone().into()));
         if let Some((files, is_trusted)) = state.context.clone() {
@@ -91,12 +100,12 @@ impl View {
     }
 
     /// Agents find its companion.
-    pub(super) fn attached(&self, port: u16) {
+    pub(crate) fn attached(&self, port: u16) {
         self.state().port = Some(port);
     }
 
     /// The connection is over. What was shown because of it goes away, unless the front end does.
-    pub(super) fn disconnected(&self, link: &ToHub) {
+    pub(crate) fn disconnected(&self, link: &ToHub) {
         let mut state = self.state();
         state.link = None;
         let shown = state.proposals.lost();
@@ -114,7 +123,7 @@ impl View {
     }
 
     /// Leaves. Returns at once.
-    pub(super) fn leave(&self) {
+    pub(crate) fn leave(&self) {
         let mut state = self.state();
         if std::mem::replace(&mut state.is_leaving, true) {
             return;
@@ -127,18 +136,18 @@ impl View {
     }
 
     /// Returns true if it leaves; waits for that, but no longer than this.
-    pub(super) fn is_over(&self, time: Duration) -> bool {
+    pub(crate) fn is_over(&self, time: Duration) -> bool {
         self.wait(Some(time), |state| !state.is_leaving);
         self.state().is_leaving
     }
 
     /// Waits until it has left, but not longer than this.
-    pub(super) fn wait_until_left(&self, time: Option<Duration>) {
+    pub(crate) fn wait_until_left(&self, time: Option<Duration>) {
         self.wait(time, |state| !state.has_ended);
     }
 
     /// It has left: nothing more comes.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         let state = self.state();
         let is_untold = state.port.is_some() && !state.is_stopped;
         drop(state);
@@ -151,9 +160,12 @@ impl View {
     }
 
     /// The hub says something.
-    pub(super) fn received(self: &Arc<Self>, message: FromHub, link: &ToHub) {
+    pub(crate) fn received(self: &Arc<Self>, message: FromHub, link: &ToHub) {
         let event = match message {
             FromHub::Open { request, mut diff } => {
+                if self.wants_hunks() {
+                    diff.hunks = diff.original.differences(&diff.proposed);
+                }
                 diff.id = self.state().proposals.open(diff.id);
                 let shown = self.opened(diff.id, link.reply(request));
                 EditorEvent::Open(*diff, shown)
@@ -201,7 +213,7 @@ impl View {
     }
 
     /// The front end reports something.
-    pub(super) fn report(self: &Arc<Self>, report: Report) {
+    pub(crate) fn report(self: &Arc<Self>, report: Report) {
         let mut state = self.state();
         let link = state.link.clone();
         let send = |message| {

@@ -1,0 +1,165 @@
+//! Attaching to a companion: to the hub's, which is started if there is none. Where there can be no hub, a front end has a
+//! companion of its own in its own process, as it has with `PILLION_HUB=off` in its environment.
+
+use std::path::PathBuf;
+use std::{fmt, process};
+
+use pillion_discovery::version::{self, Mismatch, VERSION};
+
+use crate::editor::Editor;
+use crate::handle::Handle;
+#[cfg(unix)]
+use crate::hub::client::dial::Launch;
+#[cfg(unix)]
+use crate::hub::client::{Client, Unattached};
+use crate::options::{Options, StartError};
+
+/// The variable that keeps a front end from using the hub, if it is `off`: for debugging.
+#[cfg(unix)]
+const HUB: &str = "PILLION_HUB";
+
+/// A companion in the front end's own process. Dropping it stops it.
+pub trait OwnCompanion: fmt::Debug + Send {
+    /// Its port.
+    fn port(&self) -> u16;
+    /// Its discovery files.
+    fn files(&self) -> &[PathBuf];
+    /// Where the front end reports.
+    fn handle(&self) -> Handle;
+    /// Waits until it has stopped.
+    fn wait(self: Box<Self>);
+}
+
+/// Starts a companion in this process, for when there can be no hub.
+pub type StartOwn = fn(Options, Box<dyn Editor>) -> Result<Box<dyn OwnCompanion>, StartError>;
+
+/// A front end with its companion. Dropping it leaves, and waits until that is done.
+#[derive(Debug)]
+pub struct Attached(Host);
+
+/// Where the companion is.
+#[derive(Debug)]
+enum Host {
+    /// In this process.
+    Own(Box<dyn OwnCompanion>),
+    #[cfg(unix)]
+    Hub(Client),
+}
+
+/// Attaches a front end to the companion of its folders; returns when agents can find it. From then on a signal that ends
+/// programs makes it leave.
+///
+/// # Errors
+/// When no companion can be started.
+pub fn attach(
+    options: Options,
+    editor: impl Editor,
+    start_own: StartOwn,
+) -> Result<Attached, StartError> {
+    #[cfg(unix)]
+    return attach_boxed(options, Box::new(editor), Launch::IfNeeded, start_own);
+    #[cfg(not(unix))]
+    start_own(options, Box::new(editor))
+        .map(Host::Own)
+        .map(Attached)
+}
+
+/// The same, but starts no hub: one runs, or soon will.
+///
+/// # Errors
+/// As [`attach`].
+#[cfg(unix)]
+pub fn attach_to_running(
+    options: Options,
+    editor: impl Editor,
+    start_own: StartOwn,
+) -> Result<Attached, StartError> {
+    attach_boxed(options, Box::new(editor), Launch::Never, start_own)
+}
+
+#[cfg(unix)]
+fn attach_boxed(
+    options: Options,
+    editor: Box<dyn Editor>,
+    launch: Launch,
+    start_own: StartOwn,
+) -> Result<Attached, StartError> {
+    let is_off = options
+        .environment
+        .filled(HUB)
+        .is_some_and(|it| it == "off");
+    let editor = if is_off {
+        editor
+    } else {
+        match Client::attach(options.clone(), editor, launch) {
+            Ok(client) => return Ok(Attached(Host::Hub(client))),
+            Err(Unattached::Failed(error)) => return Err(error),
+            Err(Unattached::NoHub(editor)) => {
+                tracing::warn!("no hub can be used: the companion runs in this process");
+                editor
+            }
+        }
+    };
+    start_own(options, editor).map(Host::Own).map(Attached)
+}
+
+impl Attached {
+    /// The port of the companion.
+    pub fn port(&self) -> u16 {
+        match &self.0 {
+            Host::Own(companion) => companion.port(),
+            #[cfg(unix)]
+            Host::Hub(client) => client.port(),
+        }
+    }
+
+    /// The discovery files, as they were when it attached.
+    pub fn files(&self) -> &[PathBuf] {
+        match &self.0 {
+            Host::Own(companion) => companion.files(),
+            #[cfg(unix)]
+            Host::Hub(client) => &client.attached().files,
+        }
+    }
+
+    /// The process of the companion.
+    pub fn pid(&self) -> u32 {
+        match &self.0 {
+            Host::Own(_) => process::id(),
+            #[cfg(unix)]
+            Host::Hub(client) => client.attached().pid,
+        }
+    }
+
+    /// The version of the program that the companion is in. Another one's works as far as both understand each other.
+    pub fn version(&self) -> &str {
+        match &self.0 {
+            Host::Own(_) => VERSION,
+            #[cfg(unix)]
+            Host::Hub(client) => &client.attached().version,
+        }
+    }
+
+    /// What the person is to be told if that is another version than this program's.
+    pub fn mismatch(&self) -> Option<Mismatch> {
+        version::of_hub(self.version(), VERSION)
+    }
+
+    /// Where the front end reports.
+    pub fn handle(&self) -> Handle {
+        match &self.0 {
+            Host::Own(companion) => companion.handle(),
+            #[cfg(unix)]
+            Host::Hub(client) => client.handle(),
+        }
+    }
+
+    /// Waits until the front end has left: because of a signal, or of [`Handle::leave`].
+    pub fn wait(self) {
+        match self.0 {
+            Host::Own(companion) => companion.wait(),
+            #[cfg(unix)]
+            Host::Hub(client) => client.wait(),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! A decision, what its person has seen, and how it is answered: the gate of the companion rules.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use pillion_protocol::verdict::MAX_NOTES;
+use pillion_protocol::{Outcome, Verdict};
+use serde::{Deserialize, Serialize};
+
+use crate::pending::Stale;
+use crate::proposal::ProposalKey;
+
+/// How long a proposal must have been on the screen before a decision about it counts. Also how long a question
+/// must have been there before its answer counts.
+pub const LOOK: Duration = Duration::from_millis(700);
+
+/// Decisions that follow each other more quickly come from a key that is held down: keyboards repeat at least ten
+/// times a second, and nobody decides so fast.
+pub const HELD: Duration = Duration::from_millis(120);
+
+/// The code of a refusal: it has not been on the screen.
+pub const NOT_SEEN: &str = "notSeen";
+
+/// It has not been there for long enough.
+pub const TOO_SOON: &str = "tooSoon";
+
+/// The key is held down.
+pub const HELD_DOWN: &str = "held";
+
+/// The notes are too long.
+const TOO_LONG: &str = "notesTooLong";
+
+/// What the person decided about one revision of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decide {
+    /// The revision that the view showed.
+    pub key: ProposalKey,
+    /// What was decided, with the notes for the agent.
+    pub verdict: Verdict,
+    /// What the person has seen of it; none of a view that cannot know, and where closing the view rejects.
+    pub seen: Option<Seen>,
+    /// The text of the file that the proposal was compared with last, as a fingerprint; none if that is the text that
+    /// came with the proposal.
+    pub base: Option<String>,
+}
+
+/// What a view knows about how its person came to a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Seen {
+    /// For how long exactly this revision had been on the screen when the person began to type; none if it never was.
+    pub drawn_for: Option<Duration>,
+    /// Whether the person typed it for this view: no autosave, no macro, no command for many buffers.
+    pub is_typed: bool,
+    /// How many of the changed hunks have never been on the screen as a whole; none if the view cannot know.
+    pub unseen_hunks: Option<Unseen>,
+    /// Which of them go against what else was done.
+    pub against: Against,
+}
+
+/// Hunks that would be accepted although they go against what somebody did since: so many of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Against {
+    /// They undo newer changes of the file.
+    pub newer: usize,
+    /// They stand in place of what the person wrote.
+    pub written: usize,
+    /// The person took them out, and they are back as others.
+    pub taken_out: usize,
+}
+
+/// Hunks that nobody has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unseen {
+    /// How many.
+    pub hunks: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+/// What the gate answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Ruling {
+    /// The decision counts, and is on its way to the agent: the view goes away. If there were notes: what becomes of
+    /// them, for the person.
+    Settled(Option<Told>),
+    /// It does not count, and the view stays.
+    Refused(Refusal),
+}
+
+/// What becomes of the notes for the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// When the agent gets them, or that it does not: a sentence for people, without a final full stop.
+    pub message: String,
+    /// The notes as a text for the person's clipboard, where no agent takes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clipboard: Option<String>,
+}
+
+/// Why a decision does not count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// For programs.
+    pub code: Cow<'static, str>,
+    /// For people: a sentence or more, without a final full stop.
+    pub message: String,
+    /// Whether the same decision counts if the person repeats it after having read the message.
+    pub repeat: bool,
+}
+
+impl Decide {
+    /// Of a view that cannot know what its person has seen.
+    pub fn blind(key: ProposalKey, outcome: Outcome) -> Self {
+        let (verdict, base) = match outcome {
+            Outcome::Accepted { content, base } => (Verdict::accept(Some(content)), base),
+            Outcome::Rejected => (Verdict::reject(), None),
+        };
+        Self {
+            key,
+            verdict,
+            seen: None,
+            base,
+        }
+    }
+}
+
+impl Seen {
+    /// Enough to count, in tests and for what was typed in full sight.
+    pub fn typed(drawn_for: Duration) -> Self {
+        Self {
+            drawn_for: Some(drawn_for),
+            is_typed: true,
+            unseen_hunks: None,
+            against: Against::default(),
+        }
+    }
+}
+
+impl Ruling {
+    /// The decision is about a proposal that is not there any more.
+    pub fn stale(why: Stale) -> Self {
+        let code = match why {
+            Stale::NotPending => "notPending",
+            Stale::Replaced => "replaced",
+        };
+        Self::Refused(Refusal::new(code, why))
+    }
+
+    /// No companion answers.
+    pub fn failed(reason: impl ToString) -> Self {
+        Self::Refused(Refusal::new("failed", reason))
+    }
+
+    /// Whether the decision counts.
+    pub fn is_settled(&self) -> bool {
+        matches!(self, Self::Settled(_))
+    }
+}
+
+impl Refusal {
+    /// Why, for programs and for people.
+    pub fn new(code: &'static str, message: impl ToString) -> Self {
+        Self {
+            code: code.into(),
+            message: message.to_string(),
+            repeat: false,
+        }
+    }
+
+    /// The notes have so many bytes.
+    pub fn too_long(bytes: usize) -> Self {
+        let text = format!(
+            "your notes have {bytes} bytes, and the limit is {MAX_NOTES}: shorten them, then decide again"
+        );
+        Self::new(TOO_LONG, text)
+    }
+
+    /// Whether only its time was wrong: a question that is on the screen stays there.
+    pub fn is_about_time(&self) -> bool {
+        [NOT_SEEN, TOO_SOON, HELD_DOWN].contains(&&*self.code)
+    }
+}

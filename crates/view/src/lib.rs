@@ -1,0 +1,29 @@
+//! A view, and what it says to its companion. A view is a front end: an editor, or the terminal review. It shows
+//! proposals and lets a person judge them ([`Editor`]), and reports what the person does ([`Handle`]).
+//!
+//! It attaches to a companion, mostly in another process ([`attach`]), and knows nothing of agents' protocols.
+
+mod attach;
+pub mod decision;
+mod editor;
+mod exact;
+mod handle;
+#[cfg(unix)]
+pub mod hub;
+mod lost;
+mod options;
+mod original;
+mod pending;
+mod proposal;
+
+#[cfg(unix)]
+pub use attach::attach_to_running;
+pub use attach::{Attached, OwnCompanion, StartOwn, attach};
+pub use decision::{Against, Decide, HELD, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen};
+pub use editor::{CloseReason, Compares, Editor, EditorEvent, Reply, Report, Shows, Status};
+pub use handle::Handle;
+pub use lost::{Loss, LostOutcome, LostText};
+pub use options::{Options, StartError};
+pub use original::{Original, OriginalError, Stamp};
+pub use pending::{Pending, Proposed, Stale};
+pub use proposal::{Diff, DiffId, ProposalKey};

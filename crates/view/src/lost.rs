@@ -1,0 +1,140 @@
+//! What was accepted and never reached its agent, for the person who accepted it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use pillion_protocol::Dialect;
+use serde::{Deserialize, Serialize};
+
+use crate::exact;
+
+/// Why no agent takes a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Loss {
+    /// It was accepted, and the agent never received it.
+    Undelivered,
+    /// The person was editing it when the person answered in the agent's own window, and the agent
+    /// takes only answers from there.
+    Unused,
+    /// The person wrote it in one view, and decided in another.
+    DecidedElsewhere,
+    /// The agent has received it, and has not written the file.
+    Unwritten,
+    /// The agent has received it, and the file has something else.
+    Different,
+}
+
+/// An accepted text that never reached its agent, for the person who accepted it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostOutcome {
+    /// Whose proposal it was.
+    pub agent: Dialect,
+    /// Why it does not have it.
+    pub how: Loss,
+    /// The file that was not written, as the agent spells it.
+    #[serde(with = "exact::path")]
+    pub path: PathBuf,
+    /// What became of the text.
+    pub text: LostText,
+}
+
+/// One sentence, what matters most first: editors cut what is long.
+impl fmt::Display for LostOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (agent, path) = (self.agent.display_name(), self.path.display());
+        let (why, it) = match self.how {
+            Loss::Undelivered => ("never received what you accepted for", "never received it"),
+            Loss::Unused => ("does not use your edits of", "does not use it"),
+            Loss::DecidedElsewhere => (
+                "has your decision from another view about",
+                "has your decision from another view",
+            ),
+            Loss::Unwritten => ("did not write what you accepted for", "did not write it"),
+            Loss::Different => (
+                "did not write exactly what you accepted for",
+                "wrote something else",
+            ),
+        };
+        match &self.text {
+            LostText::AsProposed => write!(f, "nothing was written: {agent} {why} {path}"),
+            LostText::Kept(file) => write!(
+                f,
+                "your text is kept in {}: {agent} {why} {path}",
+                file.display()
+            ),
+            LostText::NotKept(error) => write!(
+                f,
+                "your text for {path} is lost: {agent} {it}, and it could not be saved: {error}"
+            ),
+        }
+    }
+}
+
+/// What became of a text that never reached its agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LostText {
+    /// The agent had proposed just this: the person loses nothing of theirs.
+    AsProposed,
+    /// The person had edited it. It is in this private file, which is theirs.
+    Kept(#[serde(with = "exact::path")] PathBuf),
+    /// The person had edited it, and no file could be written, for this reason.
+    NotKept(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_loss_names_agent_file_and_place() {
+        let link = pillion_discovery::FileError::Link("/tmp/x".into());
+        let kept = || LostText::Kept("/tmp/k/a.rs".into());
+        for (how, text, expected) in [
+            (
+                Loss::Undelivered,
+                LostText::AsProposed,
+                "nothing was written: Gemini CLI never received what you accepted for /w/a.rs",
+            ),
+            (
+                Loss::Undelivered,
+                kept(),
+                "your text is kept in /tmp/k/a.rs: Gemini CLI never received what you accepted for /w/a.rs",
+            ),
+            (
+                Loss::Unused,
+                kept(),
+                "your text is kept in /tmp/k/a.rs: Gemini CLI does not use your edits of /w/a.rs",
+            ),
+            (
+                Loss::Unwritten,
+                LostText::AsProposed,
+                "nothing was written: Gemini CLI did not write what you accepted for /w/a.rs",
+            ),
+            (
+                Loss::Different,
+                kept(),
+                "your text is kept in /tmp/k/a.rs: Gemini CLI did not write exactly what you accepted for /w/a.rs",
+            ),
+            (
+                Loss::Undelivered,
+                LostText::NotKept(link.to_string()),
+                "your text for /w/a.rs is lost: Gemini CLI never received it, and it could not be saved: \
+                 \"/tmp/x\" is a symbolic link",
+            ),
+        ] {
+            let (agent, path) = (Dialect::GeminiCli, PathBuf::from("/w/a.rs"));
+            assert_eq!(
+                LostOutcome {
+                    agent,
+                    how,
+                    path,
+                    text
+                }
+                .to_string(),
+                expected
+            );
+        }
+    }
+}

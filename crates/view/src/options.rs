@@ -1,0 +1,52 @@
+//! What a companion has to know of a front end to serve it, and why it may not.
+
+use std::io;
+use std::path::PathBuf;
+
+use pillion_discovery::Environment;
+use pillion_discovery::tokens::RandomError;
+use pillion_protocol::IdeInfo;
+use pillion_protocol::discovery::RootError;
+
+use crate::editor::Shows;
+
+/// What a companion needs to know of a front end.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The variables that determine where discovery files go.
+    pub environment: Environment,
+    /// The editor's process: agents look for it, or for one of its ancestors (C2.3).
+    pub editor_pid: u32,
+    /// Who the editor is.
+    pub ide: IdeInfo,
+    /// The workspace roots, absolute.
+    pub roots: Vec<PathBuf>,
+    /// When it is shown proposals.
+    pub shows: Shows,
+}
+
+/// Why a companion could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No port on loopback, no thread, or no signal handler.
+    #[error("cannot {what}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// The system's error.
+        #[source]
+        source: io::Error,
+    },
+    /// The system has no random bytes for the tokens.
+    #[error("cannot make a token")]
+    Random(#[from] RandomError),
+    /// A workspace root that no discovery file can hold.
+    #[error("cannot publish the workspace")]
+    Roots(#[from] RootError),
+    /// A signal came before it was ready.
+    #[error("received a signal before it was ready")]
+    Interrupted,
+    /// The hub could not start it: its reason.
+    #[error("{0}")]
+    Refused(String),
+}

@@ -1,0 +1,65 @@
+//! A proposal: a change of one file, in one revision.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pillion_protocol::Dialect;
+use pillion_text::hunks::Hunk;
+use serde::{Deserialize, Serialize};
+
+use crate::exact;
+use crate::original::Original;
+
+/// The number of a diff within one companion, from 1. Never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DiffId(pub u64);
+
+impl fmt::Display for DiffId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One revision of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ProposalKey {
+    /// The diff.
+    pub id: DiffId,
+    /// Which of the proposals that were put into its view, from 1.
+    pub revision: u32,
+}
+
+impl fmt::Display for ProposalKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.id, self.revision)
+    }
+}
+
+/// A proposed change, to be shown to the person who reviews it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diff {
+    /// Its number. An [`EditorEvent::Open`](crate::EditorEvent::Open) with the number of a view that is open puts the new
+    /// proposal into that view.
+    pub id: DiffId,
+    /// Counts the proposals that were put into this view, from 1. A decision names the one that it
+    /// is about.
+    pub revision: u32,
+    /// Whose proposal it is.
+    pub agent: Dialect,
+    /// Which of the agents of this kind, from 1. It keeps its number as long as it is here.
+    pub agent_number: u32,
+    /// The file that the agent wants to change: absolute, no folder, perhaps not there yet.
+    #[serde(with = "exact::path")]
+    pub path: PathBuf,
+    /// That file as it was when the proposal came.
+    pub original: Original,
+    /// The whole proposed text.
+    #[serde(with = "exact::shared")]
+    pub proposed: Arc<String>,
+    /// What the person should know about what the agent will write, each a sentence.
+    pub notes: Vec<String>,
+    /// Where the two texts differ; empty unless [`Editor::compares`](crate::Editor::compares) asks for it.
+    pub hunks: Vec<Hunk>,
+}
