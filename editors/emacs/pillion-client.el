@@ -244,7 +244,9 @@ If there is none, signal an error for the person."
      :clientInfo (:name "Emacs" :version ,emacs-version)
      :workspaceFolders ,(vconcat (funcall pillion-client-initialize-function))
      :capabilities ( :general (:positionEncodings ["utf-16"])
-                     :experimental (:pillion (:version ,pillion-version)))))
+                     :experimental
+                     ( :pillion ( :version ,pillion-version
+                                  :diffs ,(if pillion-show-diffs "lastUsed" "never"))))))
 
 (defun pillion-client--on-initialized (connection result)
   "CONNECTION answered `initialize' with RESULT."

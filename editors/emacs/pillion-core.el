@@ -69,6 +69,15 @@ it is sent only if you set it."
   "Non-nil means that the terminal closes when the agent exits successfully."
   :type 'boolean)
 
+(defcustom pillion-show-diffs t
+  "Non-nil means that proposals are shown.
+If nil, agents get your context and show their changes themselves,
+unless another editor or a review of this project does.  Claude Code
+then asks without showing the change, unless you set its diff tool to
+\"terminal\" with /config.  Counts from the next start on: see
+`pillion-restart'."
+  :type 'boolean)
+
 (defcustom pillion-diff-function #'pillion-diff-two-windows
   "How a proposal is shown.
 A function with two arguments: the buffer with the original, or nil if

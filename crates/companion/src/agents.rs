@@ -84,8 +84,8 @@ impl Serialize for Params {
 
 /// What differs from protocol to protocol.
 pub(crate) trait AgentProtocol: Sync {
-    /// The tools that are listed.
-    fn tools(&self) -> Vec<ListedTool>;
+    /// The tools that are listed, where any view shows diffs and where none does.
+    fn tools(&self, shows_diffs: bool) -> Vec<ListedTool>;
 
     /// The tool of this name. Some are there for the agent's own program only, and not for its model.
     fn tool(&self, name: &str, is_models: bool) -> Option<&'static str>;

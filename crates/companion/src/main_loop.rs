@@ -102,6 +102,7 @@ impl MainLoop {
         presence: Presence,
         losses: Losses,
     ) -> Self {
+        sessions.set_shows_diffs(views.shows_diffs());
         let compares = views.compares();
         let reads = compares != Compares::Nothing;
         let check = move |file_path: &str| target::check(file_path, reads);

@@ -137,7 +137,9 @@ impl Mcp {
                 if let Some(time) = protocol.settle_time() {
                     self.settle(&session, time);
                 }
-                Ok(Success::Value(toolset::list(protocol.tools())))
+                Ok(Success::Value(toolset::list(
+                    protocol.tools(self.sessions.shows_diffs()),
+                )))
             }
             "tools/call" => {
                 let mut running = self.calls.begin(&session, &id);

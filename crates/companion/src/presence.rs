@@ -12,6 +12,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use pillion_discovery::handover::REFRESH_INTERVAL;
+use pillion_discovery::version::VERSION;
 use pillion_discovery::{
     Announcement, CompanionState, Environment, FileError, Handover, Publication, Seat, StateError,
     StateFile,
@@ -166,6 +167,7 @@ impl Files {
         sweep(&seats, &[]);
         let state = CompanionState {
             pid: announcement.companion_pid,
+            version: Some(VERSION.to_owned()),
             port: announcement.port,
             control_token,
             script_token: announcement.tokens.get(Dialect::Script).clone(),

@@ -6,6 +6,7 @@
 //! state machine: time comes in, no I/O.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,8 @@ pub(crate) type SessionId = Arc<str>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sessions {
     table: Arc<Mutex<Table>>,
+    /// What agents ask when they connect.
+    shows_diffs: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -63,6 +66,16 @@ struct Session {
 pub(crate) struct TooManySessions;
 
 impl Sessions {
+    /// Notes whether any front end shows diffs.
+    pub(crate) fn set_shows_diffs(&self, shows_diffs: bool) {
+        self.shows_diffs.store(shows_diffs, Ordering::Relaxed);
+    }
+
+    /// Returns true if any front end shows diffs.
+    pub(crate) fn shows_diffs(&self) -> bool {
+        self.shows_diffs.load(Ordering::Relaxed)
+    }
+
     /// Opens a session.
     ///
     /// # Errors

@@ -173,6 +173,11 @@ impl Views {
         self.views.iter().map(|view| &view.options)
     }
 
+    /// Returns true if any of them shows proposals.
+    pub(crate) fn shows_diffs(&self) -> bool {
+        self.options().any(|it| it.shows != Shows::Never)
+    }
+
     /// How proposals are compared with the file: as the first of them wants it. Where there may be more, all want the same.
     pub(crate) fn compares(&self) -> Compares {
         let first = self.views.first();

@@ -19,6 +19,7 @@
 //! - [`sweep`](fn@sweep): files that dead companions left behind (C6.2).
 //! - [`survey`](mod@survey): every companion on this machine, Pillion's and others'.
 //! - [`state`]: how Pillion's own commands find a running companion.
+//! - [`version`]: whether the parts of Pillion are of one version.
 
 pub mod detect;
 pub mod environment;
@@ -37,6 +38,7 @@ pub mod state;
 pub mod survey;
 mod sweep;
 pub mod tokens;
+pub mod version;
 mod warning;
 
 pub use detect::{Detection, Ide, detect};

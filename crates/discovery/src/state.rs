@@ -24,6 +24,9 @@ use pillion_system::process;
 pub struct CompanionState {
     /// The companion's process.
     pub pid: u32,
+    /// The version of its program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// Its loopback port.
     pub port: u16,
     /// What opens its control endpoint.

@@ -139,6 +139,8 @@ ids! {
     EditorUnknown = "editor-unknown" in Companion,
     /// Two companions that it cannot tell apart (C2.7).
     SeveralCompanions = "several-companions" in Companion,
+    /// The companion runs in a program of another version.
+    HubVersion = "hub-version" in Companion,
     /// The port variable names a companion that is gone, or another folder's (C2.6).
     StaleVariable = "stale-variable" in Companion,
     /// Qwen Code deletes this file when it sees it.

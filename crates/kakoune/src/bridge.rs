@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender, at, never, select, tick, unbounded};
 use pillion_discovery::Environment;
+use pillion_discovery::version::Mismatch;
 use pillion_protocol::IdeInfo;
 use pillion_system::now_ms;
 use pillion_system::{Worker, process, spawn};
@@ -83,6 +84,8 @@ struct Bridge {
     /// The pane for proposals, while there is one or about to be.
     review: Option<Review>,
     warned: Vec<String>,
+    /// What the person is told about the hub's version, as soon as a client can show it.
+    mismatch: Option<Mismatch>,
     /// True if the loop is to end.
     is_over: bool,
 }
@@ -146,6 +149,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         keeping: 0,
         review: None,
         warned: Vec::new(),
+        mismatch: companion.mismatch(),
         is_over: false,
     };
     bridge.put_status(&Status::default());
@@ -303,6 +307,9 @@ impl Bridge {
             self.handle.report_context(files, None);
         }
         self.clients.reported(report);
+        if let Some(mismatch) = self.mismatch.take() {
+            self.show_message(&mismatch.to_string());
+        }
         self.refresh_roots();
     }
 

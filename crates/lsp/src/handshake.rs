@@ -5,9 +5,11 @@ use gen_lsp_types::{
     ChangeNotifications, InitializeResult, ServerCapabilities, ServerInfo,
     WorkspaceFoldersServerCapabilities, WorkspaceOptions,
 };
+use pillion_discovery::version::VERSION;
 use pillion_protocol::IdeInfo;
 use pillion_system::process;
 use pillion_text::visible;
+use pillion_view::Shows;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,9 +17,6 @@ use crate::position::Encoding;
 use crate::profile::ClientProfile;
 use crate::quirks::Quirks;
 use crate::roots::WorkspaceFolder;
-
-/// The version of the program.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// As much of a name as people and agents are shown.
 const MAX_NAME: usize = 40;
@@ -134,9 +133,7 @@ impl InitializeParams {
     /// # Errors
     /// A sentence that names the field.
     pub fn profile_kind(&self) -> Result<ProfileKind, String> {
-        let experimental = self.capabilities.experimental.as_ref();
-        let Some(pillion) = experimental.and_then(|experimental| experimental.get("pillion"))
-        else {
+        let Some(pillion) = self.pillion() else {
             return Ok(ProfileKind::Plain);
         };
         match pillion {
@@ -151,6 +148,27 @@ impl InitializeParams {
             },
             _ => Err("capabilities.experimental.pillion: neither true nor an object".into()),
         }
+    }
+
+    /// When a plugin wants to show diffs.
+    ///
+    /// # Errors
+    /// A sentence that names the field.
+    pub fn shows(&self) -> Result<Shows, String> {
+        let diffs = self.pillion().and_then(|pillion| pillion.get("diffs"));
+        match diffs {
+            None | Some(Value::Null) => Ok(Shows::LastUsed),
+            Some(Value::String(diffs)) if diffs == "lastUsed" => Ok(Shows::LastUsed),
+            Some(Value::String(diffs)) if diffs == "never" => Ok(Shows::Never),
+            Some(_) => Err(
+                "capabilities.experimental.pillion.diffs: neither \"lastUsed\" nor \"never\""
+                    .into(),
+            ),
+        }
+    }
+
+    fn pillion(&self) -> Option<&Value> {
+        self.capabilities.experimental.as_ref()?.get("pillion")
     }
 }
 
@@ -330,6 +348,28 @@ mod tests {
             ),
         ] {
             assert!(profile_kind(wrong).unwrap_err().contains(field));
+        }
+    }
+
+    #[test]
+    fn a_plugin_says_when_it_shows_diffs() {
+        let shows = |pillion: Value| {
+            let experimental = json!({"pillion": pillion});
+            params(json!({"capabilities": {"experimental": experimental}})).shows()
+        };
+        for default in [
+            json!(true),
+            json!({}),
+            json!({"diffs": null}),
+            json!({"diffs": "lastUsed"}),
+        ] {
+            assert_eq!(shows(default), Ok(Shows::LastUsed));
+        }
+        assert_eq!(params(json!({})).shows(), Ok(Shows::LastUsed));
+        assert_eq!(shows(json!({"diffs": "never"})), Ok(Shows::Never));
+        for wrong in [json!("always"), json!(""), json!(false), json!(1)] {
+            let why = shows(json!({"diffs": wrong})).unwrap_err();
+            assert!(why.contains("experimental.pillion.diffs:"), "{why}");
         }
     }
 }

@@ -48,6 +48,8 @@ pub struct Options {
     pub editor: Option<String>,
     /// The program that opens a file in the editor, if the editor cannot by itself.
     pub open_with: Option<String>,
+    /// True if agents are to show their changes themselves.
+    pub no_diffs: bool,
     /// What starts a companion in this process, where there can be no hub.
     pub start_own: StartOwn,
 }

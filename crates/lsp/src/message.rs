@@ -4,6 +4,7 @@ use gen_lsp_types::{
     Diagnostic, LogMessageParams, MessageType, PublishDiagnosticsParams, ShowMessageParams,
 };
 use lsp_server::{ErrorCode, Message, Notification, RequestId, Response, ResponseError};
+use pillion_discovery::version::Mismatch;
 use pillion_text::visible;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,6 +31,11 @@ pub fn answer(id: RequestId, result: Result<Value, ResponseError>) -> Message {
 pub fn show(kind: MessageType, text: impl AsRef<str>) -> Message {
     let message = visible::one_line(text.as_ref());
     notification("window/showMessage", ShowMessageParams { kind, message })
+}
+
+/// Tells the person that something is of another version than this program.
+pub fn mismatch(mismatch: &Mismatch) -> Message {
+    show(MessageType::Warning, format!("Pillion: {mismatch}"))
 }
 
 /// Tells the editor's log.

@@ -6,10 +6,10 @@ mod context;
 mod diagnostics;
 mod diffs;
 mod messages;
-mod version;
 
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Request, RequestId, Response};
+use pillion_discovery::version::{self, VERSION};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
 use pillion_view::{EditorEvent, Status};
@@ -23,7 +23,6 @@ use self::messages::{
     ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention, Mentioned,
 };
 use crate::disk::Done;
-use crate::handshake::VERSION;
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile, Published};
 use crate::{message, uri};
@@ -132,10 +131,9 @@ impl ClientProfile for Plugin {
 
     fn initialized(&mut self, published: &Published) -> Vec<Action> {
         let version = self.version.as_deref();
-        let warning = version.and_then(|plugin| version::mismatch(plugin, VERSION));
-        let warning = warning.map(|text| message::show(MessageType::Warning, text));
+        let mismatch = version.and_then(|plugin| version::of_plugin(plugin, VERSION));
+        let warning = mismatch.map(|mismatch| Action::Send(message::mismatch(&mismatch)));
         warning
-            .map(Action::Send)
             .into_iter()
             .chain([environment(published), self.status_report()])
             .collect()

@@ -285,9 +285,11 @@ impl Server {
         let invalid = |text| message::error(ErrorCode::InvalidParams, text);
         let params: InitializeParams = message::params(params).map_err(invalid)?;
         let profile_kind = params.profile_kind().map_err(invalid)?;
+        let shows = params.shows().map_err(invalid)?;
         let start = Start {
             params,
             profile_kind,
+            shows,
             options: self.options.clone(),
             output: self.output.clone(),
             events: self.events.clone(),

@@ -71,6 +71,8 @@ pub struct Session {
 pub struct Start {
     pub params: InitializeParams,
     pub profile_kind: ProfileKind,
+    /// When the client wants to show diffs.
+    pub shows: Shows,
     pub options: Options,
     pub output: Sender<Message>,
     pub events: Sender<EditorEvent>,
@@ -96,7 +98,7 @@ impl Start {
         } else {
             Roots::new(home, params.folders())
         };
-        let (paths, notes) = (roots.paths(), roots.take_notes());
+        let (paths, mut notes) = (roots.paths(), roots.take_notes());
         let editor_pid = params.editor_pid();
         tracing::info!(
             ?ide,
@@ -110,7 +112,11 @@ impl Start {
             editor_pid,
             ide: ide.clone(),
             roots: paths.clone(),
-            shows: Shows::LastUsed,
+            shows: if self.options.no_diffs {
+                Shows::Never
+            } else {
+                self.shows
+            },
         };
         let compares = match profile_kind {
             ProfileKind::Plugin { .. } => Compares::Hunks,
@@ -162,8 +168,10 @@ impl Start {
         };
         let changes = disk::follow_roots(roots, self.done.clone());
         let changes = changes.context("cannot start a thread")?;
+        let service = Service::new(state);
+        notes.extend(other_version(&service));
         Ok(Session {
-            service: Service::new(state),
+            service,
             profile,
             files,
             output: self.output,
@@ -268,6 +276,9 @@ impl Session {
             Done::Started(started) => {
                 let started = self.service.started(started, &self.roots);
                 self.check(started);
+                if let Some(message) = other_version(&self.service) {
+                    self.say(message);
+                }
             }
             done => {
                 self.tell(|profile| profile.done(done));
@@ -449,6 +460,12 @@ fn is_served(paths: &[PathBuf], companions: &[CompanionState], editor_pid: u32) 
         .iter()
         .filter(|it| it.editors.contains(&editor_pid));
     !paths.is_empty() && others.any(|it| paths.iter().all(|path| it.roots.contains(path)))
+}
+
+/// The message to the person if the companion runs in a program of another version.
+fn other_version(service: &Service) -> Option<Message> {
+    let mismatch = service.companion()?.mismatch()?;
+    Some(message::mismatch(&mismatch))
 }
 
 /// The message to the person.

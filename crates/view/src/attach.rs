@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 use std::{fmt, process};
 
+use pillion_discovery::version::{self, Mismatch, VERSION};
+
 use crate::editor::Editor;
 use crate::handle::Handle;
 #[cfg(unix)]
@@ -132,10 +134,15 @@ impl Attached {
     /// The version of the program that the companion is in. Another one's works as far as both understand each other.
     pub fn version(&self) -> &str {
         match &self.0 {
-            Host::Own(_) => env!("CARGO_PKG_VERSION"),
+            Host::Own(_) => VERSION,
             #[cfg(unix)]
             Host::Hub(client) => &client.attached().version,
         }
+    }
+
+    /// What the person is to be told if that is another version than this program's.
+    pub fn mismatch(&self) -> Option<Mismatch> {
+        version::of_hub(self.version(), VERSION)
     }
 
     /// Where the front end reports.

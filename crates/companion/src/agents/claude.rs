@@ -38,7 +38,8 @@ const HOOKS: [&str; 5] = [BEFORE_WRITE, QUESTION, AFTER_WRITE, BEFORE_TURN, AFTE
 pub(super) struct Claude;
 
 impl AgentProtocol for Claude {
-    fn tools(&self) -> Vec<ListedTool> {
+    fn tools(&self, _shows_diffs: bool) -> Vec<ListedTool> {
+        // It calls openDiff whatever is listed.
         tools::listed().into()
     }
 

@@ -15,8 +15,13 @@ use crate::target::Target;
 pub(super) struct Contract;
 
 impl AgentProtocol for Contract {
-    fn tools(&self) -> Vec<ListedTool> {
-        diff::listed().into()
+    fn tools(&self, shows_diffs: bool) -> Vec<ListedTool> {
+        // Gemini CLI fails to write what its user allows after openDiff has ended with an error.
+        if shows_diffs {
+            diff::listed().into()
+        } else {
+            Vec::new()
+        }
     }
 
     fn tool(&self, name: &str, _is_models: bool) -> Option<&'static str> {

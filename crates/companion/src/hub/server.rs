@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use std::{fmt, process, thread};
 
 use pillion_discovery::hub_socket::{self, HubSocket};
+use pillion_discovery::version::VERSION;
 use pillion_discovery::{Environment, FileError};
 use pillion_system::spawn;
 
@@ -22,7 +23,7 @@ use self::remote_view::RemoteView;
 use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
 use crate::companion::Companion;
 use pillion_view::hub::link::Link;
-use pillion_view::hub::wire::{Attach, Attached, FromHub, Refused, RefusedKind, VERSION};
+use pillion_view::hub::wire::{Attach, Attached, FromHub, Refused, RefusedKind};
 use pillion_view::{Handle, Options, Reply, Report, StartError};
 
 /// How many connections there are at most.

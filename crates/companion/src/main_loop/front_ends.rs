@@ -132,6 +132,7 @@ impl MainLoop {
     }
 
     fn views_changed(&mut self, now: Instant) {
+        self.sessions.set_shows_diffs(self.views.shows_diffs());
         self.presence.order(Order::SetSeats(self.views.seats()));
         if let Some(ide) = self.views.ide() {
             self.presence.order(Order::SetIde(ide.clone()));

@@ -84,6 +84,7 @@ fn publishes_on_a_full_disk() {
     }
     let state = CompanionState {
         pid: std::process::id(),
+        version: None,
         port: listener.port(),
         control_token: Token::from("secret".to_owned()),
         script_token: Token::from("secret-script-token".to_owned()),

@@ -211,6 +211,7 @@ fn companions_of_one_process_are_surveyed_each_with_its_files_in_several_places(
         let port = listener.port();
         let state = CompanionState {
             tmpdir: CompanionState::tmpdir_in(&there),
+            version: None,
             ..state(std::process::id(), port)
         };
         let file = StateFile::publish(&there, state).unwrap();

@@ -15,6 +15,7 @@ use crate::world::{Listener, World, dead_pid, dead_port, is_root, mode};
 pub fn state(pid: u32, port: u16) -> CompanionState {
     CompanionState {
         pid,
+        version: None,
         port,
         control_token: Token::from("secret-control-token".to_owned()),
         script_token: Token::from("secret-script-token".to_owned()),

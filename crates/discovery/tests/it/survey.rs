@@ -236,6 +236,7 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_found_by_its
     let publication = publish_in(&elsewhere, listener.port());
     let state = CompanionState {
         tmpdir: CompanionState::tmpdir_in(&elsewhere),
+        version: None,
         namespaces: None,
         ..state(own, listener.port())
     };

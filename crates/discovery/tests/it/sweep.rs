@@ -197,6 +197,7 @@ fn dead_state_files_go() {
     let (world, listener) = (World::new(), Listener::new());
     let state = |pid, port| CompanionState {
         pid,
+        version: None,
         port,
         control_token: Token::from("secret".to_owned()),
         script_token: Token::from("secret-script-token".to_owned()),

@@ -5,6 +5,7 @@ use std::path::Path;
 use pillion_agent::find::{Candidate, Change, Preference, Refusal, Verdict};
 use pillion_discovery::FileError;
 use pillion_discovery::survey::Companion;
+use pillion_discovery::version::{self, VERSION};
 use pillion_protocol::Dialect;
 
 use super::super::facts::disk::Closed;
@@ -21,6 +22,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         findings.extend(nothing_found(facts, explained));
     }
     several(facts, findings);
+    hub_version(facts, findings);
     variable(facts, findings);
 }
 
@@ -257,6 +259,19 @@ fn several(facts: &Facts, findings: &mut Vec<Finding>) {
         let why = "nothing says which one you mean, so the agent's choice can change with each start; the command picks the other one";
         let fix = run(facts, port);
         findings.push(Finding::warning(Id::SeveralCompanions, what, why).fix(fix));
+    }
+}
+
+/// An update that has not reached the process that hosts the companions of this folder.
+fn hub_version(facts: &Facts, findings: &mut Vec<Finding>) {
+    let states = facts.fitting().filter_map(|it| it.state.as_ref());
+    let mut versions = states.filter_map(|state| state.version.as_deref());
+    if let Some(mismatch) = versions.find_map(|hub| version::of_hub(hub, VERSION)) {
+        findings.push(Finding::warning(
+            Id::HubVersion,
+            mismatch.what,
+            mismatch.advice,
+        ));
     }
 }
 

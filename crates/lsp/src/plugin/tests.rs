@@ -81,7 +81,7 @@ fn sample(field: &Field, tables: &Tables) -> Value {
             tables
         )]),
         "`{start, end}`" => json!({"start": 1, "end": 2}),
-        "`true` or `{version?}`" => json!({"version": "text"}),
+        "`true` or `{version?, diffs?}`" => json!({"version": "text"}),
         "OpenFile[]" | "Range" => {
             let name = field.kind.trim_end_matches("[]");
             let table = format!("`pillion/didChangeContext` (notification): {name}");

@@ -195,6 +195,7 @@ mod tests {
         let started = |port, at: Option<u64>| Companion {
             state: at.map(|started_at_ms| CompanionState {
                 pid: 1,
+                version: None,
                 port,
                 control_token: Token::from("c".to_owned()),
                 script_token: Token::from("s".to_owned()),

@@ -19,12 +19,18 @@ pub struct Args {
     /// The program that opens a file in the editor, if its client cannot
     #[arg(long, value_name = "PROGRAM")]
     open_with: Option<String>,
+
+    /// Give agents the editor's context, but show no proposals here: an agent shows its changes in another editor or
+    /// review of the same folder, or itself
+    #[arg(long)]
+    no_diffs: bool,
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let options = Options {
         editor: args.editor,
         open_with: args.open_with,
+        no_diffs: args.no_diffs,
         start_own,
     };
     pillion_lsp::run(options).map_err(|error| match error.downcast::<Error>() {

@@ -66,6 +66,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let companion =
         attach(options, front.clone(), start_own).context("cannot start the companion")?;
+    if let Some(mismatch) = companion.mismatch() {
+        front.notice(mismatch.to_string());
+    }
     if let Some(folder) = &demo {
         let file = companion.files().first();
         let file = file.context("no agent can find this companion")?;

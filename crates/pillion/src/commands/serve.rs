@@ -62,6 +62,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     writeln!(out, "{ready}")
         .and_then(|()| out.flush())
         .context("cannot report that the companion is ready")?;
+    if let Some(mismatch) = companion.mismatch() {
+        stderr::warn(mismatch);
+    }
     companion.wait();
     Ok(())
 }

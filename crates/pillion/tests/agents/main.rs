@@ -12,6 +12,7 @@ mod conformance;
 mod connection;
 mod context;
 mod lost;
+mod no_diffs;
 mod opencode;
 mod proposals;
 mod review;

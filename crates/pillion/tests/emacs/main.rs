@@ -46,6 +46,7 @@ mod gate;
 mod install;
 mod merge;
 mod newer;
+mod no_diffs;
 mod notes;
 mod review;
 mod seen;

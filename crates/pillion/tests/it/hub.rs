@@ -3,13 +3,15 @@
 mod kills;
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, Environment, state};
-use pillion_testkit::SOON;
+use pillion_testkit::{SOON, Size, Tmux};
 
+use crate::other_hub;
 use crate::sandbox::{Sandbox, Serve};
 
 fn running(sandbox: &Sandbox) -> Vec<CompanionState> {
@@ -174,4 +176,32 @@ fn a_second_hub_has_nothing_to_do() {
     let told = sandbox.run(["hub"]).expect(0).stdout;
     assert_eq!(told, "another hub is there\n");
     drop(serve);
+}
+
+#[test]
+fn a_hub_of_another_version_is_reported() {
+    let sandbox = Sandbox::new();
+    other_hub::start(&sandbox.home, "0.0.1");
+    let mut serve = sandbox.serve_in_hub::<&str>([]);
+    serve.signal("TERM");
+    assert_eq!(serve.ended(), Some(0));
+    let mut told = String::new();
+    let mut errors = serve.child.stderr.take().unwrap();
+    errors.read_to_string(&mut told).unwrap();
+    assert!(
+        told.contains("hub (version 0.0.1)") && told.contains("is older than"),
+        "{told}"
+    );
+}
+
+#[test]
+fn the_review_says_that_the_hub_is_another_version() {
+    let sandbox = Sandbox::new();
+    other_hub::start(&sandbox.home, "0.0.1");
+    let tmux = Tmux::start();
+    let command = [env!("CARGO_BIN_EXE_pillion"), "review"];
+    let (size, folder) = (Size::new(80, 24), sandbox.home.workspace());
+    let pane = tmux.spawn("review", size, &sandbox.home.env(), &folder, &command);
+    let screen = pane.wait_for("is older than", SOON);
+    assert!(screen.contains("quit all your editors"), "{screen}");
 }

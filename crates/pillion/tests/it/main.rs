@@ -34,6 +34,9 @@ mod limits;
 mod list;
 mod mention;
 mod notes;
+#[cfg(unix)]
+#[path = "../shared/other_hub.rs"]
+mod other_hub;
 mod pipes;
 mod program;
 mod readme;

@@ -300,3 +300,23 @@ fn the_log_holds_what_happened_but_no_secret_and_no_text() {
         assert!(!text.contains(secret), "{secret}: {text}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_hub_of_another_version_is_reported_once() {
+    for (version, age) in [("0.0.1", "is older than"), ("99.0.0", "is newer than")] {
+        let sandbox = Sandbox::new();
+        crate::other_hub::start(&sandbox.home, version);
+        let mut editor = Editor::plugin(&sandbox);
+        let warning = editor.params("window/showMessage");
+        assert_eq!(warning["type"], 2);
+        let message = warning["message"].as_str().unwrap();
+        assert!(
+            message.contains(age) && message.contains(version),
+            "{message}"
+        );
+        assert!(message.contains("quit all your editors"), "{message}");
+        editor.params("pillion/environment");
+        assert!(!editor.passed().contains(&"window/showMessage".to_owned()));
+    }
+}

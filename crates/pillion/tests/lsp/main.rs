@@ -57,6 +57,10 @@ mod kakoune;
 mod kate;
 #[cfg(target_os = "linux")]
 mod memory;
+mod no_diffs;
+#[cfg(unix)]
+#[path = "../shared/other_hub.rs"]
+mod other_hub;
 mod plain;
 mod roots;
 #[allow(dead_code, reason = "shared with the other tests of the command")]

@@ -97,6 +97,7 @@ mod install;
 mod lifecycle;
 mod mention;
 mod messages;
+mod no_diffs;
 mod plain;
 mod prompt;
 mod reload;

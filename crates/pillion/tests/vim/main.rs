@@ -54,6 +54,7 @@ mod merge;
 mod messages;
 mod names;
 mod newer;
+mod no_diffs;
 mod notes;
 mod quit;
 mod review;

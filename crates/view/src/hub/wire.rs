@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use pillion_discovery::Environment;
+use pillion_discovery::version::VERSION;
 use pillion_protocol::{File, IdeInfo, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,9 +15,6 @@ use crate::exact;
 use crate::lost::LostOutcome;
 use crate::options::Options;
 use crate::proposal::{Diff, DiffId, ProposalKey};
-
-/// The version of this program. Another one's hub is used all the same as long as both understand each other.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a front end says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

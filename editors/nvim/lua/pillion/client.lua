@@ -208,7 +208,12 @@ local function initialize_params()
     workspaceFolders = require("pillion.roots").start(),
     capabilities = {
       general = { positionEncodings = { "utf-16" } },
-      experimental = { pillion = { version = require("pillion.version") } },
+      experimental = {
+        pillion = {
+          version = require("pillion.version"),
+          diffs = config.get().diff.enabled and "lastUsed" or "never",
+        },
+      },
     },
   }
 end

@@ -17,6 +17,7 @@ local defaults = {
     tmux_pane = nil,
   },
   diff = {
+    enabled = true,
     layout = "vertical",
     open_in_new_tab = true,
     keep_terminal_focus = true,
@@ -103,6 +104,7 @@ local rules = {
     tmux_pane = of_type("string"),
   },
   diff = {
+    enabled = of_type("boolean"),
     layout = one_of("vertical", "horizontal", "unified"),
     open_in_new_tab = of_type("boolean"),
     keep_terminal_focus = of_type("boolean"),

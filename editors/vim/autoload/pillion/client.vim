@@ -291,7 +291,7 @@ def InitializeParams(): dict<any>
     workspaceFolders: roots.Begin(),
     capabilities: {
       general: {positionEncodings: ['utf-8']},
-      experimental: {pillion: {version: version.NUMBER}},
+      experimental: {pillion: {version: version.NUMBER, diffs: config.Get('diffs') ? 'lastUsed' : 'never'}},
     },
   }
 enddef

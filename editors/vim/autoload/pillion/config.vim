@@ -15,6 +15,7 @@ const DEFAULTS: dict<any> = {
   terminal_split_side: 'right',
   terminal_split_width_percentage: 0.30,
   terminal_auto_close: true,
+  diffs: true,
   diff_layout: 'vertical',
   diff_keep_terminal_focus: true,
 }

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pillion_testkit::{Home, SOON, Size, Tmux};
+use serde_json::Value;
 
-use super::world::{GEMINI, QWEN, World, in_namespace, kill};
+use super::world::{CLAUDE, GEMINI, QWEN, World, in_namespace, kill};
 
 /// A user who is neither this one nor root.
 const SOMEBODY: u32 = 54_321;
@@ -274,6 +275,50 @@ fn a_lock_file_is_no_temporary_file() {
     told.expect_gone("tmpdir-differs");
 }
 
+/// They are one companion.
+#[test]
+fn several_front_ends_of_one_folder_are_no_choice() {
+    let world = World::new();
+    world.install(CLAUDE, "2.1.330");
+    let (_one, _other) = (
+        world.sandbox.serve_in_hub::<&str>([]),
+        world.sandbox.serve_in_hub::<&str>([]),
+    );
+    let tmux = Tmux::start();
+    let command = [env!("CARGO_BIN_EXE_pillion"), "review"];
+    let size = Size::new(100, 30);
+    let folder = world.home().workspace();
+    let pane = tmux.spawn("review", size, &world.home().env(), &folder, &command);
+    pane.wait_for("Waiting for an agent.", SOON);
+    for agent in [GEMINI, QWEN, CLAUDE] {
+        let told = world.doctor(agent);
+        told.expect_gone("several-companions");
+        told.expect_gone("no-companion");
+        told.expect_gone("hub-version");
+    }
+}
+
+#[test]
+fn a_hub_of_another_version_is_reported() {
+    for (version, said) in [("0.0.1", "is older than"), ("99.0.0", "is newer than")] {
+        let world = World::new();
+        let _serve = world.serve();
+        world.doctor(GEMINI).expect_connects("hub-version");
+        let folder = world.home().runtime().join("pillion");
+        let files = fs::read_dir(folder).unwrap().flatten();
+        let path = files
+            .map(|it| it.path())
+            .find(|it| it.extension().is_some_and(|it| it == "json"));
+        let path = path.unwrap();
+        let mut state: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        state["version"] = version.into();
+        fs::write(&path, state.to_string()).unwrap();
+        let told = world.doctor(GEMINI);
+        told.expect("hub-version", "warning", said);
+        assert_eq!(told.code, 0, "{}", told.text);
+    }
+}
+
 #[test]
 fn two_companions_of_equal_rank_are_distinguished_by_the_command() {
     let world = World::new();
@@ -403,7 +448,7 @@ fn a_lock_file_that_qwen_code_deletes_is_named() {
         .home()
         .join(format!(".qwen/ide/{}.lock", serve.port()));
     let text = fs::read_to_string(&lock).unwrap();
-    let mut content: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut content: Value = serde_json::from_str(&text).unwrap();
     content.as_object_mut().unwrap().remove("ppid");
     let other = world.home().other_workspace("two");
     let roots = format!("{}:{}", world.home().workspace().display(), other.display());
