@@ -1,5 +1,5 @@
 //! The gate: whether a decision counts. The one home of what was seen, how long to wait and what is doubted, for
-//! every view: a view states what it knows ([`Seen`]), and shows the sentence that it is answered.
+//! every view: a view states what it knows ([`Seen`](pillion_view::Seen)), and shows the sentence that it is answered.
 //!
 //! A state machine: time and facts come in. What the file is like at that moment is looked up beside the loop.
 

@@ -152,7 +152,7 @@ async fn a_proposal_goes_to_the_front_end_and_its_outcome_to_the_agent() {
     opened.unwrap();
     assert_eq!(diff.original.text.as_deref(), Some(&b"a\r\n\xff"[..]));
     assert_eq!(diff.proposed.as_str(), "new\n");
-    assert!(!diff.hunks.is_empty());
+    assert!(diff.hunks.is_empty(), "it wants none");
     let decide = Decide::blind(diff.key(), Outcome::accepted("edited\n"));
     front.decide(decide.clone()).await;
     let Update::DiffAccepted { content, .. } = next_outcome(&mut updates).await else {

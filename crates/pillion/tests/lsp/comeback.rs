@@ -4,8 +4,10 @@
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use pillion_testkit::{IdleProcess, discovery_file};
+use pillion_testkit::{IdleProcess, SOON, discovery_file};
 use serde_json::{Value, json};
 
 use crate::client::{Editor, files, plugin_params, uri};
@@ -216,6 +218,16 @@ fn the_record_is_private_and_its_token_in_no_log() {
     assert_eq!(record.metadata().unwrap().mode() & 0o777, 0o600);
     let folder = record.parent().unwrap();
     assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700);
+    // The hub of the first one does not log.
+    let is_there = || {
+        let mut names = fs::read_dir(folder).unwrap().flatten();
+        names.any(|it| it.file_name().to_string_lossy().ends_with(".sock"))
+    };
+    let start = Instant::now();
+    while is_there() {
+        assert!(start.elapsed() < SOON, "the hub does not end");
+        thread::sleep(Duration::from_millis(10));
+    }
     let mut command = sandbox.command(["lsp"]);
     command.env("PILLION_HUB_LOG", &log);
     let mut editor = Editor::spawn(&mut command);
