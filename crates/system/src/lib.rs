@@ -16,7 +16,7 @@
 //! - [`worker`]: work that is done in its order, by a thread.
 
 pub mod child;
-mod clock;
+pub mod clock;
 #[cfg(unix)]
 pub mod descriptors;
 pub mod input;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use pillion_protocol::{Dialect, File, FileDiagnostics, IdeContext};
 use serde::{Deserialize, Serialize};
@@ -126,8 +127,9 @@ pub enum Report {
         /// Gets the agent whose prompt names it now; none if no agent that is connected knows mentions.
         reply: Reply<Option<Dialect>>,
     },
-    /// The person decided about a proposal.
-    Decide(Box<Decide>, Reply<Ruling>),
+    /// The person decided about a proposal, at this moment: on its way to the gate it may be held up, and two that follow each
+    /// other at once come from a held key.
+    Decide(Box<Decide>, Instant, Reply<Ruling>),
     /// The editor's workspace roots changed (C2.5).
     Roots(Vec<PathBuf>),
     /// The editor's process is another one now.

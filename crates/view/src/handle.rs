@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use pillion_protocol::{Dialect, File};
 
@@ -42,7 +43,7 @@ impl Handle {
     /// The person decided about a proposal: the companion's gate rules whether that counts. The view stays until it
     /// has answered. A decision that is taken before the front end leaves is carried out.
     pub fn decide(&self, decide: Decide, ruling: Reply<Ruling>) {
-        self.report(Report::Decide(Box::new(decide), ruling));
+        self.report(Report::Decide(Box::new(decide), Instant::now(), ruling));
     }
 
     /// One file was saved, by the person or by an agent: only the person's are the focus.

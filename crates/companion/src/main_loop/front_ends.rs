@@ -43,7 +43,7 @@ impl MainLoop {
             }
             Report::Saved(file) => self.saved(file, now),
             Report::Mention { path, lines, reply } => reply.done(self.mention(&path, lines)),
-            Report::Decide(decide, reply) => self.decided(view, *decide, reply, now),
+            Report::Decide(decide, at, reply) => self.decided(view, *decide, reply, at),
             Report::Roots(roots) => {
                 self.views.change(view, |options| options.roots = roots);
                 self.roots_changed();

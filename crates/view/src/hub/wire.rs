@@ -2,6 +2,7 @@
 //! [`Handle`](crate::Handle) reports, one JSON object per line. A request has a number, which its answer names.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pillion_discovery::Environment;
 use pillion_discovery::version::VERSION;
@@ -42,7 +43,12 @@ pub enum FromView {
         lines: Option<(u32, u32)>,
     },
     /// Answered with a ruling.
-    Decide { request: u64, decide: Box<Decide> },
+    Decide {
+        request: u64,
+        decide: Box<Decide>,
+        /// As [`pillion_system::clock::shared`] tells it.
+        at: Duration,
+    },
     /// The workspace roots changed.
     Roots(#[serde(with = "exact::paths")] Vec<PathBuf>),
     /// The editor's process is another one.

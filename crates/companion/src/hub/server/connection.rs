@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use pillion_protocol::File;
+use pillion_system::clock;
 
 use super::{Shared, Unattached};
 use crate::hub::workspaces::ViewId;
@@ -140,9 +141,14 @@ impl Inbox<'_> {
                 path,
                 lines,
             } => self.handle.mention(path, lines, link.reply(request)),
-            FromView::Decide { request, decide } => {
+            FromView::Decide {
+                request,
+                decide,
+                at,
+            } => {
                 let ruling = link.reply(request);
-                self.handle.report(Report::Decide(decide, ruling));
+                self.handle
+                    .report(Report::Decide(decide, clock::own(at), ruling));
             }
             FromView::Roots(roots) => {
                 self.shared.change_roots(self.view, roots.clone());

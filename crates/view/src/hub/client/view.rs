@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::Environment;
 use pillion_protocol::File;
+use pillion_system::clock;
 
 use super::proposals::Proposals;
 use crate::decision::Ruling;
@@ -247,7 +248,7 @@ impl View {
                     None => reply.done(None),
                 }
             }
-            Report::Decide(mut decide, ruling) => {
+            Report::Decide(mut decide, at, ruling) => {
                 let id = state.proposals.hub(decide.key.id);
                 drop(state);
                 let Some((link, id)) = link.zip(id) else {
@@ -255,7 +256,11 @@ impl View {
                 };
                 let ruling = self.ruled(decide.key.id, ruling);
                 decide.key.id = id;
-                link.ask(ruling, |request| FromView::Decide { request, decide });
+                link.ask(ruling, |request| FromView::Decide {
+                    request,
+                    decide,
+                    at: clock::shared(at),
+                });
             }
             Report::Leave | Report::Gone => {
                 drop(state);

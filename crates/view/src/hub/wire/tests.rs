@@ -88,10 +88,12 @@ fn what_a_view_says_arrives() {
         FromView::Decide {
             request: 2,
             decide: Box::new(decide()),
+            at: Duration::from_nanos(1),
         },
         FromView::Decide {
             request: 3,
             decide: Box::new(rejected),
+            at: Duration::MAX,
         },
         FromView::Roots(vec![raw_path(), "/w".into()]),
         FromView::Editor(9),
