@@ -12,10 +12,10 @@ use crate::acceptance::Acceptance;
 use crate::agents;
 use crate::diffs::TargetCheck;
 use crate::disk::{CHECK_TIMEOUT, Lane};
-use crate::event::ViewId;
 use crate::event::{Event, Events};
 use crate::target::Target;
 use crate::turns::AcceptedText;
+use crate::view_id::ViewId;
 use crate::written::{Accepted, Found};
 use pillion_view::{Compares, Reply, Ruling};
 

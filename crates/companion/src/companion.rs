@@ -15,7 +15,6 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::endpoint::{self, Guard};
-use crate::event::ViewId;
 use crate::event::{Event, Events, NewView};
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Unanswered};
@@ -24,6 +23,7 @@ use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
 use crate::speaker::Origin;
 use crate::succession;
+use crate::view_id::ViewId;
 use crate::views::Views;
 use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
 

@@ -14,17 +14,9 @@ use crate::diffs::{Answer, PendingDiff, SettleRequest};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
+use crate::view_id::ViewId;
 use crate::written::Found;
 use pillion_view::{Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
-
-/// One of the front ends of a companion. Never used twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct ViewId(pub(crate) u32);
-
-impl ViewId {
-    /// The one that a companion starts with.
-    pub(crate) const FIRST: Self = Self(0);
-}
 
 /// The way into the loop, for everything that runs beside it.
 pub(crate) type Events = mpsc::UnboundedSender<Event>;

@@ -34,6 +34,7 @@ mod speaker;
 mod succession;
 mod target;
 mod turns;
+mod view_id;
 mod views;
 mod wire;
 mod written;

@@ -19,6 +19,7 @@ use tokio::time::timeout;
 use crate::disk::{CHECK_TIMEOUT, Lane};
 use crate::outbox::Delivery;
 use crate::target::check;
+use crate::view_id::ViewId;
 
 /// How many files may be checked, and how many texts be kept, at once.
 const MAX_CHECKS: usize = 16;
@@ -35,6 +36,8 @@ pub(crate) struct Lost {
     /// True if nobody else has it: it differs from what the agent proposed, or has written.
     pub(crate) is_kept: bool,
     pub(crate) how: Loss,
+    /// The view in which the person wrote it, if they are to be told there.
+    pub(crate) view: Option<ViewId>,
 }
 
 /// The ways to two disks: one that hangs does not keep the other from being used.
@@ -51,7 +54,7 @@ struct Disks {
 pub(crate) struct Losses {
     places: Arc<[PathBuf]>,
     disks: Disks,
-    keeping: JoinSet<Option<LostOutcome>>,
+    keeping: JoinSet<Option<(Option<ViewId>, LostOutcome)>>,
 }
 
 impl Losses {
@@ -72,8 +75,8 @@ impl Losses {
         self.keeping.spawn(lost.keep(places, disks));
     }
 
-    /// The next one to report; none when nothing is being kept. Cancel-safe.
-    pub(crate) async fn next(&mut self) -> Option<LostOutcome> {
+    /// The next one to report, and the view that is to report it; none when nothing is being kept. Cancel-safe.
+    pub(crate) async fn next(&mut self) -> Option<(Option<ViewId>, LostOutcome)> {
         while let Some(kept) = self.keeping.join_next().await {
             if let Ok(Some(lost)) = kept {
                 return Some(lost);
@@ -95,11 +98,16 @@ impl Lost {
             content,
             is_kept: delivery.is_edited,
             how: Loss::Undelivered,
+            view: None,
         })
     }
 
     /// Keeps the text. Nothing, if the file has it: then it was taken after all.
-    async fn keep(self, places: Arc<[PathBuf]>, disks: Disks) -> Option<LostOutcome> {
+    async fn keep(
+        self,
+        places: Arc<[PathBuf]>,
+        disks: Disks,
+    ) -> Option<(Option<ViewId>, LostOutcome)> {
         let lost = Arc::new(self);
         let checking = Arc::clone(&lost);
         let checked = disks.checks.run(move || checking.is_written());
@@ -107,6 +115,7 @@ impl Lost {
             return None;
         }
         let (agent, how, path) = (lost.agent, lost.how, PathBuf::from(&lost.file_path));
+        let view = lost.view;
         let text = if lost.is_kept {
             let place = places.first().map(PathBuf::as_path);
             let silent = kept_text::silent(place.unwrap_or(Path::new("")));
@@ -116,12 +125,13 @@ impl Lost {
         } else {
             LostText::AsProposed
         };
-        Some(LostOutcome {
+        let outcome = LostOutcome {
             agent,
             how,
             path,
             text,
-        })
+        };
+        Some((view, outcome))
     }
 
     fn is_written(&self) -> bool {

@@ -30,6 +30,7 @@ use crate::questions::Questions;
 use crate::sessions::{SessionId, Sessions};
 use crate::target;
 use crate::turns::Turns;
+use crate::view_id::ViewId;
 use crate::views::Views;
 use crate::written::Written;
 use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Told};
@@ -403,9 +404,9 @@ impl MainLoop {
         }
     }
 
-    fn report_lost(&mut self, lost: LostOutcome) {
+    fn report_lost(&mut self, (view, lost): (Option<ViewId>, LostOutcome)) {
         tracing::info!(agent = %lost.agent, path = ?lost.path, text = ?lost.text, "never received");
-        self.views.send_lost(lost);
+        self.views.send_lost(view, lost);
     }
 
     fn send_context(&mut self, context: &Arc<IdeContext>) {

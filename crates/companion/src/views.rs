@@ -20,7 +20,8 @@ use pillion_protocol::{File, FileDiagnostics, IdeInfo};
 use self::audience::Audience;
 pub(crate) use self::audience::{Closed, Leftover, ShownResult};
 use self::gathered::Gathered;
-use crate::event::{Event, Events, ViewId};
+use crate::event::{Event, Events};
+use crate::view_id::ViewId;
 use pillion_view::{
     CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, LostOutcome, Options, ProposalKey,
     Proposed, Reply, Shows, Stale, Status,
@@ -219,9 +220,10 @@ impl Views {
         }
     }
 
-    /// The one that was used last tells the person.
-    pub(crate) fn send_lost(&mut self, lost: LostOutcome) {
-        if let Some(view) = self.views.iter_mut().max_by_key(|view| view.used) {
+    /// This view tells the person, or the one that was used last.
+    pub(crate) fn send_lost(&mut self, id: Option<ViewId>, lost: LostOutcome) {
+        let views = self.views.iter_mut();
+        if let Some(view) = views.max_by_key(|view| (Some(view.id) == id, view.used)) {
             view.editor.event(EditorEvent::Lost(lost));
         }
     }
@@ -321,7 +323,7 @@ impl Views {
     /// Takes a proposal away from all views. What stood in them is answered by [`Views::closed`].
     pub(crate) fn close(&mut self, key: ProposalKey, reason: CloseReason) {
         let audience = self.audiences.get_mut(&key.id);
-        let seated = audience.map_or_else(Vec::new, |it| it.close(reason, None));
+        let seated = audience.map_or_else(Vec::new, |it| it.close(reason));
         if seated.is_empty() {
             let none = Err(Stale::NotPending.to_string());
             let _ = self.events.send(Event::Closed(ViewId::FIRST, key, none));
@@ -339,7 +341,12 @@ impl Views {
     ) -> Closed {
         match self.audiences.get_mut(&key.id) {
             Some(audience) => audience.answered(id, text, now),
-            None => return Closed::Text(text),
+            None => {
+                return Closed {
+                    text: Some(text),
+                    leftovers: Vec::new(),
+                };
+            }
         }
         self.finish(key.id, now)
     }
@@ -349,10 +356,11 @@ impl Views {
         self.audiences.values().filter_map(Audience::due).min()
     }
 
-    /// Time has passed. What came of closing the proposals that not all views have answered for.
+    /// Time has passed, or a view has left. What came of closing the proposals that not all views have answered for.
     pub(crate) fn elapse(&mut self, now: Instant) -> Vec<(ProposalKey, Closed)> {
         let late = self.audiences.values();
-        let late = late.filter(|it| it.due().is_some_and(|due| due <= now));
+        let is_late = |it: &&Audience| it.due().is_some_and(|due| due <= now);
+        let late = late.filter(|it| it.is_over() || is_late(it));
         let late: Vec<ProposalKey> = late.map(Audience::key).collect();
         late.into_iter()
             .map(|key| (key, self.finish(key.id, now)))
@@ -361,12 +369,12 @@ impl Views {
 
     fn finish(&mut self, id: DiffId, now: Instant) -> Closed {
         let Some(audience) = self.audiences.get_mut(&id) else {
-            return Closed::Waiting;
+            return Closed::default();
         };
         let views = &self.views;
-        let newest = |id: ViewId| views.iter().find(|it| it.id == id).map_or(0, |it| it.used);
-        let closed = audience.closed(newest, now);
-        if closed != Closed::Waiting && !audience.is_open() {
+        let used = |id: ViewId| views.iter().find(|it| it.id == id).map_or(0, |it| it.used);
+        let closed = audience.closed(used, now);
+        if audience.is_over() {
             self.audiences.remove(&id);
         }
         closed
@@ -388,8 +396,11 @@ impl Views {
         if !audience.is_open() {
             return;
         }
-        let reason = CloseReason::DecidedElsewhere;
-        let others = audience.close(reason, accepted);
+        let reason = match accepted {
+            Some(_) => CloseReason::AcceptedElsewhere,
+            None => CloseReason::RejectedElsewhere,
+        };
+        let others = audience.close_elsewhere(reason, accepted);
         if others.is_empty() {
             self.audiences.remove(&key.id);
         }

@@ -193,6 +193,7 @@ impl Followed {
             content: accepted.content.as_ref().to_owned(),
             is_kept: accepted.is_edited || how == Loss::Different,
             how,
+            view: None,
         })
     }
 }

@@ -454,7 +454,7 @@ impl App {
         });
     }
 
-    /// Leaves, which rejects what is pending.
+    /// Leaves. What no other editor or review shows is rejected then, once what is being decided is carried out.
     fn quit(&mut self) {
         let pending = std::mem::take(&mut self.views);
         let kept = pending.iter().filter_map(|view| {
@@ -462,10 +462,6 @@ impl App {
             view.keep_edits(why)
         });
         self.effects.extend(kept);
-        // What is being decided is carried out before the companion stops.
-        let undecided = pending.iter().filter(|view| view.deciding.is_none());
-        let reject = |view: &View| deciding::rejection(view, None, Vec::new());
-        self.effects.extend(undecided.map(reject));
         self.effects.push(Effect::Quit);
     }
 }

@@ -24,8 +24,10 @@ pub enum CloseReason {
     /// A command rejected it, or accepted another text: the text in the view is
     /// not used.
     Overruled,
-    /// The person decided in another view. What they wrote in this one is kept by the companion.
-    DecidedElsewhere,
+    /// The person accepted it in another view. What they wrote in this one is kept by the companion.
+    AcceptedElsewhere,
+    /// The person rejected it in another view. What they wrote in this one is kept, too.
+    RejectedElsewhere,
     /// The view could not be opened, or not in time; the agent got an error.
     NotShown,
 }

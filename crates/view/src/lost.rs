@@ -17,7 +17,7 @@ pub enum Loss {
     /// The person was editing it when the person answered in the agent's own window, and the agent
     /// takes only answers from there.
     Unused,
-    /// The person wrote it in one view, and decided in another.
+    /// The person wrote it in one view, and decided in another, or by a command.
     DecidedElsewhere,
     /// The agent has received it, and has not written the file.
     Unwritten,
@@ -46,17 +46,21 @@ impl fmt::Display for LostOutcome {
         let (why, it) = match self.how {
             Loss::Undelivered => ("never received what you accepted for", "never received it"),
             Loss::Unused => ("does not use your edits of", "does not use it"),
-            Loss::DecidedElsewhere => (
-                "has your decision from another view about",
-                "has your decision from another view",
-            ),
+            // Below: it is not about the agent.
+            Loss::DecidedElsewhere => ("does not use your edits of", "does not use it"),
             Loss::Unwritten => ("did not write what you accepted for", "did not write it"),
             Loss::Different => (
                 "did not write exactly what you accepted for",
                 "wrote something else",
             ),
         };
+        let is_elsewhere = self.how == Loss::DecidedElsewhere;
         match &self.text {
+            LostText::Kept(file) if is_elsewhere => write!(
+                f,
+                "your text is kept in {}: {path} was decided in another window",
+                file.display()
+            ),
             LostText::AsProposed => write!(f, "nothing was written: {agent} {why} {path}"),
             LostText::Kept(file) => write!(
                 f,

@@ -60,6 +60,7 @@ impl<C> Diffs<C> {
                 content: content.to_owned(),
                 is_kept: true,
                 how: Loss::Unused,
+                view: None,
             })
         })
     }
@@ -73,6 +74,7 @@ impl<C> Diffs<C> {
             content,
             is_kept: is_edited,
             how: Loss::Undelivered,
+            view: None,
         }))
     }
 }

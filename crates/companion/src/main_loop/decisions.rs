@@ -10,10 +10,10 @@ use crate::acceptance::Finding;
 use crate::agents::hooks;
 use crate::diffs::{Action, Answer};
 use crate::event::Caller;
-use crate::event::ViewId;
 use crate::feedback::{self, Remark};
 use crate::outbox::Delivery;
 use crate::sessions::SessionId;
+use crate::view_id::ViewId;
 use crate::written::Accepted;
 use pillion_view::{Decide, ProposalKey, Refusal, Reply, Ruling, Told};
 

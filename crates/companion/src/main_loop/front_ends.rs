@@ -7,9 +7,9 @@ use pillion_protocol::Outcome;
 
 use super::{Ending, MainLoop};
 use crate::event::NewView;
-use crate::event::ViewId;
 use crate::lost::Lost;
 use crate::presence::Order;
+use crate::view_id::ViewId;
 use crate::views::{Closed, Leftover, ShownResult};
 use pillion_view::{CloseReason, EditorEvent, Loss, ProposalKey, Report, Status};
 
@@ -87,23 +87,19 @@ impl MainLoop {
     }
 
     pub(super) fn tell_closed(&mut self, key: ProposalKey, closed: Closed) {
-        match closed {
-            Closed::Waiting => {}
-            Closed::Text(text) => {
-                let actions = self.diffs.closed(key.id, key.revision, text);
-                self.perform(actions);
-            }
-            Closed::Elsewhere(leftovers) => {
-                for Leftover { diff, text } in leftovers {
-                    self.losses.add(Lost {
-                        agent: diff.agent,
-                        file_path: diff.path.to_string_lossy().into_owned(),
-                        content: text,
-                        is_kept: true,
-                        how: Loss::DecidedElsewhere,
-                    });
-                }
-            }
+        if let Some(text) = closed.text {
+            let actions = self.diffs.closed(key.id, key.revision, text);
+            self.perform(actions);
+        }
+        for Leftover { view, diff, text } in closed.leftovers {
+            self.losses.add(Lost {
+                agent: diff.agent,
+                file_path: diff.path.to_string_lossy().into_owned(),
+                content: text,
+                is_kept: true,
+                how: Loss::DecidedElsewhere,
+                view: Some(view),
+            });
         }
     }
 

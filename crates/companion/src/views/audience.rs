@@ -1,6 +1,6 @@
 //! The views that show one proposal, from the moment it comes until the last of them has closed it.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -34,9 +34,10 @@ pub(crate) enum ShownResult {
     Unseen,
 }
 
-/// What a person wrote in a view that closed because they decided in another one.
+/// What a person wrote in a view, where something else was decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Leftover {
+    pub(crate) view: ViewId,
     pub(crate) diff: Diff,
     pub(crate) text: String,
 }
@@ -45,23 +46,29 @@ pub(crate) struct Leftover {
 #[derive(Debug)]
 struct Closing {
     reason: CloseReason,
-    /// What was accepted where it was decided.
-    accepted: Option<String>,
     awaited: Vec<ViewId>,
-    answers: BTreeMap<ViewId, Result<String, String>>,
+    /// Those that nothing came of yet.
+    answers: Vec<(ViewId, Result<String, String>)>,
     /// When those that have not answered are not waited for any more.
     deadline: Option<Instant>,
+    /// What was decided, once that is clear: nothing that a person wrote beside it may be lost, however late it comes.
+    decided: Option<Decided>,
 }
 
-/// What came of closing a proposal.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Closed {
-    /// Not all have answered yet.
-    Waiting,
-    /// This stood in it.
-    Text(Result<String, String>),
-    /// It was decided in another view. What the person wrote in these is nowhere else.
-    Elsewhere(Vec<Leftover>),
+/// What the agent gets, or got from another view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Decided {
+    Text(String),
+    Nothing,
+}
+
+/// What came of closing a proposal so far.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Closed {
+    /// What stood in it, once that is clear.
+    pub(crate) text: Option<Result<String, String>>,
+    /// What the person wrote elsewhere, which nobody else has.
+    pub(crate) leftovers: Vec<Leftover>,
 }
 
 impl Audience {
@@ -149,18 +156,33 @@ impl Audience {
         }
     }
 
-    /// Has it closed. Who is to close it. `accepted`: what was accepted elsewhere.
-    pub(super) fn close(&mut self, reason: CloseReason, accepted: Option<String>) -> Vec<ViewId> {
+    /// Has it closed. Who is to close it.
+    pub(super) fn close(&mut self, reason: CloseReason) -> Vec<ViewId> {
+        self.close_with(reason, None)
+    }
+
+    /// Has it closed where it was not decided. Who is to close it. `accepted`: what was accepted; none if it was rejected.
+    pub(super) fn close_elsewhere(
+        &mut self,
+        reason: CloseReason,
+        accepted: Option<String>,
+    ) -> Vec<ViewId> {
+        let decided = accepted.map_or(Decided::Nothing, Decided::Text);
+        self.close_with(reason, Some(decided))
+    }
+
+    fn close_with(&mut self, reason: CloseReason, decided: Option<Decided>) -> Vec<ViewId> {
         let former = self.closing.take();
         let answers = former.map(|former| former.answers).unwrap_or_default();
+        let has_answered = |view: &ViewId| answers.iter().any(|(answered, _)| answered == view);
         let awaited = self.seated.iter().copied();
-        let awaited: Vec<_> = awaited.filter(|view| !answers.contains_key(view)).collect();
+        let awaited: Vec<_> = awaited.filter(|view| !has_answered(view)).collect();
         self.closing = Some(Closing {
             reason,
-            accepted,
             awaited: awaited.clone(),
             answers,
             deadline: None,
+            decided,
         });
         awaited
     }
@@ -171,7 +193,7 @@ impl Audience {
             && closing.awaited.contains(&view)
         {
             closing.awaited.retain(|it| *it != view);
-            closing.answers.insert(view, text);
+            closing.answers.push((view, text));
             closing.deadline.get_or_insert(now + CLOSE_TIMEOUT);
         }
     }
@@ -185,44 +207,83 @@ impl Audience {
     /// When [`Audience::closed`] is to be asked, although views have not answered.
     pub(super) fn due(&self) -> Option<Instant> {
         let closing = self.closing.as_ref()?;
-        closing.deadline.filter(|_| !closing.awaited.is_empty())
+        let is_awaited = !closing.awaited.is_empty() && closing.decided.is_none();
+        closing.deadline.filter(|_| is_awaited)
     }
 
-    /// What came of closing it. `newest` orders the views by when they were used.
-    pub(super) fn closed(&mut self, newest: impl Fn(ViewId) -> u64, now: Instant) -> Closed {
-        let Some(closing) = &mut self.closing else {
-            return Closed::Waiting;
-        };
-        let is_late = closing.deadline.is_some_and(|deadline| deadline <= now);
-        if !closing.awaited.is_empty() && !is_late {
-            return Closed::Waiting;
-        }
-        let mut answers: Vec<_> = std::mem::take(&mut closing.answers).into_iter().collect();
-        answers.sort_by_key(|(view, _)| std::cmp::Reverse(newest(*view)));
-        let proposed = &self.diff.proposed;
-        if closing.reason == CloseReason::DecidedElsewhere {
-            let accepted = closing.accepted.as_ref();
-            let is_left_over = |text: &String| text != &**proposed && Some(text) != accepted;
-            let texts = answers.into_iter().filter_map(|(_, text)| text.ok());
-            let texts = texts.filter(is_left_over).map(|text| Leftover {
-                diff: self.diff.clone(),
-                text,
-            });
-            return Closed::Elsewhere(texts.collect());
-        }
-        let is_edited = |(_, text): &(_, Result<String, String>)| {
-            text.as_ref().is_ok_and(|text| text != &**proposed)
-        };
-        let at = answers.iter().position(is_edited);
-        let at = at.or_else(|| answers.iter().position(|(_, text)| text.is_ok()));
-        let text = match at.or((!answers.is_empty()).then_some(0)) {
-            Some(at) => answers.swap_remove(at).1,
-            None => Err("no view showed it".to_owned()),
-        };
-        if closing.reason == CloseReason::Settled && text.is_err() {
-            // Nothing was decided: it stays.
-            self.closing = None;
-        }
-        Closed::Text(text)
+    /// Returns true if it is closed everywhere.
+    pub(super) fn is_over(&self) -> bool {
+        let closing = self.closing.as_ref();
+        closing.is_some_and(|closing| closing.awaited.is_empty())
     }
+
+    /// What came of closing it. `used` orders the views by when they were used.
+    pub(super) fn closed(&mut self, used: impl Fn(ViewId) -> u64, now: Instant) -> Closed {
+        let Some(closing) = &mut self.closing else {
+            return Closed::default();
+        };
+        let mut text = None;
+        if closing.decided.is_none() {
+            let is_late = closing.deadline.is_some_and(|deadline| deadline <= now);
+            if !closing.awaited.is_empty() && !is_late {
+                return Closed::default();
+            }
+            closing
+                .answers
+                .sort_by_key(|(view, _)| Reverse(used(*view)));
+            let standing = standing(&closing.answers, &self.diff.proposed);
+            if closing.reason == CloseReason::Settled && standing.is_err() {
+                // Nothing was decided: it stays.
+                self.closing = None;
+                return Closed {
+                    text: Some(standing),
+                    leftovers: Vec::new(),
+                };
+            }
+            let decided = standing.clone().ok();
+            closing.decided = Some(decided.map_or(Decided::Nothing, Decided::Text));
+            text = Some(standing);
+        }
+        // In other cases each view keeps what was written there.
+        let is_taken = matches!(
+            closing.reason,
+            CloseReason::ClosedByAgent
+                | CloseReason::Settled
+                | CloseReason::AcceptedElsewhere
+                | CloseReason::RejectedElsewhere
+        );
+        let answers = std::mem::take(&mut closing.answers).into_iter();
+        let written = answers.filter_map(|(view, text)| Some((view, text.ok()?)));
+        let leftovers = written.filter(|(_, text)| {
+            let is_decided = closing.decided == Some(Decided::Text(text.clone()));
+            is_taken && !is_decided && *text != *self.diff.proposed
+        });
+        let leftovers = leftovers.map(|(view, text)| Leftover {
+            view,
+            diff: self.diff.clone(),
+            text,
+        });
+        Closed {
+            text,
+            leftovers: leftovers.collect(),
+        }
+    }
+}
+
+/// What stands in the views: what the person edited last, or else what was proposed.
+fn standing(
+    answers: &[(ViewId, Result<String, String>)],
+    proposed: &str,
+) -> Result<String, String> {
+    let mut texts = answers.iter().map(|(_, text)| text);
+    let edited = texts
+        .clone()
+        .find(|text| text.as_ref().is_ok_and(|text| text != proposed));
+    let any = texts.clone().find(|text| text.is_ok());
+    let none = || Err("no view showed it".to_owned());
+    edited
+        .or(any)
+        .or_else(|| texts.next())
+        .cloned()
+        .unwrap_or_else(none)
 }

@@ -72,6 +72,15 @@ fn diff(id: u64, revision: u32) -> Diff {
     }
 }
 
+fn left_over(view: u32, text: &str) -> Leftover {
+    let (view, text) = (ViewId(view), text.to_owned());
+    Leftover {
+        view,
+        diff: diff(1, 1),
+        text,
+    }
+}
+
 impl Scene {
     fn new(shows: Shows, root: &str) -> Self {
         let (sender, events) = unbounded_channel();
@@ -269,10 +278,71 @@ fn closed_is_what_was_edited_or_else_what_was_used_last() {
         scene
             .views
             .close(diff(1, 1).key(), CloseReason::ClosedByAgent);
-        assert_eq!(scene.closes(0, first), Closed::Waiting);
+        assert_eq!(scene.closes(0, first), Closed::default());
         let expected = expected.map(str::to_owned).map_err(str::to_owned);
-        assert_eq!(scene.closes(1, review), Closed::Text(expected));
+        assert_eq!(scene.closes(1, review).text, Some(expected));
     }
+}
+
+#[test]
+fn of_two_edits_the_one_that_the_agent_does_not_get_is_left_over() {
+    for reason in [CloseReason::ClosedByAgent, CloseReason::Settled] {
+        let mut scene = Scene::new(Shows::LastUsed, "/w");
+        scene.add(Shows::Always, "/w");
+        scene.add(Shows::Always, "/w");
+        scene.views.open(diff(1, 1));
+        scene.views.close(diff(1, 1).key(), reason);
+        scene.closes(0, Ok("one"));
+        scene.closes(1, Ok("two"));
+        let closed = scene.closes(2, Ok("proposed"));
+        assert_eq!(closed.text, Some(Ok("two".to_owned())));
+        assert_eq!(closed.leftovers, [left_over(0, "one")]);
+    }
+}
+
+#[test]
+fn what_comes_late_is_left_over_too_also_when_the_rest_is_settled() {
+    // Nobody waits for a view that hangs, but what was written in it comes some time.
+    let mut scene = Scene::new(Shows::LastUsed, "/w");
+    let (key, accepted) = (diff(1, 1).key(), Some("accepted".to_owned()));
+    scene.add(Shows::Always, "/w");
+    scene.add(Shows::Always, "/w");
+    scene.views.open(diff(1, 1));
+    scene.views.decided(ViewId::FIRST, key, accepted, scene.now);
+    assert_eq!(scene.closes(1, Ok("proposed")), Closed::default());
+    scene.now += Duration::from_secs(60);
+    assert_eq!(scene.views.due(), None);
+    assert_eq!(scene.views.elapse(scene.now), []);
+    let late = scene.closes(2, Ok("mine"));
+    assert_eq!(late.leftovers, [left_over(2, "mine")]);
+
+    scene.views.open(diff(2, 1));
+    scene.views.close(diff(2, 1).key(), CloseReason::Settled);
+    scene.closes(0, Ok("one"));
+    let due = scene.views.due().unwrap();
+    let text = scene.views.elapse(due)[0].1.text.clone();
+    assert_eq!(text, Some(Ok("one".to_owned())));
+    let late = scene.closes(1, Ok("two"));
+    assert_eq!((late.text, late.leftovers.len()), (None, 1));
+    assert_eq!(
+        scene.closes(2, Ok("one")),
+        Closed::default(),
+        "it was taken"
+    );
+}
+
+#[test]
+fn one_that_leaves_while_it_closes_is_not_waited_for() {
+    let mut scene = Scene::new(Shows::LastUsed, "/w");
+    let review = scene.add(Shows::Always, "/w");
+    scene.views.open(diff(1, 1));
+    let key = diff(1, 1).key();
+    scene.views.close(key, CloseReason::ClosedByAgent);
+    scene.closes(0, Ok("mine"));
+    scene.views.remove(review, scene.now);
+    let closed = scene.views.elapse(scene.now);
+    assert_eq!(closed[0].1.text, Some(Ok("mine".to_owned())));
+    assert_eq!(scene.views.elapse(scene.now), []);
 }
 
 #[test]
@@ -287,11 +357,12 @@ fn a_view_that_hangs_is_not_waited_for_long() {
         None,
         "the whole has a deadline elsewhere"
     );
-    assert_eq!(scene.closes(1, Ok("mine")), Closed::Waiting);
+    assert_eq!(scene.closes(1, Ok("mine")), Closed::default());
     let due = scene.views.due().unwrap();
     assert_eq!(scene.views.elapse(due - Duration::from_millis(1)), []);
-    let text = Closed::Text(Ok("mine".to_owned()));
-    assert_eq!(scene.views.elapse(due), [(key, text)]);
+    let text = Some(Ok("mine".to_owned()));
+    let leftovers = Vec::new();
+    assert_eq!(scene.views.elapse(due), [(key, Closed { text, leftovers })]);
     assert_eq!(scene.views.due(), None);
 }
 
@@ -301,10 +372,8 @@ fn what_a_command_could_not_take_stays_shown() {
     scene.views.open(diff(1, 1));
     let key = diff(1, 1).key();
     scene.views.close(key, CloseReason::Settled);
-    assert_eq!(
-        scene.closes(0, Err("busy")),
-        Closed::Text(Err("busy".to_owned()))
-    );
+    let closed = scene.closes(0, Err("busy"));
+    assert_eq!(closed.text, Some(Err("busy".to_owned())));
     scene.words();
     scene.views.close(key, CloseReason::Settled);
     assert_eq!(scene.words()[0], ["close 1 Settled"]);
@@ -312,7 +381,7 @@ fn what_a_command_could_not_take_stays_shown() {
 
 #[test]
 fn who_decides_first_wins_and_what_was_written_elsewhere_is_left_over() {
-    for (elsewhere, left_over) in [
+    for (elsewhere, left) in [
         ("proposed", None),
         ("accepted", None),
         ("mine", Some("mine")),
@@ -325,14 +394,27 @@ fn who_decides_first_wins_and_what_was_written_elsewhere_is_left_over() {
         scene
             .views
             .decided(ViewId::FIRST, diff(1, 1).key(), accepted, scene.now);
-        assert_eq!(scene.words(), [vec![], vec!["close 1 DecidedElsewhere"]]);
-        let left_over = left_over.map(|text| Leftover {
-            diff: diff(1, 1),
-            text: text.to_owned(),
-        });
-        let expected = Closed::Elsewhere(left_over.into_iter().collect());
-        assert_eq!(scene.closes(1, Ok(elsewhere)), expected);
+        assert_eq!(scene.words(), [vec![], vec!["close 1 AcceptedElsewhere"]]);
+        let expected: Vec<_> = left.map(|text| left_over(1, text)).into_iter().collect();
+        let closed = scene.closes(1, Ok(elsewhere));
+        assert_eq!((closed.text, closed.leftovers), (None, expected));
     }
+}
+
+#[test]
+fn a_rejection_elsewhere_is_said_to_be_one() {
+    let mut scene = Scene::new(Shows::LastUsed, "/w");
+    scene.add(Shows::Always, "/w");
+    scene.views.open(diff(1, 1));
+    scene.words();
+    scene
+        .views
+        .decided(ViewId(1), diff(1, 1).key(), None, scene.now);
+    assert_eq!(scene.words(), [vec!["close 1 RejectedElsewhere"], vec![]]);
+    assert_eq!(
+        scene.closes(0, Ok("mine")).leftovers,
+        [left_over(0, "mine")]
+    );
 }
 
 #[test]

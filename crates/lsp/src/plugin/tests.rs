@@ -420,7 +420,8 @@ fn every_reason_and_every_outcome_is_on_the_page() {
         CloseReason::AgentGone,
         CloseReason::Settled,
         CloseReason::Overruled,
-        CloseReason::DecidedElsewhere,
+        CloseReason::AcceptedElsewhere,
+        CloseReason::RejectedElsewhere,
         CloseReason::NotShown,
     ];
     let others = ["pillion/openDiff".to_owned()].into();

@@ -1,6 +1,6 @@
 //! `pillion hub`.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::Context;
 use pillion_companion::hub::Hub;
@@ -27,8 +27,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         return hub::detach().context("cannot start the hub");
     }
     let environment = Environment::current();
-    // It outlives the terminal and the folder of whoever started it.
-    let _ = rustix::process::setsid();
+    // It outlives the terminal and the folder of whoever started it, but for a person who looks what it does.
+    if !io::stdin().is_terminal() {
+        let _ = rustix::process::setsid();
+    }
     let _ = std::env::set_current_dir("/");
     let hub = Hub::listen(environment).context("cannot listen for editors")?;
     let Some(hub) = hub else {

@@ -354,7 +354,7 @@ fn a_saved_file_is_shared_and_two_reviews_show_one_proposal() {
     review.pane.wait_for("proposes new.txt", SOON);
     review.decide("a");
     assert!(matches!(agent.outcome(), Update::DiffAccepted { .. }));
-    other.wait_for("the diff of new.txt was decided in another view", SOON);
+    other.wait_for("the diff of new.txt was accepted in another window", SOON);
     other.wait_gone("proposes new.txt", SOON);
 }
 

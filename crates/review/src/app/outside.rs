@@ -163,8 +163,11 @@ impl App {
             CloseReason::Settled | CloseReason::Overruled => {
                 format!("the diff of {name} was decided by a command")
             }
-            CloseReason::DecidedElsewhere => {
-                format!("the diff of {name} was decided in another view")
+            CloseReason::AcceptedElsewhere => {
+                format!("the diff of {name} was accepted in another window")
+            }
+            CloseReason::RejectedElsewhere => {
+                format!("the diff of {name} was rejected in another window")
             }
             CloseReason::NotShown => format!("the diff of {name} could not be opened in time"),
         };
@@ -180,7 +183,7 @@ impl App {
         let is_taken = match reason {
             CloseReason::ClosedByAgent | CloseReason::Settled => true,
             // The companion keeps it.
-            CloseReason::DecidedElsewhere => true,
+            CloseReason::AcceptedElsewhere | CloseReason::RejectedElsewhere => true,
             CloseReason::AgentGone | CloseReason::Overruled | CloseReason::NotShown => false,
         };
         if !is_taken {

@@ -150,8 +150,10 @@ pub fn help(buffer: &mut Buffer, area: Rect, from: u16, theme: &Theme) {
 /// Whether to leave although diffs are pending.
 pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let pending = match app.views.len() {
-        1 => "1 diff is pending. Quitting rejects it.".to_owned(),
-        count => format!("{count} diffs are pending. Quitting rejects them."),
+        1 => "1 diff is pending. Quitting rejects it unless it is also open elsewhere.".to_owned(),
+        count => format!(
+            "{count} diffs are pending. Quitting rejects those that are not open elsewhere."
+        ),
     };
     let edited = app.views.iter().filter_map(View::edited_text).count();
     let kept = match edited {

@@ -25,7 +25,7 @@ use crate::handle::Handle;
 use crate::options::{Options, StartError};
 
 /// How long the hub may take until agents find the companion: until a former one has ended, too.
-const ATTACHED_WITHIN: Duration = Duration::from_secs(30);
+const ATTACHED_WITHIN: Duration = Duration::from_secs(10);
 
 /// How long after the hub said something freed memory is returned to the system: proposals may be large.
 const RELEASE_DELAY: Duration = Duration::from_secs(1);
@@ -77,6 +77,8 @@ enum End {
     Lost,
     /// Before that.
     Early,
+    /// It says nothing, as one that was stopped.
+    Silent,
     Refused(Refused),
 }
 
@@ -180,7 +182,7 @@ fn serve(view: &Arc<View>, launch: Launch, told: Sender<First>) {
         let result = match end {
             Some(End::Lost) => continue,
             Some(End::Early) if tries < MAX_TRIES => continue,
-            Some(End::Early) | None => First::NoHub,
+            Some(End::Early | End::Silent) | None => First::NoHub,
             Some(End::Refused(refused)) => First::Refused(refused),
         };
         let _ = first.send(result);
@@ -213,6 +215,9 @@ fn talk(view: &Arc<View>, stream: UnixStream, first: &mut Option<Sender<First>>)
             }
             Err(error) => {
                 tracing::warn!(%error, "the connection with the hub is broken");
+                if is_late(&error) {
+                    end = End::Silent;
+                }
                 break;
             }
         };

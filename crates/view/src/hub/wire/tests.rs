@@ -139,7 +139,7 @@ fn what_the_hub_says_arrives() {
         FromHub::Close {
             request: 2,
             id: DiffId(1),
-            reason: CloseReason::DecidedElsewhere,
+            reason: CloseReason::AcceptedElsewhere,
         },
         FromHub::Text {
             request: 3,
