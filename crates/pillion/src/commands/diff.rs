@@ -100,6 +100,8 @@ enum End {
         stop: Stop,
         /// The editor shows nothing any more.
         is_closed: bool,
+        /// What stood in its view, if the person had edited it.
+        edited: Option<String>,
     },
 }
 
@@ -156,7 +158,20 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         (End::Rejected { .. }, _) => {
             Err(Failure::new(Kind::Refused, "the change was rejected").into())
         }
-        (End::Stopped { stop, is_closed }, _) => Err(stopped(stop, is_closed).into()),
+        (
+            End::Stopped {
+                stop,
+                is_closed,
+                edited,
+            },
+            _,
+        ) => {
+            if let Some(Ok(kept)) = edited.as_deref().map(keep) {
+                let kept = kept.display();
+                stderr::print(format_args!("note: the edits of {path} are kept in {kept}"));
+            }
+            Err(stopped(stop, is_closed).into())
+        }
     }
 }
 
@@ -221,7 +236,7 @@ async fn ask(
     let mut stop = pin!(async { tokio::time::timeout(limit, signals.next()).await.ok() });
     let mut session = tokio::select! {
         session = connection.connect() => session?,
-        stop = &mut stop => return Ok(End::Stopped { stop, is_closed: true }),
+        stop = &mut stop => return Ok(End::stopped(stop, true)),
     };
     let editor = connection.companion.display_name();
     let end = match &mut session {
@@ -266,13 +281,17 @@ async fn decide(
             Ok(Ok(())) => stop,
             opened => {
                 let is_closed = opened.is_ok();
-                return Ok(End::Stopped { stop, is_closed });
+                return Ok(End::stopped(stop, is_closed));
             }
         },
     };
     let closed = tokio::time::timeout(CLOSE_TIMEOUT, client.close_diff(path)).await;
+    let mut edited = None;
     let is_closed = match closed {
-        Ok(Ok(_)) => true,
+        Ok(Ok(content)) => {
+            edited = Some(content).filter(|content| content != text);
+            true
+        }
         Ok(Err(error)) => {
             let late = tokio::time::timeout(LAST_MOMENT, updates.decision(path)).await;
             if let Ok(Ok(decision)) = late {
@@ -283,7 +302,11 @@ async fn decide(
         }
         Err(_) => false,
     };
-    Ok(End::Stopped { stop, is_closed })
+    Ok(End::Stopped {
+        stop,
+        is_closed,
+        edited,
+    })
 }
 
 /// Returns true if the view may be open after this error: of anything else than a refusal that is
@@ -304,6 +327,15 @@ fn say_waiting(editor: &str) {
 }
 
 impl End {
+    /// Nothing was decided, and nobody has edited anything.
+    fn stopped(stop: Stop, is_closed: bool) -> Self {
+        Self::Stopped {
+            stop,
+            is_closed,
+            edited: None,
+        }
+    }
+
     fn new(outcome: Outcome, notes: Vec<Note>) -> Self {
         match outcome {
             Outcome::Accepted {

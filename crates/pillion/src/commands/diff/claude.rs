@@ -37,10 +37,7 @@ pub(super) async fn decide(
     let late = tokio::time::timeout(Duration::ZERO, answer).await;
     Ok(match late {
         Ok(Ok(Answer::Saved(text))) => End::from(Answer::Saved(text)),
-        _ => End::Stopped {
-            stop,
-            is_closed: matches!(closed, Ok(Ok(()))),
-        },
+        _ => End::stopped(stop, matches!(closed, Ok(Ok(())))),
     })
 }
 

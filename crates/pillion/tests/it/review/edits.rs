@@ -1,7 +1,9 @@
 //! What the reviewer wrote is in a file from the moment that the editor closes, whatever ends the review.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use pillion_agent::Update;
 use pillion_testkit::{Env, SOON, TestAgent};
@@ -58,7 +60,7 @@ fn quitting_says_that_an_edit_is_kept_and_where() {
     review.pane.send_keys(["q"]);
     review
         .pane
-        .wait_for("text that you edited is kept in a file", SOON);
+        .wait_for("edited is kept in a file", SOON);
     review.pane.send_keys(["y"]);
     let screen = review.expect_end();
     assert!(
@@ -94,4 +96,28 @@ fn an_edit_that_a_newer_proposal_overwrites_is_kept() {
     assert_eq!(agent.outcome(), Update::accepted(path, newer.to_owned()));
     review.pane.wait_for("Nothing to review", SOON);
     assert_eq!(kept(&review), [MINE]);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn an_edit_is_kept_when_the_command_that_proposed_gives_up() {
+    let editor = "sed -i s/^4$/mine/";
+    let review = Review::usual_with(&Env::default().with("EDITOR", editor));
+    review.sandbox.home.file("a.txt", BEFORE);
+    let mut proposing = review.sandbox.command(["diff", "a.txt"]);
+    let proposing = proposing.stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut proposing = proposing.stdout(Stdio::null()).spawn().unwrap();
+    let mut text = proposing.stdin.take().unwrap();
+    text.write_all(PROPOSED.as_bytes()).unwrap();
+    drop(text);
+    review.pane.wait_for("proposes", SOON);
+    review.decide("e");
+    review.pane.wait_for("the proposal is now your text", SOON);
+    let pid = rustix::process::Pid::from_child(&proposing);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = proposing.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let (_, file) = said.split_once(" are kept in ").expect(&said);
+    let file = file.lines().next().unwrap();
+    assert_eq!(fs::read_to_string(file).unwrap(), MINE);
 }
