@@ -58,9 +58,7 @@ fn an_edit_survives_whatever_ends_the_review() {
 fn quitting_says_that_an_edit_is_kept_and_where() {
     let (review, _agent, _) = edited();
     review.pane.send_keys(["q"]);
-    review
-        .pane
-        .wait_for("edited is kept in a file", SOON);
+    review.pane.wait_for("edited is kept in a file", SOON);
     review.pane.send_keys(["y"]);
     let screen = review.expect_end();
     assert!(
