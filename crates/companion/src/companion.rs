@@ -79,6 +79,7 @@ pub struct Companion {
     handle: Handle,
     events: Events,
     /// How many front ends there have been.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     views: AtomicU32,
     thread: Option<JoinHandle<()>>,
 }
@@ -131,6 +132,7 @@ impl Companion {
 
     /// Attaches one more front end. `published` gets the discovery files once agents find the companion by its process,
     /// too; never, if the companion is about to stop.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     pub(crate) fn attach(
         &self,
         options: Options,
@@ -153,6 +155,7 @@ impl Companion {
     }
 
     /// Returns true if it has stopped.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     pub(crate) fn is_stopped(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }

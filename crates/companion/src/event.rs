@@ -74,6 +74,7 @@ pub(crate) enum Event {
     /// A front end reports something.
     Reported(ViewId, Report),
     /// One more front end is there.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     Attached(NewView),
     /// A file was saved, and no agent wrote it.
     SavedByPerson(File),

@@ -83,6 +83,7 @@ pub mod path {
 }
 
 /// Paths, which need not be Unicode.
+#[cfg(unix)]
 pub mod paths {
     use std::ffi::OsString;
     use std::path::PathBuf;
