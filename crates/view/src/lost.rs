@@ -122,6 +122,11 @@ mod tests {
                 "your text is kept in /tmp/k/a.rs: Gemini CLI did not write exactly what you accepted for /w/a.rs",
             ),
             (
+                Loss::DecidedElsewhere,
+                kept(),
+                "your text is kept in /tmp/k/a.rs: /w/a.rs was decided in another window",
+            ),
+            (
                 Loss::Undelivered,
                 LostText::NotKept(link.to_string()),
                 "your text for /w/a.rs is lost: Gemini CLI never received it, and it could not be saved: \
