@@ -6,11 +6,11 @@ use std::sync::Arc;
 use pillion_discovery::real_path;
 use pillion_protocol::{Decision, Dialect};
 use pillion_text::fingerprint;
+use pillion_view::{Decide, Original, Stamp};
 
 use crate::control::on_disk::{OnDisk, Opened};
 use crate::gate::{Doubt, Weighed, weigh, weigh_blind};
 use crate::line_endings;
-use pillion_view::{Decide, Original, Stamp};
 
 /// What has to be known of an acceptance to weigh it.
 #[derive(Debug, Clone)]

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pillion_protocol::{Dialect, File};
+use pillion_view::{Compares, Reply, Ruling};
 use tokio::time::timeout;
 
 use crate::acceptance::Acceptance;
@@ -17,7 +18,6 @@ use crate::target::Target;
 use crate::turns::AcceptedText;
 use crate::view_id::ViewId;
 use crate::written::{Accepted, Found};
-use pillion_view::{Compares, Reply, Ruling};
 
 /// How many checks of one agent may be in progress.
 const MAX_CHECKS: usize = 16;

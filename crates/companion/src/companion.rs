@@ -11,6 +11,7 @@ use pillion_discovery::tokens::random_token;
 use pillion_discovery::{Announcement, Seat, Tokens, kept_text};
 use pillion_protocol::Token;
 use pillion_system::Signals;
+use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
@@ -25,7 +26,6 @@ use crate::speaker::Origin;
 use crate::succession;
 use crate::view_id::ViewId;
 use crate::views::Views;
-use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
 
 /// How long connections may take to end when the companion stops: an agent may read slowly.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, Note, Verdict};
+use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, Stale, Told};
 
 use self::entries::Entries;
 use crate::acceptance::Acceptance;
@@ -27,7 +28,6 @@ use crate::lost::Lost;
 use crate::outbox::{Delivery, Tab};
 use crate::sessions::SessionId;
 use crate::written::Accepted;
-use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, Stale, Told};
 
 /// How long the editor may take to open or close a view.
 pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pillion_protocol::{Dialect, File};
+use pillion_view::{Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -16,7 +17,6 @@ use crate::sessions::SessionId;
 use crate::target::Target;
 use crate::view_id::ViewId;
 use crate::written::Found;
-use pillion_view::{Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
 
 /// The way into the loop, for everything that runs beside it.
 pub(crate) type Events = mpsc::UnboundedSender<Event>;

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Range};
 use pillion_text::unified::unified;
+use pillion_view::Told;
 
 use crate::sessions::SessionId;
-use pillion_view::Told;
 
 /// Claude Code shows its model about so many characters of a selection.
 const MAX_TEXT: usize = 1_900;

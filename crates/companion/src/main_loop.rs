@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, File, IdeContext, Outcome};
 use pillion_system::{Signal, Signals, memory};
+use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Told};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::asking::Asking;
@@ -33,7 +34,6 @@ use crate::turns::Turns;
 use crate::view_id::ViewId;
 use crate::views::Views;
 use crate::written::Written;
-use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Told};
 
 /// How often what agents have read by now is forgotten, while there is such.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);

@@ -19,6 +19,7 @@ use pillion_discovery::{
 };
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{Dialect, IdeInfo, Token};
+use pillion_view::Reply;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -26,7 +27,6 @@ pub(crate) use self::orders::Order;
 use self::orders::Orders;
 use crate::event::{Event, Events};
 use pillion_system::now_ms;
-use pillion_view::Reply;
 
 /// How long the disk may take for the first files.
 const PUBLISH_TIMEOUT: Duration = Duration::from_secs(10);

@@ -11,9 +11,9 @@ use std::time::Duration;
 use pillion_discovery::{real_path, regular_file};
 use pillion_text::fingerprint;
 use pillion_text::hunks::Hunk;
+use pillion_view::{Original, OriginalError};
 
 use crate::line_endings::{self, Tool};
-use pillion_view::{Original, OriginalError};
 
 /// How long a file is tried again that another program holds: shorter than
 /// [`CHECK_TIMEOUT`](crate::disk::CHECK_TIMEOUT), so that the agent gets the reason.

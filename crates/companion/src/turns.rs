@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::real_path;
 use pillion_text::fingerprint;
+use pillion_view::Original;
 
 use crate::line_endings::decoded;
 use crate::sessions::SessionId;
 use crate::written::Accepted;
-use pillion_view::Original;
 
 /// How long after its last sign a turn may go on whose end nobody tells: so long Claude Code lets a command
 /// run that gives no other limit.

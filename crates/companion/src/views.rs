@@ -16,16 +16,16 @@ use std::time::Instant;
 
 use pillion_discovery::Seat;
 use pillion_protocol::{File, FileDiagnostics, IdeInfo};
+use pillion_view::{
+    CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, LostOutcome, Options, ProposalKey,
+    Proposed, Reply, Shows, Stale, Status,
+};
 
 use self::audience::Audience;
 pub(crate) use self::audience::{Closed, Leftover, ShownResult};
 use self::gathered::Gathered;
 use crate::event::{Event, Events};
 use crate::view_id::ViewId;
-use pillion_view::{
-    CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, LostOutcome, Options, ProposalKey,
-    Proposed, Reply, Shows, Stale, Status,
-};
 
 /// Why a proposal is shown nowhere.
 const NO_VIEW: &str = "no editor shows changes here";

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
+use pillion_view::{Loss, Original, Stamp};
 
 use crate::line_endings::decoded;
 use crate::lost::Lost;
 use crate::sessions::SessionId;
-use pillion_view::{Loss, Original, Stamp};
 
 /// When the file is looked at, counted from the acceptance: agents write at once, unless they are busy.
 /// What the file has after the last time is what was written, as far as anyone can tell.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use pillion_discovery::real_path;
 use pillion_text::fingerprint;
+use pillion_view::{Original, Stamp};
 
 use crate::disk::{CHECK_TIMEOUT, Lane};
-use pillion_view::{Original, Stamp};
 
 /// How many commands may check their files at once.
 pub(crate) const MAX_CHECKS: usize = 16;

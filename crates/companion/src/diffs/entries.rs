@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
 use pillion_protocol::Dialect;
+use pillion_view::DiffId;
 
 use super::{Entry, State};
 use crate::sessions::SessionId;
-use pillion_view::DiffId;
 
 /// How many diffs of one agent may be open.
 pub(super) const MAX_OPEN: usize = 2000;

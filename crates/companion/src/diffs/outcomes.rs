@@ -1,6 +1,7 @@
 //! What an agent gets back of a diff, and what it does not take.
 
 use pillion_protocol::{Dialect, Outcome};
+use pillion_view::{DiffId, Loss, Stamp};
 
 use super::{Action, Answer, Diffs, Entry, State};
 use crate::feedback::Remark;
@@ -8,7 +9,6 @@ use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::Delivery;
 use crate::written::Accepted;
-use pillion_view::{DiffId, Loss, Stamp};
 
 impl<C> Diffs<C> {
     pub(super) fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {

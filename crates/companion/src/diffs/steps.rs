@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::{Decision, Outcome};
+use pillion_view::{CloseReason, Diff, DiffId, ProposalKey};
 
 use super::outcomes::closed_answer;
 use super::{
@@ -16,7 +17,6 @@ use crate::line_endings::MAY_LOSE_LINE_FEED;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
-use pillion_view::{CloseReason, Diff, DiffId, ProposalKey};
 
 const AGENT_CLOSED: &str = "the agent closed the diff";
 

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::{Decision, Dialect, Outcome};
+use pillion_view::{DiffId, Original};
 
 use super::entries::{MAX_OPEN, MAX_OPEN_BYTES};
 use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Proposal, Settlement};
 use crate::outbox::Delivery;
 use crate::target::Target;
-use pillion_view::{DiffId, Original};
 
 type Machine = Diffs<&'static str>;
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::{HeaderMap, StatusCode};
 use hyper::body::Incoming;
 use pillion_protocol::{Dialect, File};
+use pillion_view::{DiffId, ProposalKey};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
@@ -22,7 +23,6 @@ use crate::event::{Command, Event};
 use crate::speaker::{self, Speaker};
 use crate::wire::Wire;
 use pillion_view::Refusal as Refused;
-use pillion_view::{DiffId, ProposalKey};
 
 const PREFER: &str = "prefer";
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use pillion_protocol::Dialect;
+use pillion_view::DiffId;
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -11,7 +12,6 @@ use pillion_protocol::Verdict;
 use pillion_view::decision::*;
 
 use super::*;
-use pillion_view::DiffId;
 
 /// A person at a view, and their clock.
 struct Scene {

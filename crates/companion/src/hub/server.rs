@@ -18,13 +18,13 @@ use pillion_discovery::hub_socket::{self, HubSocket};
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{Environment, FileError};
 use pillion_system::spawn;
+use pillion_view::{Handle, Options, Reply, Report, StartError};
 
 use self::remote_view::RemoteView;
 use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
 use crate::companion::Companion;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{Attach, Attached, FromHub, Refused, RefusedKind};
-use pillion_view::{Handle, Options, Reply, Report, StartError};
 
 /// How many connections there are at most.
 const MAX_CONNECTIONS: usize = 256;

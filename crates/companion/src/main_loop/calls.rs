@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::{Dialect, FileDiagnostics};
+use pillion_view::Reply;
 use serde_json::{Map, Value};
 
 use super::MainLoop;
@@ -16,7 +17,6 @@ use crate::outbox::{Mention, Tab};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target;
-use pillion_view::Reply;
 
 impl MainLoop {
     pub(super) fn parse_call(

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
+use pillion_view::{Options, Reply};
+
 use super::MainLoop;
 use crate::control::{CompanionStatus, ViewStatus};
 use crate::diffs::SettleRequest;
 use crate::event::Command;
-use pillion_view::{Options, Reply};
 
 impl MainLoop {
     pub(super) fn command(&mut self, command: Command, now: Instant) {

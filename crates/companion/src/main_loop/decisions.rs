@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::{Decision, Outcome, Verdict};
+use pillion_view::{Decide, ProposalKey, Refusal, Reply, Ruling, Told};
 
 use super::MainLoop;
 use crate::acceptance::Finding;
@@ -15,7 +16,6 @@ use crate::outbox::Delivery;
 use crate::sessions::SessionId;
 use crate::view_id::ViewId;
 use crate::written::Accepted;
-use pillion_view::{Decide, ProposalKey, Refusal, Reply, Ruling, Told};
 
 impl MainLoop {
     pub(super) fn decided(

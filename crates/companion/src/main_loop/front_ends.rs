@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::Outcome;
+use pillion_view::{CloseReason, EditorEvent, Loss, ProposalKey, Report, Status};
 
 use super::{Ending, MainLoop};
 use crate::event::NewView;
@@ -11,7 +12,6 @@ use crate::lost::Lost;
 use crate::presence::Order;
 use crate::view_id::ViewId;
 use crate::views::{Closed, Leftover, ShownResult};
-use pillion_view::{CloseReason, EditorEvent, Loss, ProposalKey, Report, Status};
 
 impl MainLoop {
     pub(super) fn attached(&mut self, new: NewView, now: Instant) {

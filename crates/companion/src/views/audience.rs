@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::ViewId;
 use pillion_view::{CloseReason, Diff, ProposalKey, Proposed};
+
+use super::ViewId;
 
 /// How long views may take to close once the first has: one that hangs must not keep what the others answered.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use pillion_discovery::Environment;
 use pillion_protocol::{Cursor, Dialect};
+use pillion_view::Original;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::*;
-use pillion_view::Original;
 
 /// What a view was asked, in one word each, and the replies that it has not given.
 #[derive(Default)]

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use pillion_protocol::File;
 use pillion_system::clock;
+use pillion_view::{Handle, Report};
 
 use super::{Shared, Unattached};
 use crate::hub::workspaces::ViewId;
 use pillion_view::hub::lines::{Lines, MAX_LINE};
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
-use pillion_view::{Handle, Report};
 
 /// How long a front end may take to say who it is, and how much.
 const ATTACH_WITHIN: Duration = Duration::from_secs(10);
