@@ -7,7 +7,7 @@ pub(crate) mod on_disk;
 
 use std::path::PathBuf;
 
-use pillion_protocol::{File, Range, Verdict};
+use pillion_protocol::Verdict;
 use serde::{Deserialize, Serialize};
 
 pub use client::{Client, ClientError};
@@ -19,17 +19,6 @@ pub(crate) const PROCESS_HEADER: &str = "pillion-process";
 
 /// The header with the names of the agents whose variables are in a command's environment.
 pub(crate) const COMMANDING_HEADER: &str = "pillion-commanded-by";
-
-/// A file that is in focus.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Focus {
-    /// The file.
-    #[serde(flatten)]
-    pub file: File,
-    /// Where the selected text is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selection: Option<Range>,
-}
 
 /// A file that agents are pointed to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,22 +36,6 @@ pub struct Mentioned {
     /// The short name of the agent whose prompt names it now; none if no agent that is connected
     /// knows mentions.
     pub agent: Option<String>,
-}
-
-impl From<File> for Focus {
-    fn from(mut file: File) -> Self {
-        let selection = file.selection.take();
-        Self { file, selection }
-    }
-}
-
-impl From<Focus> for File {
-    fn from(focus: Focus) -> Self {
-        Self {
-            selection: focus.selection,
-            ..focus.file
-        }
-    }
 }
 
 /// One of the editors and reviews that a companion serves.

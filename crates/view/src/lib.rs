@@ -11,6 +11,7 @@ mod handle;
 #[cfg(unix)]
 pub mod hub;
 mod lost;
+mod open_file;
 mod options;
 mod original;
 mod pending;
@@ -23,6 +24,7 @@ pub use decision::{Against, Decide, HELD, LOOK, NOT_SEEN, Refusal, Ruling, Seen,
 pub use editor::{CloseReason, Compares, Editor, EditorEvent, Reply, Report, Shows, Status};
 pub use handle::Handle;
 pub use lost::{Loss, LostOutcome, LostText};
+pub use open_file::OpenFile;
 pub use options::{Options, StartError};
 pub use original::{Original, OriginalError, Stamp};
 pub use pending::{Pending, Proposed, Stale};

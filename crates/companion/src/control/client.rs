@@ -6,13 +6,14 @@ use std::time::Duration;
 use pillion_http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use pillion_http::{Bytes, Method, Request, StatusCode};
 use pillion_protocol::{Dialect, Token};
+use pillion_view::OpenFile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use super::{
-    COMMANDING_HEADER, CompanionStatus, DiffError, DiffRef, DiffSummary, DiffText, Focus,
-    Mentioned, MentionedFile, PROCESS_HEADER, Settle, Settled,
+    COMMANDING_HEADER, CompanionStatus, DiffError, DiffRef, DiffSummary, DiffText, Mentioned,
+    MentionedFile, PROCESS_HEADER, Settle, Settled,
 };
 
 /// How long a companion may be silent before its answer and within; the editor alone may take 10 s.
@@ -115,7 +116,7 @@ impl Client {
     ///
     /// # Errors
     /// When the companion cannot be reached.
-    pub async fn focus(&self, file: &Focus) -> Result<(), ClientError> {
+    pub async fn focus(&self, file: &OpenFile) -> Result<(), ClientError> {
         self.post("/control/focus", file).await.map(drop)
     }
 

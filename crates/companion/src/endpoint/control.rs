@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{HeaderMap, StatusCode};
 use hyper::body::Incoming;
 use pillion_protocol::{Dialect, File};
-use pillion_view::{DiffId, ProposalKey};
+use pillion_view::{DiffId, OpenFile, ProposalKey};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
@@ -15,7 +15,7 @@ use super::response::{self, Response};
 use super::{Shared, body};
 use crate::control::on_disk::{self, Looked, OnDisk};
 use crate::control::{
-    COMMANDING_HEADER, DiffError, DiffRef, DiffSummary, DiffText, Focus, Mentioned, MentionedFile,
+    COMMANDING_HEADER, DiffError, DiffRef, DiffSummary, DiffText, Mentioned, MentionedFile,
     PROCESS_HEADER, Settle, Settled,
 };
 use crate::diffs::{Answer, PendingDiff, SettleRequest, Settlement};
@@ -137,7 +137,7 @@ pub(super) async fn focus(
     body: Incoming,
     wire: &Wire,
 ) -> Result<Response, Refusal> {
-    let file: Focus = shared.heard(headers, body, wire).await?;
+    let file: OpenFile = shared.heard(headers, body, wire).await?;
     let file = File::from(file);
     let (sent, answered) = oneshot::channel();
     shared.command(Command::Focus { file, sent })?;

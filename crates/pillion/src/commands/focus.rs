@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use pillion_companion::control::Focus;
 use pillion_protocol::File;
+use pillion_view::OpenFile;
 
 use super::control_client;
 use super::position::{self, Place};
@@ -71,6 +71,6 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         selected_text,
         ..File::focused(unicode(path)?, now_ms())
     };
-    let focus = Focus { file, selection };
+    let focus = OpenFile { file, selection };
     control_client::ask(&target, async |it| it.focus(&focus).await)
 }

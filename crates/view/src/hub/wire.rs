@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pillion_discovery::Environment;
 use pillion_discovery::version::VERSION;
-use pillion_protocol::{File, IdeInfo, Range};
+use pillion_protocol::IdeInfo;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,6 +14,7 @@ use crate::decision::Decide;
 use crate::editor::{CloseReason, Shows, Status};
 use crate::exact;
 use crate::lost::LostOutcome;
+use crate::open_file::OpenFile;
 use crate::options::Options;
 use crate::proposal::{Diff, DiffId, ProposalKey};
 
@@ -182,32 +183,6 @@ pub enum RefusedKind {
     CannotStart,
     /// This hub serves no more, or does not understand: have a companion of its own.
     Unserved,
-}
-
-/// A file of the context, with what agents get only from a companion.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenFile {
-    file: File,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    selection: Option<Range>,
-}
-
-impl From<File> for OpenFile {
-    fn from(mut file: File) -> Self {
-        let selection = file.selection.take();
-        Self { file, selection }
-    }
-}
-
-impl From<OpenFile> for File {
-    fn from(open: OpenFile) -> Self {
-        let OpenFile {
-            mut file,
-            selection,
-        } = open;
-        file.selection = selection;
-        file
-    }
 }
 
 #[cfg(test)]

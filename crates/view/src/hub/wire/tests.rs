@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use pillion_protocol::{Dialect, Outcome, Position, Verdict};
+use pillion_protocol::{Dialect, File, Outcome, Position, Range, Verdict};
 use pillion_text::hunks::{Hunk, Mark};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
