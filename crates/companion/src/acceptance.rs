@@ -8,9 +8,9 @@ use pillion_protocol::{Decision, Dialect};
 use pillion_text::fingerprint;
 use pillion_view::{Decide, Original, Stamp};
 
-use crate::control::on_disk::{OnDisk, Opened};
 use crate::gate::{Doubt, Weighed, weigh, weigh_blind};
 use crate::line_endings;
+use crate::on_disk::{OnDisk, Opened};
 
 /// What has to be known of an acceptance to weigh it.
 #[derive(Debug, Clone)]

@@ -7,14 +7,15 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{io, process, thread};
 
-use pillion_discovery::tokens::random_token;
-use pillion_discovery::{Announcement, Seat, Tokens, kept_text};
-use pillion_protocol::Token;
-use pillion_system::Signals;
+use pillion_discovery::version::VERSION;
+use pillion_discovery::{Announcement, CompanionState, Seat, Tokens, kept_text};
+use pillion_protocol::Dialect;
+use pillion_system::{Signals, now_ms};
 use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::commands::Commands;
 use crate::endpoint::{self, Guard};
 use crate::event::{Event, Events, NewView};
 use crate::lost::Losses;
@@ -78,6 +79,7 @@ pub struct Companion {
     files: Vec<PathBuf>,
     handle: Handle,
     events: Events,
+    commands: Commands,
     /// How many front ends there have been.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     views: AtomicU32,
@@ -93,7 +95,7 @@ impl Companion {
         Self::open(options, Box::new(editor), true)
     }
 
-    /// The same, and says whether it is the whole program, which a signal ends.
+    /// The same, and says whether it is the whole program: a signal ends that, and it listens for commands itself.
     pub(crate) fn open(
         options: Options,
         editor: Box<dyn Editor>,
@@ -107,9 +109,14 @@ impl Companion {
             .spawn(move || run(options, editor, is_program, sender, inbox, &ready))
             .map_err(system("start a thread"))?;
         match started.recv() {
-            Ok(Ok(Started { port, files })) => Ok(Self {
+            Ok(Ok(Started {
                 port,
                 files,
+                commands,
+            })) => Ok(Self {
+                port,
+                files,
+                commands,
                 handle: handle_of(ViewId::FIRST, events.clone()),
                 events,
                 views: AtomicU32::new(1),
@@ -147,6 +154,12 @@ impl Companion {
             published,
         }));
         handle_of(id, self.events.clone())
+    }
+
+    /// The way for commands.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
+    pub(crate) fn commands(&self) -> &Commands {
+        &self.commands
     }
 
     /// Stops, whatever front ends there are. Returns before it has stopped.
@@ -188,6 +201,7 @@ impl Drop for Companion {
 struct Started {
     port: u16,
     files: Vec<PathBuf>,
+    commands: Commands,
 }
 
 fn run(
@@ -207,6 +221,7 @@ fn run(
         let _ = ready.send(Ok(Started {
             port: prepared.port,
             files: prepared.presence.files().to_vec(),
+            commands: prepared.commands.clone(),
         }));
         let unanswered = runtime.block_on(prepared.serve(editor, events, inbox));
         // Connections that did not end by themselves end here.
@@ -224,11 +239,11 @@ struct Prepared {
     listener: TcpListener,
     port: u16,
     tokens: Tokens,
-    control_token: Token,
     signals: Signals,
     presence: Presence,
     losses: Losses,
-    origin: Origin,
+    sessions: Sessions,
+    commands: Commands,
     options: Options,
 }
 
@@ -243,7 +258,6 @@ async fn prepare(
         false => Signals::none(),
     };
     let tokens = Tokens::generate()?;
-    let control_token = random_token()?;
     let inheritance = succession::inheritance(options.environment.clone(), options.roots.clone());
     let listening = async { succession::listen(inheritance.await, tokens).await };
     let (listener, port, tokens) = tokio::select! {
@@ -267,7 +281,10 @@ async fn prepare(
         environment: options.environment.clone(),
         editor_pid: options.editor_pid,
     };
-    let publishing = Presence::publish(vec![seat], announcement, control_token.clone(), events);
+    let sessions = Sessions::default();
+    let commands = Commands::new(events.clone(), sessions.clone(), origin);
+    let own = is_program.then(|| commands.clone());
+    let publishing = Presence::publish(vec![seat], announcement, own, events);
     let presence = tokio::select! {
         biased;
         presence = publishing => presence.map_err(unpublished)?,
@@ -278,11 +295,11 @@ async fn prepare(
         listener,
         port,
         tokens,
-        control_token,
         signals,
         presence,
         losses,
-        origin,
+        sessions,
+        commands,
         options,
     })
 }
@@ -294,18 +311,32 @@ impl Prepared {
         events: Events,
         inbox: mpsc::UnboundedReceiver<Event>,
     ) -> Option<Unanswered> {
-        let sessions = Sessions::default();
+        let sessions = self.sessions;
+        let state = CompanionState {
+            pid: process::id(),
+            version: VERSION.to_owned(),
+            port: self.port,
+            script_token: self.tokens.get(Dialect::Script).clone(),
+            roots: Vec::new(),
+            ide: self.options.ide.clone(),
+            views: Vec::new(),
+            started_at_ms: now_ms(),
+            tmpdirs: Vec::new(),
+            agents: Vec::new(),
+            pending_diffs: 0,
+            last_focused_ms: None,
+            address: None,
+        };
         let (stop, stopping) = oneshot::channel();
         let server = endpoint::serve(
             self.listener,
-            Guard::new(self.port, self.tokens, self.control_token),
+            Guard::new(self.port, self.tokens),
             Mcp::new(sessions.clone(), events.clone()),
-            events.clone(),
-            self.origin,
             stopping,
         );
         let server = tokio::spawn(server);
         let main_loop = MainLoop::new(
+            state,
             Views::new(self.options, editor, events.clone()),
             events,
             sessions,

@@ -20,14 +20,14 @@ use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, Stale, Told};
 
 use self::entries::Entries;
 use crate::acceptance::Acceptance;
-use crate::control::on_disk::{Looked, OnDisk, Opened};
-use crate::control::{DiffError, DiffRef};
 use crate::feedback::Remark;
 use crate::line_endings::Tool;
 use crate::lost::Lost;
+use crate::on_disk::{Looked, OnDisk, Opened};
 use crate::outbox::{Delivery, Tab};
 use crate::sessions::SessionId;
 use crate::written::Accepted;
+use pillion_view::commands::{DiffError, DiffRef};
 
 /// How long the editor may take to open or close a view.
 pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);

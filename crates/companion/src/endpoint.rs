@@ -1,8 +1,7 @@
 //! The HTTP endpoint (C1): one listener on loopback that serves agents at `/mcp`, or over a WebSocket
-//! at `/`, and commands at `/control`. The only module, with those below it, that knows HTTP.
+//! at `/`. The only module, with those below it, that knows HTTP.
 
 mod body;
-mod control;
 mod guard;
 mod refusal;
 mod response;
@@ -27,21 +26,13 @@ pub(crate) use self::guard::Guard;
 use self::refusal::Refusal;
 use self::response::Response;
 use self::websocket::Upgrade;
-use crate::control::on_disk;
-use crate::disk::Lane;
-use crate::event::Events;
 use crate::mcp::Mcp;
-use crate::speaker::Origin;
 use crate::wire::Wire;
 
 /// What the handlers of one endpoint share.
 struct Shared {
     guard: Guard,
     mcp: Mcp,
-    events: Events,
-    origin: Arc<Origin>,
-    /// For commands that check files.
-    checks: Lane,
     /// What is being received.
     unfinished: unfinished::Budget,
 }
@@ -61,16 +52,11 @@ pub(crate) fn serve(
     listener: TcpListener,
     guard: Guard,
     mcp: Mcp,
-    events: Events,
-    origin: Origin,
     stopping: oneshot::Receiver<()>,
 ) -> impl Future<Output = ()> + Send + 'static {
     let shared = Shared {
         guard,
         mcp,
-        events,
-        origin: Arc::new(origin),
-        checks: Lane::new(on_disk::MAX_CHECKS),
         unfinished: unfinished::Budget::default(),
     };
     server::serve(listener, Arc::new(shared), stopping)
@@ -100,20 +86,10 @@ async fn handle(
         (MCP_PATH, &Method::GET) => streamable_http::get(&shared, headers, wire),
         (MCP_PATH, &Method::DELETE) => streamable_http::delete(&shared, headers),
         (MCP_PATH, _) => streamable_http::other(&shared, headers),
-        ("/control/diffs", &Method::GET) => control::diffs(&shared, headers).await,
-        ("/control/status", &Method::GET) => control::status(&shared, headers).await,
-        ("/control/settle", &Method::POST) => control::settle(&shared, headers, body, &wire).await,
-        ("/control/focus", &Method::POST) => control::focus(&shared, headers, body, &wire).await,
-        ("/control/mention", &Method::POST) => {
-            control::mention(&shared, headers, body, &wire).await
+        _ => {
+            let text = "not found: agents are served at /mcp";
+            Err(Refusal::new(StatusCode::NOT_FOUND, text))
         }
-        _ => match path.strip_prefix("/control/diffs/") {
-            Some(name) if method == Method::GET => control::diff(&shared, headers, name).await,
-            _ => {
-                let text = "not found: agents are served at /mcp";
-                Err(Refusal::new(StatusCode::NOT_FOUND, text))
-            }
-        },
     };
     handled.unwrap_or_else(Refusal::into_response)
 }

@@ -4,13 +4,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pillion_discovery::CompanionState;
 use pillion_protocol::{Dialect, File};
+use pillion_view::commands::{DiffError, DiffRef};
 use pillion_view::{Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::acceptance::Finding;
-use crate::control::{CompanionStatus, DiffError, DiffRef};
 use crate::diffs::{Answer, PendingDiff, SettleRequest};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
@@ -80,7 +81,7 @@ pub(crate) enum Event {
     SavedByPerson(File),
     /// The discovery files were written, or put back; this could not be served.
     PresenceChanged { warnings: Vec<String> },
-    /// A command came in over the control endpoint.
+    /// A command came in.
     Command(Command),
     /// The companion is to stop.
     Stop,
@@ -135,5 +136,6 @@ pub(crate) enum Command {
         lines: Option<(u32, u32)>,
         reply: oneshot::Sender<Option<Dialect>>,
     },
-    Status(oneshot::Sender<CompanionStatus>),
+    /// What the companion says of itself.
+    State(Reply<CompanionState>),
 }

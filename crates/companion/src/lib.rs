@@ -2,17 +2,18 @@
 //! as an [`Editor`](pillion_view::Editor).
 //!
 //! Agents come in through the endpoint, which alone knows HTTP, and MCP, which knows no
-//! transport. Views come in through a [`Handle`](pillion_view::Handle), commands through [`control`]. All of it becomes
+//! transport. Views come in through a [`Handle`](pillion_view::Handle), commands through a socket. All of it becomes
 //! one kind of event, and one loop handles them in order, with state machines that know neither
 //! sockets nor clocks.
 
 mod acceptance;
+mod acceptor;
 mod agents;
 mod asking;
 mod checks;
+mod commands;
 mod companion;
 mod context;
-pub mod control;
 mod diffs;
 mod disk;
 mod endpoint;
@@ -25,6 +26,7 @@ mod line_endings;
 mod lost;
 mod main_loop;
 mod mcp;
+mod on_disk;
 mod outbox;
 mod presence;
 mod questions;

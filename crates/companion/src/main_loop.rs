@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pillion_discovery::CompanionState;
 use pillion_protocol::{Dialect, File, IdeContext, Outcome};
 use pillion_system::{Signal, Signals, memory};
 use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Told};
@@ -70,6 +71,8 @@ pub(crate) struct Unanswered {
 }
 
 pub(crate) struct MainLoop {
+    /// What never changes of what the companion says of itself.
+    state: CompanionState,
     views: Views,
     presence: Presence,
     context: Context,
@@ -97,6 +100,7 @@ pub(crate) struct MainLoop {
 
 impl MainLoop {
     pub(crate) fn new(
+        state: CompanionState,
         views: Views,
         events: Events,
         sessions: Sessions,
@@ -113,6 +117,7 @@ impl MainLoop {
             weighing: 0,
             roots: views.roots().into(),
             views,
+            state,
             presence,
             context: Context::default(),
             focusing: Vec::new(),

@@ -31,7 +31,6 @@ use crate::event::{Event, Events};
 use crate::outbox;
 use crate::request_id::RequestId;
 use crate::sessions::{SessionId, Sessions, TooManySessions};
-use crate::speaker::Connected;
 use crate::wire::Wire;
 
 /// The revisions that are spoken, oldest first: those that have sessions and an event stream. Newer
@@ -158,11 +157,6 @@ impl Mcp {
             }
         };
         Some(Answer::new(id, outcome))
-    }
-
-    /// What is known of the process of each agent that does not speak for the person.
-    pub(crate) fn processes(&self) -> Vec<Connected> {
-        self.sessions.processes()
     }
 
     /// Takes note of a notification.

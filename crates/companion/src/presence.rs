@@ -1,4 +1,4 @@
-//! Being found: the discovery files for agents (C2) and the state file for commands, kept for as
+//! Being found: the discovery files for agents (C2) and, without a hub, the socket for commands, kept for as
 //! long as the companion runs. One thread writes them, in the order that was asked for: a disk that
 //! hangs delays only callers that wait for them, with a time limit.
 //!
@@ -12,19 +12,16 @@ use std::time::Duration;
 use std::{io, thread};
 
 use pillion_discovery::handover::REFRESH_INTERVAL;
-use pillion_discovery::version::VERSION;
-use pillion_discovery::{
-    Announcement, CompanionState, Environment, FileError, Handover, Publication, Seat, StateError,
-    StateFile,
-};
+use pillion_discovery::{Announcement, Environment, FileError, Handover, Publication, Seat};
 use pillion_protocol::discovery::RootError;
-use pillion_protocol::{Dialect, IdeInfo, Token};
+use pillion_protocol::{Dialect, IdeInfo};
 use pillion_view::Reply;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 pub(crate) use self::orders::Order;
 use self::orders::Orders;
+use crate::commands::{Commands, OwnSocket};
 use crate::event::{Event, Events};
 use pillion_system::now_ms;
 
@@ -52,8 +49,9 @@ pub(crate) enum PublishError {
 }
 
 impl Presence {
-    /// Sweeps what dead companions left, then publishes. The endpoint must be there already (C6.1). Commands and a
-    /// successor find the companion where the first editor's environment says, also when that editor has left.
+    /// Sweeps what dead companions left, then publishes. The endpoint must be there already (C6.1). With `commands`, which
+    /// no hub serves, it listens for them. Those and a successor find the companion where the first editor's environment
+    /// says, also when that editor has left.
     /// What becomes of the files later comes as [`Event::PresenceChanged`].
     ///
     /// # Errors
@@ -62,7 +60,7 @@ impl Presence {
     pub(crate) async fn publish(
         seats: Vec<Seat>,
         announcement: Announcement,
-        control_token: Token,
+        commands: Option<Commands>,
         events: Events,
     ) -> Result<Self, PublishError> {
         let first = seats.first().map(|seat| seat.environment.clone());
@@ -77,7 +75,7 @@ impl Presence {
         let (published, first) = oneshot::channel();
         let worker = orders.worker();
         let run = move || {
-            match Files::publish(&environment, seats, announcement, control_token) {
+            match Files::publish(&environment, seats, announcement, commands) {
                 Ok(files) => {
                     let _ = published.send(Ok((files.paths(), files.warnings())));
                     files.keep(&orders, &events);
@@ -148,7 +146,8 @@ impl Drop for Presence {
 #[derive(Debug)]
 struct Files {
     publication: Publication,
-    state_file: Option<StateFile>,
+    /// Of a companion that no hub hosts.
+    socket: Option<OwnSocket>,
     /// For the companion that comes after this one.
     handover: Option<Handover>,
     /// Why agents do not find this companion in its new roots.
@@ -162,35 +161,24 @@ impl Files {
         environment: &Environment,
         seats: Vec<Seat>,
         announcement: Announcement,
-        control_token: Token,
+        commands: Option<Commands>,
     ) -> Result<Self, RootError> {
         sweep(&seats, &[]);
-        let state = CompanionState {
-            pid: announcement.companion_pid,
-            version: Some(VERSION.to_owned()),
-            port: announcement.port,
-            control_token,
-            script_token: announcement.tokens.get(Dialect::Script).clone(),
-            roots: announcement.roots.clone(),
-            ide: announcement.ide.clone(),
-            editors: editors(&seats),
-            started_at_ms: now_ms(),
-            tmpdir: CompanionState::tmpdir_in(environment),
-            namespaces: pillion_discovery::namespaces::here(),
-        };
         let port = announcement.port;
         let roots = announcement.roots.clone();
         let claude_token = announcement.tokens.get(Dialect::ClaudeCode).clone();
         let publication = Publication::publish(seats, announcement)?;
-        let (state_file, unreachable) = match StateFile::publish(environment, state) {
-            Ok(file) => (Some(file), None),
-            Err(error) => (None, Some(unreachable(&error))),
+        let socket = commands.map(|commands| OwnSocket::open(environment, port, commands));
+        let (socket, unreachable) = match socket {
+            Some(Ok(socket)) => (Some(socket), None),
+            Some(Err(error)) => (None, Some(unreachable(&error))),
+            None => (None, None),
         };
         let recorded = Handover::record(environment, &roots, port, claude_token, now_ms());
         Ok(Self {
             publication,
-            state_file,
-            // The state file next to it reports that to people.
+            socket,
+            // The socket next to it reports that to people.
             handover: recorded.inspect_err(not_recorded).ok(),
             refused_roots: None,
             unreachable,
@@ -235,7 +223,7 @@ impl Files {
     }
 
     fn end(self) {
-        drop((self.publication, self.state_file));
+        drop((self.publication, self.socket));
         // A successor's files may have the same names and tokens, so that ours must be gone first.
         if let Some(handover) = self.handover {
             handover.end(now_ms());
@@ -252,33 +240,23 @@ impl Files {
         if let Some(Err(error)) = self.handover.as_mut().map(|it| it.set_roots(&roots)) {
             not_recorded(&error);
         }
-        self.update_state(|state| state.roots = roots);
     }
 
     fn set_seats(&mut self, seats: Vec<Seat>) {
         sweep(&seats, self.publication.seats());
-        self.update_state(|state| state.editors = editors(&seats));
         self.publication.set_seats(seats);
     }
 
     fn set_ide(&mut self, ide: IdeInfo) {
-        self.update_state(|state| state.ide = ide.clone());
         self.publication.set_ide(ide);
-    }
-
-    fn update_state(&mut self, change: impl FnOnce(&mut CompanionState)) {
-        if let Some(file) = &mut self.state_file {
-            self.unreachable = file.update(change).err().map(|error| unreachable(&error));
-        }
     }
 
     fn restore(&mut self) {
         for file in self.publication.restore() {
             tracing::info!(?file, "put back");
         }
-        if let Some(file) = &mut self.state_file {
-            // Tried again the next time; commands report on their own that they find no companion.
-            let _ = file.restore();
+        if let Some(socket) = &mut self.socket {
+            socket.restore();
         }
         if let Some(Err(error)) = self.handover.as_mut().map(|it| it.refresh(now_ms())) {
             not_recorded(&error);
@@ -300,23 +278,11 @@ fn sweep(seats: &[Seat], known: &[Seat]) {
     }
 }
 
-/// The processes of these editors, each once.
-fn editors(seats: &[Seat]) -> Vec<u32> {
-    let mut editors: Vec<u32> = Vec::new();
-    for seat in seats {
-        if !editors.contains(&seat.editor_pid) {
-            editors.push(seat.editor_pid);
-        }
-    }
-    editors
-}
-
 fn not_recorded(error: &FileError) {
     tracing::info!(%error, "a successor would not be found by Claude Code");
 }
 
-fn unreachable(error: &StateError) -> String {
+fn unreachable(error: &FileError) -> String {
     let hint = error.hint();
-    let hint = hint.as_deref().unwrap_or("see the log");
     format!("commands such as `pillion focus` cannot find this companion: {error}; {hint}")
 }

@@ -1,8 +1,8 @@
-//! Whether a command comes from an agent: from a process that an agent which is connected here
+//! Whether a command, or a decision in a view, comes from an agent: from a process that an agent which is connected here
 //! started, however many shells are in between. An agent does not speak for the person.
 //!
-//! What decides is which processes hold the two connections, as far as the system tells that, and
-//! whose children those are. A process whose parent has ended is nobody's child any more: then only
+//! What decides is which processes are at the other ends of the command's connection and of the agents', as far as the
+//! system tells that, and whose children those are. A process whose parent has ended is nobody's child any more: then only
 //! the variables that agents set for their commands are left. An agent that is above the editor that
 //! this companion was started for, or whose variable is in that one's environment too, has started
 //! everything here, and proves nothing.
@@ -12,18 +12,28 @@ use std::sync::Arc;
 use pillion_protocol::Dialect;
 use pillion_system::peer::{self, Connection};
 use pillion_system::process;
+use pillion_view::commands::Command;
 
 use crate::wire::Wire;
 
-/// What is known of who sent a command.
+/// What is known of who sends a command, or decides in a view.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Speaker {
-    /// The connection that it came on.
-    pub(crate) connection: Option<Connection>,
-    /// Its process, as it says.
-    pub(crate) claimed: Option<u32>,
+    /// Its process: as the system tells, or where that does not, as it says.
+    pub(crate) pid: Option<u32>,
     /// The agents whose variables are in its environment, as it says.
     pub(crate) commanding: Vec<Dialect>,
+}
+
+impl Speaker {
+    /// Who sends a command over a connection whose other end is this process, if the system tells that.
+    pub(crate) fn of_command(command: &Command, peer: Option<u32>) -> Self {
+        let is_named = |agent: &Dialect| command.commanded_by.iter().any(|it| it == agent.name());
+        Self {
+            pid: peer.or(Some(command.pid)),
+            commanding: Dialect::ALL.into_iter().filter(is_named).collect(),
+        }
+    }
 }
 
 /// An agent that is connected.
@@ -55,16 +65,12 @@ pub(crate) fn agent_behind(
     if connected.is_empty() {
         return None;
     }
-    let connections = speaker.connection.into_iter();
     let known: Vec<_> = connected
         .iter()
         .map(|agent| agent.wire.as_ref().and_then(|wire| wire.connection()))
         .collect();
-    let asked: Vec<_> = connections.chain(known.iter().copied().flatten()).collect();
-    let likely: Vec<_> = std::iter::once(speaker.claimed)
-        .chain(connected.iter().map(|agent| agent.claimed))
-        .flatten()
-        .collect();
+    let asked: Vec<_> = known.iter().copied().flatten().collect();
+    let likely: Vec<_> = connected.iter().filter_map(|agent| agent.claimed).collect();
     let mut holders = peer::holders(&asked, &likely).into_iter();
     let mut held = |connection: Option<Connection>, claimed: Option<u32>| {
         let held = connection.and_then(|_| holders.next()).unwrap_or_default();
@@ -75,7 +81,7 @@ pub(crate) fn agent_behind(
             held
         }
     };
-    let speaking = held(speaker.connection, speaker.claimed);
+    let speaking = speaker.pid.filter(|pid| *pid > 1);
     let agents: Vec<_> = connected
         .iter()
         .zip(known)

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::environment::Environment;
 use crate::private_file::FileError;
 use crate::publication::MAX_FILE;
-use crate::state;
+use crate::state_dir;
 
 /// How long after the end of a companion its record counts: longer than Claude Code dials.
 pub const VALID_FOR: Duration = Duration::from_secs(20);
@@ -106,7 +106,10 @@ impl Handover {
         };
         let name = file_name(pid, port);
         Ok(Self {
-            directory: state::place(environment, &name, &record.content())?,
+            directory: state_dir::first_usable(environment, |directory| {
+                state_dir::write(directory, &name, &record.content())?;
+                Ok(directory.to_owned())
+            })?,
             record,
             name,
         })
@@ -146,7 +149,7 @@ impl Handover {
     }
 
     fn write(&self) -> Result<(), FileError> {
-        state::write(&self.directory, &self.name, &self.record.content())
+        state_dir::write(&self.directory, &self.name, &self.record.content())
     }
 }
 
@@ -169,7 +172,7 @@ pub fn take_over(environment: &Environment, roots: &[PathBuf], now_ms: u64) -> T
     // The agent may still dial the one that ended last.
     fitting.sort_by_key(|(last_seen_ms, ..)| std::cmp::Reverse(*last_seen_ms));
     let mut taken = fitting.into_iter().filter_map(|(_, directory, name)| {
-        let content = state::open(&directory)?.take(&name, MAX_FILE).ok()??;
+        let content = state_dir::open(&directory)?.take(&name, MAX_FILE).ok()??;
         let record = parse(&name, &content)?;
         (record.claim(&own, now_ms) == Claim::Fits).then(|| record.into_predecessor())
     });
@@ -235,7 +238,7 @@ fn workspace(roots: &[PathBuf]) -> Vec<PathBuf> {
 /// What can be read of the records in a state directory. What has the name of one and is none is no
 /// use to anybody.
 fn records(directory: &Path) -> Vec<(String, Record)> {
-    let Some(folder) = state::open(directory) else {
+    let Some(folder) = state_dir::open(directory) else {
         return Vec::new();
     };
     let mut names = folder.names().unwrap_or_default();
@@ -264,7 +267,7 @@ fn parse(name: &str, content: &[u8]) -> Option<Record> {
 }
 
 fn remove(directory: &Path, name: &str) {
-    let _ = state::open(directory).map(|folder| folder.remove(name));
+    let _ = state_dir::open(directory).map(|folder| folder.remove(name));
 }
 
 const EXTENSION: &str = ".handover";

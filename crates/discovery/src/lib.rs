@@ -8,7 +8,8 @@
 //! - [`environment`]: which directories an agent computes from its variables.
 //! - [`real_path`](fn@real_path): where a path leads that may not be there yet.
 //! - [`handover`]: what a companion leaves to its successor.
-//! - `hub_socket`: where the front ends of one user find the process that hosts their companions.
+//! - [`socket`]: where front ends and commands reach the companions of one user.
+//! - [`lines`]: what comes in there.
 //! - [`kept_text`]: private files for texts that would be lost.
 //! - [`namespaces`]: what is seen from here of another container.
 //! - [`private_file`]: files that only this user can read, never written through a link.
@@ -18,15 +19,14 @@
 //! - [`publication`]: the discovery files of one companion, from publishing to removal.
 //! - [`sweep`](fn@sweep): files that dead companions left behind (C6.2).
 //! - [`survey`](mod@survey): every companion on this machine, Pillion's and others'.
-//! - [`state`]: how Pillion's own commands find a running companion.
+//! - [`state`]: what companions say of themselves to Pillion's own commands.
 //! - [`version`]: whether the parts of Pillion are of one version.
 
 pub mod detect;
 pub mod environment;
 pub mod handover;
-#[cfg(unix)]
-pub mod hub_socket;
 pub mod kept_text;
+pub mod lines;
 mod liveness;
 pub mod namespaces;
 pub mod private_file;
@@ -34,7 +34,9 @@ pub mod process_dir;
 pub mod publication;
 mod real_path;
 pub mod regular_file;
+pub mod socket;
 pub mod state;
+mod state_dir;
 pub mod survey;
 mod sweep;
 pub mod tokens;
@@ -48,7 +50,8 @@ pub use liveness::listens;
 pub use private_file::FileError;
 pub use publication::{Announcement, Publication, Seat};
 pub use real_path::{canonicalize, depth_in, is_same, real_path};
-pub use state::{CompanionState, StateError, StateFile};
+pub use socket::Socket;
+pub use state::{CompanionState, ViewState};
 pub use survey::survey;
 pub use sweep::sweep;
 pub use tokens::Tokens;

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 pub use system::Folder;
 #[cfg(unix)]
 pub use system::lock::Lock;
+pub use system::socket::{Listener, Stream};
 
 /// Why a folder or file was not used.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +48,9 @@ pub enum FileError {
     /// A folder, device or pipe stands where a file should be.
     #[error("{0:?} is not a regular file")]
     NotAFile(PathBuf),
+    /// Another process has it.
+    #[error("another process holds {0:?}")]
+    Taken(PathBuf),
     /// Something else stands where a socket should be.
     #[error("{0:?} is not a socket")]
     NotASocket(PathBuf),
@@ -86,6 +90,7 @@ impl FileError {
             Self::Link(path)
             | Self::NotAFolder(path)
             | Self::NotAFile(path)
+            | Self::Taken(path)
             | Self::NotASocket(path) => path,
             Self::Foreign { path, .. } | Self::TooLong { path, .. } | Self::Io { path, .. } => path,
         }
@@ -104,6 +109,7 @@ impl FileError {
             | Self::NotAFile(_)
             | Self::NotASocket(_)
             | Self::TooLong { .. } => ("remove it, or move it away", None),
+            Self::Taken(_) => ("end the other process", None),
             Self::Foreign { .. } => (
                 "have its owner remove it",
                 Some("a directory of your own for editor and agent"),
@@ -206,6 +212,7 @@ mod tests {
             FileError::NotAFolder(path.into()),
             FileError::NotAFile(path.into()),
             FileError::NotASocket(path.into()),
+            FileError::Taken(path.into()),
             FileError::TooLong {
                 path: path.into(),
                 limit: 1,

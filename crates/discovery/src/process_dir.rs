@@ -10,7 +10,7 @@ use pillion_system::process;
 use crate::environment::Environment;
 use crate::private_file::{FileError, Folder};
 use crate::real_path::canonicalize;
-use crate::state;
+use crate::state_dir;
 
 /// The folders of this process. Dropping it removes them.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl ProcessDir {
     pub fn new(environment: &Environment, kind: &'static str) -> Self {
         let directories = environment.state_dirs();
         let places = directories.iter().filter_map(|directory| {
-            let (base, part) = state::split(directory)?;
+            let (base, part) = state_dir::split(directory)?;
             Some(Place {
                 base: base.to_owned(),
                 part: part.to_owned(),

@@ -17,7 +17,7 @@ use crate::namespaces::Sight;
 use crate::private_file::{FileError, Folder};
 use crate::publication::{MAX_FILE, parse};
 use crate::real_path::{depth_in, is_same};
-use crate::state::{self, CompanionState};
+use crate::state::{self, CompanionState, Running};
 use pillion_system::{process, time_limit};
 
 /// How long the folders may take, all together: one on a disk that does not answer is left out.
@@ -36,8 +36,10 @@ pub struct Companion {
     pub pids: Vec<u32>,
     /// Its discovery files, by path.
     pub files: Vec<FoundFile>,
-    /// What only Pillion's own commands know of it; none for a companion that is not Pillion's.
+    /// What it says of itself; none of a companion that is not Pillion's.
     pub state: Option<CompanionState>,
+    /// True if it is Pillion's, is there, and does not say anything, as one that was suspended.
+    pub is_silent: bool,
     /// Whether it is there.
     pub liveness: Liveness,
 }
@@ -109,6 +111,7 @@ impl Companion {
             roots: split_roots(&first.workspace_path),
             pids,
             state: None,
+            is_silent: false,
             liveness: if is_gone {
                 Liveness::ProcessGone
             } else {
@@ -203,7 +206,7 @@ impl Companion {
 /// Looks at every place of every dialect. Links and other users' files are not read.
 ///
 /// A companion of Pillion's that was started with another temporary directory than this one is
-/// found by its state, and with it the files that agents here do not see.
+/// asked for that, and so the files are found that agents here do not see.
 pub fn survey(environment: &Environment) -> Survey {
     let mut survey = Survey::default();
     let mut files = Files::default();
@@ -214,15 +217,16 @@ pub fn survey(environment: &Environment) -> Survey {
         .collect();
 
     let there = environment.clone();
-    let look = move || state::of_living_processes(&there);
-    let states = time_limit::run(LOOK_TIMEOUT, look).unwrap_or_else(|| {
+    let running = time_limit::run(LOOK_TIMEOUT, move || state::look(&there)).unwrap_or_else(|| {
         survey.silent.extend(environment.state_dirs());
-        Vec::new()
+        Running::default()
     });
+    let Running {
+        companions: states,
+        silent,
+    } = running;
     let living = companions.values().filter(|it| it.is_alive());
-    let ports = living.map(|it| it.port);
-    let refusing = liveness::refusing(ports.chain(states.iter().map(|state| state.port)));
-    let states = state::running(states, &refusing);
+    let refusing = liveness::refusing(living.map(|it| it.port));
 
     for (key, mut files) in elsewhere(environment, &states) {
         // Its editors may have several temporary directories, and one home directory.
@@ -245,6 +249,8 @@ pub fn survey(environment: &Environment) -> Survey {
         }
         let is_its = |it: &&CompanionState| it.port == *port && *owner == Owner::Pillion(it.pid);
         companion.state = states.iter().find(is_its).cloned();
+        let is_silent = matches!(owner, Owner::Pillion(pid) if silent.contains(pid));
+        companion.is_silent = is_silent && companion.is_alive();
     }
     let known = companions.values().filter_map(|it| it.state.as_ref());
     let known: HashSet<_> = known.map(|state| (state.pid, state.port)).collect();
@@ -308,16 +314,19 @@ fn elsewhere(environment: &Environment, states: &[CompanionState]) -> Files {
     let mut places: HashMap<&Path, Files> = HashMap::new();
     let mut found = Files::default();
     for state in states {
-        let Some(tmpdir) = state.tmpdir.as_deref().filter(|it| !is_same(it, &here)) else {
-            continue;
-        };
-        let files = places.entry(tmpdir).or_insert_with(|| {
-            let mut files = Files::default();
-            let there = environment.clone().with_tmpdir(tmpdir);
-            look(&there, &mut files, &mut Survey::default());
-            files
-        });
-        found.extend(files.remove_entry(&(state.port, Owner::Pillion(state.pid))));
+        let elsewhere = state.tmpdirs.iter().filter(|it| !is_same(it, &here));
+        for tmpdir in elsewhere {
+            let files = places.entry(tmpdir).or_insert_with(|| {
+                let mut files = Files::default();
+                let there = environment.clone().with_tmpdir(tmpdir);
+                look(&there, &mut files, &mut Survey::default());
+                files
+            });
+            let key = (state.port, Owner::Pillion(state.pid));
+            if let Some(files) = files.remove(&key) {
+                found.entry(key).or_default().extend(files);
+            }
+        }
     }
     found
 }
@@ -421,6 +430,7 @@ fn by_state(state: CompanionState) -> Companion {
         pids: Vec::new(),
         files: Vec::new(),
         liveness: Liveness::Alive,
+        is_silent: false,
         state: Some(state),
     }
 }

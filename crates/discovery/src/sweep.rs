@@ -15,11 +15,11 @@ use crate::environment::Environment;
 use crate::namespaces::Sight;
 use crate::private_file::{Folder, unfinished_writer};
 use crate::publication::{MAX_FILE, parse};
-use crate::{liveness, state};
+use crate::{liveness, socket, state_dir};
 use pillion_system::process;
 
-/// Removes the files of dead Pillion companions from every place of every dialect, and their state
-/// files. Returns what it removed.
+/// Removes the files of dead Pillion companions from every place of every dialect, and their
+/// sockets. Returns what it removed.
 ///
 /// A companion is dead when its process is gone or nothing listens on its port. What is not seen from here, as of
 /// one in another container, says nothing. Files of others, of
@@ -36,11 +36,8 @@ pub fn sweep(environment: &Environment) -> Vec<PathBuf> {
         });
     }
     for directory in environment.state_dirs() {
-        if let Some((base, part)) = state::split(&directory) {
-            swept.look(base, &[part], |name, content| {
-                let state = state::parse(name, content)?;
-                Some((state.pid, state.port, state.namespaces))
-            });
+        if let Some((base, part)) = state_dir::split(&directory) {
+            swept.look_at_sockets(base, part);
         }
     }
     swept.finish()
@@ -106,6 +103,19 @@ impl Swept {
                 self.remove(&folder, &name);
             } else if sight.ports {
                 self.in_doubt.push((Rc::clone(&folder), name, port));
+            }
+        }
+    }
+
+    /// Removes what dead companions left in a state directory.
+    fn look_at_sockets(&mut self, base: &Path, part: &str) {
+        let Ok(Some(folder)) = Folder::open(base, &[part]) else {
+            return;
+        };
+        for name in folder.names().unwrap_or_default() {
+            let owner = socket::owner_here(&name).or_else(|| unfinished_writer(&name));
+            if owner.is_some_and(|pid| !process::is_alive(pid)) {
+                self.remove(&folder, &name);
             }
         }
     }

@@ -36,6 +36,20 @@ pub fn holders(connections: &[Connection], _likely: &[u32]) -> Vec<Vec<u32>> {
     vec![Vec::new(); connections.len()]
 }
 
+/// The process at the other end of a local socket, as it was when it connected or began to listen; none if the system
+/// does not tell, or if that process cannot be seen from here.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub fn process(stream: impl std::os::fd::AsFd) -> Option<u32> {
+    let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+}
+
+/// Nobody is found.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub fn process<S>(_stream: S) -> Option<u32> {
+    None
+}
+
 /// Who listens on a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listener {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use pillion_protocol::verdict::MAX_NOTES;
-use pillion_protocol::{Outcome, Verdict};
+use pillion_protocol::{Dialect, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::pending::Stale;
@@ -26,6 +26,9 @@ pub const TOO_SOON: &str = "tooSoon";
 
 /// The key is held down.
 pub const HELD_DOWN: &str = "held";
+
+/// An agent has started the view, or the command.
+const BY_AGENT: &str = "byAgent";
 
 /// The notes are too long.
 const TOO_LONG: &str = "notesTooLong";
@@ -169,6 +172,14 @@ impl Refusal {
             message: message.to_string(),
             repeat: false,
         }
+    }
+
+    /// It was taken in a view that this agent has started.
+    pub fn by_agent(agent: Dialect) -> Self {
+        let text = format!(
+            "this window was started by {agent}, which is connected, and does not speak for you: decide in one that you have opened"
+        );
+        Self::new(BY_AGENT, text)
     }
 
     /// The notes have so many bytes.

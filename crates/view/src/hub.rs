@@ -3,7 +3,6 @@
 
 pub(crate) mod client;
 mod launch;
-pub mod lines;
 pub mod link;
 pub mod wire;
 

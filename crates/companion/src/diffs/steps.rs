@@ -11,9 +11,9 @@ use super::outcomes::closed_answer;
 use super::{
     Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, Settlement, State, TargetCheck, Waiting,
 };
-use crate::control::on_disk::{OnDisk, Opened};
 use crate::disk::CHECK_TIMEOUT;
 use crate::line_endings::MAY_LOSE_LINE_FEED;
+use crate::on_disk::{OnDisk, Opened};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;

@@ -6,7 +6,7 @@ use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use pillion_discovery::Tokens;
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::{Dialect, Token, claude};
+use pillion_protocol::{Dialect, claude};
 
 use super::refusal::Refusal;
 
@@ -21,17 +21,15 @@ pub(crate) struct Guard {
     hosts: Vec<String>,
     origins: Vec<String>,
     tokens: Tokens,
-    control_token: Token,
 }
 
 impl Guard {
-    pub(crate) fn new(port: u16, tokens: Tokens, control_token: Token) -> Self {
+    pub(crate) fn new(port: u16, tokens: Tokens) -> Self {
         let with_port = |name: &&str| format!("{name}:{port}");
         Self {
             hosts: HOSTS.iter().map(with_port).collect(),
             origins: ORIGINS.iter().map(with_port).collect(),
             tokens,
-            control_token,
         }
     }
 
@@ -59,26 +57,9 @@ impl Guard {
         })
     }
 
-    /// Lets a command in, and no agent: none may accept its own diff.
-    pub(super) fn admit_command(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        self.check_host_and_origin(headers)?;
-        let presented = bearer(headers).unwrap_or_default();
-        if self.control_token.matches(presented) {
-            Ok(())
-        } else if self.tokens.dialect_of(presented).is_some() {
-            Err(forbidden(
-                "an agent's token opens the agent's endpoint and nothing else",
-            ))
-        } else {
-            Err(unauthorized("send the control token"))
-        }
-    }
-
     /// Returns true if a request comes from a client with a token, whatever it may be for.
     pub(super) fn knows(&self, headers: &HeaderMap) -> bool {
-        self.admit_agent(headers).is_ok()
-            || self.admit_websocket(headers).is_ok()
-            || self.admit_command(headers).is_ok()
+        self.admit_agent(headers).is_ok() || self.admit_websocket(headers).is_ok()
     }
 
     fn check_host_and_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
@@ -120,19 +101,19 @@ fn unauthorized(hint: &str) -> Refusal {
 
 #[cfg(test)]
 mod tests {
+    use pillion_protocol::Token;
+
     use super::*;
 
-    /// A guard, and the header value of each of its tokens: Gemini's, Qwen's, the commands'.
-    fn guard() -> (Guard, [String; 3]) {
+    /// A guard, and the header value of two of its tokens: Gemini's and Qwen's.
+    fn guard() -> (Guard, [String; 2]) {
         let tokens = Tokens::generate().unwrap();
-        let control = Token::from("control".to_owned());
         let bearer = |token: &Token| format!("Bearer {}", token.expose());
         let bearers = [
             bearer(tokens.get(Dialect::GeminiCli)),
             bearer(tokens.get(Dialect::QwenCode)),
-            bearer(&control),
         ];
-        (Guard::new(80, tokens, control), bearers)
+        (Guard::new(80, tokens), bearers)
     }
 
     fn headers(list: &[(&'static str, &str)]) -> HeaderMap {
@@ -156,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_token_says_which_agent_it_is() {
-        let (guard, [gemini, qwen, control]) = guard();
+        let (guard, [gemini, qwen]) = guard();
         let admit = |authorization: &str| {
             let admitted = guard.admit_agent(&headers(&[HOST, ("authorization", authorization)]));
             admitted.map_err(|refusal| refusal.status())
@@ -169,7 +150,7 @@ mod tests {
         );
         let (almost, bare) = (&gemini[..gemini.len() - 1], &gemini["Bearer ".len()..]);
         let basic = gemini.replace("Bearer", "Basic");
-        for wrong in ["", "Bearer", "Bearer ", almost, bare, &basic, &control] {
+        for wrong in ["", "Bearer", "Bearer ", almost, bare, &basic] {
             assert_eq!(admit(wrong), Err(401), "{wrong:?}");
         }
         let without = guard.admit_agent(&headers(&[HOST]));
@@ -216,18 +197,5 @@ mod tests {
         }
         let both = [HOST, ("origin", "http://localhost:80"), ("origin", foreign)];
         assert_eq!(status(&both), Err(403));
-    }
-
-    #[test]
-    fn no_agent_can_command() {
-        let (guard, [gemini, qwen, control]) = guard();
-        let command = |authorization: &str| {
-            let admitted = guard.admit_command(&headers(&[HOST, ("authorization", authorization)]));
-            admitted.map_err(|refusal| refusal.status())
-        };
-        assert_eq!(command(&control), Ok(()));
-        assert_eq!(command(&gemini), Err(403));
-        assert_eq!(command(&qwen), Err(403));
-        assert_eq!(command("Bearer other"), Err(401));
     }
 }

@@ -40,12 +40,6 @@ impl Refusal {
         self
     }
 
-    /// The companion is on its way out.
-    pub(super) fn stopping() -> Self {
-        let text = "the companion is stopping";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
-    }
-
     pub(super) fn into_response(self) -> Response {
         let mut response = response::whole(self.status, self.content_type, self.body);
         if let Some((name, value)) = self.header {

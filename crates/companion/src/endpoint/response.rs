@@ -8,7 +8,6 @@ use http::{HeaderValue, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Bytes, Frame};
-use serde::Serialize;
 
 pub(super) type Response = http::Response<UnsyncBoxBody<Bytes, Infallible>>;
 
@@ -23,11 +22,6 @@ pub(super) fn whole(
     let content_type = HeaderValue::from_static(content_type);
     response.headers_mut().insert(CONTENT_TYPE, content_type);
     response
-}
-
-pub(super) fn json(value: &impl Serialize) -> Response {
-    let json = serde_json::to_vec(value).expect("it is made of strings and numbers");
-    whole(StatusCode::OK, "application/json", json)
 }
 
 pub(super) fn empty(status: StatusCode) -> Response {

@@ -8,28 +8,30 @@ mod remote_view;
 use std::collections::HashMap;
 use std::error::Error;
 use std::io::{self, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use std::{fmt, process, thread};
+use std::{fmt, process};
 
-use pillion_discovery::hub_socket::{self, HubSocket};
+use pillion_discovery::handover::REFRESH_INTERVAL;
+use pillion_discovery::private_file::Stream;
 use pillion_discovery::version::VERSION;
-use pillion_discovery::{Environment, FileError};
+use pillion_discovery::{CompanionState, Environment, FileError, Socket};
 use pillion_system::spawn;
 use pillion_view::{Handle, Options, Reply, Report, StartError};
 
 use self::remote_view::RemoteView;
 use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
+use crate::acceptor::{Acceptor, Serve};
+use crate::commands::Commands;
 use crate::companion::Companion;
 use pillion_view::hub::link::Link;
-use pillion_view::hub::wire::{Attach, Attached, FromHub, Refused, RefusedKind};
+use pillion_view::hub::wire::{self, Attach, FromHub, Refused, RefusedKind};
 
 /// How many connections there are at most.
 const MAX_CONNECTIONS: usize = 256;
 
-/// How long it waits for the first.
+/// How long it waits for the first front end.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
 
 /// How long companions may take to stop, if it is to end.
@@ -38,11 +40,13 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long what was said last may take to be read then.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// How long companions may take to say what they are: they wait for nothing.
+const STATES_WITHIN: Duration = Duration::from_millis(500);
+
 /// A hub that listens, and does not serve yet.
 #[derive(Debug)]
 pub struct Hub {
-    socket: HubSocket,
-    environment: Environment,
+    socket: Socket,
     shared: Arc<Shared>,
 }
 
@@ -66,11 +70,19 @@ impl fmt::Debug for Shared {
 struct State {
     workspaces: Workspaces,
     companions: HashMap<WorkspaceId, Companion>,
-    views: HashMap<ViewId, Handle>,
+    views: HashMap<ViewId, Attached>,
     last_view: u64,
     connections: usize,
-    had_connection: bool,
+    /// True once a front end has come.
+    had_view: bool,
     is_over: bool,
+}
+
+/// A front end, and the companion that serves it.
+#[derive(Clone)]
+struct Attached {
+    handle: Handle,
+    commands: Commands,
 }
 
 /// A front end has no companion.
@@ -85,11 +97,10 @@ impl Hub {
     ///
     /// # Errors
     /// When no state directory can be used.
-    pub fn listen(environment: Environment) -> Result<Option<Self>, FileError> {
-        let socket = HubSocket::listen(&environment)?;
+    pub fn listen(environment: &Environment) -> Result<Option<Self>, FileError> {
+        let socket = Socket::of_hub(environment)?;
         Ok(socket.map(|socket| Self {
             socket,
-            environment,
             shared: Arc::default(),
         }))
     }
@@ -104,16 +115,34 @@ impl Hub {
     /// # Errors
     /// When the system has no thread for it.
     pub fn serve(self) -> io::Result<()> {
-        let listener = self.socket.listener().try_clone()?;
-        let shared = Arc::clone(&self.shared);
-        spawn("hub", move || accept(&shared, &listener))?;
+        let server = Server(Arc::clone(&self.shared));
+        let acceptor = Acceptor::start(self.socket, Arc::new(server))?;
+        let acceptor = Arc::new(Mutex::new(Some(acceptor)));
+        let (kept, shared) = (Arc::clone(&acceptor), Arc::clone(&self.shared));
+        spawn("hub's socket", move || keep(&kept, &shared))?;
         self.shared.wait_for_end();
         tracing::info!("the hub ends");
         self.shared.stop_companions();
-        // Wakes whoever accepts connections, who has nothing to do any more.
-        drop(hub_socket::connect(&self.environment));
+        // Only now, and only once: whoever finds the socket gone starts another hub.
+        drop(lock(&acceptor).take());
         Ok(())
     }
+}
+
+/// Puts the socket back whenever it is missing, until the hub has ended. Waits for disks.
+fn keep(acceptor: &Mutex<Option<Acceptor>>, shared: &Shared) {
+    loop {
+        shared.wait_while(Instant::now() + REFRESH_INTERVAL, |state| !state.is_over);
+        match &mut *lock(acceptor) {
+            Some(acceptor) if !shared.lock().is_over => acceptor.restore(),
+            _ => return,
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Consistent after every single operation on it.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Stopper {
@@ -124,61 +153,38 @@ impl Stopper {
     }
 }
 
-fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
-    for stream in listener.incoming() {
-        let Ok(stream) = stream else {
-            // Too many files are open, perhaps.
-            thread::sleep(Duration::from_millis(100));
-            continue;
-        };
-        let mut state = shared.lock();
-        if state.is_over {
-            return;
+/// Serves connections: those of front ends, and those of commands.
+struct Server(Arc<Shared>);
+
+impl Serve for Server {
+    fn opens(&self) -> bool {
+        let mut state = self.0.lock();
+        let opens = !state.is_over && state.connections < MAX_CONNECTIONS;
+        if opens {
+            state.connections += 1;
         }
-        if !is_ours(&stream) {
-            continue;
-        }
-        if state.connections >= MAX_CONNECTIONS {
-            drop(state);
-            refuse(stream);
-            continue;
-        }
-        state.connections += 1;
-        state.had_connection = true;
-        drop(state);
-        let counted = Counted(Arc::clone(shared));
-        if let Err(error) = spawn("hub connection", move || {
-            connection::serve(&counted.0, stream)
-        }) {
-            tracing::warn!(%error, "cannot serve a front end");
-        }
+        opens
     }
-}
 
-/// A connection, as long as it is there.
-struct Counted(Arc<Shared>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
+    fn closed(&self) {
         self.0.lock().connections -= 1;
         self.0.changed.notify_all();
     }
-}
 
-/// Whether the other end is this user's. Elsewhere the folder of the socket keeps others away.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn is_ours(stream: &UnixStream) -> bool {
-    let peer = rustix::net::sockopt::socket_peercred(stream);
-    peer.is_ok_and(|peer| peer.uid == rustix::process::geteuid())
-}
+    fn serve(&self, stream: Stream) {
+        connection::serve(&self.0, stream);
+    }
 
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn is_ours(_: &UnixStream) -> bool {
-    true
+    fn refuse(&self, stream: Stream) {
+        // One that ends needs no excuse: another hub serves them.
+        if !self.0.lock().is_over {
+            refuse(stream);
+        }
+    }
 }
 
 /// There are too many connections.
-fn refuse(mut stream: UnixStream) {
+fn refuse(mut stream: Stream) {
     let refused = FromHub::Refused(Refused {
         kind: RefusedKind::Unserved,
         reason: "the hub has too many front ends".to_owned(),
@@ -192,8 +198,7 @@ fn refuse(mut stream: UnixStream) {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Consistent after every single operation on it.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -217,7 +222,7 @@ impl Shared {
     /// Waits until there is nothing to do any more, or it is stopped. Who comes then is served by another hub.
     fn wait_for_end(&self) {
         let first = Instant::now() + FIRST_WITHIN;
-        self.wait_while(first, |state| !state.had_connection && !state.is_over);
+        self.wait_while(first, |state| !state.had_view && !state.is_over);
         let mut state = self.lock();
         while !state.is_over && !state.is_idle() {
             state = self.wait(state);
@@ -250,6 +255,8 @@ impl Shared {
     ) -> Result<ViewId, Unattached> {
         let options = Options::from(attach);
         let mut state = self.lock();
+        state.had_view = true;
+        self.changed.notify_all();
         state.last_view += 1;
         let view = ViewId(state.last_view);
         loop {
@@ -290,7 +297,8 @@ impl Shared {
         let result = match started {
             Ok(companion) => {
                 link.send(attached(companion.port(), companion.files().to_vec()));
-                state.views.insert(view, companion.handle());
+                let (handle, commands) = (companion.handle(), companion.commands().clone());
+                state.views.insert(view, Attached { handle, commands });
                 state.workspaces.started(workspace);
                 if state.is_over {
                     companion.stop();
@@ -310,6 +318,31 @@ impl Shared {
         result
     }
 
+    /// What its companions say of themselves, as far as they do in time.
+    fn states(&self) -> Vec<CompanionState> {
+        let state = self.lock();
+        let asked: Vec<_> = state
+            .companions
+            .values()
+            .map(|it| it.commands().ask_state())
+            .collect();
+        drop(state);
+        let deadline = Instant::now() + STATES_WITHIN;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let told = asked
+            .iter()
+            .filter_map(|state| state.recv_timeout(left()).ok());
+        told.collect()
+    }
+
+    /// The way for commands to the companion at this port, if it is one of its own.
+    fn commands(&self, port: u16) -> Option<Commands> {
+        let state = self.lock();
+        let mut companions = state.companions.values();
+        let companion = companions.find(|it| it.port() == port)?;
+        Some(companion.commands().clone())
+    }
+
     /// A front end has other roots.
     fn change_roots(&self, view: ViewId, roots: Vec<PathBuf>) {
         self.lock().workspaces.change_roots(view, roots);
@@ -319,10 +352,10 @@ impl Shared {
     /// A front end leaves, or is gone, without a `link`. That stays open until the companion has ended, if it was the last.
     fn left(self: &Arc<Self>, view: ViewId, link: Option<Arc<Link<FromHub>>>) {
         let mut state = self.lock();
-        let Some(handle) = state.views.remove(&view) else {
+        let Some(attached) = state.views.remove(&view) else {
             return;
         };
-        handle.report(match link {
+        attached.handle.report(match link {
             Some(_) => Report::Leave,
             None => Report::Gone,
         });
@@ -383,13 +416,14 @@ impl State {
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
         let handle = companion.attach(options.clone(), editor, published);
-        self.views.insert(view, handle);
+        let commands = companion.commands().clone();
+        self.views.insert(view, Attached { handle, commands });
         true
     }
 }
 
 fn attached(port: u16, files: Vec<PathBuf>) -> FromHub {
-    FromHub::Attached(Attached {
+    FromHub::Attached(wire::Attached {
         version: VERSION.to_owned(),
         pid: process::id(),
         port,

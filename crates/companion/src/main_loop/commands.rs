@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use pillion_discovery::{CompanionState, ViewState};
+use pillion_protocol::dialect::Base;
 use pillion_view::{Options, Reply};
 
 use super::MainLoop;
-use crate::control::{CompanionStatus, ViewStatus};
 use crate::diffs::SettleRequest;
 use crate::event::Command;
 
@@ -53,9 +54,7 @@ impl MainLoop {
             Command::Mention { path, lines, reply } => {
                 let _ = reply.send(self.mention(&path, lines));
             }
-            Command::Status(answer) => {
-                let _ = answer.send(self.status());
-            }
+            Command::State(answer) => answer.done(self.state()),
         }
     }
 
@@ -69,19 +68,31 @@ impl MainLoop {
         }
     }
 
-    fn status(&self) -> CompanionStatus {
+    fn state(&self) -> CompanionState {
+        let mut tmpdirs = Vec::new();
+        for view in self.views.options() {
+            let tmpdir = view.environment.base(Base::TmpDir);
+            // JSON cannot hold every path.
+            if tmpdir.to_str().is_some() && !tmpdirs.contains(&tmpdir) {
+                tmpdirs.push(tmpdir);
+            }
+        }
         let agents = self.sessions.connected();
-        CompanionStatus {
+        CompanionState {
+            roots: self.roots.to_vec(),
+            ide: self.views.ide().unwrap_or(&self.state.ide).clone(),
+            views: self.views.options().map(view_state).collect(),
+            tmpdirs,
             agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
-            views: self.views.options().map(view_status).collect(),
             pending_diffs: self.diffs.pending().count(),
             last_focused_ms: self.context.last_focused(),
+            ..self.state.clone()
         }
     }
 }
 
-fn view_status(view: &Options) -> ViewStatus {
-    ViewStatus {
+fn view_state(view: &Options) -> ViewState {
+    ViewState {
         name: view.ide.name.clone(),
         display_name: view.ide.display_name.clone(),
         pid: view.editor_pid,

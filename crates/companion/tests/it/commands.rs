@@ -2,15 +2,17 @@
 
 #[cfg(unix)]
 use std::fs;
+use std::io::{Read, Write};
 #[cfg(unix)]
 use std::path::Path;
 
 use pillion_agent::Update;
-use pillion_companion::control::{Client, ClientError as CommandError, DiffError, DiffRef, Settle};
+use pillion_discovery::socket::Address;
 use pillion_protocol::{Dialect, Verdict};
 use pillion_view::CloseReason;
+use pillion_view::commands::{ClientError as CommandError, DiffError, DiffRef, Settle};
 
-use crate::support::{TestCompanion, next_outcome};
+use crate::support::{SOON, TestCompanion, next_outcome};
 
 const QWEN: Dialect = Dialect::QwenCode;
 
@@ -18,7 +20,7 @@ const QWEN: Dialect = Dialect::QwenCode;
 async fn commands_list_accept_and_reject() {
     let mut companion = TestCompanion::start();
     let (client, mut updates) = companion.connect(QWEN).await;
-    let commands = Client::new(companion.companion.port(), companion.control_token());
+    let commands = companion.commands();
     let path = companion.path("new");
     let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
     opened.unwrap();
@@ -70,7 +72,7 @@ async fn commands_list_accept_and_reject() {
 async fn a_command_decides_the_newest_revision_and_no_other() {
     let mut companion = TestCompanion::start();
     let (client, mut updates) = companion.connect(QWEN).await;
-    let commands = Client::new(companion.companion.port(), companion.control_token());
+    let commands = companion.commands();
     let (path, other) = (companion.path("new"), companion.path("other"));
     for (path, text) in [(&path, "one"), (&path, "two"), (&other, "x")] {
         let (opened, _) = tokio::join!(client.open_diff(path, text), companion.editor.show());
@@ -120,17 +122,59 @@ async fn a_decision_without_a_revision_is_no_decision() {
     let path = companion.path("new");
     let (opened, _) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
     opened.unwrap();
-    let control = companion.control_token();
     for settle in [
         r#"{"id":1,"decision":"accept"}"#,
         r#"{"id":1,"decision":"reject"}"#,
         r#"{"id":1,"revision":null,"decision":"accept"}"#,
+        r#""all""#,
     ] {
-        let request = companion.request("POST", settle).bearer(&control);
-        let response = request.line("POST /control/settle").send().await;
-        assert_eq!(response.status, 400, "{settle} {response:?}");
+        let state = companion.state();
+        let command = format!(
+            r#"{{"command":{{"companion":{},"pid":1,"request":{{"settle":{settle}}}}}}}"#,
+            state.port
+        );
+        let answer = say(state.address.as_ref().unwrap(), &command);
+        assert!(answer.contains("the command is not understood"), "{answer}");
     }
     assert!(companion.editor.is_idle(), "nothing was closed");
+}
+
+#[tokio::test]
+async fn what_is_no_command_is_refused_and_ends_no_companion() {
+    let companion = TestCompanion::start();
+    let state = companion.state();
+    let address = state.address.as_ref().unwrap();
+    let other = format!(
+        r#"{{"command":{{"companion":{},"pid":1,"request":"diffs"}}}}"#,
+        state.port ^ 1
+    );
+    for (line, expected) in [
+        ("", ""),
+        ("{}", ""),
+        ("companions", ""),
+        (r#"{"attach":{}}"#, ""),
+        (r#"{"command":7}"#, "the command is not understood"),
+        (
+            r#"{"command":{"request":"format"}}"#,
+            "the command is not understood",
+        ),
+        (other.as_str(), "there is no such companion"),
+    ] {
+        let answer = say(address, line);
+        assert!(answer.contains(expected), "{line} {answer}");
+        assert_eq!(answer.is_empty(), expected.is_empty(), "{line} {answer}");
+    }
+    assert!(companion.commands().diffs().await.unwrap().is_empty());
+}
+
+/// The answer to a line.
+fn say(address: &Address, line: &str) -> String {
+    let mut stream = address.connect().unwrap();
+    stream.set_read_timeout(Some(SOON)).unwrap();
+    stream.write_all(format!("{line}\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
 }
 
 /// A way of writing a file again.
@@ -152,7 +196,7 @@ async fn a_command_accepts_what_would_go_over_a_changed_file_only_if_it_says_so(
     ];
     let mut companion = TestCompanion::start();
     let (client, mut updates) = companion.connect(QWEN).await;
-    let commands = Client::new(companion.companion.port(), companion.control_token());
+    let commands = companion.commands();
     for (what, rewrite) in changes {
         let path = companion.file(what, "the text\n");
         let (opened, diff) =

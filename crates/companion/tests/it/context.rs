@@ -4,7 +4,6 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use pillion_agent::{Update, Updates};
-use pillion_companion::control::Client;
 use pillion_protocol::{Cursor, Dialect, File, IdeContext};
 
 use crate::support::{SOON, TestCompanion, next};
@@ -117,7 +116,7 @@ async fn a_command_focuses_a_file() {
     let path = companion.file("f", "");
     let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
     next_context(&mut updates).await;
-    let commands = Client::new(companion.companion.port(), companion.control_token());
+    let commands = companion.commands();
     let file = File {
         selected_text: Some("sel".into()),
         ..File::focused(&path, 1)
@@ -136,7 +135,7 @@ async fn a_command_focuses_a_file() {
 async fn whoever_connects_after_a_command_has_focused_a_file_sees_that_file_first() {
     let companion = TestCompanion::start();
     let paths = [companion.file("one", ""), companion.file("two", "")];
-    let commands = Client::new(companion.companion.port(), companion.control_token());
+    let commands = companion.commands();
     for turn in 0..100 {
         let path = &paths[turn % 2];
         commands
@@ -153,7 +152,7 @@ async fn whoever_connects_after_a_command_has_focused_a_file_sees_that_file_firs
 async fn a_command_that_focuses_what_agents_know_already_or_cannot_be_told_of_is_answered() {
     let companion = TestCompanion::start();
     let there = companion.file("there", "");
-    let commands = Client::new(companion.companion.port(), companion.control_token());
+    let commands = companion.commands();
     let file = File::focused(&there, 1);
     commands.focus(&file.clone().into()).await.unwrap();
     commands.focus(&file.clone().into()).await.unwrap();
@@ -179,19 +178,4 @@ async fn a_command_that_focuses_what_agents_know_already_or_cannot_be_told_of_is
         () = moves => {}
         focused = commands.focus(&focus) => focused.unwrap(),
     }
-}
-
-#[tokio::test]
-async fn a_command_that_does_not_wait_is_answered_at_once_and_counts() {
-    let companion = TestCompanion::start();
-    let path = companion.file("f", "");
-    let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
-    next_context(&mut updates).await;
-    let body = serde_json::to_string(&File::focused(&path, 1)).unwrap();
-    let request = companion.request("POST", &body).line("POST /control/focus");
-    let request = request.bearer(&companion.control_token());
-    let response = request.header("Prefer", "respond-async").send().await;
-    assert_eq!(response.status, 202, "{response:?}");
-    let context = next_context(&mut updates).await;
-    assert_eq!(context.active_file().unwrap().path, path);
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pillion_agent::{Client, Update, Updates};
 use pillion_companion::hub::{Hub, Stopper};
 use pillion_companion::start_own;
-use pillion_discovery::{Environment, hub_socket, state};
+use pillion_discovery::{Environment, socket, state};
 use pillion_protocol::{File, IdeInfo, Outcome};
 use pillion_view::{
     Attached, CloseReason, Decide, EditorEvent, Handle, Options, Proposed, Reply, Ruling,
@@ -40,7 +40,7 @@ struct Front {
 }
 
 fn serve(environment: &Environment) -> (Stopper, JoinHandle<()>) {
-    let hub = Hub::listen(environment.clone()).unwrap().unwrap();
+    let hub = Hub::listen(environment).unwrap().unwrap();
     let stopper = hub.stopper();
     (stopper, thread::spawn(|| hub.serve().unwrap()))
 }
@@ -99,7 +99,7 @@ impl World {
     async fn ends(self) {
         let ended = spawn_blocking(move || self.hub.join().unwrap());
         timeout(STOPS, ended).await.unwrap().unwrap();
-        assert!(hub_socket::connect(&self.environment).is_none());
+        assert!(socket::connect_to_hub(&self.environment).is_none());
         assert!(state::list(&self.environment).is_empty());
     }
 }
@@ -217,7 +217,7 @@ async fn a_front_end_whose_connection_is_cut_has_left() {
         "ide": IdeInfo::new("raw", "Raw"), "shows": "always",
         "roots": [{"Unix": world.path("w").as_bytes()}],
     }});
-    let mut stream = hub_socket::connect(&world.environment).unwrap();
+    let mut stream = socket::connect_to_hub(&world.environment).unwrap();
     writeln!(stream, "{attach}").unwrap();
     let mut attached = String::new();
     while !attached.contains("\"attached\":") {
@@ -246,7 +246,7 @@ async fn who_says_nothing_sensible_is_refused_and_the_others_are_served() {
         "\"leave\"\n",
         "{\"attach\":{}}\n",
     ] {
-        let mut stream = hub_socket::connect(&world.environment).unwrap();
+        let mut stream = socket::connect_to_hub(&world.environment).unwrap();
         stream.write_all(garbage.as_bytes()).unwrap();
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);
@@ -310,7 +310,7 @@ async fn another_hub_goes_on_where_the_first_ended() {
 #[tokio::test]
 async fn without_a_hub_the_companion_is_in_this_process() {
     let world = World::start();
-    let stream: UnixStream = hub_socket::connect(&world.environment).unwrap();
+    let stream: UnixStream = socket::connect_to_hub(&world.environment).unwrap();
     let environment = world.environment.clone().with("PILLION_HUB", Some("off"));
     let world = World {
         environment,

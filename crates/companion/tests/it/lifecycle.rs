@@ -144,11 +144,11 @@ async fn the_next_companion_in_the_same_process_comes_back_where_the_last_one_wa
 #[tokio::test]
 async fn another_process_of_the_editor_is_in_the_files_and_in_the_state() {
     let companion = TestCompanion::start();
-    assert_eq!(companion.state().editors, [std::process::id()]);
+    assert_eq!(companion.state().editors(), [std::process::id()]);
     let parent = pillion_system::process::ancestors(std::process::id())[0];
     companion.handle.change_editor(parent);
     let start = Instant::now();
-    while companion.state().editors != [parent]
+    while companion.state().editors() != [parent]
         || companion.discovery_file(Dialect::ClaudeCode).ppid != Some(parent)
     {
         assert!(start.elapsed() < SOON, "not rewritten");

@@ -11,14 +11,16 @@ use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Outcome, Token};
+use pillion_view::commands::{self, ClientError, DiffRef, DiffSummary, DiffText, Settle, Settled};
 use pillion_view::{
-    CloseReason, Decide, Diff, DiffId, Editor, EditorEvent, Handle, Options, Proposed, Reply,
-    Ruling, Status,
+    CloseReason, Decide, Diff, DiffId, Editor, EditorEvent, Handle, OpenFile, Options, Proposed,
+    Reply, Ruling, Status,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::insisting::insist;
@@ -182,8 +184,8 @@ impl TestCompanion {
         self.discovery_file(agent).auth_token.unwrap()
     }
 
-    pub fn control_token(&self) -> Token {
-        self.state().control_token
+    pub fn commands(&self) -> Commands {
+        Commands(commands::Client::new(&self.state()).unwrap())
     }
 
     pub fn state(&self) -> CompanionState {
@@ -225,6 +227,38 @@ pub fn environment(folder: &Path) -> Environment {
         ("HOME", make("home")),
         ("XDG_RUNTIME_DIR", make("run")),
     ])
+}
+
+/// The commands' client, for tests that must not wait for it on their own thread.
+#[derive(Clone)]
+pub struct Commands(commands::Client);
+
+impl Commands {
+    pub async fn diffs(&self) -> Result<Vec<DiffSummary>, ClientError> {
+        self.ask(|client| client.diffs()).await
+    }
+
+    pub async fn diff(&self, diff: DiffRef) -> Result<DiffText, ClientError> {
+        self.ask(move |client| client.diff(diff)).await
+    }
+
+    pub async fn settle(&self, settle: &Settle) -> Result<Settled, ClientError> {
+        let settle = settle.clone();
+        self.ask(|client| client.settle(settle)).await
+    }
+
+    pub async fn focus(&self, file: &OpenFile) -> Result<(), ClientError> {
+        let file = file.clone();
+        self.ask(|client| client.focus(file)).await
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(commands::Client) -> T + Send + 'static,
+    ) -> T {
+        let client = self.0.clone();
+        spawn_blocking(move || ask(client)).await.unwrap()
+    }
 }
 
 /// An HTTP request as it goes over the wire, so that it can be as wrong as a test wants.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use rustix::fs::{AtFlags, FlockOperation, OFlags, flock, fstat, openat, statat};
+use rustix::fs::{AtFlags, FlockOperation, OFlags, Stat, flock, fstat, openat, statat};
 use rustix::io::Errno;
 
 use super::{Folder, PRIVATE_FILE, check_file};
@@ -11,10 +11,19 @@ use crate::private_file::FileError;
 /// A lock that this process holds, until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Folder {
+    /// Returns true if the file `name` is the one of this lock.
+    pub fn holds(&self, name: &str, lock: &Lock) -> bool {
+        let own = fstat(&lock.file);
+        let there = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        let same =
+            |one: Stat, other: Stat| (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino);
+        own.is_ok_and(|own| there.is_ok_and(|there| same(own, there)))
+    }
+
     /// Takes the lock `name`, a file that is created; none if another process holds it.
     ///
     /// # Errors
@@ -40,7 +49,7 @@ impl Folder {
             // Its former holder may have removed it in between, and then another can have a new one.
             match statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(now) if (now.st_dev, now.st_ino) == (stat.st_dev, stat.st_ino) => {
-                    return Ok(Some(Lock { _file: file }));
+                    return Ok(Some(Lock { file }));
                 }
                 Ok(_) | Err(Errno::NOENT) => {}
                 Err(errno) => return Err(failed(errno)),
@@ -65,7 +74,9 @@ mod tests {
         assert_eq!(mode.mode() & 0o777, 0o600);
         drop(lock);
         let lock = folder.lock("l").unwrap().unwrap();
+        assert!(folder.holds("l", &lock));
         folder.remove("l").unwrap();
+        assert!(!folder.holds("l", &lock));
         let _new = folder.lock("l").unwrap().unwrap();
         drop(lock);
         assert!(folder.lock("l").unwrap().is_none());

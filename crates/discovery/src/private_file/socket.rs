@@ -1,7 +1,8 @@
 //! Sockets in a private folder: only this user can connect to one, and only to one of this user's.
 
+use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
 use rustix::fs::{AtFlags, FileType, chmodat, statat};
@@ -10,16 +11,53 @@ use rustix::io::Errno;
 use super::{Folder, PRIVATE_FILE, file_type, foreign, is_ours};
 use crate::private_file::FileError;
 
+pub use std::os::unix::net::UnixStream as Stream;
+
+/// A socket that is listened on.
+#[derive(Debug)]
+pub struct Listener(UnixListener);
+
+impl Listener {
+    /// Waits for the next connection.
+    ///
+    /// # Errors
+    /// When the system refuses, as when too many files are open.
+    pub fn accept(&self) -> io::Result<Stream> {
+        self.0.accept().map(|(stream, _)| stream)
+    }
+
+    /// Returns true if the other end is this user's. Where the system does not tell, the folder of the socket keeps
+    /// others away.
+    pub fn admits(&self, stream: &Stream) -> bool {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        return rustix::net::sockopt::socket_peercred(stream)
+            .is_ok_and(|peer| peer.uid == rustix::process::geteuid());
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        {
+            let _ = stream;
+            true
+        }
+    }
+
+    /// A second handle for the same socket.
+    ///
+    /// # Errors
+    /// When too many files are open.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
+    }
+}
+
 impl Folder {
     /// Listens on a new socket `name`, 0600, in place of one of ours that nothing listens on any more.
     ///
     /// # Errors
     /// When something else has that name, or when the system refuses.
-    pub fn listen(&self, name: &str) -> Result<UnixListener, FileError> {
+    pub fn listen(&self, name: &str) -> Result<Listener, FileError> {
         let path = self.path.join(name);
         match self.check_socket(name) {
             Ok(()) => self.remove(name)?,
-            Err(FileError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+            Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
         let listener = UnixListener::bind(self.address(name))
@@ -27,17 +65,22 @@ impl Folder {
         // Until then the folder keeps others away.
         chmodat(&self.fd, name, PRIVATE_FILE, AtFlags::empty())
             .map_err(|errno| FileError::io("listen on", &path, errno))?;
-        Ok(listener)
+        Ok(Listener(listener))
     }
 
     /// Connects to the socket `name`. May wait for the listener.
     ///
     /// # Errors
     /// When it is a link, another user's or no socket, or when nothing listens on it.
-    pub fn connect(&self, name: &str) -> Result<UnixStream, FileError> {
+    pub fn connect(&self, name: &str) -> Result<Stream, FileError> {
         self.check_socket(name)?;
-        UnixStream::connect(self.address(name))
+        Stream::connect(self.address(name))
             .map_err(|error| FileError::io("connect to", &self.path.join(name), error))
+    }
+
+    /// Returns true if the socket `name` is there, and ours.
+    pub fn has_socket(&self, name: &str) -> bool {
+        self.check_socket(name).is_ok()
     }
 
     fn check_socket(&self, name: &str) -> Result<(), FileError> {
@@ -84,7 +127,8 @@ mod tests {
         let mode = folder.path().join("s").metadata().unwrap().permissions();
         assert_eq!(mode.mode() & 0o777, 0o600);
         let mut here = folder.connect("s").unwrap();
-        let (mut there, _) = listener.accept().unwrap();
+        let mut there = listener.accept().unwrap();
+        assert!(listener.admits(&there));
         here.write_all(b"a").unwrap();
         let mut byte = [0];
         there.read_exact(&mut byte).unwrap();

@@ -3,7 +3,7 @@
 #[path = "lock.rs"]
 pub mod lock;
 #[path = "socket.rs"]
-mod socket;
+pub mod socket;
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File};

@@ -1,5 +1,8 @@
 //! Private files by path, where the profile's access list keeps other users out.
 
+#[path = "windows_socket.rs"]
+pub mod socket;
+
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};

@@ -13,11 +13,11 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_system::{Signal, memory, signals, spawn};
 
 use self::dial::{Launch, dial};
 use self::view::View;
-use super::lines::{Lines, MAX_LINE};
 use super::link::Link;
 use super::wire::{Attached, FromHub, Refused, RefusedKind};
 use crate::editor::Editor;

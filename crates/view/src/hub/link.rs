@@ -179,8 +179,8 @@ mod tests {
     use std::sync::mpsc::{Sender, channel};
 
     use super::*;
-    use crate::hub::lines::{Lines, MAX_LINE};
     use crate::hub::wire::FromView;
+    use pillion_discovery::lines::{Lines, MAX_LINE};
 
     fn link() -> (Arc<Link<FromView>>, Lines) {
         let (here, there) = UnixStream::pair().unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pillion_discovery::Environment;
 use pillion_discovery::version::VERSION;
-use pillion_protocol::IdeInfo;
+use pillion_protocol::{Dialect, IdeInfo};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -125,6 +125,13 @@ pub struct Attach {
     #[serde(with = "exact::paths")]
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) shows: Shows,
+}
+
+impl Attach {
+    /// The agents whose variables are in the front end's environment.
+    pub fn commanding_agents(&self) -> Vec<Dialect> {
+        self.environment.commanding_agents()
+    }
 }
 
 impl From<Options> for Attach {

@@ -1,40 +1,76 @@
-//! What one front end says to the hub, from its first message on.
+//! What comes in over one connection: the messages of a front end, a command, or the question who is there.
 
-use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use pillion_discovery::lines::{Lines, MAX_LINE};
+use pillion_discovery::private_file::Stream;
+use pillion_discovery::state;
 use pillion_protocol::File;
-use pillion_system::clock;
-use pillion_view::{Handle, Report};
+use pillion_system::{clock, peer};
+use pillion_view::commands::{Answer, Command, Refused as CommandRefused};
+use pillion_view::{Decide, Refusal, Reply, Report, Ruling};
 
-use super::{Shared, Unattached};
+use super::{Attached, Shared, Unattached};
+use crate::commands::{NO_SUCH, write};
 use crate::hub::workspaces::ViewId;
-use pillion_view::hub::lines::{Lines, MAX_LINE};
+use crate::speaker::Speaker;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
 
-/// How long a front end may take to say who it is, and how much.
-const ATTACH_WITHIN: Duration = Duration::from_secs(10);
-const MAX_ATTACH: usize = 4 << 20;
+/// How long a connection may take to say what it is for.
+const SAID_WITHIN: Duration = Duration::from_secs(10);
 
 /// Serves a connection until it ends.
-pub(super) fn serve(shared: &Arc<Shared>, stream: UnixStream) {
+pub(super) fn serve(shared: &Arc<Shared>, stream: Stream) {
     let Ok(own) = stream.try_clone() else {
         return;
     };
-    let mut lines = Lines::new(own, Some(Instant::now() + ATTACH_WITHIN));
-    let first = match lines.next(MAX_ATTACH) {
+    let mut lines = Lines::new(own, Some(Instant::now() + SAID_WITHIN));
+    let first = match lines.next(MAX_LINE) {
         Ok(Some(line)) => line,
         // It only looked whether somebody is there.
         Ok(None) => return,
-        Err(error) => return tracing::warn!(%error, "a connection without a front end"),
+        Err(error) => return tracing::warn!(%error, "a connection that says nothing"),
     };
+    if first == state::QUESTION {
+        return answer(stream, &shared.states());
+    }
+    match Command::read(&first) {
+        Some(command) => serve_command(shared, stream, lines, command),
+        None => serve_view(shared, stream, lines, &first),
+    }
+}
+
+fn answer(mut stream: Stream, answer: &impl serde::Serialize) {
+    write(&mut stream, answer);
+}
+
+fn serve_command(shared: &Shared, stream: Stream, lines: Lines, command: Result<Command, String>) {
+    let found = command.and_then(|command| {
+        let commands = shared.commands(command.companion).ok_or(NO_SUCH)?;
+        Ok((commands, command))
+    });
+    match found {
+        Ok((commands, command)) => commands.serve(&stream, lines, command),
+        Err(reason) => answer(stream, &Answer::Err(CommandRefused::Failed(reason))),
+    }
+}
+
+fn serve_view(shared: &Arc<Shared>, stream: Stream, mut lines: Lines, first: &[u8]) {
+    let peer = peer::process(&stream);
     let link = match Link::start(stream) {
         Ok(link) => link,
         Err(error) => return tracing::warn!(%error, "cannot start a thread"),
     };
-    let attached = match read_attach(&first) {
+    let read = read_attach(first);
+    let speaker = Speaker {
+        pid: peer,
+        commanding: read
+            .as_ref()
+            .map_or_else(|_| Vec::new(), Attach::commanding_agents),
+    };
+    let attached = match read {
         Ok(attach) => shared.attach(attach, &link),
         Err(refused) => Err(Unattached::Refused(refused)),
     };
@@ -55,12 +91,13 @@ pub(super) fn serve(shared: &Arc<Shared>, stream: UnixStream) {
         let held = link;
         Arc::downgrade(&held)
     };
-    let handle = shared.lock().views.get(&view).cloned();
-    let end = match (handle, lines.wait_for_ever()) {
-        (Some(handle), Ok(())) => Inbox {
+    let attached = shared.lock().views.get(&view).cloned();
+    let end = match (attached, lines.wait_for_ever()) {
+        (Some(attached), Ok(())) => Inbox {
             shared,
             view,
-            handle,
+            attached,
+            speaker,
             link: &link,
         }
         .read(&mut lines),
@@ -103,7 +140,8 @@ fn read_attach(line: &[u8]) -> Result<Attach, Refused> {
 struct Inbox<'a> {
     shared: &'a Arc<Shared>,
     view: ViewId,
-    handle: Handle,
+    attached: Attached,
+    speaker: Speaker,
     link: &'a Weak<Link<FromHub>>,
 }
 
@@ -133,30 +171,45 @@ impl Inbox<'_> {
             FromView::Attach(_) => tracing::warn!("a front end came twice"),
             FromView::Context { files, is_trusted } => {
                 let files = files.into_iter().map(File::from).collect();
-                self.handle.report_context(files, is_trusted);
+                self.attached.handle.report_context(files, is_trusted);
             }
-            FromView::Saved(file) => self.handle.saved(file.into()),
+            FromView::Saved(file) => self.attached.handle.saved(file.into()),
             FromView::Mention {
                 request,
                 path,
                 lines,
-            } => self.handle.mention(path, lines, link.reply(request)),
+            } => self
+                .attached
+                .handle
+                .mention(path, lines, link.reply(request)),
             FromView::Decide {
                 request,
                 decide,
                 at,
             } => {
-                let ruling = link.reply(request);
-                self.handle
-                    .report(Report::Decide(decide, clock::own(at), ruling));
+                self.decided(decide, clock::own(at), link.reply(request));
             }
             FromView::Roots(roots) => {
                 self.shared.change_roots(self.view, roots.clone());
-                self.handle.change_roots(roots);
+                self.attached.handle.change_roots(roots);
             }
-            FromView::Editor(pid) => self.handle.change_editor(pid),
+            FromView::Editor(pid) => self.attached.handle.change_editor(pid),
             FromView::Leave => self.shared.left(self.view, Some(link)),
             FromView::Answer(answer) => link.answered(answer),
+        }
+    }
+
+    /// A view that an agent has started does not speak for the person. It is judged anew each time: agents come and go.
+    fn decided(&self, decide: Box<Decide>, at: Instant, ruling: Reply<Ruling>) {
+        match self.attached.commands.agent_behind(&self.speaker) {
+            Some(agent) => {
+                tracing::info!(%agent, "a decision in an agent's view is refused");
+                ruling.done(Ruling::Refused(Refusal::by_agent(agent)));
+            }
+            None => self
+                .attached
+                .handle
+                .report(Report::Decide(decide, at, ruling)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_discovery::{Environment, hub_socket};
+use pillion_discovery::{Environment, socket};
 
 use crate::hub::launch::{Launched, launch};
 
@@ -32,7 +32,7 @@ pub(crate) fn dial(
     let deadline = Instant::now() + WITHIN;
     let mut pause = FIRST_PAUSE;
     loop {
-        if let Some(stream) = hub_socket::connect(environment) {
+        if let Some(stream) = socket::connect_to_hub(environment) {
             return Some(stream);
         }
         if is_over() || Instant::now() >= deadline {

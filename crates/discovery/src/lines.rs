@@ -2,8 +2,9 @@
 
 use std::io::{self, Read};
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
+
+use crate::private_file::Stream;
 
 /// The most that a message may have, in bytes: an original and a proposal, each of half a gigabyte, are more than anybody
 /// reviews.
@@ -14,7 +15,7 @@ const PIECE: usize = 64 << 10;
 /// The lines that come in.
 #[derive(Debug)]
 pub struct Lines {
-    stream: UnixStream,
+    stream: Stream,
     /// What has come and is not read, from `start` on.
     buffer: Vec<u8>,
     start: usize,
@@ -23,7 +24,7 @@ pub struct Lines {
 
 impl Lines {
     /// Those of a connection. Each comes by this deadline, if there is one.
-    pub fn new(stream: UnixStream, deadline: Option<Instant>) -> Self {
+    pub fn new(stream: Stream, deadline: Option<Instant>) -> Self {
         Self {
             stream,
             buffer: Vec::new(),
@@ -117,9 +118,10 @@ impl Lines {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::io::Write;
+    use std::os::unix::net::UnixStream;
 
     use proptest::prelude::*;
 

@@ -1,29 +1,94 @@
-//! What commands ask of a running companion, over an endpoint with a token of its own: the wire
-//! types of both sides. The server's side is `endpoint::control`, the other is [`Client`].
+//! What commands ask of a running companion, over the same [socket](pillion_discovery::socket) as front ends: the
+//! messages of both sides, and the commands' [`Client`].
 
 mod client;
 mod diff_ref;
-pub(crate) mod on_disk;
 
 use std::path::PathBuf;
 
 use pillion_protocol::Verdict;
 use serde::{Deserialize, Serialize};
 
-pub use client::{Client, ClientError};
-pub use diff_ref::DiffRef;
-use pillion_view::Told;
+pub use self::client::{Client, ClientError};
+pub use self::diff_ref::DiffRef;
+use crate::decision::Told;
+use crate::exact;
+use crate::open_file::OpenFile;
 
-/// The header with the id of the process that a command runs in.
-pub(crate) const PROCESS_HEADER: &str = "pillion-process";
+/// A request of a command to one companion: one line, which is answered with an [`Answer`] in one line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Command {
+    /// The port of the companion: a hub has several.
+    pub companion: u16,
+    /// The process that asks, as it says.
+    pub pid: u32,
+    /// The short names of the agents whose variables are in its environment.
+    #[serde(default)]
+    pub commanded_by: Vec<String>,
+    /// What it asks for.
+    pub request: Request,
+}
 
-/// The header with the names of the agents whose variables are in a command's environment.
-pub(crate) const COMMANDING_HEADER: &str = "pillion-commanded-by";
+/// How the line of a command begins.
+const BEGINNING: &[u8] = b"{\"command\":";
+
+/// The line of a command.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    command: Command,
+}
+
+impl Command {
+    /// The command in the first line of a connection; none if it is a front end's.
+    ///
+    /// # Errors
+    /// One sentence, if it is a command and cannot be understood.
+    pub fn read(line: &[u8]) -> Option<Result<Self, String>> {
+        line.starts_with(BEGINNING).then(|| {
+            let line: Line = serde_json::from_slice(line)
+                .map_err(|error| format!("the command is not understood: {error}"))?;
+            Ok(line.command)
+        })
+    }
+}
+
+/// What a command asks for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Request {
+    /// The diffs that wait for the reviewer, oldest first: an array of [`DiffSummary`].
+    Diffs,
+    /// One of them, with its text: a [`DiffText`].
+    Diff(DiffRef),
+    /// Accept or reject one: [`Settled`].
+    Settle(Settle),
+    /// A file has the focus. Answered when that was sent to agents, or would have been.
+    Focus(OpenFile),
+    /// Mention a file to an agent: [`Mentioned`].
+    Mention(MentionedFile),
+}
+
+/// What a command is answered: the value that its [`Request`] names, or why there is none.
+pub type Answer = Result<serde_json::Value, Refused>;
+
+/// Why a command is not carried out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
+pub enum Refused {
+    /// A diff is not given out, or what a command says in the person's name does not stand.
+    #[error(transparent)]
+    Diff(DiffError),
+    /// It is not understood, or the companion is not there any more: one sentence.
+    #[error("{0}")]
+    Failed(String),
+}
 
 /// A file that agents are pointed to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MentionedFile {
     /// Its absolute path.
+    #[serde(with = "exact::path")]
     pub path: PathBuf,
     /// Its first and its last line that are meant, from 0; the whole file if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,33 +101,6 @@ pub struct Mentioned {
     /// The short name of the agent whose prompt names it now; none if no agent that is connected
     /// knows mentions.
     pub agent: Option<String>,
-}
-
-/// One of the editors and reviews that a companion serves.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ViewStatus {
-    /// Its short name.
-    pub name: String,
-    /// Its name for people.
-    pub display_name: String,
-    /// Its process.
-    pub pid: u32,
-}
-
-/// What a companion is about.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CompanionStatus {
-    /// The short names of the agents that are connected, oldest first.
-    pub agents: Vec<String>,
-    /// The editors and reviews that are attached, oldest first.
-    #[serde(default)]
-    pub views: Vec<ViewStatus>,
-    /// How many diffs wait for the reviewer.
-    pub pending_diffs: usize,
-    /// When a file was last focused here, in Unix milliseconds; none if no file is open.
-    pub last_focused_ms: Option<u64>,
 }
 
 /// A diff that waits for the reviewer.

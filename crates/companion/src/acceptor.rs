@@ -1,0 +1,118 @@
+//! Connections at a socket of ours: each is served on a thread of its own, and the socket is kept where it is.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use pillion_discovery::Socket;
+use pillion_discovery::private_file::{Listener, Stream};
+use pillion_system::spawn;
+
+/// How long nothing is accepted when the system cannot: too many files are open, perhaps.
+const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
+
+/// Who serves the connections.
+pub(crate) trait Serve: Send + Sync + 'static {
+    /// One more has come. False if there are too many.
+    fn opens(&self) -> bool;
+
+    /// One that has come is over.
+    fn closed(&self);
+
+    /// Serves one of this user's, until it is over.
+    fn serve(&self, stream: Stream);
+
+    /// Tells one that there are too many. Must not wait.
+    fn refuse(&self, stream: Stream);
+}
+
+/// Accepts connections. Dropping it ends that and removes the socket; those that are served go on.
+pub(crate) struct Acceptor {
+    socket: Socket,
+    server: Arc<dyn Serve>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Acceptor {
+    /// Begins.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub(crate) fn start(socket: Socket, server: Arc<dyn Serve>) -> io::Result<Self> {
+        let acceptor = Self {
+            socket,
+            server,
+            is_over: Arc::default(),
+        };
+        acceptor.accept()?;
+        Ok(acceptor)
+    }
+
+    fn accept(&self) -> io::Result<()> {
+        let listener = Arc::new(self.socket.listener().try_clone()?);
+        let (server, is_over) = (Arc::clone(&self.server), Arc::clone(&self.is_over));
+        spawn("acceptor", move || accept(&listener, &server, &is_over))
+    }
+
+    /// Puts the socket back if it was deleted. Waits for the disk.
+    pub(crate) fn restore(&mut self) {
+        match self.socket.restore() {
+            Ok(false) => {}
+            Ok(true) => {
+                tracing::info!("the socket is put back");
+                if let Err(error) = self.accept() {
+                    tracing::warn!(%error, "cannot start a thread");
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the socket cannot be put back"),
+        }
+    }
+}
+
+impl Drop for Acceptor {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        // Wakes the thread. One whose socket was deleted stays until this process ends.
+        drop(self.socket.address().connect());
+    }
+}
+
+fn accept(listener: &Arc<Listener>, server: &Arc<dyn Serve>, is_over: &AtomicBool) {
+    loop {
+        let accepted = listener.accept();
+        if is_over.load(Ordering::SeqCst) {
+            return;
+        }
+        let Ok(stream) = accepted else {
+            thread::sleep(EXHAUSTED_PAUSE);
+            continue;
+        };
+        if !server.opens() {
+            server.refuse(stream);
+            continue;
+        }
+        let (open, listener) = (Open(Arc::clone(server)), Arc::clone(listener));
+        let serve = move || {
+            let is_admitted = listener.admits(&stream);
+            // Whoever waits to be accepted learns of the end once nobody holds it any more.
+            drop(listener);
+            if is_admitted {
+                open.0.serve(stream);
+            }
+        };
+        if let Err(error) = spawn("connection", serve) {
+            tracing::warn!(%error, "cannot serve a connection");
+        }
+    }
+}
+
+/// A connection, as long as it is there.
+struct Open(Arc<dyn Serve>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.closed();
+    }
+}

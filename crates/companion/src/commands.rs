@@ -1,0 +1,274 @@
+//! What a companion does for commands, and says of itself to whoever asks at a socket. A command that a process of an
+//! agent's has started decides nothing.
+
+mod own;
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use pillion_discovery::CompanionState;
+use pillion_discovery::lines::{Lines, MAX_LINE};
+use pillion_discovery::private_file::Stream;
+use pillion_protocol::{Dialect, File};
+use pillion_system::{peer, spawn};
+use pillion_view::commands::{
+    Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Mentioned, MentionedFile, Refused,
+    Request, Settle, Settled,
+};
+use pillion_view::{DiffId, ProposalKey, Refusal, Reply};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+pub(crate) use self::own::OwnSocket;
+use crate::diffs::{PendingDiff, SettleRequest, Settlement};
+use crate::disk::Lane;
+use crate::event::{self, Event, Events};
+use crate::on_disk::{self, Looked, OnDisk};
+use crate::sessions::Sessions;
+use crate::speaker::{self, Origin, Speaker};
+
+/// How long the editor may take to tell what stands in a view.
+const TEXT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Why a command for a companion that is not here is refused.
+pub(crate) const NO_SUCH: &str = "there is no such companion any more";
+
+/// One companion, for whoever has a command for it. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Commands {
+    runtime: tokio::runtime::Handle,
+    events: Events,
+    sessions: Sessions,
+    origin: Arc<Origin>,
+    /// For commands that check files.
+    checks: Lane,
+}
+
+impl Commands {
+    /// Those of the companion whose loop gets these events. From within its runtime.
+    pub(crate) fn new(events: Events, sessions: Sessions, origin: Origin) -> Self {
+        Self {
+            runtime: tokio::runtime::Handle::current(),
+            events,
+            sessions,
+            origin: Arc::new(origin),
+            checks: Lane::new(on_disk::MAX_CHECKS),
+        }
+    }
+
+    /// Asks the companion for what it says of itself.
+    pub(crate) fn ask_state(&self) -> Receiver<CompanionState> {
+        let (told, state) = channel();
+        let reply = Reply::new(move |state: Result<_, String>| {
+            if let Ok(state) = state {
+                let _ = told.send(state);
+            }
+        });
+        let _ = self.tell(event::Command::State(reply));
+        state
+    }
+
+    /// The agent that whoever speaks here was started by, if there is one. Waits for the system.
+    pub(crate) fn agent_behind(&self, speaker: &Speaker) -> Option<Dialect> {
+        speaker::agent_behind(speaker, &self.sessions.processes(), &self.origin)
+    }
+
+    /// Answers a command that came over this connection, unless its process goes away before.
+    pub(crate) fn serve(&self, stream: &Stream, mut lines: Lines, command: Command) {
+        let Ok(mut output) = stream.try_clone() else {
+            return;
+        };
+        let speaker = Speaker::of_command(&command, peer::process(stream));
+        let (answered, answer) = channel();
+        let own = self.clone();
+        let running = self.runtime.spawn(async move {
+            let _ = answered.send(own.answer(command.request, speaker).await);
+        });
+        let write = move || {
+            let stopped = || Err(Refused::Failed("the companion is stopping".to_owned()));
+            write(&mut output, &answer.recv().unwrap_or_else(|_| stopped()));
+        };
+        if spawn("answer", write).is_err() {
+            running.abort();
+        }
+        // Nothing more comes: this waits for the end.
+        let _ = lines.wait_for_ever();
+        while let Ok(Some(_)) = lines.next(MAX_LINE) {}
+        running.abort();
+    }
+
+    async fn answer(&self, request: Request, speaker: Speaker) -> Answer {
+        match request {
+            Request::Diffs => value(self.diffs().await?),
+            Request::Diff(diff) => self.diff(diff).await,
+            Request::Settle(settle) => {
+                self.admit(speaker).await?;
+                value(self.settle(settle).await?)
+            }
+            Request::Focus(file) => {
+                self.admit(speaker).await?;
+                let file = File::from(file);
+                let (sent, answered) = oneshot::channel();
+                self.tell(event::Command::Focus { file, sent })?;
+                answered.await.map_err(|_| stopping())?;
+                Ok(Value::Null)
+            }
+            Request::Mention(MentionedFile { path, lines }) => {
+                self.admit(speaker).await?;
+                let ask = |reply| event::Command::Mention { path, lines, reply };
+                let agent = self.ask(ask).await?;
+                let agent = agent.map(|agent| agent.name().to_owned());
+                value(Mentioned { agent })
+            }
+        }
+    }
+
+    /// Lets in what speaks for the person: from no agent it is heard.
+    async fn admit(&self, speaker: Speaker) -> Result<(), Refused> {
+        let own = self.clone();
+        // It reads what processes have open.
+        let judging = tokio::task::spawn_blocking(move || own.agent_behind(&speaker));
+        match judging.await.map_err(|_| stopping())? {
+            Some(agent) => {
+                tracing::info!(%agent, "a command of an agent's process is refused");
+                let agent = agent.display_name().to_owned();
+                Err(Refused::Diff(DiffError::ByAgent { agent }))
+            }
+            None => Ok(()),
+        }
+    }
+
+    async fn diffs(&self) -> Result<Vec<DiffSummary>, Refused> {
+        let pending = self.ask(event::Command::Diffs).await?;
+        let on_disk = self.check(&pending).await;
+        let summaries = pending.iter().zip(&on_disk);
+        Ok(summaries
+            .map(|(diff, on_disk)| summary(diff, on_disk.as_ref()))
+            .collect())
+    }
+
+    async fn diff(&self, diff: DiffRef) -> Answer {
+        let found = self.ask(|answer| event::Command::Diff { diff, answer });
+        let found = [found.await?.map_err(Refused::Diff)?];
+        let on_disk = self.check(&found).await.into_iter().next().flatten();
+        let [found] = found;
+        let (id, revision) = (found.id, found.revision);
+        let proposal = ProposalKey { id, revision };
+        let (answer, told) = oneshot::channel();
+        self.tell(event::Command::Text { proposal, answer })?;
+        let told = tokio::time::timeout(TEXT_TIMEOUT, told).await;
+        let told = told.ok().and_then(Result::ok).flatten();
+        value(DiffText {
+            summary: summary(&found, on_disk.as_ref()),
+            is_text_known: told.is_some(),
+            edited: told.filter(|text| **text != *found.proposed),
+            proposed: found.proposed.to_string(),
+        })
+    }
+
+    async fn settle(&self, settle: Settle) -> Result<Settled, Refused> {
+        let Settle {
+            id,
+            revision,
+            mut verdict,
+            despite_change,
+        } = settle;
+        if let Err(bytes) = verdict.tidy_notes() {
+            let reason = Refusal::too_long(bytes).message;
+            return Err(Refused::Diff(DiffError::Failed { reason }));
+        }
+        let diff = DiffRef::exactly(id, revision);
+        let found = self.ask(|answer| event::Command::Diff { diff, answer });
+        let looked = self.look(found.await?.map_err(Refused::Diff)?).await;
+        let id = DiffId(id);
+        let request = SettleRequest {
+            key: ProposalKey { id, revision },
+            verdict,
+            despite_change,
+            looked,
+        };
+        let (admitted, judged) = oneshot::channel();
+        let (caller, answer) = oneshot::channel();
+        self.tell(event::Command::Settle {
+            request,
+            admitted,
+            caller,
+        })?;
+        judged
+            .await
+            .map_err(|_| stopping())?
+            .map_err(Refused::Diff)?;
+        let answer = answer.await.map_err(|_| stopping())?;
+        let settlement = match answer {
+            Ok(crate::diffs::Answer::Settled(settlement)) => settlement,
+            Ok(_) => Settlement::default(),
+            Err(reason) => return Err(Refused::Diff(DiffError::Failed { reason })),
+        };
+        Ok(Settled {
+            edited: settlement.is_edited,
+            told: settlement.told,
+        })
+    }
+
+    /// What the paths of these diffs lead to, one by one.
+    async fn check(&self, diffs: &[PendingDiff]) -> Vec<Option<OnDisk>> {
+        let paths = diffs.iter().map(|diff| diff.file_path.clone());
+        match on_disk::check(&self.checks, paths.collect()).await {
+            Some(checked) => checked.into_iter().map(Some).collect(),
+            None => vec![None; diffs.len()],
+        }
+    }
+
+    /// What the file of a diff is now.
+    async fn look(&self, diff: PendingDiff) -> Option<Looked> {
+        on_disk::look(&self.checks, diff.opened?, diff.file_path).await
+    }
+
+    /// Asks the loop for something.
+    async fn ask<T>(
+        &self,
+        question: impl FnOnce(oneshot::Sender<T>) -> event::Command,
+    ) -> Result<T, Refused> {
+        let (answer, answered) = oneshot::channel();
+        self.tell(question(answer))?;
+        answered.await.map_err(|_| stopping())
+    }
+
+    fn tell(&self, command: event::Command) -> Result<(), Refused> {
+        let sent = self.events.send(Event::Command(command));
+        sent.map_err(|_| stopping())
+    }
+}
+
+/// Writes one line, and ends the connection. Waits for the other end.
+pub(crate) fn write(output: &mut Stream, line: &impl Serialize) {
+    let written = serde_json::to_vec(line).map(|mut line| {
+        line.push(b'\n');
+        output.write_all(&line)
+    });
+    if !matches!(written, Ok(Ok(()))) {
+        tracing::info!("an answer was not taken");
+    }
+    let _ = output.shutdown(std::net::Shutdown::Both);
+}
+
+fn value(answer: impl Serialize) -> Answer {
+    serde_json::to_value(answer).map_err(|error| Refused::Failed(error.to_string()))
+}
+
+fn stopping() -> Refused {
+    Refused::Failed("the companion is stopping".to_owned())
+}
+
+fn summary(diff: &PendingDiff, on_disk: Option<&OnDisk>) -> DiffSummary {
+    DiffSummary {
+        id: diff.id.0,
+        revision: diff.revision,
+        agent: diff.agent.name().to_owned(),
+        path: diff.file_path.clone(),
+        leads_to: on_disk.and_then(|on_disk| on_disk.elsewhere(&diff.file_path)),
+    }
+}

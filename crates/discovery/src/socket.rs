@@ -1,0 +1,297 @@
+//! Where front ends and commands reach this user's companions: a socket in a state directory for the hub, the process
+//! that hosts them, and one for each companion that runs in its front end's own process.
+//!
+//! A container that shares the directory has sockets of its own: its processes, or its ports, are not seen from here.
+
+use std::path::PathBuf;
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::environment::Environment;
+use crate::namespaces;
+#[cfg(unix)]
+use crate::private_file::Lock;
+use crate::private_file::{FileError, Folder, Listener, Stream};
+use crate::state_dir;
+
+const SUFFIX: &str = ".sock";
+
+/// A socket that this process listens on. Dropping it removes it.
+#[derive(Debug)]
+pub struct Socket {
+    folder: Folder,
+    address: Address,
+    listener: Listener,
+    /// Of the hub: the right to be it.
+    #[cfg(unix)]
+    lock: Option<(Lock, String)>,
+}
+
+/// Where a socket is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    directory: PathBuf,
+    name: String,
+}
+
+impl Socket {
+    /// Listens as the hub; none if another process does.
+    ///
+    /// # Errors
+    /// When no state directory can be used: what was wrong with the last.
+    #[cfg(unix)]
+    pub fn of_hub(environment: &Environment) -> Result<Option<Self>, FileError> {
+        state_dir::first_usable(environment, |directory| {
+            let folder = state_dir::create(directory)?;
+            let lock_name = format!("{}.lock", hub());
+            let Some(lock) = folder.lock(&lock_name)? else {
+                return Ok(None);
+            };
+            let address = Address {
+                directory: directory.to_owned(),
+                name: format!("{}{SUFFIX}", hub()),
+            };
+            let mut socket = Self::listen(folder, address)?;
+            socket.lock = Some((lock, lock_name));
+            Ok(Some(socket))
+        })
+    }
+
+    /// Listens for one companion, in whose process there is no hub.
+    ///
+    /// # Errors
+    /// As [`of_hub`](Self::of_hub).
+    pub fn of_companion(environment: &Environment) -> Result<Self, FileError> {
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        let number = LAST.fetch_add(1, Ordering::Relaxed);
+        let name = format!("own-{}-{number}{}{SUFFIX}", process::id(), part());
+        state_dir::first_usable(environment, |directory| {
+            let address = Address {
+                directory: directory.to_owned(),
+                name: name.clone(),
+            };
+            Self::listen(state_dir::create(directory)?, address)
+        })
+    }
+
+    fn listen(folder: Folder, address: Address) -> Result<Self, FileError> {
+        Ok(Self {
+            listener: folder.listen(&address.name)?,
+            folder,
+            address,
+            #[cfg(unix)]
+            lock: None,
+        })
+    }
+
+    /// Where connections come in.
+    pub fn listener(&self) -> &Listener {
+        &self.listener
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The file that leads there.
+    pub fn path(&self) -> PathBuf {
+        self.address.directory.join(&self.address.name)
+    }
+
+    /// Puts it back if a cleaner has deleted it, perhaps with its folder. Returns true if it had to: then connections
+    /// come in at another [`listener`](Self::listener).
+    ///
+    /// # Errors
+    /// When the folder cannot be used, or, for the hub, if another process has become it meanwhile.
+    pub fn restore(&mut self) -> Result<bool, FileError> {
+        if state_dir::open(&self.address.directory)
+            .is_some_and(|it| it.has_socket(&self.address.name))
+        {
+            return Ok(false);
+        }
+        let folder = state_dir::create(&self.address.directory)?;
+        #[cfg(unix)]
+        if let Some((lock, name)) = &mut self.lock
+            && !folder.holds(name, lock)
+        {
+            let anothers = || FileError::Taken(folder.path().join(&*name));
+            *lock = folder.lock(name)?.ok_or_else(anothers)?;
+        }
+        self.listener = folder.listen(&self.address.name)?;
+        self.folder = folder;
+        Ok(true)
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let _ = self.folder.remove(&self.address.name);
+        // While the lock is held nobody else has put another there.
+        #[cfg(unix)]
+        if let Some((_, name)) = &self.lock {
+            let _ = self.folder.remove(name);
+        }
+    }
+}
+
+impl Address {
+    /// Connects to who listens there. May wait for them.
+    ///
+    /// # Errors
+    /// When nobody does, or when it is not a socket of this user's.
+    pub fn connect(&self) -> Result<Stream, FileError> {
+        match state_dir::open(&self.directory) {
+            Some(folder) => folder.connect(&self.name),
+            None => Err(FileError::NotAFolder(self.directory.clone())),
+        }
+    }
+}
+
+/// Connects to the hub; none if there is none.
+#[cfg(unix)]
+pub fn connect_to_hub(environment: &Environment) -> Option<Stream> {
+    let directories = environment.state_dirs().into_iter();
+    let mut addresses = directories.map(|directory| Address {
+        directory,
+        name: format!("{}{SUFFIX}", hub()),
+    });
+    addresses.find_map(|address| address.connect().ok())
+}
+
+/// The sockets of this user's companions in this part of the machine. Nobody may listen there any more.
+pub(crate) fn addresses(environment: &Environment) -> Vec<Address> {
+    let ends_here = format!("{}{SUFFIX}", part());
+    let mut addresses = Vec::new();
+    for directory in environment.state_dirs() {
+        let Some(folder) = state_dir::open(&directory) else {
+            continue;
+        };
+        let names = folder.names().unwrap_or_default().into_iter();
+        let names = names.filter(|name| {
+            let is_own = process_of(name).is_some() && name.ends_with(&ends_here);
+            is_own || *name == format!("{}{SUFFIX}", hub())
+        });
+        addresses.extend(names.map(|name| Address {
+            directory: directory.clone(),
+            name,
+        }));
+    }
+    addresses
+}
+
+/// The process that listened at the socket `name` for its own companion, if it is one of this part of the machine.
+pub(crate) fn owner_here(name: &str) -> Option<u32> {
+    let ends_here = format!("{}{SUFFIX}", part());
+    process_of(name).filter(|_| name.ends_with(&ends_here))
+}
+
+fn process_of(name: &str) -> Option<u32> {
+    let (pid, _) = name.strip_prefix("own-")?.split_once('-')?;
+    pid.parse().ok()
+}
+
+fn hub() -> String {
+    format!("hub{}", part())
+}
+
+/// What names of sockets end with in this part of the machine.
+fn part() -> String {
+    namespaces::here().map_or_else(String::new, |here| format!("-{}-{}", here.pid, here.net))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn world() -> (tempfile::TempDir, Environment) {
+        let base = tempfile::tempdir().unwrap();
+        let environment = Environment::from_pairs([("TMPDIR", base.path())]);
+        (base, environment)
+    }
+
+    #[test]
+    fn one_process_is_the_hub_and_leaves_nothing_behind() {
+        let (_base, environment) = world();
+        assert!(connect_to_hub(&environment).is_none());
+        let socket = Socket::of_hub(&environment).unwrap().unwrap();
+        assert!(Socket::of_hub(&environment).unwrap().is_none());
+        connect_to_hub(&environment).unwrap();
+        drop(socket);
+        assert!(connect_to_hub(&environment).is_none());
+        let mut left = std::fs::read_dir(&environment.state_dirs()[0]).unwrap();
+        assert!(left.next().is_none());
+        let _next = Socket::of_hub(&environment).unwrap().unwrap();
+    }
+
+    #[test]
+    fn the_next_directory_is_used_where_the_first_cannot_be() {
+        let base = tempfile::tempdir().unwrap();
+        let run = base.path().join("run");
+        std::fs::create_dir(&run).unwrap();
+        std::fs::write(run.join("pillion"), "in the way").unwrap();
+        let pairs = [("TMPDIR", base.path()), ("XDG_RUNTIME_DIR", &run)];
+        let environment = Environment::from_pairs(pairs);
+        let _socket = Socket::of_hub(&environment).unwrap().unwrap();
+        connect_to_hub(&environment).unwrap();
+    }
+
+    #[test]
+    fn every_socket_of_this_part_of_the_machine_is_found() {
+        let (_base, environment) = world();
+        let hub = Socket::of_hub(&environment).unwrap().unwrap();
+        let own = [(); 2].map(|()| Socket::of_companion(&environment).unwrap());
+        let folder = state_dir::open(&environment.state_dirs()[0]).unwrap();
+        for other in [
+            "own-7-0-1-1.sock",
+            "own-x-0.sock",
+            "hub-1-1.sock",
+            "hub.lock",
+            "a.json",
+        ] {
+            folder.write(other, b"").unwrap();
+        }
+        let mut found = addresses(&environment);
+        found.sort_by(|one, other| one.name.cmp(&other.name));
+        let expected = [&hub, &own[0], &own[1]].map(|socket| socket.address().clone());
+        assert_eq!(found, expected);
+        assert!(found.iter().all(|address| address.connect().is_ok()));
+        let [first, second] = own;
+        drop((first, hub));
+        assert_eq!(addresses(&environment), [second.address().clone()]);
+        assert_eq!(owner_here(&second.address().name), Some(process::id()));
+        assert_eq!(owner_here("hub.sock"), None);
+    }
+
+    #[test]
+    fn what_a_cleaner_deleted_comes_back() {
+        let (_base, environment) = world();
+        let mut hub = Socket::of_hub(&environment).unwrap().unwrap();
+        let mut own = Socket::of_companion(&environment).unwrap();
+        let directory = environment.state_dirs().remove(0);
+        let is_reached = |socket: &Socket| socket.address().connect().is_ok();
+        assert!(
+            !hub.restore().unwrap() && !own.restore().unwrap(),
+            "they are there"
+        );
+        for socket in [&mut hub, &mut own] {
+            std::fs::remove_file(directory.join(&socket.address.name)).unwrap();
+            assert!(
+                socket.restore().unwrap() && is_reached(socket),
+                "the socket alone"
+            );
+        }
+        std::fs::remove_dir_all(&directory).unwrap();
+        for socket in [&mut hub, &mut own] {
+            assert!(
+                socket.restore().unwrap() && is_reached(socket),
+                "the whole folder"
+            );
+        }
+        assert!(Socket::of_hub(&environment).unwrap().is_none());
+        std::fs::remove_dir_all(&directory).unwrap();
+        let _other = Socket::of_hub(&environment).unwrap().unwrap();
+        std::fs::remove_file(directory.join(&hub.address.name)).unwrap();
+        assert!(hub.restore().is_err(), "another process is the hub now");
+    }
+}

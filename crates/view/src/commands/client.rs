@@ -1,0 +1,166 @@
+//! The commands' client. Blocking: each request is a connection of its own.
+
+use std::io::{self, Write};
+use std::process;
+use std::time::{Duration, Instant};
+
+use pillion_discovery::lines::{Lines, MAX_LINE};
+use pillion_discovery::private_file::Stream;
+use pillion_discovery::socket::Address;
+use pillion_discovery::{CompanionState, FileError};
+use pillion_protocol::Dialect;
+use serde::de::DeserializeOwned;
+
+use super::{
+    Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Line, Mentioned, MentionedFile,
+    Refused, Request, Settle, Settled,
+};
+use crate::open_file::OpenFile;
+
+/// How long a companion may take to answer; the editor alone may take 10 s.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(15);
+
+/// Asks one companion.
+#[derive(Debug, Clone)]
+pub struct Client {
+    address: Address,
+    port: u16,
+    commanded_by: Vec<Dialect>,
+}
+
+/// Why a command did not get through.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// Nobody listens.
+    #[error("the companion on port {port} cannot be reached")]
+    Unreachable {
+        /// Its port.
+        port: u16,
+        /// What went wrong.
+        #[source]
+        source: FileError,
+    },
+    /// It does not answer.
+    #[error("the companion on port {port} did not answer within {ANSWERED_WITHIN:?}")]
+    Silent {
+        /// Its port.
+        port: u16,
+    },
+    /// The connection broke, or something else answers, such as another version of Pillion.
+    #[error("the companion on port {port} gave no answer that is understood")]
+    Broken {
+        /// Its port.
+        port: u16,
+        /// What went wrong.
+        #[source]
+        source: io::Error,
+    },
+    /// The companion refused, and why.
+    #[error("{0}")]
+    Refused(String),
+    /// A diff is not given out, or a decision about it does not stand.
+    #[error(transparent)]
+    Diff(DiffError),
+}
+
+impl Client {
+    /// A client for a companion that was found.
+    pub fn new(companion: &CompanionState) -> Option<Self> {
+        Some(Self {
+            address: companion.address.clone()?,
+            port: companion.port,
+            commanded_by: Vec::new(),
+        })
+    }
+
+    /// The same with these agents' variables in its environment.
+    #[must_use]
+    pub fn commanded_by(self, commanded_by: Vec<Dialect>) -> Self {
+        Self {
+            commanded_by,
+            ..self
+        }
+    }
+
+    /// The diffs that wait for the reviewer, oldest first.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub fn diffs(&self) -> Result<Vec<DiffSummary>, ClientError> {
+        self.ask(Request::Diffs)
+    }
+
+    /// A diff that waits for the reviewer, with its text.
+    ///
+    /// # Errors
+    /// When there is no such diff any more, another revision of it is shown, or the companion cannot
+    /// be reached.
+    pub fn diff(&self, diff: DiffRef) -> Result<DiffText, ClientError> {
+        self.ask(Request::Diff(diff))
+    }
+
+    /// Accepts or rejects a pending diff.
+    ///
+    /// # Errors
+    /// When there is no such diff any more, another revision of it is shown, its file has changed, or the companion
+    /// cannot be reached.
+    pub fn settle(&self, settle: Settle) -> Result<Settled, ClientError> {
+        self.ask(Request::Settle(settle))
+    }
+
+    /// Reports which file is in focus; returns when that was sent to agents, or would have been.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub fn focus(&self, file: OpenFile) -> Result<(), ClientError> {
+        self.ask(Request::Focus(file))
+    }
+
+    /// Mentions a file to an agent: the one that was last active, of those that know mentions.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub fn mention(&self, file: MentionedFile) -> Result<Mentioned, ClientError> {
+        self.ask(Request::Mention(file))
+    }
+
+    fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, ClientError> {
+        let port = self.port;
+        let stream = self.address.connect();
+        let stream = stream.map_err(|source| ClientError::Unreachable { port, source })?;
+        let names = self
+            .commanded_by
+            .iter()
+            .map(|agent| agent.name().to_owned());
+        let command = Command {
+            companion: port,
+            pid: process::id(),
+            commanded_by: names.collect(),
+            request,
+        };
+        let answer = answer(stream, command).map_err(|source| match source.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ClientError::Silent { port },
+            _ => ClientError::Broken { port, source },
+        })?;
+        match answer {
+            Ok(value) => serde_json::from_value(value).map_err(|error| ClientError::Broken {
+                port,
+                source: error.into(),
+            }),
+            Err(Refused::Diff(error)) => Err(ClientError::Diff(error)),
+            Err(Refused::Failed(reason)) => Err(ClientError::Refused(reason)),
+        }
+    }
+}
+
+fn answer(mut stream: Stream, command: Command) -> io::Result<Answer> {
+    let mut line = serde_json::to_vec(&Line { command })?;
+    line.push(b'\n');
+    stream.set_write_timeout(Some(ANSWERED_WITHIN))?;
+    stream.write_all(&line)?;
+    let mut lines = Lines::new(stream, Some(Instant::now() + ANSWERED_WITHIN));
+    match lines.next(MAX_LINE)? {
+        Some(line) => Ok(serde_json::from_slice(&line)?),
+        None => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
