@@ -323,8 +323,15 @@ fn elsewhere(environment: &Environment, states: &[CompanionState]) -> Files {
                 files
             });
             let key = (state.port, Owner::Pillion(state.pid));
-            if let Some(files) = files.remove(&key) {
-                found.entry(key).or_default().extend(files);
+            let Some(files) = files.remove(&key) else {
+                continue;
+            };
+            // Some lie in the home directory.
+            let known = found.entry(key).or_default();
+            for file in files {
+                if !known.iter().any(|other| other.path == file.path) {
+                    known.push(file);
+                }
             }
         }
     }

@@ -458,7 +458,7 @@ fn has_plugin(environment: &Environment, editor_pid: u32) -> bool {
 fn is_served(paths: &[PathBuf], companions: &[CompanionState], editor_pid: u32) -> bool {
     let mut others = companions
         .iter()
-        .filter(|it| it.editors.contains(&editor_pid));
+        .filter(|it| it.editors().contains(&editor_pid));
     !paths.is_empty() && others.any(|it| paths.iter().all(|path| it.roots.contains(path)))
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use pillion_companion::control::DiffRef;
 use pillion_protocol::Dialect;
+use pillion_view::commands::DiffRef;
 
 use crate::failure::{Failure, Kind};
 

@@ -4,13 +4,11 @@
 //! Among equals, one that responds is taken. Every command chooses through this, from what `pillion_discovery`
 //! lists; which one an agent picks by itself is `pillion_agent::find`'s to say.
 
-mod focus;
 mod rules;
 mod selector;
 
 use std::cmp::Reverse;
 
-use anyhow::Context;
 use pillion_discovery::survey::Companion;
 use pillion_discovery::{Environment, survey};
 use pillion_protocol::Dialect;
@@ -21,10 +19,12 @@ use self::selector::Selector;
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
 use crate::silent_disk;
-use crate::status::Statuses;
 
 const HINT: &str = "Start `pillion`, `pillion serve` or an editor with the plugin in that folder, or \
                     name one with --workspace or --port.";
+
+/// What a person can do about one that does not answer.
+pub const SUSPENDED: &str = "Was it suspended with Ctrl-Z? `fg` in its terminal resumes it.";
 
 const PORT_HINT: &str = "`pillion list` shows the running companions and their ports; without --port, the one of this folder is used.";
 
@@ -57,6 +57,10 @@ impl Need {
                 let message = format!("{name} (port {port}) left no discovery file for {agent}");
                 failure(message).hint(format!("That companion does not serve {agent}. {HINT}"))
             }
+            Self::Any | Self::Control if companion.is_silent => failure(format!(
+                "the companion of {name} (port {port}) does not answer"
+            ))
+            .hint(SUSPENDED),
             Self::Any | Self::Control if companion.is_pillion() => {
                 let [private, shared] = if cfg!(windows) {
                     ["LOCALAPPDATA", "TEMP"]
@@ -64,7 +68,7 @@ impl Need {
                     ["XDG_RUNTIME_DIR", "TMPDIR"]
                 };
                 failure(format!(
-                    "the state file of {name} (port {port}) is not found"
+                    "the socket of {name} (port {port}) is not found"
                 ))
                 .hint(format!(
                     "Run this with the {private} and {shared} that the companion was started with; if another version of Pillion started it, restart it."
@@ -87,8 +91,6 @@ pub struct Running<'a> {
     companions: Vec<Companion>,
     /// The processes that this one descends from, the nearest first.
     ancestors: Vec<u32>,
-    /// What they answered, if they were asked already.
-    statuses: Option<Statuses>,
 }
 
 impl<'a> Running<'a> {
@@ -107,14 +109,7 @@ impl<'a> Running<'a> {
             environment,
             companions,
             ancestors: process::ancestors(std::process::id()),
-            statuses: None,
         }
-    }
-
-    /// With what they have answered: they are not asked again.
-    pub fn knowing(mut self, statuses: Statuses) -> Self {
-        self.statuses = Some(statuses);
-        self
     }
 
     /// The one that `target` means, of those that can do what is needed.
@@ -127,10 +122,10 @@ impl<'a> Running<'a> {
         let all: Vec<_> = self.companions.iter().collect();
         let mut able = all.clone();
         able.retain(|companion| need.is_met_by(companion));
-        if let Some(companion) = self.pick(&able, &selector)? {
+        if let Some(companion) = self.pick(&able, &selector) {
             return Ok(companion.clone());
         }
-        if let Some(other) = self.pick(&all, &selector)? {
+        if let Some(other) = self.pick(&all, &selector) {
             return Err(need.unmet(other).into());
         }
         let (what, running) = match need {
@@ -145,14 +140,10 @@ impl<'a> Running<'a> {
         Err(Failure::new(Kind::NoCompanion, missing).hint(hint).into())
     }
 
-    fn pick<'b>(
-        &self,
-        candidates: &[&'b Companion],
-        selector: &Selector,
-    ) -> anyhow::Result<Option<&'b Companion>> {
+    fn pick<'b>(&self, candidates: &[&'b Companion], selector: &Selector) -> Option<&'b Companion> {
         if let Selector::Port(port) = selector {
             let mut named = candidates.iter().filter(|it| it.port == *port);
-            return Ok(named.next().copied());
+            return named.next().copied();
         }
         for place in selector.places() {
             let standing = |companion: &&'b Companion| {
@@ -167,16 +158,10 @@ impl<'a> Running<'a> {
                 Some((standing, *companion))
             };
             let equals = rules::foremost(candidates.iter().filter_map(standing).collect());
-            match equals[..] {
-                [] => {}
-                [only] => return Ok(Some(only)),
-                _ => {
-                    let focused = focus::last_focused(&equals, self.statuses.as_ref());
-                    let focused = focused.context("cannot query the companions")?;
-                    return Ok(rules::latest(equals.into_iter().zip(focused)));
-                }
+            if let Some(latest) = rules::latest(equals) {
+                return Some(latest);
             }
         }
-        Ok(None)
+        None
     }
 }

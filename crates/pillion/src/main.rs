@@ -16,7 +16,6 @@ mod person;
 mod progress;
 mod second_session;
 mod silent_disk;
-mod status;
 mod tilde;
 mod wiring;
 mod workspace;

@@ -325,17 +325,18 @@ fn agents(release: Release, terminal: &Environment) -> Environment {
 /// there and not where it would look. Without a file that names the editor, no release talks to an
 /// unknown one, whatever the other variables say.
 fn tmpdir(companion: &Companion, release: Release, terminal: &Environment) -> Option<Change> {
-    let own = companion
-        .state
-        .as_ref()
-        .and_then(|state| state.tmpdir.clone());
-    // Another's companion was found in this terminal's.
-    let tmpdir = own.unwrap_or_else(|| terminal.base(Base::TmpDir));
-    let tmpdir = tmpdir.to_str()?;
     let sees =
         |terminal: &Environment| companion.is_seen(release.agent, &agents(release, terminal));
-    let helps = !sees(terminal) && sees(&terminal.clone().with_tmpdir(tmpdir));
-    helps.then(|| Change::set(Environment::TMPDIR, tmpdir))
+    if sees(terminal) {
+        return None;
+    }
+    // Another's companion was found in this terminal's.
+    let tmpdirs = companion.state.as_ref().map(|state| state.tmpdirs.clone());
+    let tmpdirs = tmpdirs.unwrap_or_else(|| vec![terminal.base(Base::TmpDir)]);
+    let mut helping = tmpdirs.iter().filter_map(|tmpdir| tmpdir.to_str());
+    helping
+        .find(|tmpdir| sees(&terminal.clone().with_tmpdir(tmpdir)))
+        .map(|tmpdir| Change::set(Environment::TMPDIR, tmpdir))
 }
 
 fn holds_pid_and_port(file: &FoundFile) -> bool {

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pillion_discovery::{CompanionState, Environment, StateFile};
-use pillion_protocol::{IdeInfo, Token};
+use pillion_discovery::Environment;
 
 use crate::world::{Listener, World, again, is_root, publish_in, warnings};
 
@@ -82,22 +81,6 @@ fn publishes_on_a_full_disk() {
             "{folder}"
         );
     }
-    let state = CompanionState {
-        pid: std::process::id(),
-        version: None,
-        port: listener.port(),
-        control_token: Token::from("secret".to_owned()),
-        script_token: Token::from("secret-script-token".to_owned()),
-        roots: Vec::new(),
-        ide: IdeInfo::new("x", "X"),
-        editors: Vec::new(),
-        started_at_ms: 0,
-        tmpdir: None,
-        namespaces: None,
-    };
-    let error = StateFile::publish(&environment, state).unwrap_err();
-    assert!(error.hint().is_some_and(|hint| hint.contains("space")));
-
     // Once there is room, what failed is made good.
     fs::remove_file(&filler).unwrap();
     assert!(!publication.restore().is_empty());

@@ -5,15 +5,15 @@ use std::fs;
 use std::path::Path;
 
 use pillion_discovery::survey::survey;
-use pillion_discovery::{CompanionState, Environment, Publication, StateFile};
+use pillion_discovery::{CompanionState, Environment, Publication};
 use pillion_protocol::dialect::Base;
 use pillion_protocol::{Dialect, IdeInfo};
 use serde_json::Value;
 
 use crate::state::state;
 use crate::world::{
-    Listener, Process, World, announcement, claude_lock, is_claudes, publish, read_lock, seat,
-    seats, warnings,
+    Answering, Listener, Process, World, announcement, claude_lock, is_claudes, publish, read_lock,
+    seat, seats, warnings,
 };
 
 /// An environment whose temporary and home directory are others.
@@ -210,13 +210,12 @@ fn companions_of_one_process_are_surveyed_each_with_its_files_in_several_places(
     let started = listeners.each_ref().map(|listener| {
         let port = listener.port();
         let state = CompanionState {
-            tmpdir: CompanionState::tmpdir_in(&there),
-            version: None,
+            tmpdirs: vec![world.path("other"), world.path("tmp")],
             ..state(std::process::id(), port)
         };
-        let file = StateFile::publish(&there, state).unwrap();
+        let answering = Answering::start(&there, vec![state]);
         let publication = Publication::publish(attached.to_vec(), announcement(port));
-        (file, publication.unwrap())
+        (answering, publication.unwrap())
     });
     let found = survey(&world.environment()).companions;
     assert_eq!(found.len(), 2, "{found:?}");

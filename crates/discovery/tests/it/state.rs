@@ -1,213 +1,155 @@
-//! The private state files by which Pillion's own commands find a companion.
+//! What companions say of themselves at their sockets.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::{chown, symlink};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use pillion_discovery::state::list;
-use pillion_discovery::{CompanionState, Environment, StateError, StateFile};
+use pillion_discovery::state::{self, list};
+use pillion_discovery::{CompanionState, Environment, Socket, ViewState};
 use pillion_protocol::{IdeInfo, Token};
 
-use crate::world::{Listener, World, dead_pid, dead_port, is_root, mode};
+use crate::world::{Answering, World, is_root, mode};
 
 pub fn state(pid: u32, port: u16) -> CompanionState {
     CompanionState {
         pid,
-        version: None,
+        version: "1.2.3".to_owned(),
         port,
-        control_token: Token::from("secret-control-token".to_owned()),
         script_token: Token::from("secret-script-token".to_owned()),
         roots: vec!["/w".into()],
         ide: IdeInfo::new("x", "X"),
-        editors: vec![pid],
+        views: vec![ViewState {
+            name: "x".to_owned(),
+            display_name: "X".to_owned(),
+            pid,
+        }],
         started_at_ms: 7,
-        tmpdir: None,
-        namespaces: None,
+        tmpdirs: Vec::new(),
+        agents: Vec::new(),
+        pending_diffs: 0,
+        last_focused_ms: None,
+        address: None,
     }
 }
 
 fn ports(environment: &Environment) -> Vec<u16> {
-    list(environment).iter().map(|state| state.port).collect()
+    let mut ports: Vec<_> = list(environment).iter().map(|state| state.port).collect();
+    ports.sort_unstable();
+    ports
 }
 
 #[test]
-fn a_running_companion_is_listed_until_its_file_is_dropped() {
-    let (world, listener) = (World::new(), Listener::new());
+fn companions_are_listed_with_what_they_say_until_they_listen_no_longer() {
+    let world = World::new();
     let environment = world.environment();
     let own = std::process::id();
-    let file = StateFile::publish(&environment, state(own, listener.port())).unwrap();
-    let name = format!("run/pillion/{own}-{}.json", listener.port());
-    assert_eq!(file.path(), world.path(&name));
-    assert_eq!(
-        (mode(file.path()), mode(world.path("run/pillion"))),
-        (0o600, 0o700)
-    );
-    let [found] = &list(&environment)[..] else {
-        panic!()
-    };
-    assert_eq!(
-        (found.pid, found.port, found.started_at_ms),
-        (own, listener.port(), 7)
-    );
-    assert_eq!(found.roots, [Path::new("/w")]);
-    assert!(found.control_token.matches(b"secret-control-token"));
-    drop(file);
+    let one = Answering::start(&environment, vec![state(own, 7), state(own, 8)]);
+    let other = Answering::start(&environment, vec![state(own, 9)]);
+    assert_eq!(ports(&environment), [7, 8, 9]);
+    let mut found = list(&environment);
+    found.sort_by_key(|state| state.port);
+    assert_eq!((found[0].pid, found[0].started_at_ms), (own, 7));
+    assert_eq!(found[0].roots, [Path::new("/w")]);
+    assert_eq!(found[0].editors(), [own]);
+    assert!(found[0].script_token.matches(b"secret-script-token"));
+    assert_eq!(found[0].address.as_ref(), Some(&one.address));
+    assert_eq!(found[2].address.as_ref(), Some(&other.address));
+    assert!(!format!("{found:?}").contains("secret-script-token"));
+    drop(one);
+    assert_eq!(ports(&environment), [9]);
+    drop(other);
     assert!(world.files().is_empty());
     assert!(list(&environment).is_empty());
 }
 
 #[test]
-fn companions_of_one_process_have_a_file_each() {
-    let (world, one, other) = (World::new(), Listener::new(), Listener::new());
-    let environment = world.environment();
-    let own = std::process::id();
-    let first = StateFile::publish(&environment, state(own, one.port())).unwrap();
-    let mut second = StateFile::publish(&environment, state(own, other.port())).unwrap();
-    let mut listed = ports(&environment);
-    listed.sort_unstable();
-    let mut expected = [one.port(), other.port()];
-    expected.sort_unstable();
-    assert_eq!(listed, expected);
-    drop(first);
-    let change = |state: &mut CompanionState| {
-        state.editors = vec![7, 8];
-        state.ide = IdeInfo::new("y", "Y");
-    };
-    second.update(change).unwrap();
-    let [found] = &list(&environment)[..] else {
-        panic!()
-    };
+fn a_socket_is_private() {
+    let world = World::new();
+    let socket = Socket::of_companion(&world.environment()).unwrap();
+    assert!(socket.path().starts_with(world.path("run/pillion")));
     assert_eq!(
-        (found.port, &found.editors[..]),
-        (other.port(), &[7, 8][..])
+        (mode(socket.path()), mode(world.path("run/pillion"))),
+        (0o600, 0o700)
     );
-    assert_eq!(found.ide.name, "y");
 }
 
 #[test]
-fn dead_companions_are_not_listed() {
-    let (world, listener) = (World::new(), Listener::new());
-    let environment = world.environment();
-    let _gone = StateFile::publish(&environment, state(dead_pid(), listener.port())).unwrap();
-    let _deaf = StateFile::publish(&environment, state(std::process::id(), dead_port())).unwrap();
-    assert!(list(&environment).is_empty());
-}
-
-#[test]
-fn files_that_are_not_what_they_should_be_count_for_nothing() {
-    let (world, listener) = (World::new(), Listener::new());
+fn who_listens_and_does_not_answer_is_named_and_the_others_are_not_waited_for_in_turn() {
+    let world = World::new();
     let environment = world.environment();
     let own = std::process::id();
-    let file = StateFile::publish(&environment, state(own, listener.port())).unwrap();
-    let folder = world.path("run/pillion");
-    let port = listener.port();
-    for other in [
-        format!("1-{port}.json"),
-        format!("{own}-1.json"),
-        format!("0{own}-{port}.json"),
-        format!("{own}.json"),
-    ] {
-        fs::copy(file.path(), folder.join(other)).unwrap();
-    }
-    fs::write(folder.join("2-2.json"), "{").unwrap();
-    assert_eq!(ports(&environment), [listener.port()]);
-    fs::rename(file.path(), folder.join("elsewhere")).unwrap();
-    symlink(folder.join("elsewhere"), file.path()).unwrap();
-    assert!(list(&environment).is_empty());
+    let silent = [(); 5].map(|()| Socket::of_companion(&environment).unwrap());
+    let _answering = Answering::start(&environment, vec![state(own, 7)]);
+    let start = Instant::now();
+    let running = state::look(&environment);
+    assert!(start.elapsed() < Duration::from_secs(4));
+    assert_eq!(running.companions.len(), 1);
+    #[cfg(target_os = "linux")]
+    assert_eq!(running.silent, [own; 5]);
+    drop(silent);
+    assert!(state::look(&environment).silent.is_empty());
 }
 
 #[test]
-fn another_users_state_counts_for_nothing() {
+fn what_is_no_answer_and_what_is_no_socket_of_ours_counts_for_nothing() {
+    let world = World::new();
+    let environment = world.environment();
+    for line in ["", "{}", "null", "[{\"port\":7}]", "\u{1b}[2J"] {
+        let _other = Answering::with(&environment, line.to_owned());
+        assert!(list(&environment).is_empty(), "{line}");
+    }
+    let answering = Answering::start(&environment, vec![state(std::process::id(), 7)]);
+    let folder = world.path("run/pillion");
+    let socket = fs::read_dir(&folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let name = socket.file_name().unwrap().to_str().unwrap().to_owned();
+    fs::write(folder.join(name.replace("own-", "own-1")), "a file").unwrap();
+    symlink(&socket, folder.join(name.replace("own-", "own-2"))).unwrap();
+    assert_eq!(ports(&environment), [7]);
+    fs::rename(&socket, folder.join("elsewhere")).unwrap();
+    symlink(folder.join("elsewhere"), &socket).unwrap();
+    assert!(list(&environment).is_empty());
+    drop(answering);
+}
+
+#[test]
+fn another_users_socket_counts_for_nothing() {
     if !is_root() {
         return;
     }
-    let (world, listener) = (World::new(), Listener::new());
+    let world = World::new();
     let environment = world.environment();
-    let file =
-        StateFile::publish(&environment, state(std::process::id(), listener.port())).unwrap();
-    chown(file.path(), Some(65534), None).unwrap();
+    let _answering = Answering::start(&environment, vec![state(std::process::id(), 7)]);
+    let folder = world.path("run/pillion");
+    let socket = fs::read_dir(folder).unwrap().next().unwrap().unwrap();
+    chown(socket.path(), Some(65534), None).unwrap();
     assert!(list(&environment).is_empty());
-}
-
-#[test]
-fn new_roots_and_deleted_files_are_written_again() {
-    let (world, listener) = (World::new(), Listener::new());
-    let environment = world.environment();
-    let mut file =
-        StateFile::publish(&environment, state(std::process::id(), listener.port())).unwrap();
-    let change = |state: &mut CompanionState| state.roots = vec!["/new".into()];
-    file.update(change).unwrap();
-    assert_eq!(list(&environment)[0].roots, [Path::new("/new")]);
-    assert!(!file.restore().unwrap());
-    fs::remove_dir_all(world.path("run/pillion")).unwrap();
-    assert!(file.restore().unwrap());
-    fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644)).unwrap();
-    assert!(file.restore().unwrap(), "others may read it");
-    assert_eq!(mode(file.path()), 0o600);
-    fs::remove_file(file.path()).unwrap();
-    let made = std::process::Command::new("mkfifo")
-        .arg(file.path())
-        .status();
-    assert!(made.unwrap().success());
-    assert!(file.restore().unwrap(), "it is a pipe");
-    assert!(!file.restore().unwrap());
-    assert_eq!(list(&environment)[0].roots, [Path::new("/new")]);
-}
-
-#[test]
-fn a_root_that_is_not_unicode_is_refused_and_named() {
-    let (world, listener) = (World::new(), Listener::new());
-    let environment = world.environment();
-    let mut file =
-        StateFile::publish(&environment, state(std::process::id(), listener.port())).unwrap();
-    let root = OsStr::from_bytes(b"/w/\xff");
-    let change = |state: &mut CompanionState| state.roots = vec![root.into()];
-    let error = file.update(change).unwrap_err();
-    assert!(matches!(error, StateError::NotUnicode(_)), "{error}");
-    assert_eq!(list(&environment)[0].roots, [Path::new("/w")]);
 }
 
 #[test]
 fn a_runtime_directory_that_cannot_be_used_is_passed_over_and_companions_there_are_still_found() {
-    let (world, listener) = (World::new(), Listener::new());
+    let world = World::new();
     let environment = world.environment();
     symlink(world.path("home"), world.path("run/pillion")).unwrap();
-    let file =
-        StateFile::publish(&environment, state(std::process::id(), listener.port())).unwrap();
-    assert!(
-        file.path().starts_with(world.path("tmp")),
-        "{:?}",
-        file.path()
-    );
+    let _answering = Answering::start(&environment, vec![state(std::process::id(), 7)]);
     // A user without a runtime directory finds it, too.
     let without = Environment::from_pairs([("TMPDIR", world.path("tmp"))]);
     for environment in [environment, without] {
-        assert_eq!(ports(&environment), [listener.port()]);
+        assert_eq!(ports(&environment), [7]);
     }
 }
 
 #[test]
 fn no_directory_at_all_is_an_error_with_a_hint() {
-    let (world, listener) = (World::new(), Listener::new());
+    let world = World::new();
     fs::write(world.path("file"), "").unwrap();
     let environment = Environment::from_pairs([("TMPDIR", world.path("file"))]);
-    let error =
-        StateFile::publish(&environment, state(std::process::id(), listener.port())).unwrap_err();
-    assert!(error.hint().is_some());
-    let cause = std::error::Error::source(&error).unwrap().to_string();
-    assert!(cause.contains("file"), "{cause}");
-}
-
-#[test]
-fn debug_shows_no_token() {
-    let (world, listener) = (World::new(), Listener::new());
-    let file = StateFile::publish(
-        &world.environment(),
-        state(std::process::id(), listener.port()),
-    )
-    .unwrap();
-    let shown = format!("{file:?} {:?}", list(&world.environment()));
-    assert!(!shown.contains("secret-control-token"), "{shown}");
+    let error = Socket::of_companion(&environment).unwrap_err();
+    assert!(error.to_string().contains("file"), "{error}");
+    assert!(!error.hint().is_empty());
 }

@@ -5,12 +5,14 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use pillion_discovery::CompanionState;
 use pillion_discovery::survey::{Liveness, survey};
-use pillion_discovery::{CompanionState, StateFile};
 use pillion_protocol::Dialect;
 
 use crate::state::state;
-use crate::world::{Deaf, Listener, World, dead_pid, dead_port, pids, publish, publish_in};
+use crate::world::{
+    Answering, Deaf, Listener, World, dead_pid, dead_port, pids, publish, publish_in,
+};
 
 fn write(world: &World, name: &str, content: &str) {
     let folder = world.path("tmp/gemini/ide");
@@ -109,7 +111,7 @@ fn a_companion_is_dialled_once_although_it_has_files_and_a_state() {
     let (world, listener) = (World::new(), Listener::new());
     let _publication = publish(&world, listener.port());
     let state = state(std::process::id(), listener.port());
-    let _file = StateFile::publish(&world.environment(), state).unwrap();
+    let _answering = Answering::start(&world.environment(), vec![state]);
     listener.dials();
     let dials = || {
         let found = survey(&world.environment()).companions;
@@ -229,18 +231,20 @@ fn an_empty_machine_has_no_companions() {
 }
 
 #[test]
-fn a_companion_that_was_started_with_another_temporary_directory_is_found_by_its_state() {
+fn a_companion_that_was_started_with_another_temporary_directory_is_asked_for_it() {
     let (world, listener) = (World::new(), Listener::new());
     let own = std::process::id();
     let elsewhere = world.environment().with_tmpdir(world.path("elsewhere"));
     let publication = publish_in(&elsewhere, listener.port());
     let state = CompanionState {
-        tmpdir: CompanionState::tmpdir_in(&elsewhere),
-        version: None,
-        namespaces: None,
+        tmpdirs: vec![
+            world.path("tmp"),
+            world.path("elsewhere"),
+            world.path("none"),
+        ],
         ..state(own, listener.port())
     };
-    let file = StateFile::publish(&elsewhere, state).unwrap();
+    let answering = Answering::start(&elsewhere, vec![state]);
     // What lies beside its files is no matter of this terminal's.
     let folder = world.path("elsewhere/gemini/ide");
     let name = format!("gemini-ide-server-{own}-{}.json", listener.port() ^ 1);
@@ -260,7 +264,7 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_found_by_its
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].files.is_empty() && found[0].is_alive() && found[0].is_pillion());
     assert_eq!(found[0].roots, [Path::new("/w")]);
-    drop(file);
+    drop(answering);
     assert!(survey(&world.environment()).companions.is_empty());
 }
 

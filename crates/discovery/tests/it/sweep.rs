@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
-use pillion_discovery::{CompanionState, StateFile, sweep};
+use pillion_discovery::{Socket, sweep};
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::discovery::{Namespaces, Publisher};
-use pillion_protocol::{DiscoveryFile, IdeInfo, Token};
+use pillion_protocol::{DiscoveryFile, Token};
 
 use crate::world::{Deaf, Listener, World, dead_pid, dead_port, is_root, publish};
 
@@ -193,27 +194,27 @@ fn files_that_a_dead_companion_did_not_finish_go() {
 }
 
 #[test]
-fn dead_state_files_go() {
-    let (world, listener) = (World::new(), Listener::new());
-    let state = |pid, port| CompanionState {
-        pid,
-        version: None,
-        port,
-        control_token: Token::from("secret".to_owned()),
-        script_token: Token::from("secret-script-token".to_owned()),
-        roots: Vec::new(),
-        ide: IdeInfo::new("x", "X"),
-        editors: Vec::new(),
-        started_at_ms: 0,
-        tmpdir: None,
-        namespaces: None,
+fn sockets_of_dead_processes_go() {
+    let world = World::new();
+    let socket = Socket::of_companion(&world.environment()).unwrap();
+    let living = socket.path();
+    let named = |pid: u32| {
+        let name = living.file_name().unwrap().to_str().unwrap();
+        name.replace(&std::process::id().to_string(), &pid.to_string())
     };
-    let publish = |state| StateFile::publish(&world.environment(), state).unwrap();
-    let living = publish(state(std::process::id(), listener.port()));
-    let dead = publish(state(dead_pid(), listener.port()));
-    let other = plant(&world, "run/pillion/notes.json", "{}");
-    assert_eq!(sweep(&world.environment()), [dead.path()]);
-    assert!(living.path().exists() && other.exists());
+    let dead = living.with_file_name(named(dead_pid()));
+    UnixListener::bind(&dead).unwrap();
+    let others = [
+        plant(&world, "run/pillion/notes.json", "{}"),
+        plant(
+            &world,
+            &format!("run/pillion/own-{}-0-1-1.sock", dead_pid()),
+            "",
+        ),
+        plant(&world, "run/pillion/hub.sock", ""),
+    ];
+    assert_eq!(sweep(&world.environment()), [dead]);
+    assert!(living.exists() && others.iter().all(|path| path.exists()));
 }
 
 #[test]

@@ -2,14 +2,21 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use pillion_discovery::{Announcement, Environment, Publication, Seat, Tokens};
+use pillion_discovery::socket::Address;
+use pillion_discovery::{
+    Announcement, CompanionState, Environment, Publication, Seat, Socket, Tokens,
+};
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::{DiscoveryFile, IdeInfo};
 use pillion_system::process;
@@ -116,6 +123,53 @@ impl Deaf {
     pub fn port(&self) -> u16 {
         let address = net::getsockname(&self.listener).unwrap();
         SocketAddr::try_from(address).unwrap().port()
+    }
+}
+
+/// Companions that say what they are at a socket, as long as this lives.
+pub struct Answering {
+    pub address: Address,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Socket>>,
+}
+
+impl Answering {
+    pub fn start(environment: &Environment, companions: Vec<CompanionState>) -> Self {
+        Self::with(environment, serde_json::to_string(&companions).unwrap())
+    }
+
+    /// With this line.
+    pub fn with(environment: &Environment, answer: String) -> Self {
+        let socket = Socket::of_companion(environment).unwrap();
+        let address = socket.address().clone();
+        let is_over: Arc<AtomicBool> = Arc::default();
+        let ends = Arc::clone(&is_over);
+        let run = move || {
+            loop {
+                let mut stream = socket.listener().accept().unwrap();
+                if ends.load(Ordering::SeqCst) {
+                    return socket;
+                }
+                let mut line = String::new();
+                BufReader::new(&stream).read_line(&mut line).unwrap();
+                // Who asked may be gone.
+                let _ = writeln!(stream, "{answer}");
+            }
+        };
+        Self {
+            address,
+            is_over,
+            thread: Some(thread::spawn(run)),
+        }
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        if self.address.connect().is_ok() {
+            drop(self.thread.take().unwrap().join().unwrap());
+        }
     }
 }
 

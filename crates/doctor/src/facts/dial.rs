@@ -9,7 +9,6 @@ use std::time::Duration;
 use pillion_agent::find::{Dial, Transport};
 use pillion_agent::host::Host;
 use pillion_agent::{Address, Client, ClientError, claude, knock};
-use pillion_companion::control;
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_system::{peer, process};
 use tokio::net::TcpStream;
@@ -98,8 +97,8 @@ pub fn dial<'a>(
                 Some(knock) => {
                     let admitted = knock.await.unwrap_or(Err(ClientError::NotConnected));
                     let pillions = pillions(dial.port).filter(|_| admitted.is_ok());
-                    if let Some(companion) = pillions {
-                        attempts.connected = agents_of(companion).await;
+                    if let Some(state) = pillions.and_then(|companion| companion.state.as_ref()) {
+                        attempts.connected.clone_from(&state.agents);
                     }
                     outcome(admitted, dial, pillions.is_some()).await
                 }
@@ -168,19 +167,6 @@ fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> 
         knock
             .await
             .unwrap_or(Err(ClientError::Silent(2 * ANSWER_TIMEOUT)))
-    }
-}
-
-/// The short names of the agents that a companion of Pillion's has now; none if it does not say.
-async fn agents_of(companion: &Companion) -> Vec<String> {
-    let Some(state) = &companion.state else {
-        return Vec::new();
-    };
-    let client = control::Client::new(state.port, state.control_token.clone());
-    let status = timeout(ANSWER_TIMEOUT, client.status()).await;
-    match status {
-        Ok(Ok(status)) => status.agents,
-        _ => Vec::new(),
     }
 }
 

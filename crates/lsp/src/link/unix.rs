@@ -2,7 +2,7 @@
 
 use std::io::BufReader;
 use std::net::Shutdown;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lsp_server::Message;
-use pillion_discovery::private_file::Folder;
+use pillion_discovery::private_file::{Folder, Listener};
 use pillion_system::spawn;
 
 use super::{End, Event, Input};
@@ -59,11 +59,11 @@ pub fn listen(folder: &Folder, inputs: Sender<Input>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn accept(listener: &UnixListener, inputs: &Sender<Input>) {
+fn accept(listener: &Listener, inputs: &Sender<Input>) {
     let connected = Arc::new(());
     let mut number = 0;
-    for stream in listener.incoming() {
-        let Ok(stream) = stream else {
+    loop {
+        let Ok(stream) = listener.accept() else {
             thread::sleep(ACCEPT_RETRY);
             continue;
         };

@@ -17,17 +17,6 @@ pub struct Standing {
     pub depth: usize,
 }
 
-/// What is known of a companion's use. Greater is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Use {
-    /// It does not answer: no command would get further with it.
-    Silent,
-    /// It does not tell, or no file was focused in it yet.
-    Unknown,
-    /// When a file was focused in it last, in Unix milliseconds.
-    Focused(u64),
-}
-
 /// Those that nothing but their use can tell apart.
 pub fn foremost<T>(candidates: Vec<(Standing, T)>) -> Vec<T> {
     let best = candidates.iter().map(|(standing, _)| *standing).max();
@@ -36,12 +25,15 @@ pub fn foremost<T>(candidates: Vec<(Standing, T)>) -> Vec<T> {
     equals.map(|(_, candidate)| candidate).collect()
 }
 
-/// The one in which a file was focused last; then the one that started last.
-pub fn latest<'a>(candidates: impl Iterator<Item = (&'a Companion, Use)>) -> Option<&'a Companion> {
-    let started = |companion: &Companion| companion.state.as_ref().map(|it| it.started_at_ms);
-    candidates
-        .max_by_key(|(companion, used)| (*used, started(companion), companion.port))
-        .map(|(companion, _)| companion)
+/// One that answers, as commands get no further with another; then the one in which a file was focused last, and the one
+/// that started last.
+pub fn latest(candidates: Vec<&Companion>) -> Option<&Companion> {
+    candidates.into_iter().max_by_key(|companion| {
+        let state = companion.state.as_ref();
+        let focused = state.and_then(|it| it.last_focused_ms);
+        let started = state.map(|it| it.started_at_ms);
+        (!companion.is_silent, focused, started, companion.port)
+    })
 }
 
 /// How far up the companion's editor is among `ancestors`, the nearest first.
@@ -64,7 +56,7 @@ fn editors(companion: &Companion) -> Vec<u32> {
     editors.extend(companion.files.iter().filter_map(FoundFile::publisher));
     if let Some(state) = &companion.state {
         editors.push(state.pid);
-        editors.extend(&state.editors);
+        editors.extend(state.editors());
     }
     editors
 }
@@ -114,6 +106,7 @@ mod tests {
                 content,
             }],
             state: None,
+            is_silent: false,
             liveness: Liveness::Alive,
         }
     }
@@ -190,38 +183,42 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_last_focused_wins_then_who_answers_then_the_last_started_then_the_greater_port()
+    fn of_equals_who_answers_wins_then_the_last_focused_then_the_last_started_then_the_greater_port()
      {
-        let started = |port, at: Option<u64>| Companion {
+        let started = |port, at: Option<u64>, last_focused_ms| Companion {
             state: at.map(|started_at_ms| CompanionState {
                 pid: 1,
-                version: None,
+                version: "1.2.3".to_owned(),
                 port,
-                control_token: Token::from("c".to_owned()),
                 script_token: Token::from("s".to_owned()),
                 roots: Vec::new(),
                 ide: IdeInfo::new("x", "X"),
-                editors: Vec::new(),
+                views: Vec::new(),
                 started_at_ms,
-                tmpdir: None,
-                namespaces: None,
+                tmpdirs: Vec::new(),
+                agents: Vec::new(),
+                pending_diffs: 0,
+                last_focused_ms,
+                address: None,
             }),
             ..companion(port, &[], None, None)
         };
-        let [old, new, foreign] = [started(1, Some(5)), started(2, Some(6)), started(3, None)];
-        let latest = |candidates: &[(&Companion, Use)]| {
-            latest(candidates.iter().copied()).map(|companion| companion.port)
+        let latest =
+            |candidates: &[&Companion]| latest(candidates.to_vec()).map(|companion| companion.port);
+        let [old, new] = [started(1, Some(5), None), started(2, Some(6), None)];
+        let (foreign, twin) = (started(3, None, None), started(9, Some(6), None));
+        let [early, late] = [started(4, Some(1), Some(8)), started(5, Some(0), Some(9))];
+        let silent = Companion {
+            is_silent: true,
+            ..started(6, Some(7), Some(10))
         };
-        use Use::{Focused, Silent, Unknown};
-        assert_eq!(latest(&[(&old, Focused(9)), (&new, Focused(8))]), Some(1));
-        assert_eq!(latest(&[(&old, Focused(9)), (&new, Unknown)]), Some(1));
-        assert_eq!(latest(&[(&new, Unknown), (&old, Unknown)]), Some(2));
-        assert_eq!(latest(&[(&foreign, Focused(1)), (&new, Unknown)]), Some(3));
-        assert_eq!(latest(&[(&foreign, Unknown), (&new, Unknown)]), Some(2));
-        let twin = started(9, Some(6));
-        assert_eq!(latest(&[(&twin, Unknown), (&new, Unknown)]), Some(9));
-        assert_eq!(latest(&[(&old, Unknown), (&new, Silent)]), Some(1));
-        assert_eq!(latest(&[(&old, Silent), (&new, Silent)]), Some(2));
+        assert_eq!(latest(&[&late, &early]), Some(5));
+        assert_eq!(latest(&[&early, &new]), Some(4));
+        assert_eq!(latest(&[&new, &old]), Some(2));
+        assert_eq!(latest(&[&foreign, &new]), Some(2));
+        assert_eq!(latest(&[&twin, &new]), Some(9));
+        assert_eq!(latest(&[&silent, &foreign]), Some(3));
+        assert_eq!(latest(&[&silent]), Some(6));
         assert_eq!(latest(&[]), None);
     }
 }

@@ -131,6 +131,7 @@ mod tests {
             pids: Vec::new(),
             files: Vec::new(),
             state: None,
+            is_silent: false,
             liveness: Liveness::Alive,
         }
     }

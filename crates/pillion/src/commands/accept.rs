@@ -4,9 +4,9 @@
 
 use std::path::PathBuf;
 
-use pillion_companion::control::Settle;
 use pillion_protocol::Verdict;
 use pillion_text::stderr;
+use pillion_view::commands::Settle;
 
 use super::control_client;
 use super::notes::Notes;

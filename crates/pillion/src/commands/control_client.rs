@@ -5,12 +5,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
-use pillion_companion::control::{Client, ClientError, DiffError};
 use pillion_discovery::Environment;
 use pillion_protocol::diff::MAX_CONTENT;
+use pillion_view::commands::{Client, ClientError, DiffError};
 
 use crate::args::Target;
-use crate::choice::{Need, Running};
+use crate::choice::{Need, Running, SUSPENDED};
 use crate::failure::{Failure, Kind};
 
 /// What the companion of Pillion's that `target` means answers.
@@ -19,15 +19,14 @@ use crate::failure::{Failure, Kind};
 /// [`Kind::NoCompanion`] when none fits, or what it answers.
 pub fn ask<T>(
     target: &Target,
-    question: impl AsyncFnOnce(Client) -> Result<T, ClientError>,
+    question: impl FnOnce(&Client) -> Result<T, ClientError>,
 ) -> anyhow::Result<T> {
     let environment = Environment::current();
     let chosen = Running::look(&environment).choose(Need::Control, target)?;
-    let chosen = chosen.state.context("the companion has no state")?;
-    let client = Client::new(chosen.port, chosen.control_token);
+    let client = chosen.state.as_ref().and_then(Client::new);
+    let client = client.context("the companion takes no commands")?;
     let client = client.commanded_by(environment.commanding_agents());
-    let answer = pillion_agent::runtime()?.block_on(question(client));
-    answer.map_err(failure)
+    question(&client).map_err(failure)
 }
 
 /// The text of a file, or of standard input for `-`.
@@ -71,9 +70,9 @@ fn failure(error: ClientError) -> anyhow::Error {
         ClientError::Refused(reason) => Failure::new(Kind::Refused, reason).into(),
         ClientError::Diff(error) => diff_failure(&error).into(),
         ClientError::Silent { .. } => Failure::new(Kind::Internal, error.to_string())
-            .hint("Was it suspended with Ctrl-Z? `fg` in its terminal resumes it.")
+            .hint(SUSPENDED)
             .into(),
-        ClientError::Unreachable { .. } | ClientError::Foreign { .. } => {
+        ClientError::Unreachable { .. } | ClientError::Broken { .. } => {
             let failure = Failure::new(Kind::NoCompanion, "cannot reach the companion")
                 .hint("If another version of Pillion started it, restart it.");
             anyhow::Error::new(error).context(failure)

@@ -2,9 +2,9 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use pillion_companion::control::{DiffRef, DiffSummary, DiffText};
 use pillion_text::stderr;
 use pillion_text::visible;
+use pillion_view::commands::{DiffRef, DiffSummary, DiffText};
 use serde::Serialize;
 
 use super::control_client;
@@ -56,10 +56,10 @@ struct Printed<'a> {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     if let Some(diff) = args.diff {
-        let diff = control_client::ask(&args.target, async |it| it.diff(diff).await)?;
+        let diff = control_client::ask(&args.target, |it| it.diff(diff))?;
         return print_one(&mut out, &diff, args.json, args.as_proposed);
     }
-    let diffs = control_client::ask(&args.target, async |it| it.diffs().await)?;
+    let diffs = control_client::ask(&args.target, |it| it.diffs())?;
     if args.json {
         let printed: Vec<_> = diffs.iter().map(Printed::new).collect();
         print_json(&printed)

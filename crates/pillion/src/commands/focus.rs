@@ -72,5 +72,5 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         ..File::focused(unicode(path)?, now_ms())
     };
     let focus = OpenFile { file, selection };
-    control_client::ask(&target, async |it| it.focus(&focus).await)
+    control_client::ask(&target, |it| it.focus(focus))
 }

@@ -32,7 +32,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let _ = rustix::process::setsid();
     }
     let _ = std::env::set_current_dir("/");
-    let hub = Hub::listen(environment).context("cannot listen for editors")?;
+    let hub = Hub::listen(&environment).context("cannot listen for editors")?;
     let Some(hub) = hub else {
         return say(IS_THERE);
     };

@@ -15,7 +15,6 @@ use super::output::{print_json, terminal_width};
 use crate::args::Target;
 use crate::choice::{Need, Running};
 use crate::silent_disk;
-use crate::status;
 
 /// How many unread files are listed one by one.
 const MAX_WARNINGS: usize = 8;
@@ -48,8 +47,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     } = survey(&environment);
     silent_disk::warn(&silent);
     warn(&unread, &malformed, &environment);
-    let statuses = status::ask(&companions)?;
-    let running = Running::among(companions.clone(), &environment).knowing(statuses.clone());
+    let running = Running::among(companions.clone(), &environment);
     let here = running.choose(Need::Any, &Target::default());
     let found = companions.len();
     if !args.all {
@@ -57,7 +55,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     let gone = found - companions.len();
     let here = here.ok().map(|companion| companion.port);
-    let facts = |it: &Companion| Facts::of(it, here, statuses.get(&it.port));
+    let facts = |it: &Companion| Facts::of(it, here);
     let listed: Vec<_> = companions.iter().map(facts).collect();
     for port in listed.iter().filter(|facts| facts.is_silent) {
         let port = port.port;

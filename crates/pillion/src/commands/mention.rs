@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 
-use pillion_companion::control::MentionedFile;
 use pillion_protocol::Dialect;
 use pillion_text::stderr;
+use pillion_view::commands::MentionedFile;
 
 use super::control_client;
 use super::position::{self, Place};
@@ -37,7 +37,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Place::Lines(lines) => (lines.first - 1, lines.last - 1),
     });
     let mentioned = MentionedFile { path, lines };
-    let mentioned = control_client::ask(&target, async |it| it.mention(&mentioned).await)?;
+    let mentioned = control_client::ask(&target, |it| it.mention(mentioned))?;
     match mentioned.agent {
         Some(name) => {
             let agent = Dialect::ALL

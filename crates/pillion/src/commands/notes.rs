@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use pillion_companion::control::{Client, ClientError, DiffRef, Settle, Settled};
 use pillion_protocol::{Note, verdict};
 use pillion_text::stderr;
+use pillion_view::commands::{Client, ClientError, DiffRef, Settle, Settled};
 
 use super::control_client;
 use super::position::{self, Lines};
@@ -32,10 +32,10 @@ impl Notes {
         let notes = &mut settle.verdict.notes;
         notes.extend(self.because.map(Note::on_all));
         let on_lines = on_lines(&self.note)?;
-        let ask = async |client: Client| {
+        let ask = |client: &Client| {
             if !on_lines.is_empty() {
                 let diff = DiffRef::exactly(settle.id, settle.revision);
-                let summary = client.diff(diff).await?.summary;
+                let summary = client.diff(diff)?.summary;
                 for (path, lines, text) in on_lines {
                     if !is_of(path, &summary.path, summary.leads_to.as_deref()) {
                         let (id, of) = (summary.id, &summary.path);
@@ -47,7 +47,7 @@ impl Notes {
                     settle.verdict.notes.push(Note { lines, text });
                 }
             }
-            client.settle(&settle).await
+            client.settle(settle)
         };
         let settled = control_client::ask(target, ask)?;
         if let Some(told) = &settled.told {

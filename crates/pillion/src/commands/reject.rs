@@ -1,7 +1,7 @@
 //! `pillion reject`.
 
-use pillion_companion::control::Settle;
 use pillion_protocol::Verdict;
+use pillion_view::commands::Settle;
 
 use super::notes::Notes;
 use crate::args::{Proposal, Target};

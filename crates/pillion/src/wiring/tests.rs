@@ -32,6 +32,7 @@ fn companion(files: &[(Dialect, &str, Option<&str>)]) -> Companion {
         pids: Vec::new(),
         files: files.iter().map(file).collect(),
         state: None,
+        is_silent: false,
         liveness: Liveness::Alive,
     }
 }

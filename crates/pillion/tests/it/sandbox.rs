@@ -106,8 +106,8 @@ impl Sandbox {
         ]);
         let running = state::list(&environment);
         assert_eq!(running.len(), 1, "{running:?}");
-        assert_eq!(running[0].editors.len(), 1, "{running:?}");
-        running[0].editors[0]
+        assert_eq!(running[0].editors().len(), 1, "{running:?}");
+        running[0].editors()[0]
     }
 
     /// With a companion of its own, in the process that the test may stop or kill.

@@ -4,8 +4,7 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::thread;
 
-use pillion_discovery::Environment;
-use pillion_discovery::hub_socket::HubSocket;
+use pillion_discovery::{Environment, Socket, state};
 use pillion_testkit::Home;
 use serde_json::json;
 
@@ -13,16 +12,23 @@ use serde_json::json;
 pub fn start(home: &Home, version: &str) {
     let environment =
         Environment::from_pairs([("TMPDIR", home.tmp()), ("XDG_RUNTIME_DIR", home.runtime())]);
-    let socket = HubSocket::listen(&environment).unwrap().unwrap();
-    socket.listener().set_nonblocking(false).unwrap();
+    let socket = Socket::of_hub(&environment).unwrap().unwrap();
     let attached = json!({
         "version": version, "pid": std::process::id(), "port": 1, "files": [OsStr::new("/nowhere")],
     });
     thread::spawn(move || {
-        let (mut stream, _) = socket.listener().accept().unwrap();
-        let lines = BufReader::new(stream.try_clone().unwrap()).lines();
-        writeln!(stream, "{}", json!({"attached": attached})).unwrap();
-        let is_leave = |line: &String| line == "\"leave\"";
-        let _ = lines.map_while(Result::ok).find(is_leave);
+        loop {
+            let mut stream = socket.listener().accept().unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            let first = lines.next().and_then(Result::ok).unwrap_or_default();
+            if first.as_bytes() == state::QUESTION {
+                writeln!(stream, "[]").unwrap();
+                continue;
+            }
+            writeln!(stream, "{}", json!({"attached": attached})).unwrap();
+            let is_leave = |line: &String| line == "\"leave\"";
+            let _ = lines.map_while(Result::ok).find(is_leave);
+            return;
+        }
     });
 }

@@ -1,6 +1,6 @@
 //! What is known of each companion: from its files, and for Pillion's own from itself.
 
-use pillion_companion::control::{CompanionStatus, ViewStatus};
+use pillion_discovery::ViewState;
 use pillion_discovery::survey::{Companion, FoundFile, Liveness};
 use pillion_discovery::{Environment, detect};
 use pillion_protocol::IdeInfo;
@@ -21,7 +21,7 @@ pub struct Facts {
     /// Whether commands in this folder talk to it.
     pub(super) current: bool,
     /// The editors and reviews that it serves; none if it does not tell.
-    pub(super) views: Option<Vec<ViewStatus>>,
+    pub(super) views: Option<Vec<ViewState>>,
     /// None if it does not tell.
     pub(super) agents: Option<Vec<String>>,
     /// None if it does not tell.
@@ -34,10 +34,9 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// From its files, and from its answer if it gave one. That of this folder is on port `here`.
-    pub fn of(companion: &Companion, here: Option<u16>, status: Option<&CompanionStatus>) -> Self {
-        let can_tell = companion.is_alive() && companion.state.is_some();
-        let status = status.filter(|_| can_tell);
+    /// From its files, and from what it says if it does. That of this folder is on port `here`.
+    pub fn of(companion: &Companion, here: Option<u16>) -> Self {
+        let state = companion.state.as_ref().filter(|_| companion.is_alive());
         let parents = companion.files.iter().filter_map(|file| file.content.ppid);
         let own = companion.state.as_ref().map(|state| state.pid);
         let publisher = || companion.files.iter().find_map(FoundFile::publisher);
@@ -53,12 +52,12 @@ impl Facts {
             pillion: companion.is_pillion(),
             state: companion.liveness,
             current: companion.is_alive() && Some(companion.port) == here,
-            views: status.map(|it| it.views.clone()),
-            agents: status.map(|it| it.agents.clone()),
-            pending_diffs: status.map(|it| it.pending_diffs),
-            last_focused_ms: status.and_then(|it| it.last_focused_ms),
+            views: state.map(|it| it.views.clone()),
+            agents: state.map(|it| it.agents.clone()),
+            pending_diffs: state.map(|it| it.pending_diffs),
+            last_focused_ms: state.and_then(|it| it.last_focused_ms),
             files: files.map(|file| file.path.display().to_string()).collect(),
-            is_silent: can_tell && status.is_none(),
+            is_silent: companion.is_silent,
         }
     }
 }

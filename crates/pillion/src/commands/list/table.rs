@@ -130,9 +130,10 @@ mod tests {
             pids: vec![7],
             files: Vec::new(),
             state: None,
+            is_silent: false,
             liveness: Liveness::ProcessGone,
         };
-        Facts::of(&companion, None, None)
+        Facts::of(&companion, None)
     }
 
     #[test]

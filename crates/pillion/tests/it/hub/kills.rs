@@ -379,7 +379,7 @@ impl World {
             .iter()
             .map(Seat::id)
             .chain([self.serve.child.id()]);
-        companions.len() == 1 && views.all(|view| companions[0].editors.contains(&view))
+        companions.len() == 1 && views.all(|view| companions[0].editors().contains(&view))
     }
 
     fn hub(&self) -> u32 {

@@ -132,7 +132,7 @@ fn served(sandbox: &Sandbox) -> Vec<u32> {
         ("XDG_RUNTIME_DIR", sandbox.home.runtime()),
     ]);
     let running = state::list(&environment).into_iter();
-    running.flat_map(|companion| companion.editors).collect()
+    running.flat_map(|companion| companion.editors()).collect()
 }
 
 /// Every file where agents look for companions of this editor.
