@@ -92,6 +92,7 @@ fn beside(agent: Dialect, version: Version, hosts: &[Host], outcome: Outcome) ->
             content,
         }],
         state: None,
+        is_silent: false,
         liveness: Liveness::Alive,
     });
     facts.search.refusal = None;
