@@ -175,7 +175,7 @@ pub enum Refusal {
     /// Its attempt ends with an error at this file; none: at its variables.
     #[display("the agent fails at {}", _0.as_ref().map_or("its workspace variable".into(), |path| path.to_string_lossy()))]
     Fails(Option<PathBuf>),
-    /// Pillion's own commands find a companion by its state file.
+    /// Pillion's own commands ask companions at their sockets.
     #[display("Pillion's commands need no discovery file")]
     NoAgent,
 }

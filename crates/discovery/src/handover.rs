@@ -4,7 +4,7 @@
 //! same token, and reads no new lock file. So the next companion of the same workspace gets both back, if it
 //! starts in time: an editor restarts its language server, a person restarts a review, a hub crashed.
 //!
-//! The record of a running companion is a private file beside its state file. A successor takes it
+//! The record of a running companion is a private file in the state folder. A successor takes it
 //! away: one successor at most, and only when the companion has ended. Another workspace's port and token are
 //! never taken over: a record is for the companion's roots, all of them and no others.
 

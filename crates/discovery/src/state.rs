@@ -16,8 +16,11 @@ use crate::socket::{self, Address};
 /// [`CompanionState`].
 pub const QUESTION: &[u8] = b"\"companions\"";
 
-/// How long who listens may take to answer: they look at no disk.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
+/// How long who listens may take to answer: they look at no disk, but the machine may be busy.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(2);
+
+/// How long [`look`] may take, unless a disk does not answer.
+pub(crate) const LOOK_WITHIN: Duration = Duration::from_secs(4);
 
 /// The longest answer, in bytes.
 const MAX_ANSWER: usize = 4 << 20;
@@ -88,12 +91,12 @@ pub fn list(environment: &Environment) -> Vec<CompanionState> {
     look(environment).companions
 }
 
-/// The companions of this user. Waits for disks, and a second for who does not answer.
+/// The companions of this user. Waits for disks, and two seconds for who does not answer.
 pub fn look(environment: &Environment) -> Running {
     let addresses = socket::addresses(environment);
     let asked = addresses.into_iter().map(|address| move || ask(address));
     let mut running = Running::default();
-    for answer in time_limit::run_all(2 * ANSWERED_WITHIN, asked) {
+    for answer in time_limit::run_all(LOOK_WITHIN - ANSWERED_WITHIN / 2, asked) {
         match answer {
             Some(Answer::Companions(companions)) => running.companions.extend(companions),
             Some(Answer::Silent(Some(pid))) => running.silent.push(pid),

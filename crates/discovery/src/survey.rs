@@ -217,10 +217,11 @@ pub fn survey(environment: &Environment) -> Survey {
         .collect();
 
     let there = environment.clone();
-    let running = time_limit::run(LOOK_TIMEOUT, move || state::look(&there)).unwrap_or_else(|| {
-        survey.silent.extend(environment.state_dirs());
-        Running::default()
-    });
+    let running =
+        time_limit::run(state::LOOK_WITHIN, move || state::look(&there)).unwrap_or_else(|| {
+            survey.silent.extend(environment.state_dirs());
+            Running::default()
+        });
     let Running {
         companions: states,
         silent,

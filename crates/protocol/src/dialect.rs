@@ -25,8 +25,8 @@ pub enum Dialect {
     ClaudeCode,
     /// opencode, which reads Claude Code's files and presents its token.
     OpenCode,
-    /// Pillion's own commands, mostly in scripts. No discovery file is written for them: they find
-    /// a companion by its state file.
+    /// Pillion's own commands, mostly in scripts. No discovery file is written for them: they ask
+    /// companions at their sockets.
     Script,
 }
 

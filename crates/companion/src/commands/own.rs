@@ -21,7 +21,7 @@ const SAID_WITHIN: Duration = Duration::from_secs(10);
 const MAX_COMMAND: usize = 1 << 30;
 
 /// How long the loop may take to say what the companion is.
-const STATE_WITHIN: Duration = Duration::from_millis(500);
+const STATE_WITHIN: Duration = Duration::from_millis(1500);
 
 /// Serves commands until it is dropped.
 pub(crate) struct OwnSocket(Acceptor);

@@ -40,8 +40,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long what was said last may take to be read then.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// How long companions may take to say what they are: they wait for nothing.
-const STATES_WITHIN: Duration = Duration::from_millis(500);
+/// How long companions may take to say what they are: they wait for nothing, but the machine may be busy.
+const STATES_WITHIN: Duration = Duration::from_millis(1500);
 
 /// A hub that listens, and does not serve yet.
 #[derive(Debug)]

@@ -4,11 +4,15 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use pillion_agent::Update;
-use pillion_protocol::Dialect;
+use pillion_companion::start_own;
+use pillion_discovery::Environment;
+use pillion_protocol::{Dialect, IdeInfo, Outcome};
 use pillion_testkit::{SOON, Size, TestAgent, TestClaude, Tmux, kill_all_of, pause};
+use pillion_view::{Decide, EditorEvent, Options, Reply, Ruling, Shows, attach_to_running};
 
 use crate::sandbox::{Ran, Sandbox, ran};
 
@@ -136,6 +140,58 @@ fn claude_codes_shell_decides_nothing_either() {
     let refused = apart(&sandbox, &[], "\"$0\" accept 1.1");
     refused.expect_error(1, "started by Claude Code", "in the view");
     kill_all_of(&sandbox.home);
+}
+
+/// As an editor that the agent opens in its own shell.
+#[test]
+fn a_view_that_an_agent_started_decides_nothing() {
+    let mut world = World::new("after\n");
+    let home = &world.sandbox.home;
+    let environment = [("TMPDIR", home.tmp()), ("XDG_RUNTIME_DIR", home.runtime())];
+    let options = Options {
+        environment: Environment::from_pairs(environment),
+        editor_pid: std::process::id(),
+        ide: IdeInfo::new("agents", "Agent's"),
+        roots: vec![home.workspace()],
+        shows: Shows::Always,
+    };
+    let (sender, shown) = channel();
+    let editor = move |event| match event {
+        EditorEvent::Open(diff, opened) => {
+            opened.done(());
+            let _ = sender.send(diff);
+        }
+        EditorEvent::Close(_, _, closed) => closed.done("after\n".to_owned()),
+        _ => {}
+    };
+    let view = attach_to_running(options, editor, start_own).unwrap();
+    world.agent.propose(&world.path, "newer\n");
+    let diff = shown.recv_timeout(SOON).unwrap();
+    assert_eq!(diff.proposed.as_str(), "newer\n");
+    for outcome in [
+        Outcome::accepted("newer\n"),
+        Outcome::accepted("mine\n"),
+        Outcome::Rejected,
+    ] {
+        let (sender, ruling) = channel();
+        let reply = Reply::new(move |ruling: Result<Ruling, _>| drop(sender.send(ruling)));
+        view.handle()
+            .decide(Decide::blind(diff.key(), outcome), reply);
+        let Ok(Ruling::Refused(refusal)) = ruling.recv_timeout(SOON).unwrap() else {
+            panic!("an agent decided");
+        };
+        assert_eq!(refusal.code, "byAgent");
+        assert!(
+            refusal.message.contains("started by Gemini CLI"),
+            "{}",
+            refusal.message
+        );
+    }
+    drop(view);
+    let listed = world.sandbox.run(["diffs"]).expect(0).stdout;
+    assert!(listed.contains(" 1.2  gemini"), "{listed}");
+    world.sandbox.run_as_person(["accept", "1.2"]).expect(0);
+    world.expect_accepted("newer\n");
 }
 
 #[test]
