@@ -96,7 +96,7 @@ impl Socket {
 
     /// The file that leads there.
     pub fn path(&self) -> PathBuf {
-        self.address.directory.join(&self.address.name)
+        self.address.path()
     }
 
     /// Puts it back if a cleaner has deleted it, perhaps with its folder. Returns true if it had to: then connections
@@ -136,6 +136,11 @@ impl Drop for Socket {
 }
 
 impl Address {
+    /// The file that leads there.
+    pub fn path(&self) -> PathBuf {
+        self.directory.join(&self.name)
+    }
+
     /// Connects to who listens there. May wait for them.
     ///
     /// # Errors

@@ -1,10 +1,11 @@
-//! What companions say of themselves to Pillion's own commands, which ask each at its [socket](crate::socket).
+//! What companions say of themselves to Pillion's own commands, which ask each at its [`socket`](mod@crate::socket).
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::{IdeInfo, Token};
-use pillion_system::{peer, time_limit};
+use pillion_system::{peer, process, time_limit};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
@@ -17,10 +18,13 @@ use crate::socket::{self, Address};
 pub const QUESTION: &[u8] = b"\"companions\"";
 
 /// How long who listens may take to answer: they look at no disk, but the machine may be busy.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(2);
+const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long [`look`] may take, unless a disk does not answer.
-pub(crate) const LOOK_WITHIN: Duration = Duration::from_secs(4);
+pub(crate) const LOOK_WITHIN: Duration = Duration::from_secs(7);
+
+/// How long a companion's loop may take to say what it is: so that whoever asked still gets an answer.
+pub const STATE_WITHIN: Duration = Duration::from_secs(4);
 
 /// The longest answer, in bytes.
 const MAX_ANSWER: usize = 4 << 20;
@@ -91,12 +95,12 @@ pub fn list(environment: &Environment) -> Vec<CompanionState> {
     look(environment).companions
 }
 
-/// The companions of this user. Waits for disks, and two seconds for who does not answer.
+/// The companions of this user. Waits for disks, and five seconds for who does not answer and was not suspended.
 pub fn look(environment: &Environment) -> Running {
     let addresses = socket::addresses(environment);
     let asked = addresses.into_iter().map(|address| move || ask(address));
     let mut running = Running::default();
-    for answer in time_limit::run_all(LOOK_WITHIN - ANSWERED_WITHIN / 2, asked) {
+    for answer in time_limit::run_all(LOOK_WITHIN, asked) {
         match answer {
             Some(Answer::Companions(companions)) => running.companions.extend(companions),
             Some(Answer::Silent(Some(pid))) => running.silent.push(pid),
@@ -119,6 +123,9 @@ fn ask(address: Address) -> Answer {
         return Answer::Nobody;
     };
     let pid = peer::process(&stream);
+    if pid.is_some_and(process::is_suspended) {
+        return Answer::Silent(pid);
+    }
     match question(stream) {
         Ok(Some(mut companions)) => {
             for companion in &mut companions {
@@ -132,11 +139,11 @@ fn ask(address: Address) -> Answer {
 }
 
 /// What is answered; none if that is the answer of another program.
-fn question(mut stream: Stream) -> std::io::Result<Option<Vec<CompanionState>>> {
-    use std::io::Write as _;
+fn question(mut stream: Stream) -> io::Result<Option<Vec<CompanionState>>> {
     stream.set_write_timeout(Some(ANSWERED_WITHIN))?;
     stream.write_all(&[QUESTION, b"\n"].concat())?;
     let mut lines = Lines::new(stream, Some(Instant::now() + ANSWERED_WITHIN));
     let line = lines.next(MAX_ANSWER)?;
-    Ok(line.and_then(|line| serde_json::from_slice(&line).ok()))
+    let line = line.ok_or(io::ErrorKind::UnexpectedEof)?;
+    Ok(serde_json::from_slice(&line).ok())
 }

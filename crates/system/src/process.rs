@@ -90,6 +90,11 @@ pub fn is_alive(pid: u32) -> bool {
     system::is_alive(pid)
 }
 
+/// Returns true if a process was suspended, as by Ctrl-Z, and so answers nothing. False where the system does not tell.
+pub fn is_suspended(pid: u32) -> bool {
+    system::is_suspended(pid)
+}
+
 /// Waits until a process has ended. False, at once, where the system does not tell.
 pub fn wait_for_end(pid: u32) -> bool {
     system::wait_for_end(pid)

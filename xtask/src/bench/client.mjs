@@ -2,10 +2,11 @@
 //
 // In, one JSON object per line, answered by one line each:
 //   {"do":"start","targets":[{"name":N,"url":U,"close":U,"decide":U,"token":T,
-//    "focus":{"url":U,"token":T},"socket":{"url":U,"token":T,"isSized":BOOLEAN}}],
+//    "focus":{"url":U,"token":T},"view":{"socket":P,"attach":TEXT},"socket":{"url":U,"token":T,"isSized":BOOLEAN}}],
 //    "file":P,"texts":{"1024":TEXT,…}}
-//   A target that is "silent" answers to "focus" and sends no context; "close" is where closeDiff
-//   goes, if not to "url", and "decide" where openDiff goes that is decided at once. A size ends both,
+//   A target that is "silent" answers to "focus" and sends no context.
+//   A target with a "view" has a local socket where changes of the context are reported, after the line "attach".
+//   "close" is where closeDiff goes, if not to "url", and "decide" where openDiff goes that is decided at once. A size ends both,
 //   and the URL of a socket that "isSized".
 //   {"do":"sessions","count":N}             each target then has N sessions with open streams
 //   {"do":"diffs","names":["NAME",…],"size":N,"rounds":N}
@@ -14,6 +15,8 @@
 //                                           from openDiff until the text that was accepted is here
 //   {"do":"context","rounds":N}             -> {"NAME":[MS,…],…}: until the last session has it
 //   {"do":"burst","name":N,"changes":N}     -> {"received":N,"ms":MS}
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
 const PROTOCOL = '2025-11-25';
@@ -200,13 +203,28 @@ function closedText(answer) {
 
 /** Tells a target of a cursor line that it has not heard of, and does not wait until agents are told. */
 async function focus(target, line) {
-  const { url, token } = target.focus;
-  const headers = { ...JSON_TYPE, authorization: `Bearer ${token}`, prefer: 'respond-async' };
   const cursor = { line, character: 1 };
-  const body = JSON.stringify({ path: file, timestamp: Date.now(), isActive: true, cursor });
+  const focused = { path: file, timestamp: Date.now(), isActive: true, cursor };
+  if (target.view) return report(target.view, { context: { files: [focused], isTrusted: null } });
+  const { url, token } = target.focus;
+  const headers = { ...JSON_TYPE, authorization: `Bearer ${token}` };
+  const body = JSON.stringify(focused);
   const response = await fetch(url, { method: 'POST', headers, body });
   await response.arrayBuffer();
   if (!response.ok) throw new Error(`${target.name} refused a context: ${response.status}`);
+}
+
+/** Reports something as an editor does; settles once the socket has room for more. */
+async function report(view, message) {
+  if (!view.connection.write(`${JSON.stringify(message)}\n`)) await once(view.connection, 'drain');
+}
+
+/** Attaches as one more editor. */
+async function attach(view) {
+  view.connection = connect(view.socket);
+  view.connection.resume();
+  await once(view.connection, 'connect');
+  view.connection.write(`${view.attach}\n`);
 }
 
 /** Settles when every session of the target was told of the line; fails after ten seconds. */
@@ -236,7 +254,10 @@ function shuffled(list) {
 const commands = {
   async start(command) {
     ({ targets, texts, file } = command);
-    for (const target of targets) target.sessions = [];
+    for (const target of targets) {
+      target.sessions = [];
+      if (target.view) await attach(target.view);
+    }
   },
   async sessions({ count }) {
     for (const { sessions } of targets) {

@@ -102,9 +102,9 @@ impl Bench<'_> {
         self.figures.push(Figure { name, unit, values });
     }
 
-    /// Takes a figure of every server's process.
-    fn per_process(&self, figure: impl Fn(u32) -> Option<f64>) -> [Option<f64>; 3] {
-        let mut figures = self.servers.iter().map(|server| figure(server.pid()));
+    /// Takes a figure of every server.
+    fn per_server(&self, figure: impl Fn(&Server) -> Option<f64>) -> [Option<f64>; 3] {
+        let mut figures = self.servers.iter().map(figure);
         [(); 3].map(|()| figures.next().flatten())
     }
 
@@ -140,7 +140,7 @@ impl Bench<'_> {
     }
 
     fn memory(&mut self, name: &str) {
-        let values = self.per_process(resident);
+        let values = self.per_server(resident);
         self.add(name, "MB", values);
     }
 
@@ -158,7 +158,7 @@ impl Bench<'_> {
             }
             for (server, memory) in self.servers.iter().zip(&mut memory) {
                 if group.contains(&server.kind) {
-                    *memory = resident(server.pid());
+                    *memory = resident(server);
                 }
             }
         }
@@ -203,9 +203,9 @@ impl Bench<'_> {
         let (mut received, mut spent) = ([None; 3], [None; 3]);
         for (at, server) in self.servers.iter().enumerate() {
             let burst = json!({"do": "burst", "name": server.kind.name(), "changes": changes});
-            let before = process::processor_time(server.pid());
+            let before = processor_time(server);
             let answer: Burst = client.ask(&burst)?;
-            let after = process::processor_time(server.pid());
+            let after = processor_time(server);
             received[at] = (server.kind != Kind::Floor).then_some(answer.received);
             spent[at] = difference(before, after);
         }
@@ -215,10 +215,7 @@ impl Bench<'_> {
     }
 
     fn idle(&mut self) {
-        let spent = || -> Vec<_> {
-            let pids = self.servers.iter().map(Server::pid);
-            pids.map(process::processor_time).collect()
-        };
+        let spent = || -> Vec<_> { self.servers.iter().map(processor_time).collect() };
         let before = spent();
         thread::sleep(self.effort.idle);
         let mut spent = before.into_iter().zip(spent());
@@ -239,8 +236,16 @@ impl Bench<'_> {
     }
 }
 
-fn resident(pid: u32) -> Option<f64> {
-    process::resident(pid).map(megabytes)
+/// Of all its processes together.
+fn resident(server: &Server) -> Option<f64> {
+    let all: Option<Vec<_>> = server.pids().map(process::resident).collect();
+    Some(megabytes(all?.into_iter().sum()))
+}
+
+/// Of all its processes together.
+fn processor_time(server: &Server) -> Option<Duration> {
+    let all: Option<Vec<_>> = server.pids().map(process::processor_time).collect();
+    Some(all?.into_iter().sum())
 }
 
 fn difference(before: Option<Duration>, after: Option<Duration>) -> Option<f64> {

@@ -4,12 +4,10 @@
 use std::fs;
 use std::time::Duration;
 
-/// Resident memory, in bytes.
+/// Resident memory, in bytes; what several processes share is counted in equal parts for each.
 pub fn resident(pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
     let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }

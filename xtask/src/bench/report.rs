@@ -235,9 +235,9 @@ fn targets(figures: &[Figure], idle: Duration) -> Vec<Target> {
     }
     let absolute = [
         (figures::READY.to_owned(), "ms", 10.0),
-        (figures::MEMORY_IDLE.to_owned(), "MB", 8.0),
-        (figures::MEMORY_AFTER_DIFFS.to_owned(), "MB", 12.0),
-        (figures::MEMORY_100_SESSIONS.to_owned(), "MB", 14.0),
+        (figures::MEMORY_IDLE.to_owned(), "MB", 12.0),
+        (figures::MEMORY_AFTER_DIFFS.to_owned(), "MB", 16.0),
+        (figures::MEMORY_100_SESSIONS.to_owned(), "MB", 18.0),
         (figures::context_name(100, "p50"), "ms", 20.0),
         // What the kernel's own accounting of processes can tell from nothing: one tick.
         (figures::idle_name(idle), "ms", 10.0),

@@ -9,10 +9,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
+use pillion_discovery::socket::Address;
+use pillion_discovery::{Environment, state};
+use pillion_protocol::IdeInfo;
+use pillion_view::hub::wire::{Attach, FromView};
+use pillion_view::{Options, Shows};
 use serde_json::{Value, json};
 
 /// How long a server may take to start.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long Pillion's hub may take to end.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 const TOKEN: &str = "benchmark";
 
@@ -60,6 +68,8 @@ pub struct Server {
     /// From before the process was made until it reports that it listens.
     pub ready: Duration,
     child: Child,
+    /// The process that hosts Pillion's companion.
+    hub: Option<u32>,
     target: Value,
 }
 
@@ -103,10 +113,17 @@ impl Programs {
             kind,
             ready,
             child,
+            hub: None,
             target: Value::Null,
         };
         let ready = line.with_context(|| format!("{} did not get ready", kind.name()))?;
-        server.target = self.target(&server, &ready)?;
+        let companion = match kind {
+            Kind::Pillion => state::list(&self.environment()).pop(),
+            _ => None,
+        };
+        server.hub = companion.as_ref().map(|it| it.pid);
+        let address = companion.and_then(|companion| companion.address);
+        server.target = self.target(&server, &ready, address)?;
         Ok(server)
     }
 
@@ -137,21 +154,15 @@ impl Programs {
     }
 
     /// What the client needs to know to call a server that printed `ready`.
-    fn target(&self, server: &Server, ready: &Value) -> Result<Value> {
+    fn target(&self, server: &Server, ready: &Value, hub: Option<Address>) -> Result<Value> {
         let port = &ready["port"];
         let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
-        let (token, control) = match server.kind {
+        let token = match server.kind {
             Kind::Pillion | Kind::Decider => {
                 let discovery = ready["files"][0].as_str().context("no discovery file")?;
-                let state = self
-                    .runtime()
-                    .join(format!("pillion/{}.json", server.pid()));
-                (
-                    field(Path::new(discovery), "authToken")?,
-                    field(&state, "controlToken")?,
-                )
+                field(Path::new(discovery), "authToken")?
             }
-            _ => (TOKEN.to_owned(), TOKEN.to_owned()),
+            _ => TOKEN.to_owned(),
         };
         let is_floor = server.kind == Kind::Floor;
         let socket = match server.kind {
@@ -167,9 +178,22 @@ impl Programs {
             "decide": is_floor.then(|| url("/decide/")),
             "socket": socket,
             "token": token,
-            "focus": {"url": url("/control/focus"), "token": control},
+            "focus": {"url": url("/control/focus"), "token": TOKEN},
+            "view": hub.map(|hub| self.view(&hub)).transpose()?,
             "silent": is_floor,
         }))
+    }
+
+    /// How the client attaches as one more editor.
+    fn view(&self, hub: &Address) -> Result<Value> {
+        let attach = FromView::Attach(Attach::from(Options {
+            environment: self.environment(),
+            editor_pid: std::process::id(),
+            ide: IdeInfo::new("bench", "Benchmark"),
+            roots: vec![self.workspace().0],
+            shows: Shows::Never,
+        }));
+        Ok(json!({"socket": hub.path(), "attach": serde_json::to_string(&attach)?}))
     }
 
     /// The token for Claude Code.
@@ -185,11 +209,20 @@ impl Programs {
     fn runtime(&self) -> PathBuf {
         self.scratch.join("run")
     }
+
+    fn environment(&self) -> Environment {
+        Environment::from_pairs([
+            ("HOME", self.home()),
+            ("TMPDIR", self.home()),
+            ("XDG_RUNTIME_DIR", self.runtime()),
+        ])
+    }
 }
 
 impl Server {
-    pub fn pid(&self) -> u32 {
-        self.child.id()
+    /// Its processes: of Pillion, the view and the hub.
+    pub fn pids(&self) -> impl Iterator<Item = u32> {
+        [self.child.id()].into_iter().chain(self.hub)
     }
 
     /// How the client reaches it.
@@ -203,6 +236,13 @@ impl Drop for Server {
         // Either fails only when it is gone already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // It ends with its last view.
+        let start = Instant::now();
+        while self.hub.is_some_and(pillion_system::process::is_alive)
+            && start.elapsed() < END_TIMEOUT
+        {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 

@@ -20,9 +20,6 @@ const MAX_CONNECTIONS: usize = 64;
 const SAID_WITHIN: Duration = Duration::from_secs(10);
 const MAX_COMMAND: usize = 1 << 30;
 
-/// How long the loop may take to say what the companion is.
-const STATE_WITHIN: Duration = Duration::from_millis(1500);
-
 /// Serves commands until it is dropped.
 pub(crate) struct OwnSocket(Acceptor);
 
@@ -101,8 +98,11 @@ impl Serve for Server {
             return;
         };
         if line == state::QUESTION {
-            let state = self.commands.ask_state().recv_timeout(STATE_WITHIN);
-            return write(&mut stream, &Vec::from_iter(state));
+            // Without an answer whoever asks knows that it hangs.
+            if let Ok(state) = self.commands.ask_state().recv_timeout(state::STATE_WITHIN) {
+                write(&mut stream, &[state]);
+            }
+            return;
         }
         let Some(command) = Command::read(&line) else {
             return tracing::warn!("no command, and no front end is served here");

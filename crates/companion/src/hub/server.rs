@@ -16,7 +16,7 @@ use std::{fmt, process};
 use pillion_discovery::handover::REFRESH_INTERVAL;
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::version::VERSION;
-use pillion_discovery::{CompanionState, Environment, FileError, Socket};
+use pillion_discovery::{CompanionState, Environment, FileError, Socket, state};
 use pillion_system::spawn;
 use pillion_view::{Handle, Options, Reply, Report, StartError};
 
@@ -39,9 +39,6 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long what was said last may take to be read then.
 const FAREWELL: Duration = Duration::from_secs(1);
-
-/// How long companions may take to say what they are: they wait for nothing, but the machine may be busy.
-const STATES_WITHIN: Duration = Duration::from_millis(1500);
 
 /// A hub that listens, and does not serve yet.
 #[derive(Debug)]
@@ -327,7 +324,7 @@ impl Shared {
             .map(|it| it.commands().ask_state())
             .collect();
         drop(state);
-        let deadline = Instant::now() + STATES_WITHIN;
+        let deadline = Instant::now() + state::STATE_WITHIN;
         let left = || deadline.saturating_duration_since(Instant::now());
         let told = asked
             .iter()

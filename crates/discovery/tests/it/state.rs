@@ -83,7 +83,7 @@ fn who_listens_and_does_not_answer_is_named_and_the_others_are_not_waited_for_in
     let _answering = Answering::start(&environment, vec![state(own, 7)]);
     let start = Instant::now();
     let running = state::look(&environment);
-    assert!(start.elapsed() < Duration::from_secs(4));
+    assert!(start.elapsed() < Duration::from_secs(20));
     assert_eq!(running.companions.len(), 1);
     #[cfg(target_os = "linux")]
     assert_eq!(running.silent, [own; 5]);

@@ -12,7 +12,9 @@ use pillion_companion::start_own;
 use pillion_discovery::Environment;
 use pillion_protocol::{Dialect, IdeInfo, Outcome};
 use pillion_testkit::{SOON, Size, TestAgent, TestClaude, Tmux, kill_all_of, pause};
-use pillion_view::{Decide, EditorEvent, Options, Reply, Ruling, Shows, attach_to_running};
+use pillion_view::{
+    Decide, EditorEvent, Options, Proposed, Reply, Ruling, Shows, attach_to_running,
+};
 
 use crate::sandbox::{Ran, Sandbox, ran};
 

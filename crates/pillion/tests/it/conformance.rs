@@ -54,6 +54,11 @@ fn review(tmux: &Tmux, sandbox: &Sandbox) -> Pane {
     pane
 }
 
+fn stop_all(views: &[Serve]) -> String {
+    let pids = views.iter().map(|view| view.child.id().to_string());
+    format!("kill {}", pids.collect::<Vec<_>>().join(" "))
+}
+
 fn stop(serve: &Serve) -> String {
     format!("kill {}", serve.child.id())
 }
@@ -90,6 +95,26 @@ fn a_headless_companion_keeps_claude_codes_rules() {
     );
     let left: Vec<_> = fs::read_dir(sandbox.home.workspace()).unwrap().collect();
     assert_eq!(left.len(), before, "nothing was written: {left:?}");
+}
+
+#[test]
+fn a_companion_with_two_views_passes() {
+    let sandbox = Sandbox::new();
+    fill(&sandbox.home);
+    let views = [(); 2].map(|()| sandbox.serve_in_hub::<&str>([]));
+    let mut command = sandbox.command(["conformance"]);
+    let outcome = run(command.args(commands(&stop_all(&views))));
+    outcome.expect_all_but(&NOT_SEEN);
+}
+
+#[test]
+fn a_companion_with_two_views_keeps_claude_codes_rules() {
+    let sandbox = Sandbox::new();
+    fill(&sandbox.home);
+    let views = [(); 2].map(|()| sandbox.serve_in_hub::<&str>([]));
+    let mut command = sandbox.command(["conformance"]);
+    let outcome = run(command.args(claude_commands(&stop_all(&views), None)));
+    outcome.expect_all_but(&["K5-closed"]);
 }
 
 #[test]

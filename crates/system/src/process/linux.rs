@@ -66,6 +66,10 @@ pub(super) fn is_alive(pid: u32) -> bool {
     ask(pid) != Answer::Nobody && Stat::of(pid).is_none_or(|stat| !stat.is_dead())
 }
 
+pub(super) fn is_suspended(pid: u32) -> bool {
+    Stat::of(pid).is_some_and(|stat| stat.state == b'T')
+}
+
 pub(super) fn started_at(pid: u32) -> Option<u64> {
     Stat::of(pid)?.started
 }

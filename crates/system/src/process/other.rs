@@ -53,6 +53,10 @@ impl Tree {
     }
 }
 
+pub(super) fn is_suspended(_pid: u32) -> bool {
+    false
+}
+
 pub(super) fn is_alive(pid: u32) -> bool {
     #[cfg(unix)]
     if super::ask(pid) == super::Answer::Nobody {

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
+use pillion_discovery::{CompanionState, Environment, Socket, state};
 use pillion_testkit::{Home, SOON, Size, Tmux};
 use serde_json::Value;
 
@@ -298,21 +301,33 @@ fn several_front_ends_of_one_folder_are_no_choice() {
     }
 }
 
+/// Says what companions it has, until this is dropped.
+fn saying(environment: &Environment, companions: &[CompanionState]) -> Socket {
+    let socket = Socket::of_companion(environment).unwrap();
+    let listener = socket.listener().try_clone().unwrap();
+    let answer = serde_json::to_string(companions).unwrap();
+    thread::spawn(move || {
+        while let Ok(mut stream) = listener.accept() {
+            // Whoever asks may be gone.
+            let _ = writeln!(stream, "{answer}");
+        }
+    });
+    socket
+}
+
 #[test]
 fn a_hub_of_another_version_is_reported() {
     for (version, said) in [("0.0.1", "is older than"), ("99.0.0", "is newer than")] {
         let world = World::new();
         let _serve = world.serve();
         world.doctor(GEMINI).expect_connects("hub-version");
-        let folder = world.home().runtime().join("pillion");
-        let files = fs::read_dir(folder).unwrap().flatten();
-        let path = files
-            .map(|it| it.path())
-            .find(|it| it.extension().is_some_and(|it| it == "json"));
-        let path = path.unwrap();
-        let mut state: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        state["version"] = version.into();
-        fs::write(&path, state.to_string()).unwrap();
+        let home = world.home();
+        let places = [("TMPDIR", home.tmp()), ("XDG_RUNTIME_DIR", home.runtime())];
+        let environment = Environment::from_pairs(places);
+        let mut state = state::list(&environment).pop().unwrap();
+        fs::remove_file(state.address.as_ref().unwrap().path()).unwrap();
+        state.version = version.to_owned();
+        let _other = saying(&environment, &[state]);
         let told = world.doctor(GEMINI);
         told.expect("hub-version", "warning", said);
         assert_eq!(told.code, 0, "{}", told.text);
