@@ -4,7 +4,6 @@
 mod own;
 
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -28,7 +27,7 @@ use crate::disk::Lane;
 use crate::event::{self, Event, Events};
 use crate::on_disk::{self, Looked, OnDisk};
 use crate::sessions::Sessions;
-use crate::speaker::{self, Origin, Speaker};
+use crate::speaker::{self, Origins, Speaker};
 
 /// How long the editor may take to tell what stands in a view.
 const TEXT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -42,19 +41,19 @@ pub(crate) struct Commands {
     runtime: tokio::runtime::Handle,
     events: Events,
     sessions: Sessions,
-    origin: Arc<Origin>,
+    origins: Origins,
     /// For commands that check files.
     checks: Lane,
 }
 
 impl Commands {
     /// Those of the companion whose loop gets these events. From within its runtime.
-    pub(crate) fn new(events: Events, sessions: Sessions, origin: Origin) -> Self {
+    pub(crate) fn new(events: Events, sessions: Sessions, origins: Origins) -> Self {
         Self {
             runtime: tokio::runtime::Handle::current(),
             events,
             sessions,
-            origin: Arc::new(origin),
+            origins,
             checks: Lane::new(on_disk::MAX_CHECKS),
         }
     }
@@ -73,7 +72,7 @@ impl Commands {
 
     /// The agent that whoever speaks here was started by, if there is one. Waits for the system.
     pub(crate) fn agent_behind(&self, speaker: &Speaker) -> Option<Dialect> {
-        speaker::agent_behind(speaker, &self.sessions.processes(), &self.origin)
+        speaker::agent_behind(speaker, &self.sessions.processes(), &self.origins)
     }
 
     /// Answers a command that came over this connection, unless its process goes away before.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc as std_mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use std::{io, process, thread};
+use std::{io, iter, process, thread};
 
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{Announcement, CompanionState, Seat, Tokens, kept_text};
@@ -23,7 +23,7 @@ use crate::main_loop::{MainLoop, Unanswered};
 use crate::mcp::Mcp;
 use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
-use crate::speaker::Origin;
+use crate::speaker::Origins;
 use crate::succession;
 use crate::view_id::ViewId;
 use crate::views::Views;
@@ -243,6 +243,7 @@ struct Prepared {
     presence: Presence,
     losses: Losses,
     sessions: Sessions,
+    origins: Origins,
     commands: Commands,
     options: Options,
 }
@@ -272,17 +273,15 @@ async fn prepare(
         ide: options.ide.clone(),
         tokens: tokens.clone(),
     };
-    let origin = Origin {
-        editor_pid: options.editor_pid,
-        commanding: options.environment.commanding_agents(),
-    };
+    let origins = Origins::default();
+    origins.set(iter::once(&options));
     let losses = Losses::new(kept_text::places(&options.environment));
     let seat = Seat {
         environment: options.environment.clone(),
         editor_pid: options.editor_pid,
     };
     let sessions = Sessions::default();
-    let commands = Commands::new(events.clone(), sessions.clone(), origin);
+    let commands = Commands::new(events.clone(), sessions.clone(), origins.clone());
     let own = is_program.then(|| commands.clone());
     let publishing = Presence::publish(vec![seat], announcement, own, events);
     let presence = tokio::select! {
@@ -299,6 +298,7 @@ async fn prepare(
         presence,
         losses,
         sessions,
+        origins,
         commands,
         options,
     })
@@ -340,6 +340,7 @@ impl Prepared {
             Views::new(self.options, editor, events.clone()),
             events,
             sessions,
+            self.origins,
             self.presence,
             self.losses,
         );

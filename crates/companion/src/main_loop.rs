@@ -30,6 +30,7 @@ use crate::outbox::{Delivery, Mention};
 use crate::presence::Presence;
 use crate::questions::Questions;
 use crate::sessions::{SessionId, Sessions};
+use crate::speaker::Origins;
 use crate::target;
 use crate::turns::Turns;
 use crate::view_id::ViewId;
@@ -85,6 +86,7 @@ pub(crate) struct MainLoop {
     roots: Arc<[PathBuf]>,
     checks: FileChecks,
     sessions: Sessions,
+    origins: Origins,
     losses: Losses,
     written: Written,
     turns: Turns,
@@ -104,6 +106,7 @@ impl MainLoop {
         views: Views,
         events: Events,
         sessions: Sessions,
+        origins: Origins,
         presence: Presence,
         losses: Losses,
     ) -> Self {
@@ -123,6 +126,7 @@ impl MainLoop {
             focusing: Vec::new(),
             diffs: Diffs::default(),
             sessions,
+            origins,
             losses,
             written: Written::default(),
             turns: Turns::default(),

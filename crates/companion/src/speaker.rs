@@ -3,15 +3,15 @@
 //!
 //! What decides is which processes are at the other ends of the command's connection and of the agents', as far as the
 //! system tells that, and whose children those are. A process whose parent has ended is nobody's child any more: then only
-//! the variables that agents set for their commands are left. An agent that is above the editor that
-//! this companion was started for, or whose variable is in that one's environment too, has started
-//! everything here, and proves nothing.
+//! the variables that agents set for their commands are left. An agent that is above all views of this companion, or
+//! whose variable is in the environment of all of them, has started everything here, and proves nothing.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pillion_protocol::Dialect;
 use pillion_system::peer::{self, Connection};
 use pillion_system::process;
+use pillion_view::Options;
 use pillion_view::commands::Command;
 
 use crate::wire::Wire;
@@ -31,7 +31,7 @@ impl Speaker {
         let is_named = |agent: &Dialect| command.commanded_by.iter().any(|it| it == agent.name());
         Self {
             pid: peer.or(Some(command.pid)),
-            commanding: Dialect::ALL.into_iter().filter(is_named).collect(),
+            commanding: agents_of(is_named),
         }
     }
 }
@@ -46,20 +46,43 @@ pub(crate) struct Connected {
     pub(crate) claimed: Option<u32>,
 }
 
-/// Where the editor comes from for which the companion was started.
+/// Where a view comes from.
 #[derive(Debug, Clone)]
-pub(crate) struct Origin {
-    /// The editor.
-    pub(crate) editor_pid: u32,
+struct Origin {
+    /// Its editor.
+    editor_pid: u32,
     /// The agents whose variables are in its environment.
-    pub(crate) commanding: Vec<Dialect>,
+    commanding: Vec<Dialect>,
+}
+
+/// Where all views come from that are attached. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Origins(Arc<Mutex<Vec<Origin>>>);
+
+impl Origins {
+    /// These views are attached now.
+    pub(crate) fn set<'a>(&self, views: impl Iterator<Item = &'a Options>) {
+        let origin = |view: &Options| Origin {
+            editor_pid: view.editor_pid,
+            commanding: view.environment.commanding_agents(),
+        };
+        let origins = views.map(origin).collect();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = origins;
+    }
+
+    fn get(&self) -> Vec<Origin> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
 }
 
 /// The agent that sent a command.
 pub(crate) fn agent_behind(
     speaker: &Speaker,
     connected: &[Connected],
-    origin: &Origin,
+    origins: &Origins,
 ) -> Option<Dialect> {
     // The table of all sockets of the machine may be long: it is read only if there is somebody to be found.
     if connected.is_empty() {
@@ -87,15 +110,26 @@ pub(crate) fn agent_behind(
         .zip(known)
         .map(|(agent, connection)| (agent.agent, held(connection, agent.claimed)))
         .collect();
+    let origins = origins.get();
+    // Nothing is known any more of where a process comes from that is gone.
+    let views = origins.iter().map(|origin| origin.editor_pid);
+    let views: Vec<_> = views
+        .filter(|pid| process::is_alive(*pid))
+        .map(lineage)
+        .collect();
+    let inherited = |agent: &Dialect| origins.iter().all(|it| it.commanding.contains(agent));
     judge(
         &speaking.into_iter().flat_map(lineage).collect::<Vec<_>>(),
         &agents,
-        &[std::process::id(), origin.editor_pid]
-            .map(lineage)
-            .concat(),
+        &lineage(std::process::id()),
+        &views,
         &speaker.commanding,
-        &origin.commanding,
+        &agents_of(inherited),
     )
+}
+
+fn agents_of(is_one: impl Fn(&Dialect) -> bool) -> Vec<Dialect> {
+    Dialect::ALL.into_iter().filter(is_one).collect()
 }
 
 /// A process and those above it.
@@ -109,10 +143,12 @@ fn judge(
     speaking: &[u32],
     agents: &[(Dialect, Vec<u32>)],
     own: &[u32],
+    views: &[Vec<u32>],
     commanding: &[Dialect],
     inherited: &[Dialect],
 ) -> Option<Dialect> {
-    let is_above = |pid: &u32| speaking.contains(pid) && !own.contains(pid);
+    let is_above_all = |pid: &u32| !views.is_empty() && views.iter().all(|view| view.contains(pid));
+    let is_above = |pid: &u32| speaking.contains(pid) && !own.contains(pid) && !is_above_all(pid);
     let above = agents.iter().find(|(_, pids)| pids.iter().any(is_above));
     let says = |agent: &Dialect| commanding.contains(agent) && !inherited.contains(agent);
     above
@@ -130,7 +166,7 @@ mod tests {
     #[test]
     fn a_process_below_an_agent_speaks_for_it() {
         let agents = [(GEMINI, vec![20]), (CLAUDE, vec![30, 31])];
-        let judge = |speaking: &[u32]| judge(speaking, &agents, &[5, 4], &[], &[]);
+        let judge = |speaking: &[u32]| judge(speaking, &agents, &[5], &[vec![4]], &[], &[]);
         assert_eq!(judge(&[40, 9, 4]), None, "the same editor is above both");
         assert_eq!(judge(&[40, 20, 4]), Some(GEMINI));
         assert_eq!(judge(&[20]), Some(GEMINI), "the agent itself");
@@ -142,7 +178,7 @@ mod tests {
     fn who_has_no_parent_any_more_speaks_for_the_agent_whose_variable_it_has() {
         let agents = [(GEMINI, vec![20]), (CLAUDE, vec![])];
         let judge = |commanding: &[Dialect], inherited: &[Dialect]| {
-            judge(&[40], &agents, &[5], commanding, inherited)
+            judge(&[40], &agents, &[5], &[], commanding, inherited)
         };
         assert_eq!(judge(&[CLAUDE], &[]), Some(CLAUDE));
         assert_eq!(judge(&[CLAUDE], &[GEMINI]), Some(CLAUDE));
@@ -155,9 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_started_the_companion_too_proves_nothing() {
+    fn an_agent_that_started_everything_here_proves_nothing() {
         let agents = [(GEMINI, vec![20])];
-        assert_eq!(judge(&[40, 20], &agents, &[5, 20], &[], &[]), None);
-        assert_eq!(judge(&[40, 20], &agents, &[20], &[], &[]), None);
+        let judge =
+            |own: &[u32], views: &[Vec<u32>]| judge(&[40, 20], &agents, own, views, &[], &[]);
+        assert_eq!(judge(&[5, 20], &[]), None, "this process");
+        assert_eq!(judge(&[5], &[vec![7, 20]]), None, "the only view");
+        assert_eq!(judge(&[5], &[vec![7, 20], vec![8, 20]]), None, "all views");
+        let persons = [vec![7, 20], vec![8]];
+        assert_eq!(judge(&[5], &persons), Some(GEMINI), "not the person's");
+        assert_eq!(judge(&[5], &[]), Some(GEMINI), "nobody's view is known");
     }
 }

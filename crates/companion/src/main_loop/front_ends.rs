@@ -50,6 +50,7 @@ impl MainLoop {
             }
             Report::Editor(pid) => {
                 self.views.change(view, |options| options.editor_pid = pid);
+                self.origins.set(self.views.options());
                 self.presence.order(Order::SetSeats(self.views.seats()));
             }
             Report::Leave if self.views.len() == 1 => return Some(Ending::Rejects),
@@ -129,6 +130,7 @@ impl MainLoop {
 
     fn views_changed(&mut self, now: Instant) {
         self.sessions.set_shows_diffs(self.views.shows_diffs());
+        self.origins.set(self.views.options());
         self.presence.order(Order::SetSeats(self.views.seats()));
         if let Some(ide) = self.views.ide() {
             self.presence.order(Order::SetIde(ide.clone()));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -308,7 +308,9 @@ fn saying(environment: &Environment, companions: &[CompanionState]) -> Socket {
     let answer = serde_json::to_string(companions).unwrap();
     thread::spawn(move || {
         while let Ok(mut stream) = listener.accept() {
+            let mut question = String::new();
             // Whoever asks may be gone.
+            let _ = BufReader::new(&stream).read_line(&mut question);
             let _ = writeln!(stream, "{answer}");
         }
     });
