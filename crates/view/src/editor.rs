@@ -56,6 +56,14 @@ pub enum Shows {
     Alone,
     /// Never: agents get its context, and show their changes themselves.
     Never,
+    /// One revision only: a guest, which has a proposal open that another view, its host, shows as a file. Agents get
+    /// to know nothing of it, and it is there for as long as its host at most.
+    Only {
+        /// The process of the host.
+        host: u32,
+        /// The revision, by its number in the companion.
+        key: ProposalKey,
+    },
 }
 
 /// A front end: it shows proposals and lets a person judge them. One that has a loop of its own is a

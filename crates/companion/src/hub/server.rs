@@ -3,6 +3,7 @@
 //! It ends when it has neither a front end nor a companion any more. One whose connection ends has left.
 
 mod connection;
+mod guests;
 mod remote_view;
 
 use std::collections::HashMap;
@@ -18,8 +19,9 @@ use pillion_discovery::hub_socket::{self, HubSocket};
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{Environment, FileError};
 use pillion_system::spawn;
-use pillion_view::{Handle, Options, Reply, Report, StartError};
+use pillion_view::{Handle, Options, Reply, Report, Shows, StartError};
 
+use self::guests::Guests;
 use self::remote_view::RemoteView;
 use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
 use crate::companion::Companion;
@@ -67,6 +69,7 @@ struct State {
     workspaces: Workspaces,
     companions: HashMap<WorkspaceId, Companion>,
     views: HashMap<ViewId, Handle>,
+    guests: Guests,
     last_view: u64,
     connections: usize,
     had_connection: bool,
@@ -248,10 +251,24 @@ impl Shared {
         attach: Attach,
         link: &Arc<Link<FromHub>>,
     ) -> Result<ViewId, Unattached> {
+        let process = attach.process();
         let options = Options::from(attach);
+        if let Shows::Only { host, .. } = options.shows {
+            return self.attach_guest(host, options, link);
+        }
+        let editor_pid = options.editor_pid;
+        let view = self.attach_host(options, link)?;
+        self.lock().guests.add_host(view, process, editor_pid);
+        Ok(view)
+    }
+
+    fn attach_host(
+        self: &Arc<Self>,
+        options: Options,
+        link: &Arc<Link<FromHub>>,
+    ) -> Result<ViewId, Unattached> {
         let mut state = self.lock();
-        state.last_view += 1;
-        let view = ViewId(state.last_view);
+        let view = state.next_view();
         loop {
             if state.is_over {
                 return Err(Unattached::Ends);
@@ -289,7 +306,8 @@ impl Shared {
         let mut state = self.lock();
         let result = match started {
             Ok(companion) => {
-                link.send(attached(companion.port(), companion.files().to_vec()));
+                let files = companion.files().to_vec();
+                link.send(attached(companion.port(), files, false));
                 state.views.insert(view, companion.handle());
                 state.workspaces.started(workspace);
                 if state.is_over {
@@ -322,6 +340,11 @@ impl Shared {
         let Some(handle) = state.views.remove(&view) else {
             return;
         };
+        for guest in state.guests.left(view) {
+            if let Some(guest) = state.views.remove(&guest) {
+                guest.leave();
+            }
+        }
         handle.report(match link {
             Some(_) => Report::Leave,
             None => Report::Gone,
@@ -358,6 +381,11 @@ impl Shared {
 }
 
 impl State {
+    fn next_view(&mut self) -> ViewId {
+        self.last_view += 1;
+        ViewId(self.last_view)
+    }
+
     fn is_idle(&self) -> bool {
         self.connections == 0 && self.workspaces.is_empty()
     }
@@ -378,7 +406,7 @@ impl State {
         let published = Reply::new(move |files: Result<_, String>| {
             // Without files it is about to end, and the connection with it.
             if let Ok(files) = files {
-                to.send(attached(port, files));
+                to.send(attached(port, files, false));
             }
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
@@ -388,12 +416,13 @@ impl State {
     }
 }
 
-fn attached(port: u16, files: Vec<PathBuf>) -> FromHub {
+fn attached(port: u16, files: Vec<PathBuf>, is_in_hosts_editor: bool) -> FromHub {
     FromHub::Attached(Attached {
         version: VERSION.to_owned(),
         pid: process::id(),
         port,
         files,
+        is_in_hosts_editor,
     })
 }
 
