@@ -218,10 +218,13 @@ impl Views {
         }
     }
 
-    /// This view tells the person, or the one that was used last.
+    /// This view tells the person, or the one that was used last and is no guest.
     pub(crate) fn send_lost(&mut self, id: Option<ViewId>, lost: LostOutcome) {
         let views = self.views.iter_mut();
-        if let Some(view) = views.max_by_key(|view| (Some(view.id) == id, view.used)) {
+        if let Some(view) = views.max_by_key(|view| {
+            let is_guest = view.options.is_guest();
+            (Some(view.id) == id, !is_guest, view.used)
+        }) {
             view.editor.event(EditorEvent::Lost(lost));
         }
     }

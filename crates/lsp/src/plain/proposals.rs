@@ -197,8 +197,9 @@ impl Proposals {
         let (known, news) = match known {
             Ok(known) => known,
             Err(why) => {
+                let actions = self.give_up_guest(id, &why);
                 closed.failed(why);
-                return Vec::new();
+                return actions;
             }
         };
         let mut actions = Vec::new();

@@ -183,6 +183,12 @@ impl Proposals {
         Some(Action::Send(message::answer(request, Ok(commands))))
     }
 
+    /// A proposal is not to be shown, perhaps before it was.
+    pub(super) fn give_up_guest(&mut self, id: DiffId, why: &str) -> Vec<Action> {
+        let guest = self.guests.find_mut(id);
+        guest.map_or(Vec::new(), |guest| guest.fail(why))
+    }
+
     /// A guest is served no longer.
     pub fn guest_left(&mut self, id: DiffId) -> Vec<Action> {
         const GONE: &str = "the editor that the agent proposed it to is gone";
