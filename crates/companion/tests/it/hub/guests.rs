@@ -210,6 +210,11 @@ async fn a_guest_is_not_served_by_the_next_hub() {
         .await
         .unwrap();
     let (_stopper, hub) = serve(&world.environment);
+    let start = Instant::now();
+    while state::list(&world.environment).is_empty() {
+        assert!(start.elapsed() < SOON);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     guest.leave().await;
     host.leave().await;
     let world = World { hub, ..world };

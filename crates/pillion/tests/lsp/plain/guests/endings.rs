@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use pillion_testkit::{all_of, kill_tree};
+use pillion_testkit::kill_hub;
 
 use super::*;
 
@@ -157,13 +157,8 @@ fn after_another_hub_has_taken_over_a_proposal_is_decided_in_a_second_window() {
     let mut second = Second::of_same_editor(&world, &older);
     assert!(!second.diagnostics().is_empty());
     let found = wait_served(&world.sandbox, std::process::id());
-    let is_hub = |pid: &u32| {
-        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        command.split(|byte| *byte == 0).any(|word| word == b"hub")
-    };
-    let hub = all_of(&world.sandbox.home).into_iter().find(is_hub);
     let before = fs::read(&found).unwrap();
-    kill_tree(hub.unwrap());
+    kill_hub(&world.sandbox.home);
     assert!(second.message().contains("can no longer be decided"));
     wait_gone(&older.path);
     let start = Instant::now();
