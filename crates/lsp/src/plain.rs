@@ -223,6 +223,10 @@ impl ClientProfile for Plain {
             EditorEvent::Open(diff, shown) => self.proposals.open(diff, shown, now),
             EditorEvent::Close(id, reason, closed) => self.proposals.close(id, reason, closed, now),
             EditorEvent::Text(key, told) => self.proposals.tell(key, told, now),
+            EditorEvent::Shared(key) => {
+                self.proposals.shared(key);
+                Vec::new()
+            }
             EditorEvent::Status(status) => {
                 let mut actions = self.warn(status.warnings);
                 let known = std::mem::replace(&mut self.unasked, status.unasked);

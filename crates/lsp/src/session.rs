@@ -241,6 +241,7 @@ impl Session {
             EditorEvent::Close(id, ..) => Some(*id),
             EditorEvent::Diagnostics(..)
             | EditorEvent::Text(..)
+            | EditorEvent::Shared(_)
             | EditorEvent::Status(_)
             | EditorEvent::Lost(_)
             | EditorEvent::Stopped => None,

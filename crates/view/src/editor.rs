@@ -104,6 +104,8 @@ pub enum EditorEvent {
     Close(DiffId, CloseReason, Reply<String>),
     /// What stands in the view of this proposal now, edits included; the view stays as it is.
     Text(ProposalKey, Reply<String>),
+    /// A guest has this proposal open, too.
+    Shared(ProposalKey),
     /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
     /// half a second it is answered that there are none.
     Diagnostics(Option<String>, Reply<Vec<FileDiagnostics>>),

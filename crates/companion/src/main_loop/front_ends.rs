@@ -27,6 +27,7 @@ impl MainLoop {
                 return published.failed(stale.to_string());
             }
             self.views.add(id, options, editor);
+            self.views.send_shared(key);
             // Agents do not find the companion by a guest.
             return published.done(Vec::new());
         }

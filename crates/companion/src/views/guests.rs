@@ -1,6 +1,6 @@
 //! Guests: views that came for one revision, which another view shows as a file. Agents get to know nothing of them.
 
-use pillion_view::{ProposalKey, Shows, Stale};
+use pillion_view::{EditorEvent, ProposalKey, Shows, Stale};
 
 use super::{View, ViewId, Views};
 
@@ -19,6 +19,16 @@ impl Views {
         let audience = self.audiences.get(&key.id).filter(|it| it.is_open());
         let current = audience.ok_or(Stale::NotPending)?.key();
         (current == key).then_some(()).ok_or(Stale::Replaced)
+    }
+
+    /// The views that show this revision get to know that a guest has it open.
+    pub(crate) fn send_shared(&mut self, key: ProposalKey) {
+        let audience = self.audiences.get(&key.id).filter(|it| it.key() == key);
+        let shown = |view: &&mut View| audience.is_some_and(|it| it.has(view.id));
+        let is_host = |view: &&mut View| !view.options.is_guest();
+        for view in self.views.iter_mut().filter(shown).filter(is_host) {
+            view.editor.event(EditorEvent::Shared(key));
+        }
     }
 
     /// All but guests.

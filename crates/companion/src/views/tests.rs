@@ -54,6 +54,7 @@ fn editor(asked: &Arc<Mutex<Asked>>) -> Box<dyn Editor> {
                 asked.words.push(format!("text {key}"));
                 told.done(String::new());
             }
+            EditorEvent::Shared(key) => asked.words.push(format!("shared {key}")),
             EditorEvent::Stopped => asked.words.push("stopped".to_owned()),
             EditorEvent::Diagnostics(..) | EditorEvent::Status(_) | EditorEvent::Lost(_) => {}
         }

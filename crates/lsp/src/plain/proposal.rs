@@ -33,6 +33,8 @@ pub struct Proposal {
     pub showing: Showing,
     /// True if the file is another process's, which writes, reads and removes it.
     pub is_guest: bool,
+    /// True if a guest has it open: the editor with another server of its own, or another window.
+    pub is_shared: bool,
     /// Where the agent is answered once it is shown.
     pub shown: Option<Reply<()>>,
     /// The read on which a decision about it waits.
@@ -62,6 +64,7 @@ impl Proposal {
             path: None,
             showing,
             is_guest: false,
+            is_shared: false,
             shown: Some(shown),
             deciding: None,
             ruling: None,

@@ -265,7 +265,17 @@ impl Proposals {
         if let Ok(pending) = self.pending.current_mut(key) {
             pending.is_shown();
             pending.answer_due = None;
-            pending.hint = (!pending.showing.is_open()).then(|| now + ATTACH_TIMEOUT);
+            let has_actions = pending.is_shared || pending.showing.is_open();
+            pending.hint = (!has_actions).then(|| now + ATTACH_TIMEOUT);
+        }
+    }
+
+    /// A guest has a proposal open: it is shown, and the person has its code actions.
+    pub fn shared(&mut self, key: ProposalKey) {
+        if let Ok(pending) = self.pending.current_mut(key) {
+            pending.is_shown();
+            pending.is_shared = true;
+            (pending.answer_due, pending.hint) = (None, None);
         }
     }
 

@@ -42,7 +42,8 @@ fn renumbered(event: EditorEvent, id: DiffId) -> EditorEvent {
         }
         EditorEvent::Close(_, reason, closed) => EditorEvent::Close(id, reason, closed),
         EditorEvent::Text(key, told) => EditorEvent::Text(ProposalKey { id, ..key }, told),
-        event @ (EditorEvent::Diagnostics(..)
+        event @ (EditorEvent::Shared(_)
+        | EditorEvent::Diagnostics(..)
         | EditorEvent::Status(_)
         | EditorEvent::Lost(_)
         | EditorEvent::Stopped) => event,

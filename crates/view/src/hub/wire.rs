@@ -82,6 +82,8 @@ pub enum FromHub {
     },
     /// Answered with the text.
     Text { request: u64, key: ProposalKey },
+    /// As [`EditorEvent::Shared`](crate::EditorEvent::Shared).
+    Shared(ProposalKey),
     /// Answered with a list of problems.
     Diagnostics { request: u64, uri: Option<String> },
     /// What people are shown.

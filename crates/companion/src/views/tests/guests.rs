@@ -31,6 +31,21 @@ fn a_guest_is_shown_the_revision_that_it_came_for_and_no_other() {
 }
 
 #[test]
+fn whoever_shows_it_hears_of_a_guest() {
+    let mut scene = Scene::new(Shows::LastUsed, "/w");
+    scene.add(Shows::Always, "/w");
+    scene.add(Shows::LastUsed, "/elsewhere");
+    scene.views.open(diff(1, 1));
+    scene.add(guest(1, 1), "/guest");
+    scene.words();
+    scene.views.send_shared(diff(1, 1).key());
+    let shared = vec!["shared 1.1"];
+    assert_eq!(scene.words(), [shared.clone(), shared, vec![], vec![]]);
+    scene.views.send_shared(diff(1, 2).key());
+    assert_eq!(scene.words().concat(), [""; 0]);
+}
+
+#[test]
 fn only_what_is_open_can_be_had_by_a_guest() {
     let mut scene = Scene::new(Shows::LastUsed, "/w");
     scene.views.open(diff(1, 2));

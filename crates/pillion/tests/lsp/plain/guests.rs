@@ -187,6 +187,26 @@ fn a_second_server_of_the_editor_decides_a_proposal_and_publishes_nothing() {
     assert_eq!(second.editor.ended().0, Some(0));
 }
 
+/// Nor is a program started that opens it once more.
+#[test]
+fn what_a_second_server_has_open_needs_no_hint_how_to_decide_without_code_actions() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.propose(&target, "b\n");
+    let mut second = Second::of_same_editor(&world, &proposal);
+    proposal.call.end().unwrap();
+    world
+        .editor
+        .answer(&proposal.request, json!({"success": true}));
+    assert_eq!(second.actions().len(), 2);
+    // Longer than an editor has to open it.
+    assert!(world.agent.receives_no_outcome(Duration::from_secs(3)));
+    let said = "window/showMessage".to_owned();
+    assert!(!world.editor.passed().contains(&said));
+    second.choose("Accept");
+    assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
+}
+
 /// Kate names the home directory, eglot the folder of the proposal, Helix the project.
 #[test]
 fn whatever_root_an_editor_names_for_a_proposal_nothing_is_published() {

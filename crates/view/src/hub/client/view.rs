@@ -193,6 +193,10 @@ impl View {
                 let id = self.state().proposals.here(key.id);
                 EditorEvent::Text(ProposalKey { id, ..key }, told)
             }
+            FromHub::Shared(key) => {
+                let id = self.state().proposals.here(key.id);
+                EditorEvent::Shared(ProposalKey { id, ..key })
+            }
             FromHub::Diagnostics { request, uri } => {
                 EditorEvent::Diagnostics(uri, link.reply(request))
             }

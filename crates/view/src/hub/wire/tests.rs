@@ -142,6 +142,7 @@ fn what_the_hub_says_arrives() {
             kind: RefusedKind::Unserved,
             reason: "no".to_owned(),
         }),
+        FromHub::Shared(decide().key),
         FromHub::Open {
             request: 1,
             diff: Box::new(diff(None, String::new())),

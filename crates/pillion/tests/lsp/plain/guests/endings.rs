@@ -28,6 +28,41 @@ fn closing_it_rejects_in_the_editor_that_shows_it_and_not_in_another_window() {
     assert_eq!(world.agent.outcome(), accepted(&other_target, "b\n"));
 }
 
+#[test]
+fn closing_it_in_the_editor_that_shows_it_rejects_whoever_else_has_it() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.shown(&target, "b\n");
+    let other = IdleProcess::start();
+    let mut second = Second::of_another(&world, &other, &proposal);
+    second.did_change(1, "mine\n");
+    assert_eq!(second.actions().len(), 2);
+    world.did_close(&proposal.uri);
+    assert_eq!(world.agent.outcome(), rejected(&target));
+    let said = second.message();
+    assert!(said.contains("a.rs"), "{said}");
+    assert!(second.actions().is_empty());
+}
+
+#[test]
+fn the_person_gets_a_message_in_each_window_when_the_agent_is_gone() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.shown(&target, "b\n");
+    let other = IdleProcess::start();
+    let mut second = Second::of_another(&world, &other, &proposal);
+    assert!(!second.diagnostics().is_empty());
+    drop(world.agent);
+    for said in [second.message(), {
+        let params = world.editor.params("window/showMessage");
+        params["message"].as_str().unwrap().to_owned()
+    }] {
+        assert!(said.contains("Gemini CLI is gone"), "{said}");
+    }
+    while !second.diagnostics().is_empty() {}
+    assert!(second.actions().is_empty());
+}
+
 /// As eglot does right after the last document is closed.
 #[test]
 fn a_second_server_that_ends_has_rejected_what_was_closed_and_nothing_else() {
