@@ -29,7 +29,8 @@ declare-option -hidden str-list pillion_busy
 declare-option -docstring 'what waits to be shown, with a space before it; nothing if nothing does: for your modelinefmt' \
     str pillion_pending
 # Of a proposal's buffer.
-declare-option -hidden int pillion_id 0
+# No int: that of an editor which a second hub serves needs more than its 32 bits.
+declare-option -hidden str pillion_id 0
 declare-option -hidden int pillion_revision 0
 declare-option -hidden int pillion_first 1
 declare-option -hidden str pillion_title

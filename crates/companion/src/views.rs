@@ -1,11 +1,13 @@
 //! The front ends of a companion, and which of them shows which proposal: the one that was used last of those whose
-//! roots hold the file, and every review. Who decides first wins, and the others close.
+//! roots hold the file, and every review. Who decides first wins, and the others close. A guest is shown the one revision
+//! that it came for, and is nothing that agents get to know of.
 //!
 //! The rest of the loop sees one front end: a proposal is shown when the first view has it, and closed when all have
 //! answered. No I/O: requests and their answers go through the loop.
 
 mod audience;
 mod gathered;
+mod guests;
 
 #[cfg(test)]
 mod tests;
@@ -24,6 +26,7 @@ use pillion_view::{
 use self::audience::Audience;
 pub(crate) use self::audience::{Closed, Leftover, ShownResult};
 use self::gathered::Gathered;
+use self::guests::is_guest;
 use crate::event::{Event, Events};
 use crate::view_id::ViewId;
 
@@ -108,11 +111,6 @@ impl Views {
         unseen
     }
 
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.views.len()
-    }
-
     /// The person does something in a view.
     pub(crate) fn used(&mut self, id: ViewId) {
         self.uses += 1;
@@ -171,7 +169,7 @@ impl Views {
 
     /// What each is and where its agents look.
     pub(crate) fn options(&self) -> impl Iterator<Item = &Options> {
-        self.views.iter().map(|view| &view.options)
+        self.hosts().map(|view| &view.options)
     }
 
     /// Returns true if any of them shows proposals.
@@ -220,10 +218,13 @@ impl Views {
         }
     }
 
-    /// This view tells the person, or the one that was used last.
+    /// This view tells the person, or the one that was used last and is no guest.
     pub(crate) fn send_lost(&mut self, id: Option<ViewId>, lost: LostOutcome) {
         let views = self.views.iter_mut();
-        if let Some(view) = views.max_by_key(|view| (Some(view.id) == id, view.used)) {
+        if let Some(view) = views.max_by_key(|view| {
+            let is_guest = view.options.is_guest();
+            (Some(view.id) == id, !is_guest, view.used)
+        }) {
             view.editor.event(EditorEvent::Lost(lost));
         }
     }
@@ -278,7 +279,9 @@ impl Views {
         let key = diff.key();
         match self.audiences.get_mut(&key.id) {
             Some(audience) => {
-                let seated = audience.replace(diff);
+                let former = audience.key();
+                let (guests, seated) = audience.replace(diff, |id| is_guest(&self.views, id));
+                self.send_close(former, CloseReason::Overruled, &guests);
                 self.send_open(key.id, &seated);
                 self.extend(key.id);
             }
@@ -433,6 +436,9 @@ impl Views {
             let last = of(Shows::Alone).max_by_key(|view| view.used);
             wanted.extend(last.map(|view| view.id));
         }
+        let guests = self.views.iter().filter(may_show);
+        let guests = guests.filter(|view| view.came_for(audience.key()));
+        wanted.extend(guests.map(|view| view.id));
         wanted.retain(|view| !audience.has(*view));
         for view in &wanted {
             audience.seat(*view);

@@ -61,11 +61,6 @@ impl ProcessDir {
         made
     }
 
-    /// The folder of this process, once something was put there.
-    pub fn own(&self) -> Option<Folder> {
-        self.places.iter().find_map(Place::own)
-    }
-
     /// The folders of other processes.
     pub fn others(&self) -> impl Iterator<Item = Folder> {
         let folders = self.places.iter().flat_map(Place::all);
@@ -152,14 +147,20 @@ mod tests {
         ProcessDir::new(&environment, KIND)
     }
 
+    /// The folder of this process, once something was put there.
+    fn own(dir: &ProcessDir) -> Option<PathBuf> {
+        let folder = dir.places.iter().find_map(Place::own);
+        folder.map(|folder| folder.path().to_owned())
+    }
+
     #[test]
     fn a_process_has_one_folder_which_goes_with_it() {
         let home = tempfile::tempdir().unwrap();
         let dir = dir(home.path(), home.path());
-        assert!(dir.own().is_none() && dir.others().next().is_none());
+        assert!(own(&dir).is_none() && dir.others().next().is_none());
         let one = dir.put(|place| place.create("1")).unwrap();
         let two = dir.put(|place| place.create("2")).unwrap();
-        let own = dir.own().unwrap().path().to_owned();
+        let own = own(&dir).unwrap();
         for folder in [&one, &two] {
             assert_eq!(folder.path().parent(), Some(own.as_path()));
         }
@@ -175,7 +176,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let first = dir(home.path(), home.path());
         first.put(|place| place.create("1-1")).unwrap();
-        let all = first.own().unwrap().path().parent().unwrap().to_owned();
+        let all = own(&first).unwrap().parent().unwrap().to_owned();
         let (dead, ours) = (u32::MAX.to_string(), std::process::id().to_string());
         let kept = ["notes", "0001", "1"];
         let outside = home.path().join("outside");

@@ -18,10 +18,9 @@ use gen_lsp_types::Diagnostic;
 use lsp_server::Message;
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_system::Worker;
-use pillion_view::{Attached, Diff, ProposalKey, Proposed, Ruling};
+use pillion_view::{Attached, Diff, DiffId, ProposalKey, Proposed, Ruling};
 
 use self::proposal_dir::ProposalFile;
-use crate::link;
 use crate::roots::{FoldersChanged, Roots};
 
 pub use launch::launch;
@@ -71,6 +70,11 @@ pub enum Done {
     Ruled { key: ProposalKey, ruling: Ruling },
     /// The companion runs, or why it cannot.
     Started(Result<Attached, String>),
+    /// A guest has joined the view that shows its proposal, or why not.
+    Joined {
+        id: DiffId,
+        joined: Result<Joined, String>,
+    },
     /// The workspace roots changed, with messages about them.
     Roots {
         paths: Vec<PathBuf>,
@@ -78,19 +82,22 @@ pub enum Done {
     },
 }
 
+/// A guest that is attached.
+#[derive(Debug)]
+pub struct Joined {
+    pub attached: Attached,
+    /// True if the proposal is shown in the person's editor for that other view: closing it there rejects.
+    pub is_for_host: bool,
+}
+
 /// Starts the thread that owns the files of proposals. Dropping it removes them, as far as the disk answers.
 ///
 /// # Errors
 /// When the system has no thread for it.
-pub fn start(
-    dir: ProcessDir,
-    done: Sender<Done>,
-    inputs: Sender<link::Input>,
-) -> io::Result<Worker<Job>> {
+pub fn start(dir: ProcessDir, done: Sender<Done>) -> io::Result<Worker<Job>> {
     let mut store = Store {
         dir,
         open: HashMap::new(),
-        inputs: Some(inputs),
     };
     Worker::start("proposals", REMOVE_TIMEOUT, move |job| {
         if let Some(result) = store.perform(job) {
@@ -103,8 +110,6 @@ pub fn start(
 struct Store {
     dir: ProcessDir,
     open: HashMap<ProposalKey, ProposalFile>,
-    /// Where other editors that open a proposal send their messages, until something listens.
-    inputs: Option<Sender<link::Input>>,
 }
 
 impl Store {
@@ -113,22 +118,11 @@ impl Store {
             Ok(file) => {
                 let path = file.path().to_owned();
                 self.open.insert(diff.key(), file);
-                self.listen();
                 Ok(path)
             }
             Err(error) => {
                 tracing::warn!(?error, "cannot write the proposal");
                 Err(format!("{error}. Hint: {}.", error.hint()))
-            }
-        }
-    }
-
-    /// From the first proposal on. Without it, proposals can be decided in this editor only.
-    fn listen(&mut self) {
-        if let (Some(inputs), Some(folder)) = (&self.inputs, self.dir.own()) {
-            match link::listen(&folder, inputs.clone()) {
-                Ok(()) => self.inputs = None,
-                Err(why) => tracing::warn!(%why, "other editors cannot connect"),
             }
         }
     }
@@ -171,7 +165,7 @@ mod tests {
 
     use pillion_discovery::Environment;
     use pillion_protocol::Dialect;
-    use pillion_view::{DiffId, Original};
+    use pillion_view::Original;
 
     use super::*;
 
@@ -193,11 +187,9 @@ mod tests {
     fn a_proposal_that_is_gone_before_it_was_written_never_is() {
         let home = tempfile::tempdir().unwrap();
         let pairs = [("XDG_RUNTIME_DIR", home.path()), ("TMPDIR", home.path())];
-        let (inputs, _) = crossbeam_channel::unbounded();
         let mut store = Store {
             dir: proposal_dir::open(&Environment::from_pairs(pairs)),
             open: HashMap::new(),
-            inputs: Some(inputs),
         };
         let mut write = |diff: Weak<Diff>| store.perform(Job::Write(diff));
         let (gone, pending) = (Arc::downgrade(&diff(1)), diff(2));

@@ -10,7 +10,6 @@ mod comparer;
 mod disk;
 mod framing;
 mod handshake;
-mod link;
 mod message;
 mod outgoing;
 mod plain;

@@ -4,14 +4,11 @@
 
 mod document;
 mod files;
-mod peers;
 mod proposal;
 mod proposals;
 mod reads;
-mod relay;
 mod showing;
 mod view;
-mod viewer;
 mod wire;
 
 use std::path::{Path, PathBuf};
@@ -22,19 +19,15 @@ use gen_lsp_types::{
     MessageType, Save, SaveOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSync,
     TextDocumentSyncKind, TextDocumentSyncOptions,
 };
-use lsp_server::{Request, Response};
+use lsp_server::{Request, RequestId, Response};
 use pillion_system::now_ms;
-use pillion_view::EditorEvent;
+use pillion_view::{DiffId, EditorEvent};
 use serde_json::{Value, json};
 
 use crate::disk::Done;
-use crate::link::{End, Event};
 use crate::plain::files::Files;
-use crate::plain::peers::Peers;
 use crate::plain::proposal::{ACCEPT, REJECT};
 use crate::plain::proposals::Proposals;
-use crate::plain::relay::Relay;
-use crate::plain::viewer::{Caller, Seat, Viewer};
 use crate::plain::wire::{At, CodeAction, ExecuteCommand};
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile};
@@ -52,8 +45,6 @@ pub struct Setup {
     pub open_with: Option<String>,
     /// Where proposals lie, by each of their names.
     pub folders: Vec<PathBuf>,
-    /// The editor's process.
-    pub editor_pid: u32,
 }
 
 /// The profile of a client without a plugin.
@@ -63,11 +54,6 @@ pub struct Plain {
     quirks: Quirks,
     files: Files,
     proposals: Proposals,
-    editor_pid: u32,
-    /// The editors that have opened proposals of ours.
-    peers: Peers,
-    /// The proposals of others that our editor has opened.
-    relay: Relay,
     /// What was reported already.
     warnings: Vec<String>,
     /// What agents were said to have changed without asking.
@@ -77,17 +63,10 @@ pub struct Plain {
 impl Plain {
     /// A profile that has received nothing yet.
     pub fn new(setup: Setup) -> Self {
-        let (encoding, quirks, editor_pid) = (setup.encoding, setup.quirks, setup.editor_pid);
-        let hello = json!({
-            "processId": editor_pid,
-            "capabilities": {"general": {"positionEncodings": [encoding.kind()]}},
-        });
+        let (encoding, quirks) = (setup.encoding, setup.quirks);
         Self {
             encoding,
             quirks,
-            editor_pid,
-            peers: Peers::default(),
-            relay: Relay::new(std::process::id(), hello),
             files: Files::new(encoding, quirks.has_block_cursor),
             proposals: Proposals::new(setup),
             warnings: Vec::new(),
@@ -95,73 +74,49 @@ impl Plain {
         }
     }
 
-    /// An editor reports what it does with a document. Of others than our own, only proposals matter.
-    fn notified(&mut self, seat: Seat, method: &str, params: Value) -> Result<Vec<Action>, String> {
+    /// The editor reports what it does with a document.
+    fn notified(&mut self, method: &str, params: Value) -> Result<Vec<Action>, String> {
         let Some((path, event)) = wire::document_event(method, params)? else {
             return Ok(Vec::new());
         };
         if self.proposals.holds(&path) {
             let now = Instant::now();
-            return Ok(self.proposals.document_event(seat, &path, event, now));
+            return Ok(self.proposals.document_event(&path, event, now));
         }
-        let is_own = seat.viewer == Viewer::Own;
-        let is_news = is_own && self.files.document_event(path, event, now_ms());
+        let is_news = self.files.document_event(path, event, now_ms());
         Ok(if is_news { self.report() } else { Vec::new() })
     }
 
-    /// An editor sends a request.
-    fn asked(&mut self, caller: Caller, method: &str, params: Value) -> Vec<Action> {
-        let answered = match method {
-            "workspace/executeCommand" => match message::params(params) {
-                Ok(ExecuteCommand { command, arguments }) => {
-                    let arguments = arguments.unwrap_or_default();
-                    let proposals = &mut self.proposals;
-                    return proposals.execute(caller, &command, &arguments, Instant::now());
-                }
-                Err(why) => Err(why),
-            },
-            "textDocument/documentHighlight"
-            | "textDocument/hover"
-            | "textDocument/signatureHelp" => self.at(caller.viewer, params),
-            "textDocument/codeAction" => self.code_action(caller.viewer, params),
-            _ => return vec![caller.answer(Err(message::unknown_method(method)))],
-        };
-        match answered {
-            Ok((value, actions)) => [caller.answer(Ok(value))]
-                .into_iter()
-                .chain(actions)
-                .collect(),
-            Err(why) => vec![caller.answer(Err(message::invalid(why)))],
-        }
-    }
-
-    /// A place that an editor asks about is where the cursor is. The answer is empty.
-    fn at(&mut self, viewer: Viewer, params: Value) -> Answered {
+    /// A place that the editor asks about is where the cursor is. The answer is empty.
+    fn at(&mut self, id: RequestId, params: Value) -> Result<Vec<Action>, String> {
         let params: At = message::params(params)?;
-        let actions = self.focus(viewer, &params.text_document, |files, path| {
+        let answer = Action::Send(message::answer(id, Ok(Value::Null)));
+        let actions = self.focus(&params.text_document, |files, path| {
             files.visit(path, params.position, now_ms());
         });
-        Ok((Value::Null, actions))
+        Ok([answer].into_iter().chain(actions).collect())
     }
 
-    fn code_action(&mut self, viewer: Viewer, params: Value) -> Answered {
+    fn code_action(&mut self, id: RequestId, params: Value) -> Result<Vec<Action>, String> {
         let params: CodeAction = message::params(params)?;
         let has_no_place = self.quirks.asks_for_each_line;
-        let actions = self.focus(viewer, &params.text_document, |files, path| {
+        let actions = self.focus(&params.text_document, |files, path| {
             if !has_no_place {
                 files.select(path, params.range, now_ms());
             }
         });
         let path = uri::to_path(&params.text_document.uri);
         let path = path.filter(|_| wants_commands(params.context.only));
-        let commands = path.map_or(Vec::new(), |path| self.proposals.commands(viewer, &path));
-        Ok((json!(commands), actions))
+        let answer = match path {
+            Some(path) => self.proposals.ask_commands(&path, id),
+            None => Some(Action::Send(message::answer(id, Ok(json!([]))))),
+        };
+        Ok(answer.into_iter().chain(actions).collect())
     }
 
-    /// This document has the focus in an editor; `visit` gets it if it is a file of our own.
+    /// This document has the focus; `visit` gets it if it is no proposal.
     fn focus(
         &mut self,
-        viewer: Viewer,
         document: &wire::Identifier,
         visit: impl FnOnce(&mut Files, &Path),
     ) -> Vec<Action> {
@@ -170,10 +125,7 @@ impl Plain {
         };
         // A proposal keeps the last file active.
         if self.proposals.holds(&path) {
-            self.proposals.focus(viewer, &path);
-            return Vec::new();
-        }
-        if viewer != Viewer::Own {
+            self.proposals.focus(&path);
             return Vec::new();
         }
         visit(&mut self.files, &path);
@@ -205,9 +157,6 @@ fn wants_commands(only: Option<Vec<String>>) -> bool {
     only.is_none_or(|kinds| kinds.is_empty() || kinds.iter().any(String::is_empty))
 }
 
-/// The answer to a request, and what is to be done besides; or what is wrong with its parameters.
-type Answered = Result<(Value, Vec<Action>), String>;
-
 impl ClientProfile for Plain {
     fn capabilities(&self) -> ServerCapabilities {
         ServerCapabilities {
@@ -236,25 +185,31 @@ impl ClientProfile for Plain {
         }
     }
 
-    fn request(&mut self, request: Request) -> Vec<Action> {
-        let now = Instant::now();
-        if let Some(path) = self.relay.document(&request.method, &request.params) {
-            return self.relay.request(&path, request, now);
-        }
-        let is_any_pending = self.proposals.is_any_pending();
-        match self.relay.command(request, is_any_pending, now) {
-            Ok(actions) => actions,
-            Err(Request { id, method, params }) => self.asked(Caller::own(id), &method, params),
-        }
+    fn request(&mut self, Request { id, method, params }: Request) -> Vec<Action> {
+        let handled = match method.as_str() {
+            "workspace/executeCommand" => message::params(params).map(|params| {
+                let ExecuteCommand { command, arguments } = params;
+                let (arguments, now) = (arguments.unwrap_or_default(), Instant::now());
+                self.proposals
+                    .execute(id.clone(), &command, &arguments, now)
+            }),
+            "textDocument/documentHighlight"
+            | "textDocument/hover"
+            | "textDocument/signatureHelp" => self.at(id.clone(), params),
+            "textDocument/codeAction" => self.code_action(id.clone(), params),
+            _ => {
+                let unknown = Err(message::unknown_method(&method));
+                return vec![Action::Send(message::answer(id, unknown))];
+            }
+        };
+        handled.unwrap_or_else(|why| {
+            let invalid = Err(message::invalid(why));
+            vec![Action::Send(message::answer(id, invalid))]
+        })
     }
 
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
-        if let Some(path) = self.relay.document(method, &params) {
-            return self
-                .relay
-                .notification(path, method, params, Instant::now());
-        }
-        self.notified(self.proposals.own, method, params)
+        self.notified(method, params)
             .unwrap_or_else(|why| vec![Action::Send(message::ignored(method, &why))])
     }
 
@@ -268,6 +223,10 @@ impl ClientProfile for Plain {
             EditorEvent::Open(diff, shown) => self.proposals.open(diff, shown, now),
             EditorEvent::Close(id, reason, closed) => self.proposals.close(id, reason, closed, now),
             EditorEvent::Text(key, told) => self.proposals.tell(key, told, now),
+            EditorEvent::Shared(key) => {
+                self.proposals.shared(key);
+                Vec::new()
+            }
             EditorEvent::Status(status) => {
                 let mut actions = self.warn(status.warnings);
                 let known = std::mem::replace(&mut self.unasked, status.unasked);
@@ -287,15 +246,20 @@ impl ClientProfile for Plain {
         self.proposals.done(done, Instant::now())
     }
 
-    fn link(&mut self, end: End, event: Event) -> Vec<Action> {
-        match end {
-            End::Owner(number) => self.relay.event(number, event),
-            End::Peer(number) => self.peer(number, event, Instant::now()),
-        }
+    fn joined(&mut self, guest: DiffId, joined: Result<bool, String>) -> Vec<Action> {
+        self.proposals.joined(guest, joined)
     }
 
-    fn is_relaying(&self) -> bool {
-        self.relay.is_in_use()
+    fn guest_left(&mut self, guest: DiffId) -> Vec<Action> {
+        self.proposals.guest_left(guest)
+    }
+
+    fn has_guests(&self) -> bool {
+        self.proposals.has_guests()
+    }
+
+    fn finish(&mut self) -> Vec<Action> {
+        self.proposals.finish()
     }
 
     fn is_deciding(&self) -> bool {
@@ -303,16 +267,10 @@ impl ClientProfile for Plain {
     }
 
     fn due(&self) -> Option<Instant> {
-        self.proposals
-            .due()
-            .into_iter()
-            .chain(self.relay.due())
-            .min()
+        self.proposals.due()
     }
 
     fn elapse(&mut self, now: Instant) -> Vec<Action> {
-        let mut actions = self.proposals.elapse(now);
-        actions.extend(self.relay.elapse(now));
-        actions
+        self.proposals.elapse(now)
     }
 }

@@ -8,12 +8,11 @@ use gen_lsp_types::ServerCapabilities;
 use lsp_server::{Message, Request, RequestId, Response};
 use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Dialect, File};
-use pillion_view::{Decide, EditorEvent, ProposalKey};
+use pillion_view::{Decide, DiffId, EditorEvent, ProposalKey};
 use serde_json::Value;
 
 use crate::comparer::Comparison;
 use crate::disk::{Done, Job};
-use crate::link::{End, Event};
 use crate::proposal_path::Owner;
 
 /// How many files are reported, the newest: more than are sent to agents, because only the companion
@@ -52,14 +51,25 @@ pub trait ClientProfile {
         Vec::new()
     }
 
-    /// Something happened to a connection with another `pillion lsp`.
-    fn link(&mut self, end: End, _event: Event) -> Vec<Action> {
-        vec![Action::HangUp(end)]
+    /// A guest that was ordered by [`Action::Join`] is attached, and whether closing its document rejects; or why
+    /// there is none.
+    fn joined(&mut self, _guest: DiffId, _joined: Result<bool, String>) -> Vec<Action> {
+        Vec::new()
     }
 
-    /// Returns true if the client has a proposal open that another `pillion lsp` shows.
-    fn is_relaying(&self) -> bool {
+    /// A guest is served no longer: the view that it joined is gone.
+    fn guest_left(&mut self, _guest: DiffId) -> Vec<Action> {
+        Vec::new()
+    }
+
+    /// Returns true if the client has a proposal open that another process shows.
+    fn has_guests(&self) -> bool {
         false
+    }
+
+    /// The session ends: what the person has done counts, although more could have come.
+    fn finish(&mut self) -> Vec<Action> {
+        Vec::new()
     }
 
     /// Returns true if the person has decided something that is not carried out yet.
@@ -92,12 +102,14 @@ impl fmt::Debug for Work {
 pub enum Action {
     /// Send it to the client: an answer at once, anything else when the client is ready.
     Send(Message),
-    /// Connect to the process that shows a proposal, as the link with this number.
-    Dial { number: u32, owner: Owner },
-    /// Send it to another `pillion lsp`.
-    Link { end: End, message: Message },
-    /// End a connection.
-    HangUp(End),
+    /// Attach a guest to the view of the process that shows this proposal. It is known here by the number `guest`.
+    Join {
+        guest: DiffId,
+        owner: Owner,
+        key: ProposalKey,
+    },
+    /// A guest leaves, or is not to come.
+    Part(DiffId),
     /// Have something done with the file of a proposal.
     Disk(Job),
     /// Have a program open the file of a proposal.

@@ -1,8 +1,9 @@
-//! Which paths are proposals, and whose: `…/pillion/proposals/PID/LABEL/NAME`. By the path alone, because
-//! another `pillion lsp` may have been started with other folders; whether that folder can be trusted is
-//! checked when it is opened.
+//! Which paths are proposals, and whose: `…/pillion/proposals/PID/LABEL/NAME`. By the path alone; whether that folder
+//! can be trusted is checked when the proposal is opened.
 
 use std::path::{Component, Path, PathBuf};
+
+use pillion_view::{DiffId, ProposalKey};
 
 /// Below a state folder: where proposals lie.
 pub const PROPOSALS: &str = "proposals";
@@ -18,19 +19,29 @@ pub struct Owner {
     pub pid: u32,
 }
 
-/// Whose proposal a file is.
-pub fn owner(path: &Path) -> Option<Owner> {
+/// Whose proposal a file is, and which of them.
+pub fn owner(path: &Path) -> Option<(Owner, ProposalKey)> {
     let (owner, below) = folder(path)?;
     let [label, _name] = below.as_slice() else {
         return None;
     };
-    is_label(label).then_some(owner)
+    Some((owner, key(label)?))
 }
 
-/// Returns true if this is the name of a proposal's own folder: a diff and its revision.
-pub fn is_label(name: &str) -> bool {
-    name.split_once('-')
-        .is_some_and(|(id, revision)| is_number(id) && is_number(revision))
+/// The name of a proposal's own folder.
+pub fn label(key: ProposalKey) -> String {
+    format!("{}-{}", key.id, key.revision)
+}
+
+/// The proposal whose folder has this name.
+pub fn key(label: &str) -> Option<ProposalKey> {
+    let (id, revision) = label.split_once('-')?;
+    let numbers = [id, revision];
+    let [id, revision] = numbers.map(|text| is_number(text).then_some(text));
+    Some(ProposalKey {
+        id: DiffId(id?.parse().ok()?),
+        revision: revision?.parse().ok()?,
+    })
 }
 
 /// Returns true if a path is a process's folder of proposals, or in one: nobody's workspace.
@@ -76,27 +87,29 @@ mod tests {
 
     #[test]
     fn the_path_of_a_proposal_names_its_owner() {
-        let expected = |base: &str, part: &str, pid| {
-            let (base, part) = (base.into(), part.to_owned());
-            Some(Owner { base, part, pid })
+        let expected = |base: &str, part: &str, pid, (id, revision)| {
+            let (base, part, id) = (base.into(), part.to_owned(), DiffId(id));
+            Some((Owner { base, part, pid }, ProposalKey { id, revision }))
         };
         for (path, owned) in [
             (
                 "/run/user/7/pillion/proposals/12/1-3/a.proposed.rs",
-                expected("/run/user/7", "pillion", 12),
+                expected("/run/user/7", "pillion", 12, (1, 3)),
             ),
             (
                 "/tmp/pillion-7/proposals/12/10-1/a",
-                expected("/tmp", "pillion-7", 12),
+                expected("/tmp", "pillion-7", 12, (10, 1)),
             ),
             (
                 "/a/pillion/proposals/1/1-1/pillion/proposals/2/1-1/b",
-                expected("/a/pillion/proposals/1/1-1", "pillion", 2),
+                expected("/a/pillion/proposals/1/1-1", "pillion", 2, (1, 1)),
             ),
             ("/tmp/pillion-7/proposals/12/1-1", None),
             ("/tmp/pillion-7/proposals/12/1-1/folder/a", None),
             ("/tmp/pillion-7/proposals/12/notes/a", None),
             ("/tmp/pillion-7/proposals/99999999999/1-1/a", None),
+            ("/tmp/pillion-7/proposals/12/1-99999999999/a", None),
+            ("/tmp/pillion-7/proposals/12/1-1-1/a", None),
             ("/tmp/pillion-x/proposals/12/1-1/a", None),
             ("/src/pillion/proposals/new/1-1/a", None),
             ("/src/a.rs", None),

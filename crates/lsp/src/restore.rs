@@ -16,17 +16,9 @@ const ANY: Ends = &["\r\n", "\n", "\r"];
 const BY_NEWLINES: [Ends; 2] = [&["\r\n", "\n"], &["\n"]];
 
 /// The text to accept: `now`, as the editor has it, with the bytes of `proposal` that the editor
-/// did not show in `shown`, the text it opened.
+/// did not show in `shown`, the text it opened. That may be another one than the proposal: somebody else may have
+/// edited and saved it.
 pub fn restore(proposal: &str, shown: &str, now: &str) -> String {
-    if now == shown {
-        return proposal.to_owned();
-    }
-    restore_edited(proposal, shown, now)
-}
-
-/// The same where the editor opened a text that may be another one than the proposal: `now` is accepted, even if
-/// it is what was opened.
-pub fn restore_edited(proposal: &str, shown: &str, now: &str) -> String {
     if shown == proposal {
         return now.to_owned();
     }
@@ -40,8 +32,11 @@ pub fn restore_edited(proposal: &str, shown: &str, now: &str) -> String {
     if hides_bom {
         text.push(BOM);
     }
-    if let Some((original, shown, ends)) = alike(body, shown) {
-        weave(&original, &shown, &Lines::new(now, ends), &mut text);
+    if let Some((original, known, ends)) = alike(body, shown) {
+        if now == shown {
+            return proposal.to_owned();
+        }
+        weave(&original, &known, &Lines::new(now, ends), &mut text);
     } else {
         // The editor made something else of it; only the way lines end can be told.
         let [original, shown, now] = [body, shown, now].map(|text| Lines::new(text, ANY));
@@ -210,7 +205,20 @@ mod tests {
     #[test]
     fn what_was_not_edited_is_accepted_byte_for_byte() {
         for text in ["", "a", "\u{feff}a\r\nb\n\rc", "a\r\n\r\n"] {
-            assert_eq!(restore(text, "whatever", "whatever"), text);
+            for shown in ways(text) {
+                assert_eq!(restore(text, &shown, &shown), text);
+            }
+        }
+    }
+
+    #[test]
+    fn another_text_that_was_opened_is_accepted_as_it_is_shown() {
+        for (proposal, shown, expected) in [
+            ("a\n", "mine\n", "mine\n"),
+            ("a\r\nb\r\n", "mine\n", "mine\r\n"),
+            ("\u{feff}a\n", "\u{feff}mine", "\u{feff}mine"),
+        ] {
+            assert_eq!(restore(proposal, shown, shown), expected);
         }
     }
 

@@ -4,9 +4,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{
-    Receiver, RecvError, Sender, after, at, bounded, never, select, unbounded,
-};
+use crossbeam_channel::{Receiver, RecvError, Sender, at, bounded, never, select, unbounded};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, ResponseError};
 use pillion_system::{process, spawn, time_limit};
 use pillion_text::stderr;
@@ -16,25 +14,19 @@ use serde_json::Value;
 use crate::disk::{Done, READ_TIMEOUT};
 use crate::framing::Frame;
 use crate::handshake::{self, InitializeParams};
-use crate::session::{Session, Start, warning};
+use crate::session::{Session, Start, Told, warning};
 use crate::transport::{self, Input};
-use crate::{Error, Options, link, message};
+use crate::{Error, Options, message};
 
 /// How often it is checked whether the editor still lives where the system does not tell. The end of the input normally
 /// shows that first, unless another process holds the pipe.
 const POLL_INTERVAL: Duration = Duration::from_secs(10);
-
-/// How often it is checked whether others of our kind have read what waits for them.
-const ROOM_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long the disks may take that a session needs. Longer than a companion takes to give up.
 const START_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// How long a line on standard error may take.
 const STDERR_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// How many messages of others of our kind wait to be handled.
-const MAX_UNREAD_INPUTS: usize = 16;
 
 /// Serves one editor until it leaves.
 ///
@@ -47,7 +39,6 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         options,
         events: event_sender,
         done: unbounded(),
-        links: bounded(MAX_UNREAD_INPUTS),
         gone: unbounded(),
         output: transport.output.clone(),
         parent_pid: process::ancestors(std::process::id()).first().copied(),
@@ -59,8 +50,8 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     server.finish();
     // Stops the companion: its files go, and what is pending is rejected (C5.7, C6.2).
     drop(server);
-    for event in events.try_iter() {
-        if let EditorEvent::Lost(lost) = event {
+    for told in events.try_iter() {
+        if let EditorEvent::Lost(lost) = told.event {
             report_late(&lost, &transport.output);
         }
     }
@@ -71,12 +62,9 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 struct Server {
     options: Options,
     /// Where the companion sends its requests and reports.
-    events: Sender<EditorEvent>,
+    events: Sender<Told>,
     /// Where other threads report their results.
     done: (Sender<Done>, Receiver<Done>),
-    /// Where connections with others of our kind report what happens. Bounded, so that one that sends faster
-    /// than it is read fills its own socket.
-    links: (Sender<link::Input>, Receiver<link::Input>),
     /// Where the processes are reported that have ended.
     gone: (Sender<u32>, Receiver<u32>),
     output: Sender<Message>,
@@ -93,19 +81,13 @@ impl Server {
     fn serve(
         &mut self,
         input: &Receiver<Input>,
-        events: &Receiver<EditorEvent>,
+        events: &Receiver<Told>,
         written: &Receiver<()>,
     ) -> Ending {
         if let Some(pid) = self.parent_pid {
             self.watch(pid);
         }
         loop {
-            let is_ahead = self.session.as_ref().is_some_and(Session::is_ahead);
-            let (input, room) = if is_ahead {
-                (never(), after(ROOM_INTERVAL))
-            } else {
-                (input.clone(), never())
-            };
             let ending = select! {
                 recv(input) -> input => match input.unwrap_or(Ok(None)) {
                     Ok(Some(Frame::Message(message, bytes))) => self.message(message, bytes),
@@ -116,13 +98,11 @@ impl Server {
                     Ok(None) => Some(Ok(())),
                     Err(error) => Some(Err(Error::Malformed(error))),
                 },
-                recv(events) -> event => event.ok().and_then(|event| self.event(event)),
+                recv(events) -> told => told.ok().and_then(|told| self.event(told)),
                 // After `shutdown` they are dropped, and with an input its connection.
                 recv(self.done.1) -> done => self.tell(done, Session::done),
-                recv(self.links.1) -> input => self.tell(input, Session::link),
                 recv(written) -> _ => Some(Ok(())),
                 recv(self.gone.1) -> pid => pid.ok().and_then(|pid| self.ended(pid)),
-                recv(room) -> _ => None,
                 recv(self.timer()) -> now => self.tell(now, Session::elapse),
             };
             if let Some(ending) = ending {
@@ -198,14 +178,22 @@ impl Server {
         None
     }
 
-    fn event(&mut self, event: EditorEvent) -> Option<Ending> {
-        if matches!(event, EditorEvent::Stopped) {
+    fn event(&mut self, told: Told) -> Option<Ending> {
+        if matches!((&told.guest, &told.event), (None, EditorEvent::Stopped)) {
             // After `shutdown` it was us who stopped it, and `exit` is to come.
             return (!self.is_shut_down).then_some(Ok(()));
         }
-        match (&mut self.session, event) {
-            (Some(session), event) => session.event(event),
-            (None, EditorEvent::Lost(lost)) => report_late(&lost, &self.output),
+        match (&mut self.session, told) {
+            (Some(session), told) => session.event(told),
+            (
+                None,
+                Told {
+                    event: EditorEvent::Lost(lost),
+                    ..
+                },
+            ) => {
+                report_late(&lost, &self.output);
+            }
             (None, _) => {}
         }
         None
@@ -228,6 +216,7 @@ impl Server {
         let Some(session) = &mut self.session else {
             return;
         };
+        session.tell(|profile| profile.finish());
         let deadline = Instant::now() + READ_TIMEOUT;
         while session.is_busy()
             && let Ok(done) = self.done.1.recv_deadline(deadline)
@@ -294,7 +283,6 @@ impl Server {
             output: self.output.clone(),
             events: self.events.clone(),
             done: self.done.0.clone(),
-            inputs: self.links.0.clone(),
         };
         let (started, session) = bounded(1);
         // One that comes too late is dropped, and with it whatever it published.

@@ -3,9 +3,10 @@
 //!
 //! A thread makes the session, and only then does the loop wait, because no agent is served yet.
 
+mod client;
+mod guests;
 mod service;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -21,11 +22,12 @@ use pillion_view::{
 };
 use serde_json::Value;
 
+pub use self::client::Told;
+use self::guests::Guests;
 use self::service::{Plan, Service, State};
 use crate::comparer;
 use crate::disk::{self, Done, Job, proposal_dir};
 use crate::handshake::{InitializeParams, ProfileKind};
-use crate::link::{self, End, Event};
 use crate::plain::{self, Plain};
 use crate::plugin::Plugin;
 use crate::profile::{Action, ClientProfile, Published};
@@ -35,9 +37,6 @@ use crate::{Options, message};
 /// More messages than this wait only for an editor that hangs or is suspended. No proposal joins
 /// them: agents that try again and again would fill the memory.
 const MAX_UNREAD: usize = 256;
-
-/// As many messages wait for another of our kind before the editor has to wait, too. A connection holds more.
-const MAX_AHEAD: usize = 64;
 
 /// In the environment of an editor with a plugin: the editor's process.
 const PLUGIN_OF: &str = "PILLION_PLUGIN_OF";
@@ -51,10 +50,7 @@ pub struct Session {
     output: Sender<Message>,
     /// Where other threads report what came of their work.
     done: Sender<Done>,
-    /// The connections with other `pillion lsp`: what is sent here is written there.
-    links: HashMap<End, Sender<Message>>,
-    /// Where they report what happens.
-    inputs: Sender<link::Input>,
+    guests: Guests,
     /// The workspace roots, and where their changes are worked out.
     roots: Vec<PathBuf>,
     changes: Worker<FoldersChanged>,
@@ -75,9 +71,8 @@ pub struct Start {
     pub shows: Shows,
     pub options: Options,
     pub output: Sender<Message>,
-    pub events: Sender<EditorEvent>,
+    pub events: Sender<Told>,
     pub done: Sender<Done>,
-    pub inputs: Sender<link::Input>,
 }
 
 impl Start {
@@ -123,6 +118,13 @@ impl Start {
             // It compares what the editor shows.
             ProfileKind::Plain => Compares::Text,
         };
+        let guests = Guests::new(
+            environment.clone(),
+            editor_pid,
+            ide,
+            self.events.clone(),
+            self.done.clone(),
+        );
         let plan = Plan {
             options,
             start_own: self.options.start_own,
@@ -144,9 +146,8 @@ impl Start {
                     quirks: params.quirks(self.options.open_with.is_some()),
                     folders: dir.parents(),
                     open_with: self.options.open_with,
-                    editor_pid,
                 };
-                let files = disk::start(dir, self.done.clone(), self.inputs.clone());
+                let files = disk::start(dir, self.done.clone());
                 let files = files.context("cannot start a thread")?;
                 let state = if has_plugin(&environment, editor_pid) {
                     tracing::info!("the editor's plugin serves agents, so this process does not");
@@ -176,8 +177,7 @@ impl Start {
             files,
             output: self.output,
             done: self.done,
-            links: HashMap::new(),
-            inputs: self.inputs,
+            guests,
             roots: paths,
             changes,
             editor_pid,
@@ -205,7 +205,19 @@ impl Session {
         }
     }
 
-    pub fn event(&mut self, event: EditorEvent) {
+    pub fn event(&mut self, Told { guest, event }: Told) {
+        let Some(guest) = guest else {
+            return self.companion_event(event);
+        };
+        match self.guests.event(guest, event) {
+            // That is about another workspace.
+            None | Some(EditorEvent::Status(_)) => {}
+            Some(EditorEvent::Stopped) => self.tell(|profile| profile.guest_left(guest)),
+            Some(event) => self.companion_event(event),
+        }
+    }
+
+    fn companion_event(&mut self, event: EditorEvent) {
         match event {
             EditorEvent::Open(_, shown) if self.output.len() > MAX_UNREAD => {
                 shown.failed("the editor does not read its messages");
@@ -229,6 +241,7 @@ impl Session {
             EditorEvent::Close(id, ..) => Some(*id),
             EditorEvent::Diagnostics(..)
             | EditorEvent::Text(..)
+            | EditorEvent::Shared(_)
             | EditorEvent::Status(_)
             | EditorEvent::Lost(_)
             | EditorEvent::Stopped => None,
@@ -280,6 +293,16 @@ impl Session {
                     self.say(message);
                 }
             }
+            Done::Joined { id, joined } => {
+                let Some((joined, held)) = self.guests.joined(id, joined) else {
+                    return;
+                };
+                self.tell(|profile| profile.joined(id, joined));
+                for event in held {
+                    let guest = Some(id);
+                    self.event(Told { guest, event });
+                }
+            }
             done => {
                 self.tell(|profile| profile.done(done));
             }
@@ -316,26 +339,6 @@ impl Session {
         })
     }
 
-    /// Something happened to a connection with another `pillion lsp`.
-    pub fn link(&mut self, input: link::Input) {
-        let link::Input { end, event } = input;
-        match &event {
-            Event::Opened(link) => drop(self.links.insert(end, link.clone())),
-            Event::Closed(_) => drop(self.links.remove(&end)),
-            // It was ended here, and what was on its way does not count.
-            Event::Message(_) if !self.links.contains_key(&end) => return,
-            Event::Message(_) => {}
-        }
-        self.tell(|profile| profile.link(end, event));
-    }
-
-    /// Returns true if the editor sends faster than others of our kind read. Then it fills its own
-    /// pipe.
-    pub fn is_ahead(&self) -> bool {
-        let is_full = |link: &Sender<Message>| link.len() >= MAX_AHEAD;
-        self.links.values().any(is_full)
-    }
-
     /// When [`Session::elapse`] wants to be called.
     pub fn due(&self) -> Option<Instant> {
         let service = self.service.due.into_iter();
@@ -344,7 +347,7 @@ impl Session {
 
     /// Time has passed.
     pub fn elapse(&mut self, now: Instant) {
-        let started = self.service.elapse(now, self.profile.is_relaying());
+        let started = self.service.elapse(now, self.profile.has_guests());
         self.check(started);
         self.tell(|profile| profile.elapse(now));
     }
@@ -361,7 +364,6 @@ impl Session {
     }
 
     fn perform(&mut self, actions: Vec<Action>) {
-        let mut silent = Vec::new();
         for action in actions {
             match action {
                 // A client that asks is ready for the answer.
@@ -385,16 +387,8 @@ impl Session {
                         tracing::warn!(%error, "cannot compare a proposal");
                     }
                 }
-                Action::Dial { number, owner } => link::dial(number, owner, self.inputs.clone()),
-                Action::Link { end, message } => {
-                    let link = self.links.get(&end);
-                    // One that reads nothing is not waited for.
-                    if link.is_some_and(|link| link.try_send(message).is_err()) {
-                        self.links.remove(&end);
-                        silent.push(end);
-                    }
-                }
-                Action::HangUp(end) => drop(self.links.remove(&end)),
+                Action::Join { guest, owner, key } => self.guests.join(guest, owner, key),
+                Action::Part(guest) => self.guests.part(guest),
                 Action::ReportContext { files, is_trusted } => {
                     let reported = self.service.report(files, is_trusted);
                     self.check(reported);
@@ -415,13 +409,15 @@ impl Session {
                         companion.mention(path, lines, reply);
                     }
                 }
-                Action::Decide(decide) => {
+                Action::Decide(mut decide) => {
                     let (key, done) = (decide.key, self.done.clone());
                     let ruling = Reply::new(move |ruling: Result<Ruling, String>| {
                         let ruling = ruling.unwrap_or_else(Ruling::failed);
                         let _ = done.send(Done::Ruled { key, ruling });
                     });
-                    if let Some(companion) = self.service.handle() {
+                    let own = || Some((self.service.handle()?, key));
+                    if let Some((companion, key)) = self.guests.meant(key).or_else(own) {
+                        decide.key = key;
                         companion.decide(decide, ruling);
                     }
                 }
@@ -437,10 +433,6 @@ impl Session {
                     }
                 }
             }
-        }
-        for end in silent {
-            let event = Event::Closed("it does not read its messages".to_owned());
-            self.tell(|profile| profile.link(end, event));
         }
     }
 }

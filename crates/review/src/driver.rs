@@ -255,6 +255,7 @@ impl Driver {
             }
             EditorEvent::Status(status) => self.update(Event::Status(status)),
             EditorEvent::Lost(lost) => self.kept(lost.to_string()),
+            EditorEvent::Shared(_) => Ok(()),
             EditorEvent::Stopped => self.stop(),
         }
     }

@@ -58,7 +58,7 @@ pub use model::{Model, ModelRequest, Turn};
 pub use npm::Npm;
 pub use nvim::{Nvim, NvimSetup};
 pub use opencode::Opencode;
-pub use process::{all_of, kill_all_of, kill_tree, programs_below};
+pub use process::{all_of, kill_all_of, kill_hub, kill_tree, programs_below};
 pub use slow_text::slow_text;
 pub use test_agent::{Call, Heard, TestAgent, discovery_file, discovery_files};
 pub use test_claude::{TestClaude, lock_files};

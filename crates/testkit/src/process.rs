@@ -28,6 +28,19 @@ pub fn programs_below(root: u32, name: &str) -> Vec<u32> {
     descendants(root).into_iter().filter(is_named).collect()
 }
 
+/// Sends SIGKILL to the hub that was started in this home.
+///
+/// # Panics
+/// If there is none.
+pub fn kill_hub(home: &Home) {
+    let is_hub = |pid: &u32| {
+        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        command.split(|byte| *byte == 0).any(|word| word == b"hub")
+    };
+    let hub = all_of(home).into_iter().find(is_hub);
+    kill_tree(hub.expect("a hub runs"));
+}
+
 /// Sends SIGKILL to every process that was started in this home: also to one that left its parent to go on in the
 /// background. Does nothing where there is no `/proc`.
 pub fn kill_all_of(home: &Home) {

@@ -77,6 +77,31 @@ pub fn attach_to_running(
     attach_boxed(options, Box::new(editor), Launch::Never, start_own)
 }
 
+/// Attaches a guest: a view that is shown one proposal of another view ([`Shows::Only`](crate::Shows::Only)). It starts
+/// neither a hub nor a companion, and gets [`EditorEvent::Stopped`](crate::EditorEvent::Stopped) when its host or the hub is gone.
+///
+/// # Errors
+/// When there is no hub, or the proposal does not wait for a decision there.
+pub fn attach_guest(options: Options, editor: impl Editor) -> Result<Attached, StartError> {
+    #[cfg(unix)]
+    if !is_off(&options) {
+        return match Client::attach(options, Box::new(editor), Launch::NotEvenAwaited) {
+            Ok(client) => Ok(Attached(Host::Hub(client))),
+            Err(Unattached::Failed(error)) => Err(error),
+            Err(Unattached::NoHub(_)) => Err(StartError::NoHub),
+        };
+    }
+    drop((options, editor));
+    Err(StartError::NoHub)
+}
+
+/// Returns true if the person wants no hub.
+#[cfg(unix)]
+fn is_off(options: &Options) -> bool {
+    let hub = options.environment.filled(HUB);
+    hub.is_some_and(|it| it == "off")
+}
+
 #[cfg(unix)]
 fn attach_boxed(
     options: Options,
@@ -84,11 +109,7 @@ fn attach_boxed(
     launch: Launch,
     start_own: StartOwn,
 ) -> Result<Attached, StartError> {
-    let is_off = options
-        .environment
-        .filled(HUB)
-        .is_some_and(|it| it == "off");
-    let editor = if is_off {
+    let editor = if is_off(&options) {
         editor
     } else {
         match Client::attach(options.clone(), editor, launch) {
@@ -143,6 +164,15 @@ impl Attached {
     /// What the person is to be told if that is another version than this program's.
     pub fn mismatch(&self) -> Option<Mismatch> {
         version::of_hub(self.version(), VERSION)
+    }
+
+    /// Returns true if this is a guest that is in the same editor as its host.
+    pub fn is_in_hosts_editor(&self) -> bool {
+        match &self.0 {
+            Host::Own(_) => false,
+            #[cfg(unix)]
+            Host::Hub(client) => client.attached().is_in_hosts_editor,
+        }
     }
 
     /// Where the front end reports.

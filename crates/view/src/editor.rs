@@ -56,6 +56,14 @@ pub enum Shows {
     Alone,
     /// Never: agents get its context, and show their changes themselves.
     Never,
+    /// One revision only: a guest, which has a proposal open that another view, its host, shows as a file. Agents get
+    /// to know nothing of it, and it is there for as long as its host at most.
+    Only {
+        /// The process of the host.
+        host: u32,
+        /// The revision, by its number in the companion.
+        key: ProposalKey,
+    },
 }
 
 /// A front end: it shows proposals and lets a person judge them. One that has a loop of its own is a
@@ -96,6 +104,8 @@ pub enum EditorEvent {
     Close(DiffId, CloseReason, Reply<String>),
     /// What stands in the view of this proposal now, edits included; the view stays as it is.
     Text(ProposalKey, Reply<String>),
+    /// A guest has this proposal open, too.
+    Shared(ProposalKey),
     /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
     /// half a second it is answered that there are none.
     Diagnostics(Option<String>, Reply<Vec<FileDiagnostics>>),

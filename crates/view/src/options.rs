@@ -25,6 +25,13 @@ pub struct Options {
     pub shows: Shows,
 }
 
+impl Options {
+    /// Returns true if the view is there for one proposal of another view.
+    pub fn is_guest(&self) -> bool {
+        matches!(self.shows, Shows::Only { .. })
+    }
+}
+
 /// Why a companion could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -46,6 +53,9 @@ pub enum StartError {
     /// A signal came before it was ready.
     #[error("received a signal before it was ready")]
     Interrupted,
+    /// A guest needs the hub that its host is attached to.
+    #[error("Pillion's hub, through which editors share proposals, does not run")]
+    NoHub,
     /// The hub could not start it: its reason.
     #[error("{0}")]
     Refused(String),

@@ -3,6 +3,7 @@
 //! It ends when it has neither a front end nor a companion any more. One whose connection ends has left.
 
 mod connection;
+mod guests;
 mod remote_view;
 
 use std::collections::HashMap;
@@ -18,8 +19,9 @@ use pillion_discovery::private_file::Stream;
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, Environment, FileError, Socket, state};
 use pillion_system::spawn;
-use pillion_view::{Handle, Options, Reply, Report, StartError};
+use pillion_view::{Handle, Options, Reply, Report, Shows, StartError};
 
+use self::guests::Guests;
 use self::remote_view::RemoteView;
 use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
 use crate::acceptor::{Acceptor, Serve};
@@ -68,6 +70,7 @@ struct State {
     workspaces: Workspaces,
     companions: HashMap<WorkspaceId, Companion>,
     views: HashMap<ViewId, Attached>,
+    guests: Guests,
     last_view: u64,
     connections: usize,
     /// True once a front end has come.
@@ -250,12 +253,26 @@ impl Shared {
         attach: Attach,
         link: &Arc<Link<FromHub>>,
     ) -> Result<ViewId, Unattached> {
+        let process = attach.process();
         let options = Options::from(attach);
-        let mut state = self.lock();
-        state.had_view = true;
+        self.lock().had_view = true;
         self.changed.notify_all();
-        state.last_view += 1;
-        let view = ViewId(state.last_view);
+        if let Shows::Only { host, .. } = options.shows {
+            return self.attach_guest(host, options, link);
+        }
+        let editor_pid = options.editor_pid;
+        let view = self.attach_host(options, link)?;
+        self.lock().guests.add_host(view, process, editor_pid);
+        Ok(view)
+    }
+
+    fn attach_host(
+        self: &Arc<Self>,
+        options: Options,
+        link: &Arc<Link<FromHub>>,
+    ) -> Result<ViewId, Unattached> {
+        let mut state = self.lock();
+        let view = state.next_view();
         loop {
             if state.is_over {
                 return Err(Unattached::Ends);
@@ -293,7 +310,8 @@ impl Shared {
         let mut state = self.lock();
         let result = match started {
             Ok(companion) => {
-                link.send(attached(companion.port(), companion.files().to_vec()));
+                let files = companion.files().to_vec();
+                link.send(attached(companion.port(), files, false));
                 let (handle, commands) = (companion.handle(), companion.commands().clone());
                 state.views.insert(view, Attached { handle, commands });
                 state.workspaces.started(workspace);
@@ -352,6 +370,11 @@ impl Shared {
         let Some(attached) = state.views.remove(&view) else {
             return;
         };
+        for guest in state.guests.left(view) {
+            if let Some(guest) = state.views.remove(&guest) {
+                guest.handle.leave();
+            }
+        }
         attached.handle.report(match link {
             Some(_) => Report::Leave,
             None => Report::Gone,
@@ -388,6 +411,11 @@ impl Shared {
 }
 
 impl State {
+    fn next_view(&mut self) -> ViewId {
+        self.last_view += 1;
+        ViewId(self.last_view)
+    }
+
     fn is_idle(&self) -> bool {
         self.connections == 0 && self.workspaces.is_empty()
     }
@@ -408,7 +436,7 @@ impl State {
         let published = Reply::new(move |files: Result<_, String>| {
             // Without files it is about to end, and the connection with it.
             if let Ok(files) = files {
-                to.send(attached(port, files));
+                to.send(attached(port, files, false));
             }
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
@@ -419,12 +447,13 @@ impl State {
     }
 }
 
-fn attached(port: u16, files: Vec<PathBuf>) -> FromHub {
+fn attached(port: u16, files: Vec<PathBuf>, is_in_hosts_editor: bool) -> FromHub {
     FromHub::Attached(wire::Attached {
         version: VERSION.to_owned(),
         pid: process::id(),
         port,
         files,
+        is_in_hosts_editor,
     })
 }
 

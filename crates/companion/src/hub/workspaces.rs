@@ -72,6 +72,13 @@ impl Workspaces {
         Place::Starts(id)
     }
 
+    /// Where a front end is.
+    pub(super) fn of(&self, view: ViewId) -> Option<WorkspaceId> {
+        let mut workspaces = self.workspaces.iter();
+        let found = workspaces.find(|(_, it)| it.views.contains_key(&view));
+        found.map(|(id, _)| *id)
+    }
+
     /// The companion runs.
     pub(super) fn started(&mut self, id: WorkspaceId) {
         if let Some(workspace) = self.workspaces.get_mut(&id) {
@@ -230,6 +237,8 @@ mod tests {
         workspaces.change_roots(ViewId(1), paths(&["/b"]));
         let joins = workspaces.place(ViewId(2), &paths(&["/b"]));
         assert_eq!(joins, Place::Joins(id));
+        let of = |view| workspaces.of(ViewId(view));
+        assert_eq!([of(1), of(2), of(3)], [Some(id), Some(id), None]);
         workspaces.left(ViewId(1));
         workspaces.change_roots(ViewId(2), paths(&["/c"]));
         let other = workspaces.place(ViewId(3), &paths(&["/a"]));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::Outcome;
-use pillion_view::{CloseReason, EditorEvent, Loss, ProposalKey, Report, Status};
+use pillion_view::{CloseReason, EditorEvent, Loss, ProposalKey, Report, Shows, Status};
 
 use super::{Ending, MainLoop};
 use crate::event::NewView;
@@ -22,6 +22,15 @@ impl MainLoop {
             published,
         } = new;
         tracing::info!(view = id.0, ide = options.ide.name, "a view is attached");
+        if let Shows::Only { key, .. } = options.shows {
+            if let Err(stale) = self.views.check_open(key) {
+                return published.failed(stale.to_string());
+            }
+            self.views.add(id, options, editor);
+            self.views.send_shared(key);
+            // Agents do not find the companion by a guest.
+            return published.done(Vec::new());
+        }
         editor.event(EditorEvent::Status(self.front_end_status()));
         self.views.add(id, options, editor);
         self.views_changed(now);
@@ -53,8 +62,8 @@ impl MainLoop {
                 self.origins.set(self.views.options());
                 self.presence.order(Order::SetSeats(self.views.seats()));
             }
-            Report::Leave if self.views.len() == 1 => return Some(Ending::Rejects),
-            Report::Gone if self.views.len() == 1 => return Some(Ending::Asks),
+            Report::Leave if self.views.is_last(view) => return Some(Ending::Rejects),
+            Report::Gone if self.views.is_last(view) => return Some(Ending::Asks),
             Report::Leave | Report::Gone => self.left(view, now),
         }
         None

@@ -117,14 +117,19 @@ impl Audience {
         self.seated.push(view);
     }
 
-    /// A newer revision takes its place. Who is to show that.
-    pub(super) fn replace(&mut self, diff: Diff) -> Vec<ViewId> {
-        let seated = std::mem::take(&mut self.seated);
+    /// A newer revision takes its place. Returns the guests, which are not to show that, and those that are.
+    pub(super) fn replace(
+        &mut self,
+        diff: Diff,
+        is_guest: impl Fn(ViewId) -> bool,
+    ) -> (Vec<ViewId>, Vec<ViewId>) {
+        let seated = std::mem::take(&mut self.seated).into_iter();
+        let (guests, seated): (_, Vec<_>) = seated.partition(|view| is_guest(*view));
         *self = Self {
             seated: seated.clone(),
             ..Self::new(diff)
         };
-        seated
+        (guests, seated)
     }
 
     /// A view shows this revision, or cannot; nothing if the agent need not hear of it. An error says that others may be

@@ -1,5 +1,7 @@
 //! One process for the companions of all front ends, over a real socket.
 
+mod guests;
+
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use pillion_discovery::private_file::Folder;
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_discovery::{Environment, FileError, canonicalize};
-use pillion_view::Diff;
+use pillion_view::{Diff, Proposed};
 
 use crate::proposal_path::{self, PROPOSALS};
 
@@ -41,7 +41,9 @@ pub fn open(environment: &Environment) -> ProcessDir {
 pub fn has_others(dir: &ProcessDir) -> bool {
     dir.others().any(|folder| {
         let labels = folder.names().unwrap_or_default();
-        labels.iter().any(|label| proposal_path::is_label(label))
+        labels
+            .iter()
+            .any(|label| proposal_path::key(label).is_some())
     })
 }
 
@@ -52,7 +54,7 @@ impl ProposalFile {
     /// Why no place could be used.
     pub fn put(dir: &ProcessDir, diff: &Diff) -> Result<Self, FileError> {
         dir.put(|place| {
-            let folder = place.create(&format!("{}-{}", diff.id, diff.revision))?;
+            let folder = place.create(&proposal_path::label(diff.key()))?;
             let name = proposal_name(&diff.path);
             let path = real(folder.path()).join(&name);
             let file = Self { folder, name, path };

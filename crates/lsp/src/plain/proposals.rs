@@ -3,26 +3,26 @@
 
 mod decisions;
 mod documents;
+mod guests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gen_lsp_types::{Diagnostic, MessageType, Range, ShowDocumentParams, ShowDocumentResult};
-use lsp_server::{ErrorCode, Response};
-use pillion_view::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
-use serde_json::json;
-
+use self::decisions::refuse;
+use self::guests::{Guests, is_guest};
 use crate::disk::{Done, Job};
 use crate::message;
 use crate::outgoing::Outgoing;
 use crate::plain::Setup;
 use crate::plain::proposal::Proposal;
 use crate::plain::reads::{Reads, Then};
-use crate::plain::relay;
 use crate::plain::showing::Showing;
-use crate::plain::viewer::{Seat, Viewer};
 use crate::profile::Action;
+use crate::proposal_path;
+use gen_lsp_types::{Diagnostic, MessageType, Range, ShowDocumentParams, ShowDocumentResult};
+use lsp_server::{ErrorCode, Response};
+use pillion_view::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
 
 /// How long an editor that shows a proposal may take until it asks its language server about it.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(2);
@@ -37,9 +37,8 @@ const UNCERTAIN: &str = "the editor has not reported all edits yet: accept it ag
 #[derive(Debug)]
 pub struct Proposals {
     setup: Setup,
-    /// The editor that we serve.
-    pub own: Seat,
     pending: Pending<Proposal>,
+    guests: Guests,
     reads: Reads,
     /// `window/showDocument`, each for one revision of a diff.
     asked: Outgoing<ProposalKey>,
@@ -54,13 +53,9 @@ impl Proposals {
     /// None yet.
     pub fn new(setup: Setup) -> Self {
         Self {
-            own: Seat {
-                viewer: Viewer::Own,
-                encoding: setup.encoding,
-                is_same_editor: true,
-            },
             setup,
             pending: Pending::default(),
+            guests: Guests::default(),
             reads: Reads::default(),
             asked: Outgoing::default(),
             focuses: 0,
@@ -72,28 +67,33 @@ impl Proposals {
     /// Returns true if a document is a proposal, or was one: never a file of the user.
     pub fn holds(&self, path: &Path) -> bool {
         let mut folders = self.setup.folders.iter();
-        self.find(path).is_some() || folders.any(|folder| path.starts_with(folder))
+        self.find(path).is_some()
+            || folders.any(|folder| path.starts_with(folder))
+            || proposal_path::owner(path).is_some()
     }
 
     /// Compares a proposal and writes it, to be shown then. A newer one gets a file of its own: the editor may still
     /// have the text of the older one, and that must not be taken for an answer.
     pub fn open(&mut self, diff: Diff, shown: Reply<()>, now: Instant) -> Vec<Action> {
+        if is_guest(diff.id) {
+            return self.show_guest(diff, shown);
+        }
         let is_second = !self.pending.is_empty();
         let mut actions = self.forget(diff.id);
         self.focuses += 1;
         let id = diff.id;
-        let mut own = Showing::new(self.own, self.focuses);
-        own.interrupts = is_second.then_some(now);
-        self.pending.put(Proposal::new(diff, shown, own));
-        actions.extend(self.compare(id, Viewer::Own));
+        let mut showing = Showing::new(self.focuses);
+        showing.interrupts = is_second.then_some(now);
+        self.pending.put(Proposal::new(diff, shown, showing));
+        actions.extend(self.compare(id));
         actions
     }
 
-    /// Compares a proposal as this editor has it.
-    fn compare(&mut self, id: DiffId, viewer: Viewer) -> Option<Action> {
+    /// Compares a proposal as the editor has it.
+    fn compare(&mut self, id: DiffId) -> Option<Action> {
         self.comparisons += 1;
         let proposal = self.pending.find_mut(id)?;
-        let comparison = proposal.comparison(viewer, self.comparisons)?;
+        let comparison = proposal.comparison(self.setup.encoding, self.comparisons);
         Some(Action::Compare(comparison))
     }
 
@@ -105,14 +105,11 @@ impl Proposals {
         cost: Duration,
     ) -> Option<Action> {
         self.cost = cost;
-        let is_meant = |showing: &Showing| showing.comparison == Some(number);
         let mut proposals = self.pending.iter_mut();
-        let proposal = proposals.find(|it| it.showings.iter().any(is_meant))?;
-        let mut showings = proposal.showings.iter_mut();
-        let showing = showings.find(|showing| is_meant(showing))?;
-        showing.comparison = None;
+        let proposal = proposals.find(|it| it.showing.comparison == Some(number))?;
+        proposal.showing.comparison = None;
         if proposal.path.is_some() {
-            return Some(publish(showing, diagnostics));
+            return Some(publish(&proposal.showing, diagnostics));
         }
         proposal.hunks = diagnostics;
         let diff = Arc::downgrade(&proposal.diff);
@@ -137,7 +134,7 @@ impl Proposals {
                 cost,
             } => Vec::from_iter(self.compared(number, diagnostics, cost)),
             Done::Ruled { key, ruling } => self.ruled(key, ruling),
-            Done::Roots { .. } | Done::Started(_) => Vec::new(),
+            Done::Roots { .. } | Done::Started(_) | Done::Joined { .. } => Vec::new(),
         }
     }
 
@@ -166,9 +163,8 @@ impl Proposals {
         proposal.answer_due = (is_asked && has_opener).then(|| now + ANSWER_TIMEOUT);
         let hunks = std::mem::take(&mut proposal.hunks);
         let first = hunks.first().map(|first| first.range.start);
-        let own = proposal.own();
-        let uri = own.uri.clone();
-        let publish = publish(own, hunks);
+        let uri = proposal.showing.uri.clone();
+        let publish = publish(&proposal.showing, hunks);
         if !is_asked {
             let otherwise = self.refused(key, "it does not support window/showDocument");
             return [publish].into_iter().chain(otherwise).collect();
@@ -201,8 +197,9 @@ impl Proposals {
         let (known, news) = match known {
             Ok(known) => known,
             Err(why) => {
+                let actions = self.give_up_guest(id, &why);
                 closed.failed(why);
-                return Vec::new();
+                return actions;
             }
         };
         let mut actions = Vec::new();
@@ -258,9 +255,6 @@ impl Proposals {
         };
         if refusal.is_empty() {
             self.is_shown(key, now);
-            if let Ok(pending) = self.pending.current_mut(key) {
-                pending.is_in_own_editor = true;
-            }
             return Vec::new();
         }
         self.refused(key, refusal)
@@ -271,8 +265,17 @@ impl Proposals {
         if let Ok(pending) = self.pending.current_mut(key) {
             pending.is_shown();
             pending.answer_due = None;
-            let is_open = pending.showings.iter().any(Showing::is_open);
-            pending.hint = (!is_open).then(|| now + ATTACH_TIMEOUT);
+            let has_actions = pending.is_shared || pending.showing.is_open();
+            pending.hint = (!has_actions).then(|| now + ATTACH_TIMEOUT);
+        }
+    }
+
+    /// A guest has a proposal open: it is shown, and the person has its code actions.
+    pub fn shared(&mut self, key: ProposalKey) {
+        if let Ok(pending) = self.pending.current_mut(key) {
+            pending.is_shown();
+            pending.is_shared = true;
+            (pending.answer_due, pending.hint) = (None, None);
         }
     }
 
@@ -312,8 +315,13 @@ impl Proposals {
     pub fn due(&self) -> Option<Instant> {
         let dues = self.pending.iter();
         dues.flat_map(|pending| {
-            let redraws = pending.showings.iter().map(|showing| showing.redraw);
-            redraws.chain([pending.counts_as_closed(), pending.hint, pending.answer_due])
+            let closes = pending.counts_as_closed();
+            [
+                pending.showing.redraw,
+                closes,
+                pending.hint,
+                pending.answer_due,
+            ]
         })
         .flatten()
         .chain(self.reads.due())
@@ -348,6 +356,14 @@ impl Proposals {
         pending.find(|pending| pending.path.as_deref() == path)
     }
 
+    /// What the editor has of a proposal.
+    fn showing_mut(&mut self, path: &Path) -> Option<&mut Showing> {
+        if self.find(path).is_none() {
+            return self.joining_mut(path);
+        }
+        self.find_mut(path).map(|pending| &mut pending.showing)
+    }
+
     /// No editor shows a proposal: nothing is left of it.
     fn not_shown(&mut self, key: ProposalKey, why: &str) -> Vec<Action> {
         let pending = self.pending.current_mut(key).ok();
@@ -372,21 +388,25 @@ impl Proposals {
         };
         let key = pending.key();
         let mut actions = Vec::new();
-        for showing in pending.showings.iter().filter(|_| pending.path.is_some()) {
-            actions.extend(clear(showing));
+        if pending.path.is_some() {
+            actions.push(publish(&pending.showing, Vec::new()));
         }
-        actions.push(Action::Disk(Job::Remove { key }));
+        if pending.is_guest {
+            self.end_guest(id);
+        } else {
+            actions.push(Action::Disk(Job::Remove { key }));
+        }
         let read = pending
             .deciding
             .and_then(|number| self.reads.finish(number));
         let read = read.and_then(|read| match read.then {
-            Then::Accept(caller) => Some(caller),
+            Then::Accept(request) => Some(request),
             Then::Settle(_) | Then::Close(_) | Then::Tell(_) => None,
         });
-        if let Some(caller) = read.or(pending.ruling.clone()) {
+        if let Some(request) = read.or(pending.ruling.clone()) {
             let name = pending.name();
             let why = format!("the change to {name} was withdrawn before it was accepted");
-            actions.push(caller.refuse(why));
+            actions.push(refuse(request, why));
         }
         actions
     }
@@ -406,32 +426,20 @@ fn known_text(
         return Ok(Some(pending.diff.proposed.to_string()));
     }
     if reason != CloseReason::Settled {
-        return Ok(pending.last_edited_text());
+        return Ok(pending.text());
     }
     if pending.is_deciding() {
         // Nothing was accepted by this one: what came first stands.
         return Err("it is being decided".to_owned());
     }
-    let mut showings = pending.showings.iter();
-    if showings.any(|showing| showing.is_uncertain(now)) {
+    if pending.showing.is_uncertain(now) {
         return Err(UNCERTAIN.to_owned());
     }
-    pending.edited_text()
+    Ok(pending.text())
 }
 
-/// Nothing is left of a proposal in an editor. A relay is notified that nothing more will come.
-fn clear(showing: &Showing) -> Vec<Action> {
-    let mut actions = vec![publish(showing, Vec::new())];
-    if showing.seat.viewer != Viewer::Own {
-        let params = json!({"uri": showing.uri});
-        let settled = message::notification(relay::DID_SETTLE, params);
-        actions.push(showing.seat.viewer.send(settled));
-    }
-    actions
-}
-
-/// The message about a view that goes away by itself: to every editor that has it open, and to the one that we serve.
-fn news(pending: &Proposal, reason: CloseReason) -> Vec<Action> {
+/// The message about a view that goes away by itself.
+fn news(pending: &Proposal, reason: CloseReason) -> Option<Action> {
     let (name, agent) = (pending.name(), pending.diff.agent.display_name());
     let (kind, text) = match reason {
         CloseReason::AgentGone => (
@@ -446,15 +454,11 @@ fn news(pending: &Proposal, reason: CloseReason) -> Vec<Action> {
             MessageType::Error,
             format!("the editor did not open the change to {name} in time; {agent} got an error"),
         ),
-        _ => return Vec::new(),
+        _ => return None,
     };
-    let viewers = pending.showings.iter().map(|showing| showing.seat.viewer);
-    viewers
-        .map(|viewer| viewer.send(message::show(kind, &text)))
-        .collect()
+    Some(Action::Send(message::show(kind, text)))
 }
 
 fn publish(showing: &Showing, diagnostics: Vec<Diagnostic>) -> Action {
-    let viewer = showing.seat.viewer;
-    viewer.send(message::diagnostics(&showing.uri, diagnostics))
+    Action::Send(message::diagnostics(&showing.uri, diagnostics))
 }

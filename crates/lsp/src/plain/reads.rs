@@ -8,18 +8,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use lsp_server::RequestId;
 use pillion_view::{Diff, Proposed, Reply};
 
 use crate::disk::{Job, READ_TIMEOUT, Saved};
 use crate::plain::proposal::Proposal;
-use crate::plain::viewer::Caller;
 use crate::restore::is_same_content;
 
 /// What is to be done with the text.
 #[derive(Debug)]
 pub enum Then {
     /// The person accepts it, with this request.
-    Accept(Caller),
+    Accept(RequestId),
     /// A command accepts it.
     Settle(Reply<String>),
     /// The view is gone already, and its text is wanted.

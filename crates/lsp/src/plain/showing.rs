@@ -1,23 +1,21 @@
-//! A proposal in one editor.
+//! A proposal in the editor.
 
 use std::time::{Duration, Instant};
 
 use crate::plain::view::View;
-use crate::plain::viewer::Seat;
-use crate::restore::{is_same_content, restore, restore_edited};
+use crate::restore::restore;
 
 /// How long an editor that reports its edits in any order may take until it has reported all.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What one editor has of a proposal, and since when.
+/// What the editor has of a proposal, and since when.
 #[derive(Debug)]
 pub struct Showing {
-    pub seat: Seat,
-    /// The file, as this editor spells it.
+    /// The file, as the editor spells it.
     pub uri: String,
     /// Once it was opened.
     pub view: Option<View>,
-    /// Counts up: of an editor's proposals, the biggest one is what the person sees.
+    /// Counts up: of all proposals, the biggest one is what the person sees.
     pub focused: u64,
     /// When it came before another one, which the person may still have in mind.
     pub interrupts: Option<Instant>,
@@ -33,9 +31,8 @@ pub struct Showing {
 
 impl Showing {
     /// One that is not open yet.
-    pub fn new(seat: Seat, focused: u64) -> Self {
+    pub fn new(focused: u64) -> Self {
         Self {
-            seat,
             uri: String::new(),
             view: None,
             focused,
@@ -76,14 +73,16 @@ impl Showing {
         self.view.is_some() && self.closes.is_none()
     }
 
-    /// The text that would be accepted here, byte for byte, if this editor reported edits. Otherwise the
-    /// file says what it is. One of several editors may have opened what was saved or typed since.
-    pub fn edited_text(&self, proposed: &str, was_shared: bool) -> Option<String> {
+    /// The text that would be accepted, byte for byte, if the editor reported edits. Otherwise the file says what it
+    /// is.
+    pub fn edited_text(&self, proposed: &str) -> Option<String> {
         let (first, now) = self.view.as_ref()?.edited()?;
-        let is_another = was_shared && !is_same_content(first, proposed);
-        Some(match is_another {
-            true => restore_edited(proposed, first, now),
-            false => restore(proposed, first, now),
-        })
+        Some(restore(proposed, first, now))
+    }
+
+    /// The text that the editor shows, byte for byte, whoever has edited it.
+    pub fn text(&self, proposed: &str) -> Option<String> {
+        let view = self.view.as_ref()?;
+        Some(restore(proposed, view.first(), view.text()))
     }
 }

@@ -92,6 +92,11 @@ impl View {
         self.document.text()
     }
 
+    /// The text as it was opened.
+    pub fn first(&self) -> &str {
+        &self.first
+    }
+
     /// The text as it was opened and as it is now, if the person edited it.
     pub fn edited(&self) -> Option<(&str, &str)> {
         self.is_edited.then(|| (self.first.as_str(), self.text()))

@@ -10,8 +10,9 @@ use anyhow::Context;
 use crossbeam_channel::Sender;
 use pillion_protocol::File;
 use pillion_system::spawn;
-use pillion_view::{Attached, Compares, Editor, EditorEvent, Handle, Options, StartOwn, attach};
+use pillion_view::{Attached, Compares, Handle, Options, StartOwn, attach};
 
+use super::client::{Client, Told};
 use crate::disk::Done;
 
 /// How long an editor that is ready may take to open its first file.
@@ -48,25 +49,9 @@ pub struct Plan {
     pub start_own: StartOwn,
     pub compares: Compares,
     /// Where the companion sends its requests and reports.
-    pub events: Sender<EditorEvent>,
+    pub events: Sender<Told>,
     /// Where it is reported that it has started.
     pub done: Sender<Done>,
-}
-
-/// The editor, as the companion sees it.
-struct Client {
-    compares: Compares,
-    events: Sender<EditorEvent>,
-}
-
-impl Editor for Client {
-    fn event(&mut self, event: EditorEvent) {
-        let _ = self.events.send(event);
-    }
-
-    fn compares(&self) -> Compares {
-        self.compares
-    }
 }
 
 impl Plan {
@@ -76,6 +61,7 @@ impl Plan {
     /// Why it cannot be started.
     pub fn start(self) -> anyhow::Result<Attached> {
         let editor = Client {
+            guest: None,
             compares: self.compares,
             events: self.events,
         };
@@ -120,8 +106,8 @@ impl Service {
     }
 
     /// Time has passed. An editor that has only the proposal of another one open has no files of its own.
-    pub fn elapse(&mut self, now: Instant, is_relaying: bool) -> anyhow::Result<()> {
-        if self.due.take_if(|due| *due <= now).is_some() && !is_relaying {
+    pub fn elapse(&mut self, now: Instant, has_guests: bool) -> anyhow::Result<()> {
+        if self.due.take_if(|due| *due <= now).is_some() && !has_guests {
             self.is_wanted = true;
             return self.start_if_wanted();
         }

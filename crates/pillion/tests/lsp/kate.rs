@@ -168,7 +168,7 @@ each_release! {
 each_release! {
     Kate
     /// Where Kate looks for the root itself, a proposal is outside of it, and Kate starts another server for that.
-    fn a_second_server_for_a_proposal_relays_and_is_no_companion(version) {
+    fn a_second_server_for_a_proposal_decides_it_and_is_no_companion(version) {
         let scene = Scene::with(version, BEFORE, |_| {
             let mut settings = of_the_page();
             let server = &mut settings["servers"]["~pillion"];

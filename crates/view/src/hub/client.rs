@@ -1,7 +1,7 @@
 //! A front end of the hub: passes on what its companion asks and tells, and what it reports.
 //!
 //! If the hub ends without having been left, what it has had shown is closed, and the next hub is asked. It gets the
-//! same options, and the context that was reported last.
+//! same options, and the context that was reported last. A guest is not served any more then.
 
 pub(crate) mod dial;
 mod proposals;
@@ -141,10 +141,13 @@ impl Drop for Client {
 /// Catches signals and starts the thread of a front end.
 fn start(view: &Arc<View>, launch: Launch, told: &Sender<First>) -> Result<(), StartError> {
     let failed = |what| move |source| StartError::System { what, source };
-    // First of all: a signal after attaching must find its handler.
-    let (weak, interrupted) = (Arc::downgrade(view), told.clone());
-    signals::on_each_signal(move |signal| signalled(&weak, signal, &interrupted))
-        .map_err(failed("catch signals"))?;
+    // First of all: a signal after attaching must find its handler. A guest is one of many in its process, and has
+    // nothing to take away.
+    if !view.is_guest() {
+        let (weak, interrupted) = (Arc::downgrade(view), told.clone());
+        signals::on_each_signal(move |signal| signalled(&weak, signal, &interrupted))
+            .map_err(failed("catch signals"))?;
+    }
     let (view, told) = (Arc::clone(view), told.clone());
     spawn("hub client", move || serve(&view, launch, told)).map_err(failed("start a thread"))
 }
@@ -177,6 +180,9 @@ fn serve(view: &Arc<View>, launch: Launch, told: Sender<First>) {
             _ => tries + 1,
         };
         let Some(first) = &told else {
+            if view.is_guest() {
+                break;
+            }
             continue;
         };
         let result = match end {

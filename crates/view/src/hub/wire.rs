@@ -82,6 +82,8 @@ pub enum FromHub {
     },
     /// Answered with the text.
     Text { request: u64, key: ProposalKey },
+    /// As [`EditorEvent::Shared`](crate::EditorEvent::Shared).
+    Shared(ProposalKey),
     /// Answered with a list of problems.
     Diagnostics { request: u64, uri: Option<String> },
     /// What people are shown.
@@ -125,6 +127,16 @@ pub struct Attach {
     #[serde(with = "exact::paths")]
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) shows: Shows,
+    /// The process of the front end: guests name their host by it.
+    #[serde(default)]
+    process: u32,
+}
+
+impl Attach {
+    /// The process of the front end.
+    pub fn process(&self) -> u32 {
+        self.process
+    }
 }
 
 impl Attach {
@@ -143,6 +155,7 @@ impl From<Options> for Attach {
             ide: options.ide,
             roots: options.roots,
             shows: options.shows,
+            process: std::process::id(),
         }
     }
 }
@@ -171,6 +184,9 @@ pub struct Attached {
     /// The discovery files.
     #[serde(with = "exact::paths")]
     pub files: Vec<PathBuf>,
+    /// True for a guest that is in the same editor as its host.
+    #[serde(default)]
+    pub is_in_hosts_editor: bool,
 }
 
 /// Why there is no companion.

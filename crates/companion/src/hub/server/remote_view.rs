@@ -49,6 +49,7 @@ impl Editor for RemoteView {
                 self.link
                     .ask(told, |request| FromHub::Text { request, key });
             }
+            EditorEvent::Shared(key) => self.link.send(FromHub::Shared(key)),
             EditorEvent::Diagnostics(uri, found) => {
                 self.link
                     .ask(found, |request| FromHub::Diagnostics { request, uri });

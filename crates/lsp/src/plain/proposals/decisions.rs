@@ -3,18 +3,18 @@
 use std::time::Instant;
 
 use gen_lsp_types::MessageType;
-use lsp_server::{Message, ResponseError};
+use lsp_server::{ErrorCode, Message, RequestId, ResponseError};
 use pillion_protocol::{Note, Verdict};
 use pillion_view::{Decide, DiffId, LOOK, ProposalKey, Proposed, Ruling, Told};
 use serde_json::Value;
 
+use super::guests::is_guest;
 use super::{Proposals, UNCERTAIN};
 use crate::disk::Saved;
 use crate::message;
 use crate::plain::proposal::{ACCEPT, Proposal, REJECT};
 use crate::plain::reads::Then;
-use crate::plain::showing::Showing;
-use crate::plain::viewer::{Caller, Viewer, failed};
+use crate::plain::view::View;
 use crate::profile::Action;
 use crate::restore::is_same_content;
 
@@ -23,39 +23,39 @@ impl Proposals {
     /// is refused when nothing fits, or what would be accepted is not text.
     pub fn execute(
         &mut self,
-        caller: Caller,
+        request: RequestId,
         command: &str,
         arguments: &[Value],
         now: Instant,
     ) -> Vec<Action> {
         if ![ACCEPT, REJECT].contains(&command) {
             let error = message::invalid(format!("unknown command {command:?}"));
-            return vec![caller.answer(Err(error))];
+            return vec![answer(request, Err(error))];
         }
-        let (pending, showing) = match self.meant(caller.viewer, arguments) {
+        let pending = match self.meant(arguments) {
             Ok(meant) => meant,
-            Err(error) => return vec![caller.answer(Err(error))],
+            Err(error) => return vec![answer(request, Err(error))],
         };
         let key = pending.key();
         if command == REJECT {
-            return self.decide(caller, key, because(arguments));
+            return self.decide(request, key, because(arguments));
         }
-        if showing.is_uncertain(now) {
-            return vec![caller.refuse(UNCERTAIN)];
+        if pending.showing.is_uncertain(now) {
+            return vec![refuse(request, UNCERTAIN)];
         }
-        match showing.edited_text(&pending.diff.proposed, pending.was_shared) {
-            Some(text) => self.decide(caller, key, accepted(text)),
+        match pending.text() {
+            Some(text) => self.decide(request, key, accepted(text)),
             None => {
-                let read = self.start_read(key.id, Then::Accept(caller), now);
+                let read = self.start_read(key.id, Then::Accept(request), now);
                 read.into_iter().collect()
             }
         }
     }
 
-    fn decide(&mut self, caller: Caller, key: ProposalKey, verdict: Verdict) -> Vec<Action> {
+    fn decide(&mut self, request: RequestId, key: ProposalKey, verdict: Verdict) -> Vec<Action> {
         match self.pending.current_mut(key) {
-            Ok(pending) => pending.ruling = Some(caller),
-            Err(stale) => return vec![caller.refuse(stale.to_string())],
+            Ok(pending) => pending.ruling = Some(request),
+            Err(stale) => return vec![refuse(request, stale.to_string())],
         }
         let decide = Decide {
             key,
@@ -70,18 +70,18 @@ impl Proposals {
     /// The gate has ruled about a decision.
     pub(super) fn ruled(&mut self, key: ProposalKey, ruling: Ruling) -> Vec<Action> {
         let pending = self.pending.current_mut(key).ok();
-        let Some(caller) = pending.and_then(|pending| pending.ruling.take()) else {
+        let Some(request) = pending.and_then(|pending| pending.ruling.take()) else {
             return Vec::new();
         };
         match ruling {
             Ruling::Settled(told) => {
                 let mut actions = self.forget(key.id);
-                actions.extend(told.map(|told| caller.viewer.send(say(told))));
+                actions.extend(told.map(|told| Action::Send(say(told))));
                 // Last: lsp-mode loses what it reads together with the answer it waits for.
-                actions.push(caller.answer(Ok(Value::Null)));
+                actions.push(answer(request, Ok(Value::Null)));
                 actions
             }
-            Ruling::Refused(refusal) => vec![caller.refuse(refusal.message)],
+            Ruling::Refused(refusal) => vec![refuse(request, refusal.message)],
         }
     }
 
@@ -110,13 +110,13 @@ impl Proposals {
             if pending.deciding == Some(number) {
                 pending.deciding = None;
             }
-            if let Then::Accept(caller) = &read.then {
-                text = text.and_then(|text| as_shown(pending, caller.viewer, text));
+            if let Then::Accept(_) = &read.then {
+                text = text.and_then(|text| as_shown(pending, text));
             }
         }
         match (read.then, text) {
-            (Then::Accept(caller), Ok(text)) => self.decide(caller, key, accepted(text)),
-            (Then::Accept(caller), Err(why)) => vec![caller.refuse(why)],
+            (Then::Accept(request), Ok(text)) => self.decide(request, key, accepted(text)),
+            (Then::Accept(request), Err(why)) => vec![refuse(request, why)],
             (Then::Settle(closed), Ok(text)) => {
                 let actions = self.forget(key.id);
                 closed.done(text);
@@ -133,22 +133,16 @@ impl Proposals {
         }
     }
 
-    /// The proposal that the arguments of a command name, in the editor that the command came from. Nobody
-    /// decides about one that their editor does not have.
-    fn meant(
-        &self,
-        viewer: Viewer,
-        arguments: &[Value],
-    ) -> Result<(&Proposal, &Showing), ResponseError> {
+    /// The proposal that the arguments of a command name.
+    fn meant(&self, arguments: &[Value]) -> Result<&Proposal, ResponseError> {
         let Some(id) = arguments.first() else {
-            let shown = self.pending.iter();
-            let shown = shown.filter_map(|pending| Some((pending, pending.showing(viewer)?)));
-            let last = shown.max_by_key(|(_, showing)| showing.focused);
-            let (pending, showing) = last.ok_or_else(|| failed("no change is pending"))?;
-            let since = showing.interrupts;
+            let last = self.pending.iter().max_by_key(|it| it.showing.focused);
+            let pending = last.ok_or_else(|| failed("no change is pending"))?;
+            let since = pending.showing.interrupts;
             let is_new = since.is_some_and(|at| at.elapsed() < LOOK);
-            decidable(pending, is_new)?;
-            return Ok((pending, showing));
+            let is_covered = self.last_joining() > Some(pending.showing.focused);
+            decidable(pending, is_new || is_covered)?;
+            return Ok(pending);
         };
         let number = |value: &Value| {
             let text = "arguments: not the numbers of a diff and its revision";
@@ -158,32 +152,49 @@ impl Proposals {
         let id = DiffId(number(id)?);
         let revision = arguments.get(1).map(number).transpose()?;
         let found = self.pending.find(id);
-        let pending = found.ok_or_else(|| failed(format!("no diff {id} is pending")))?;
+        let pending = found.ok_or_else(|| {
+            failed(match is_guest(id) {
+                true => "that change is not pending any more".to_owned(),
+                false => format!("no diff {id} is pending"),
+            })
+        })?;
         let (agent, name) = (pending.diff.agent.display_name(), pending.name());
         let current = u64::from(pending.diff.revision);
         if revision.is_some_and(|revision| revision != current) {
             let text = format!("{agent} has proposed a newer change to {name}");
             return Err(failed(text));
         }
-        let closed = || failed(format!("the change to {name} is not open here"));
-        let showing = pending.showing(viewer).ok_or_else(closed)?;
         decidable(pending, false)?;
-        Ok((pending, showing))
+        Ok(pending)
     }
 }
 
-/// A text that was read from the disk, unless this editor shows something else. It was saved in another one since, or
-/// edited here before the editor told anybody.
-fn as_shown(pending: &Proposal, viewer: Viewer, text: String) -> Result<String, String> {
-    let showing = pending.showing(viewer).filter(|_| pending.was_shared);
-    let view = showing.and_then(|showing| showing.view.as_ref());
-    if view.is_none_or(|view| is_same_content(view.text(), &text)) {
+/// A text that was read from the disk, unless the editor shows something else: another one, which has the proposal open
+/// as a guest, may have saved it.
+fn as_shown(pending: &Proposal, text: String) -> Result<String, String> {
+    let view = pending.showing.view.as_ref();
+    let is_shown = |view: &View| is_same_content(view.text(), &text);
+    if text == *pending.diff.proposed || view.is_none_or(is_shown) {
         return Ok(text);
     }
     let name = pending.name();
     Err(format!(
         "the change to {name} differs here from its file: save it or reload the file, then look at it again"
     ))
+}
+
+fn answer(request: RequestId, result: Result<Value, ResponseError>) -> Action {
+    Action::Send(message::answer(request, result))
+}
+
+/// The error for what cannot be done as things stand.
+fn failed(why: impl Into<String>) -> ResponseError {
+    message::error(ErrorCode::RequestFailed, why)
+}
+
+/// Answers why it cannot be done.
+pub(super) fn refuse(request: RequestId, why: impl Into<String>) -> Action {
+    answer(request, Err(failed(why)))
 }
 
 fn accepted(text: String) -> Verdict {

@@ -1,16 +1,16 @@
-//! Proposals as documents of editors: opened, edited, saved, focused and closed.
+//! Proposals as documents of the editor: opened, edited, saved, focused and closed.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gen_lsp_types::Command;
 use pillion_protocol::Verdict;
-use pillion_view::{Decide, Proposed};
+use pillion_view::{Decide, ProposalKey, Proposed};
 
 use super::Proposals;
+use crate::plain::proposal::Proposal;
 use crate::plain::showing::Showing;
 use crate::plain::view::View;
-use crate::plain::viewer::{Seat, Viewer};
 use crate::plain::wire::DocumentEvent;
 use crate::profile::Action;
 
@@ -22,74 +22,47 @@ const REOPEN_GRACE: Duration = Duration::from_secs(1);
 const DEBOUNCE: Duration = Duration::from_millis(150);
 
 impl Proposals {
-    /// Returns true if any waits for a decision.
-    pub fn is_any_pending(&self) -> bool {
-        !self.pending.is_empty()
-    }
-
-    /// An editor does something with a proposal.
+    /// The editor does something with a proposal.
     pub fn document_event(
         &mut self,
-        seat: Seat,
         path: &Path,
         event: DocumentEvent,
         now: Instant,
     ) -> Vec<Action> {
+        let encoding = self.setup.encoding;
         match event {
-            DocumentEvent::Opened { uri, text } => {
-                return self.did_open(seat, path, uri, text, now);
-            }
+            DocumentEvent::Opened { uri, text } => return self.did_open(path, uri, text, now),
             DocumentEvent::Changed(edits) => {
-                self.edited(seat, path, now, |view| view.change(edits, seat.encoding));
+                self.edited(path, now, |view| view.change(edits, encoding));
             }
-            DocumentEvent::Saved(Some(text)) => {
-                self.edited(seat, path, now, |view| view.save(text));
-            }
-            DocumentEvent::Saved(None) => drop(self.focus(seat.viewer, path)),
-            DocumentEvent::Closed => self.did_close(seat.viewer, path, now),
+            DocumentEvent::Saved(Some(text)) => self.edited(path, now, |view| view.save(text)),
+            DocumentEvent::Saved(None) => drop(self.focus(path)),
+            DocumentEvent::Closed => return self.did_close(path, now),
         }
         Vec::new()
     }
 
-    fn did_open(
-        &mut self,
-        seat: Seat,
-        path: &Path,
-        uri: String,
-        text: String,
-        now: Instant,
-    ) -> Vec<Action> {
+    fn did_open(&mut self, path: &Path, uri: String, text: String, now: Instant) -> Vec<Action> {
         self.focuses += 1;
         let focused = self.focuses;
-        let viewer = seat.viewer;
-        let has_another = viewer != Viewer::Own
-            && self.pending.iter().any(|pending| {
-                pending.path.as_deref() != Some(path) && pending.showing(viewer).is_some()
-            });
         let Some(pending) = self.find_mut(path) else {
-            return Vec::new();
+            return self.open_guest(path, uri, text, now);
         };
         pending.hint = None;
         let proposed = pending.diff.proposed.clone();
-        let is_new = pending.showing(viewer).is_none();
-        let showing = pending.showing_in(seat);
-        showing.focused = focused;
-        if is_new && has_another {
-            showing.interrupts = Some(now);
-        }
-        showing.open(uri, text, &proposed, now);
+        pending.showing.focused = focused;
+        pending.showing.open(uri, text, &proposed, now);
         // What is open is shown, whatever becomes of the question.
         pending.is_shown();
-        pending.is_in_own_editor |= viewer == Viewer::Own;
         // Editors forget diagnostics of documents that were not open.
         let id = pending.diff.id;
-        self.compare(id, viewer).into_iter().collect()
+        self.compare(id).into_iter().collect()
     }
 
     /// The editor reports what the person edited or saved.
-    fn edited(&mut self, seat: Seat, path: &Path, now: Instant, edit: impl FnOnce(&mut View)) {
+    fn edited(&mut self, path: &Path, now: Instant, edit: impl FnOnce(&mut View)) {
         let redraw = self.next_redraw(now);
-        if let Some(showing) = self.focus(seat.viewer, path) {
+        if let Some(showing) = self.focus(path) {
             if let Some(view) = &mut showing.view {
                 edit(view);
             }
@@ -98,48 +71,51 @@ impl Proposals {
         }
     }
 
-    fn did_close(&mut self, viewer: Viewer, path: &Path, now: Instant) {
-        let showing = self.find_mut(path);
-        let showing = showing.and_then(|pending| pending.showing_mut(viewer));
-        if let Some(showing) = showing.filter(|showing| showing.view.is_some()) {
-            showing.closes = Some(now + REOPEN_GRACE);
+    fn did_close(&mut self, path: &Path, now: Instant) -> Vec<Action> {
+        let Some(pending) = self.find_mut(path) else {
+            return self.close_guest(path);
+        };
+        if pending.showing.view.is_some() {
+            pending.showing.closes = Some(now + REOPEN_GRACE);
         }
-    }
-
-    /// Another editor is gone, and with it all that it had open.
-    pub fn left(&mut self, viewer: Viewer, now: Instant) {
-        let showings = self.pending.iter_mut();
-        for showing in showings.filter_map(|pending| pending.showing_mut(viewer)) {
-            showing.closes.get_or_insert(now + REOPEN_GRACE);
-        }
+        Vec::new()
     }
 
     /// A proposal has the focus.
-    pub fn focus(&mut self, viewer: Viewer, path: &Path) -> Option<&mut Showing> {
+    pub fn focus(&mut self, path: &Path) -> Option<&mut Showing> {
         self.focuses += 1;
         let focused = self.focuses;
-        let showing = self.find_mut(path)?.showing_mut(viewer)?;
+        let showing = self.showing_mut(path)?;
         showing.focused = focused;
         showing.interrupts = None;
         Some(showing)
     }
 
-    /// What can be done with a document in this editor.
-    pub fn commands(&self, viewer: Viewer, path: &Path) -> Vec<Command> {
+    /// What can be done with a document.
+    pub fn commands(&self, path: &Path) -> Vec<Command> {
         let pending = self.find(path);
-        let pending = pending.filter(|pending| pending.showing(viewer).is_some());
-        pending.map_or(Vec::new(), |pending| pending.commands(viewer).into())
+        pending.map_or(Vec::new(), |pending| pending.commands().into())
     }
 
-    /// Those that editors have closed for long enough.
+    /// Those that the editor has closed for long enough.
     pub(super) fn close_due(&mut self, now: Instant) -> Vec<Action> {
-        let due = self.pending.iter_mut();
-        let due = due.filter(|pending| pending.counts_as_closed().is_some_and(|due| due <= now));
-        let closed = due.filter_map(|pending| pending.close_due(now).then(|| pending.key()));
-        let closed: Vec<_> = closed.collect();
-        let mut actions = Vec::new();
-        for key in closed {
-            actions.extend(self.forget(key.id));
+        let closed = self.pending.iter().filter(|pending| {
+            let due = pending.counts_as_closed();
+            due.is_some_and(|due| due <= now)
+        });
+        let closed: Vec<_> = closed.map(Proposed::key).collect();
+        let closed = closed.into_iter().flat_map(|key| self.closed(key));
+        closed.collect()
+    }
+
+    /// The session ends: those that the editor has closed will not come back.
+    pub fn finish(&mut self) -> Vec<Action> {
+        self.close_due(Instant::now() + REOPEN_GRACE)
+    }
+
+    fn closed(&mut self, key: ProposalKey) -> Vec<Action> {
+        let mut actions = self.forget(key.id);
+        if self.rejects_when_closed(key.id) {
             actions.push(Action::Decide(Decide {
                 key,
                 verdict: Verdict::reject(),
@@ -147,20 +123,16 @@ impl Proposals {
                 base: None,
             }));
         }
+        actions.extend(self.part(key.id));
         actions
     }
 
     /// Compares those that were edited.
     pub(super) fn redraw_due(&mut self, now: Instant) -> Vec<Action> {
-        let all = self.pending.iter().flat_map(|pending| {
-            let showings = pending.showings.iter();
-            showings.map(|showing| (pending.diff.id, showing))
-        });
-        let due = all.filter(|(_, showing)| showing.redraw.is_some_and(|due| due <= now));
-        let due: Vec<_> = due.map(|(id, it)| (id, it.seat.viewer)).collect();
-        due.into_iter()
-            .filter_map(|(id, viewer)| self.compare(id, viewer))
-            .collect()
+        let is_due = |it: &&Proposal| it.showing.redraw.is_some_and(|due| due <= now);
+        let due = self.pending.iter().filter(is_due);
+        let due: Vec<_> = due.map(|pending| pending.diff.id).collect();
+        due.into_iter().filter_map(|id| self.compare(id)).collect()
     }
 
     /// Comparing takes a small part of the time, however big the texts are.

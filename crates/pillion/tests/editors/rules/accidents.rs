@@ -6,7 +6,7 @@ use std::time::Duration;
 use pillion_agent::Update;
 use pillion_agent::claude::Answer;
 use pillion_protocol::Dialect;
-use pillion_testkit::{discovery_files, lock_files};
+use pillion_testkit::{discovery_files, kill_hub, lock_files};
 
 use crate::person::{ORIGINAL, PROPOSED, Person, wait_for};
 
@@ -51,6 +51,27 @@ each_editor! {
             let left = discovery_files(&person.home, Dialect::GeminiCli).len() + lock_files(&person.home).len();
             (left == 0).then_some(())
         });
+    }
+}
+
+each_editor! {
+    /// The numbers of its proposals begin at 1 again.
+    fn proposals_are_decided_after_another_hub_has_taken_over(kind) {
+        let mut person = Person::new(kind);
+        person.propose(PROPOSED);
+        let found = || discovery_files(&person.home, Dialect::GeminiCli).into_iter().next();
+        let read = || fs::read(found()?).ok();
+        let before = read();
+        kill_hub(&person.home);
+        person.wait_gone();
+        wait_for("another hub", || read().filter(|now| Some(now) != before.as_ref()));
+        person.gemini = person.agent(Dialect::GeminiCli);
+        for text in ["1\n", "2\n"] {
+            person.propose(text);
+            person.accept_whatever_is_asked();
+            person.is_accepted(text);
+        }
+        person.editor.assert_no_errors();
     }
 }
 

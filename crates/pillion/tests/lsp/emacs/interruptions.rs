@@ -111,7 +111,7 @@ fn a_proposal_whose_server_is_killed_cannot_be_decided() {
     let [companion] = scene.companions()[..] else {
         panic!("{:?}", scene.companions());
     };
-    // The first has the proposal, and the one that was started for its file relays.
+    // The first has the proposal, and the one that was started for its file is a guest.
     let servers = programs_below(scene.emacs.pid(), "pillion");
     kill_tree(servers.into_iter().min().expect("it was started"));
     scene.emacs.wait_said("can no longer be decided");

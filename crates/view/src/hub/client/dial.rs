@@ -21,6 +21,8 @@ pub(crate) enum Launch {
     IfNeeded,
     /// Somebody else starts one.
     Never,
+    /// Nor is one waited for.
+    NotEvenAwaited,
 }
 
 /// Connects to the hub. None if there cannot be one, if it takes too long, or if it `is_over`.
@@ -35,7 +37,7 @@ pub(crate) fn dial(
         if let Some(stream) = socket::connect_to_hub(environment) {
             return Some(stream);
         }
-        if is_over() || Instant::now() >= deadline {
+        if how == Launch::NotEvenAwaited || is_over() || Instant::now() >= deadline {
             return None;
         }
         if how == Launch::IfNeeded {

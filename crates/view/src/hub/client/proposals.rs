@@ -1,46 +1,41 @@
 //! The proposals that a front end was asked to show, and their numbers. A state machine, without I/O.
 //!
-//! To the front end a number is never used twice. A new hub counts from 1 again, and then its numbers are other ones
-//! here, as long as it takes: what the person sees is not what commands show.
+//! Each hub counts from 1, and to the front end a number is never used twice: it also holds how many hubs there were
+//! before.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::proposal::DiffId;
 
 /// Those of one front end.
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
-    /// The greatest number here that was ever used.
-    last: u64,
-    /// The hub's numbers, and those here.
-    here: BTreeMap<DiffId, DiffId>,
-    hub: BTreeMap<DiffId, DiffId>,
+    /// How many hubs have had something shown, and are gone.
+    former_hubs: u64,
+    /// True if this hub has had something shown.
+    is_used: bool,
     /// Those that are shown, or about to be.
     shown: BTreeSet<DiffId>,
 }
 
 impl Proposals {
-    /// The hub has one shown. Answers its number here.
+    /// The hub has one shown. Returns its number here.
     pub(crate) fn open(&mut self, hub: DiffId) -> DiffId {
-        let here = self.here(hub).unwrap_or_else(|| {
-            let here = DiffId(hub.0.max(self.last.saturating_add(1)));
-            self.last = here.0;
-            self.here.insert(hub, here);
-            self.hub.insert(here, hub);
-            here
-        });
+        let here = self.here(hub);
+        self.is_used = true;
         self.shown.insert(here);
         here
     }
 
     /// The number here of one of the hub's.
-    pub(crate) fn here(&self, hub: DiffId) -> Option<DiffId> {
-        self.here.get(&hub).copied()
+    pub(crate) fn here(&self, hub: DiffId) -> DiffId {
+        hub.after(self.former_hubs)
     }
 
     /// The hub's number of one here, if it is this hub's.
     pub(crate) fn hub(&self, here: DiffId) -> Option<DiffId> {
-        self.hub.get(&here).copied()
+        let hub = here.in_companion();
+        (self.here(hub) == here).then_some(hub)
     }
 
     /// It is shown no longer.
@@ -48,10 +43,11 @@ impl Proposals {
         self.shown.remove(&here);
     }
 
-    /// The hub is gone. Answers what is still shown.
+    /// The hub is gone. Returns what is still shown.
     pub(crate) fn lost(&mut self) -> BTreeSet<DiffId> {
-        self.here.clear();
-        self.hub.clear();
+        if std::mem::take(&mut self.is_used) {
+            self.former_hubs += 1;
+        }
         std::mem::take(&mut self.shown)
     }
 }
@@ -67,29 +63,37 @@ mod tests {
             .collect()
     }
 
+    /// Also those that come late, as when several front ends share a companion.
     #[test]
     fn the_numbers_of_the_first_hub_are_those_here() {
         let mut proposals = Proposals::default();
-        assert_eq!(open(&mut proposals, &[2, 3, 3, 7, 2]), [2, 3, 3, 7, 2]);
+        assert_eq!(open(&mut proposals, &[2, 3, 3, 7, 1]), [2, 3, 3, 7, 1]);
     }
 
     #[test]
-    fn numbers_of_another_hub_are_new_ones() {
+    fn numbers_of_another_hub_are_new_ones_and_commands_use_its_own() {
         let mut proposals = Proposals::default();
         open(&mut proposals, &[1, 2]);
         proposals.closed(DiffId(1));
         assert_eq!(proposals.lost(), BTreeSet::from([DiffId(2)]));
         assert_eq!(proposals.hub(DiffId(2)), None, "it was another's");
-        assert_eq!(open(&mut proposals, &[1, 2, 9, 1]), [3, 4, 9, 3]);
-        assert_eq!(proposals.hub(DiffId(4)), Some(DiffId(2)));
-        assert_eq!(proposals.here(DiffId(9)), Some(DiffId(9)));
+        let next = open(&mut proposals, &[1, 9, 1]);
+        assert_eq!(next[0], next[2]);
+        for (number, here) in [1, 9].into_iter().zip(next) {
+            let (number, here) = (DiffId(number), DiffId(here));
+            assert!(here.0 > 9, "it is new here");
+            assert_eq!(here.in_companion(), number);
+            assert_eq!(proposals.hub(here), Some(number));
+        }
         assert!(!proposals.lost().contains(&DiffId(2)), "told before");
     }
 
-    /// Earlier numbers of one hub that come late, as when several front ends share it.
     #[test]
-    fn one_that_comes_to_this_front_end_late_gets_its_own_number_if_it_can() {
+    fn a_hub_that_had_nothing_shown_does_not_count() {
         let mut proposals = Proposals::default();
-        assert_eq!(open(&mut proposals, &[3, 1]), [3, 4]);
+        for _ in 0..3 {
+            assert!(proposals.lost().is_empty());
+        }
+        assert_eq!(open(&mut proposals, &[1]), [1]);
     }
 }

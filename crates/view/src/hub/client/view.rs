@@ -63,6 +63,11 @@ impl View {
         self.state().options.environment.clone()
     }
 
+    /// Returns true if it is there for one proposal of another view.
+    pub(crate) fn is_guest(&self) -> bool {
+        self.state().options.is_guest()
+    }
+
     /// That of its companion; none before it had one.
     pub(crate) fn port(&self) -> Option<u16> {
         self.state().port
@@ -105,15 +110,15 @@ impl View {
         self.state().port = Some(port);
     }
 
-    /// The connection is over. What was shown because of it goes away, unless the front end does.
+    /// The connection is over. What was shown because of it goes away, unless the front end does, as a guest.
     pub(crate) fn disconnected(&self, link: &ToHub) {
         let mut state = self.state();
         state.link = None;
         let shown = state.proposals.lost();
-        let is_leaving = state.is_leaving;
+        let is_ending = state.is_leaving || state.options.is_guest();
         drop(state);
         link.fail();
-        if is_leaving {
+        if is_ending {
             return;
         }
         for id in shown {
@@ -178,19 +183,19 @@ impl View {
             } => {
                 let closed = link.reply(request);
                 let mut state = self.state();
-                let Some(id) = state.proposals.here(id) else {
-                    return closed.failed(Stale::NotPending.to_string());
-                };
+                let id = state.proposals.here(id);
                 state.proposals.closed(id);
                 drop(state);
                 EditorEvent::Close(id, reason, closed)
             }
             FromHub::Text { request, key } => {
                 let told = link.reply(request);
-                let Some(id) = self.state().proposals.here(key.id) else {
-                    return told.failed(Stale::NotPending.to_string());
-                };
+                let id = self.state().proposals.here(key.id);
                 EditorEvent::Text(ProposalKey { id, ..key }, told)
+            }
+            FromHub::Shared(key) => {
+                let id = self.state().proposals.here(key.id);
+                EditorEvent::Shared(ProposalKey { id, ..key })
             }
             FromHub::Diagnostics { request, uri } => {
                 EditorEvent::Diagnostics(uri, link.reply(request))

@@ -67,6 +67,14 @@ fn what_a_view_says_arrives() {
         ide: IdeInfo::new("test", "Test"),
         roots: vec![raw_path()],
         shows: Shows::Alone,
+        process: 8,
+    };
+    let guest = Attach {
+        shows: Shows::Only {
+            host: 8,
+            key: decide().key,
+        },
+        ..attach.clone()
     };
     let rejected = Decide {
         verdict: Verdict::reject(),
@@ -75,6 +83,7 @@ fn what_a_view_says_arrives() {
     };
     for message in [
         FromView::Attach(attach),
+        FromView::Attach(guest),
         FromView::Context {
             files: vec![selected().into()],
             is_trusted: Some(true),
@@ -127,11 +136,13 @@ fn what_the_hub_says_arrives() {
             pid: 1,
             port: 2,
             files: vec![raw_path()],
+            is_in_hosts_editor: true,
         }),
         FromHub::Refused(Refused {
             kind: RefusedKind::Unserved,
             reason: "no".to_owned(),
         }),
+        FromHub::Shared(decide().key),
         FromHub::Open {
             request: 1,
             diff: Box::new(diff(None, String::new())),

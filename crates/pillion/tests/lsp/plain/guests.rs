@@ -2,15 +2,11 @@
 //! outside of its project, or that of another window.
 
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::symlink;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_discovery::{Environment, state};
-use pillion_testkit::{IdleProcess, SOON};
+use pillion_testkit::{IdleProcess, SOON, TestAgent};
 use serde_json::{Value, json};
 
 use crate::agent::{accepted, rejected};
@@ -18,7 +14,8 @@ use crate::client::Editor;
 use crate::plain::world::{Proposal, World, position, uri, wait_gone};
 use crate::sandbox::Sandbox;
 
-mod strangers;
+mod endings;
+mod texts;
 
 /// An editor that has a proposal of another `pillion lsp` open.
 struct Second {
@@ -125,17 +122,7 @@ impl Second {
     }
 }
 
-/// The editors that agents are served for.
-fn served(sandbox: &Sandbox) -> Vec<u32> {
-    let environment = Environment::from_pairs([
-        ("TMPDIR", sandbox.home.tmp()),
-        ("XDG_RUNTIME_DIR", sandbox.home.runtime()),
-    ]);
-    let running = state::list(&environment).into_iter();
-    running.flat_map(|companion| companion.editors()).collect()
-}
-
-/// Every file where agents look for companions of this editor.
+/// Every file where agents look for companions.
 fn published(sandbox: &Sandbox) -> Vec<PathBuf> {
     let folder = sandbox.home.tmp().join("gemini/ide");
     let files = fs::read_dir(folder)
@@ -146,9 +133,25 @@ fn published(sandbox: &Sandbox) -> Vec<PathBuf> {
     files
 }
 
-fn socket(world: &World) -> PathBuf {
-    let pid = world.editor.child.id().to_string();
-    world.proposals().join(pid).join("relay")
+/// Waits until agents find a companion by this process. The file in which they do.
+fn wait_served(sandbox: &Sandbox, pid: u32) -> PathBuf {
+    let start = Instant::now();
+    let name = format!("gemini-ide-server-{pid}-");
+    let is_its = |path: &PathBuf| {
+        path.file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with(&name)
+    };
+    loop {
+        let mut files = published(sandbox).into_iter();
+        if let Some(file) = files.find(is_its) {
+            return file;
+        }
+        assert!(start.elapsed() < SOON, "{:?}", published(sandbox));
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// The editor says that it shows the proposal; it opens it with another server.
@@ -178,11 +181,30 @@ fn a_second_server_of_the_editor_decides_a_proposal_and_publishes_nothing() {
     wait_gone(&proposal.path);
     while !second.diagnostics().is_empty() {}
     assert!(second.actions().is_empty());
-    assert_eq!(served(&world.sandbox), [std::process::id()]);
     assert_eq!(published(&world.sandbox), before);
     second.editor.request("shutdown", Value::Null);
     second.editor.notify("exit", Value::Null);
     assert_eq!(second.editor.ended().0, Some(0));
+}
+
+/// Nor is a program started that opens it once more.
+#[test]
+fn what_a_second_server_has_open_needs_no_hint_how_to_decide_without_code_actions() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.propose(&target, "b\n");
+    let mut second = Second::of_same_editor(&world, &proposal);
+    proposal.call.end().unwrap();
+    world
+        .editor
+        .answer(&proposal.request, json!({"success": true}));
+    assert_eq!(second.actions().len(), 2);
+    // Longer than an editor has to open it.
+    assert!(world.agent.receives_no_outcome(Duration::from_secs(3)));
+    let said = "window/showMessage".to_owned();
+    assert!(!world.editor.passed().contains(&said));
+    second.choose("Accept");
+    assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
 }
 
 /// Kate names the home directory, eglot the folder of the proposal, Helix the project.
@@ -208,7 +230,6 @@ fn whatever_root_an_editor_names_for_a_proposal_nothing_is_published() {
     });
     // Longer than an editor has to open its first file.
     thread::sleep(Duration::from_secs(1));
-    assert_eq!(served(&world.sandbox), [std::process::id()]);
     assert_eq!(published(&world.sandbox), before);
     drop(seconds);
 }
@@ -226,12 +247,7 @@ fn a_server_that_was_started_for_a_proposal_serves_a_project_once_a_file_of_it_i
     second
         .editor
         .notify("textDocument/didOpen", json!({"textDocument": document}));
-    let start = Instant::now();
-    while served(&world.sandbox).len() < 2 {
-        assert!(start.elapsed() < SOON);
-        thread::sleep(Duration::from_millis(10));
-    }
-    assert!(served(&world.sandbox).contains(&other.id()));
+    wait_served(&world.sandbox, other.id());
     let answer = second.choose("Accept");
     assert_eq!(answer["result"], Value::Null, "{answer}");
     assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
@@ -244,129 +260,8 @@ fn an_editor_that_opens_nothing_is_served_while_another_has_a_proposal() {
     let proposal = shown_elsewhere(&mut world, &target, "b\n");
     let other = IdleProcess::start();
     let second = Second::unopened(&world, &other, &proposal);
-    let start = Instant::now();
-    while served(&world.sandbox).len() < 2 {
-        assert!(start.elapsed() < SOON);
-        thread::sleep(Duration::from_millis(10));
-    }
+    wait_served(&world.sandbox, other.id());
     drop(second);
-}
-
-#[test]
-fn closing_it_rejects_in_the_editor_that_shows_it_and_not_in_another_window() {
-    let mut world = World::new();
-    let (target, other_target) = (world.target("a.rs", "a\n"), world.target("b.rs", "a\n"));
-    let proposal = shown_elsewhere(&mut world, &target, "b\n");
-    let mut second = Second::of_same_editor(&world, &proposal);
-    assert_eq!(second.actions().len(), 2);
-    second.did_close();
-    assert_eq!(world.agent.outcome(), rejected(&target));
-
-    let proposal = shown_elsewhere(&mut world, &other_target, "b\n");
-    let other = IdleProcess::start();
-    let mut second = Second::of_another(&world, &other, &proposal);
-    assert_eq!(second.actions().len(), 2);
-    second.did_close();
-    assert!(world.agent.receives_no_outcome(Duration::from_secs(2)));
-    let text = fs::read_to_string(&proposal.path).unwrap();
-    world.did_open(&proposal.uri, &text);
-    world.choose(&proposal, "Accept");
-    assert_eq!(world.agent.outcome(), accepted(&other_target, "b\n"));
-}
-
-#[test]
-fn a_window_that_is_killed_decides_nothing() {
-    let mut world = World::new();
-    let target = world.target("a.rs", "a\n");
-    let proposal = world.shown(&target, "b\n");
-    let other = IdleProcess::start();
-    let mut second = Second::of_another(&world, &other, &proposal);
-    second.did_change(1, "edited\n");
-    assert_eq!(second.actions().len(), 2);
-    second.editor.child.kill().unwrap();
-    assert!(world.agent.receives_no_outcome(Duration::from_secs(2)));
-    world.choose(&proposal, "Accept");
-    assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
-}
-
-#[test]
-fn two_windows_each_accept_what_they_show() {
-    let mut world = World::new();
-    let other = IdleProcess::start();
-    let target = world.target("a.rs", "a\n");
-    let proposal = world.shown(&target, "b\n");
-    let mut second = Second::of_another(&world, &other, &proposal);
-    let mut third = Second::of_another(&world, &other, &proposal);
-    second.did_change(1, "second\n");
-    third.did_change(1, "third\n");
-    assert_eq!((second.actions().len(), third.actions().len()), (2, 2));
-    let ran = world.sandbox.run(["accept", "1.1"]);
-    assert!(ran.stderr.contains("two editors"), "{}", ran.stderr);
-    let answer = third.choose("Accept");
-    assert_eq!(answer["result"], Value::Null, "{answer}");
-    assert_eq!(world.agent.outcome(), accepted(&target, "third\n"));
-    let answer = second.execute("pillion.accept", json!([1, 1, world.editor.child.id()]));
-    assert!(answer["error"]["message"].is_string(), "{answer}");
-
-    let target = world.target("b.rs", "a\n");
-    let proposal = world.shown(&target, "b\n");
-    let mut second = Second::of_another(&world, &other, &proposal);
-    second.did_change(1, "saved\n");
-    fs::write(&proposal.path, "saved\n").unwrap();
-    assert_eq!(second.actions().len(), 2);
-    let answer = world.execute("pillion.accept", json!([2, 1]));
-    let why = answer["error"]["message"].as_str().unwrap();
-    assert!(why.contains("differs here from its file"), "{why}");
-    let answer = second.choose("Accept");
-    assert_eq!(answer["result"], Value::Null, "{answer}");
-    assert_eq!(world.agent.outcome(), accepted(&target, "saved\n"));
-}
-
-#[test]
-fn what_was_typed_before_the_window_was_connected_is_accepted_once_it_is_saved() {
-    let mut world = World::new();
-    let other = IdleProcess::start();
-    let target = world.target("a.rs", "a\n");
-    let proposal = world.shown(&target, "b\n");
-    let mut window = Second::unopened(&world, &other, &proposal);
-    window.did_open("mine\n");
-    let answer = window.choose("Accept");
-    let why = answer["error"]["message"].as_str().unwrap();
-    assert!(why.contains("save it or reload the file"), "{why}");
-    fs::write(&proposal.path, "mine\n").unwrap();
-    let answer = window.choose("Accept");
-    assert_eq!(answer["result"], Value::Null, "{answer}");
-    assert_eq!(world.agent.outcome(), accepted(&target, "mine\n"));
-}
-
-/// As if it were undone: it is what the window opened, and not what the agent proposed.
-#[test]
-fn what_was_typed_before_the_window_was_connected_is_accepted_when_it_comes_back() {
-    let mut world = World::new();
-    let other = IdleProcess::start();
-    let target = world.target("a.rs", "a\n");
-    let proposal = world.shown(&target, "b\n");
-    let mut window = Second::unopened(&world, &other, &proposal);
-    window.did_open("mine\n");
-    window.did_change(1, "more\n");
-    window.did_change(2, "mine\n");
-    let answer = window.choose("Accept");
-    assert_eq!(answer["result"], Value::Null, "{answer}");
-    assert_eq!(world.agent.outcome(), accepted(&target, "mine\n"));
-}
-
-#[test]
-fn of_what_is_typed_fast_the_highest_version_counts() {
-    let mut world = World::new();
-    let target = world.target("a.rs", "a\n");
-    let proposal = shown_elsewhere(&mut world, &target, "b\n");
-    let mut second = Second::of_same_editor(&world, &proposal);
-    for version in 1..1000 {
-        second.did_change(version, &format!("{version}\n"));
-    }
-    second.did_change(500, "old\n");
-    second.choose("Accept");
-    assert_eq!(world.agent.outcome(), accepted(&target, "999\n"));
 }
 
 #[test]
@@ -388,36 +283,60 @@ fn a_command_without_arguments_is_about_the_proposal_that_was_looked_at() {
     assert_eq!(world.agent.outcome(), accepted(&two, "2\n"));
 }
 
+/// One of the editor's own, and one of another.
 #[test]
-fn a_proposal_that_the_agent_closes_has_no_actions_left() {
+fn a_command_without_arguments_is_about_what_had_the_focus_last_whosever_it_is() {
     let mut world = World::new();
-    let target = world.target("a.rs", "a\n");
-    let proposal = shown_elsewhere(&mut world, &target, "b\n");
-    let mut second = Second::of_same_editor(&world, &proposal);
-    assert!(!second.diagnostics().is_empty());
-    let arguments = second.actions()[0]["arguments"].clone();
-    world.agent.close(&target).unwrap();
-    while !second.diagnostics().is_empty() {}
-    assert!(second.actions().is_empty());
-    second.did_change(1, "late\n");
-    let answer = second.execute("pillion.accept", arguments);
-    assert!(answer["error"]["message"].is_string(), "{answer}");
+    let (theirs, folder) = (
+        world.target("a.rs", "a\n"),
+        world.sandbox.home.other_workspace("two"),
+    );
+    let proposal = world.shown(&theirs, "b\n");
+    let other = IdleProcess::start();
+    let mut second = Second::connect(
+        &world.sandbox,
+        other.id(),
+        json!([uri(&folder)]),
+        &proposal.uri,
+    );
+    let file = folder.join("c.rs");
+    fs::write(&file, "c\n").unwrap();
+    let theirs_uri = std::mem::replace(&mut second.uri, uri(&file));
+    second.did_open("c\n");
+    let found = wait_served(&world.sandbox, other.id());
+    let mut agent = TestAgent::connect(&found);
+    let call = agent.proposing(file.to_str().unwrap(), "ours\n");
+    let request = second.editor.next("window/showDocument");
+    second.editor.answer(&request, json!({"success": true}));
+    call.end().unwrap();
+    let ours_uri = request["params"]["uri"].as_str().unwrap().to_owned();
+    second.uri = ours_uri.clone();
+    second.did_open("ours\n");
+    second.uri = theirs_uri.clone();
+    second.did_open("b\n");
+    let answer = second.execute("pillion.accept", json!([]));
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("just arrived"), "{why}");
+    // The person looks at one, then at the other.
+    for looked_at in [&theirs_uri, &ours_uri, &theirs_uri] {
+        second.uri = looked_at.clone();
+        assert_eq!(second.actions().len(), 2);
+    }
+    second.execute("pillion.accept", json!([]));
+    assert_eq!(world.agent.outcome(), accepted(&theirs, "b\n"));
+    second.execute("pillion.reject", json!([]));
+    assert_eq!(agent.outcome(), rejected(file.to_str().unwrap()));
 }
 
 #[test]
-fn a_newer_proposal_is_not_decided_by_the_actions_of_the_older() {
+fn hostile_names_reach_the_agent_as_they_are() {
     let mut world = World::new();
-    let target = world.target("a.rs", "a\n");
-    let older = shown_elsewhere(&mut world, &target, "b\n");
-    let mut second = Second::of_same_editor(&world, &older);
-    let arguments = second.actions()[0]["arguments"].clone();
-    let newer = shown_elsewhere(&mut world, &target, "c\n");
-    second.uri = newer.uri.clone();
-    second.did_open("c\n");
-    assert_eq!(second.actions().len(), 2);
-    let answer = second.execute("pillion.accept", arguments);
-    let why = answer["error"]["message"].as_str().unwrap();
-    assert!(why.contains("newer change"), "{why}");
-    second.choose("Accept");
-    assert_eq!(world.agent.outcome(), accepted(&target, "c\n"));
+    for name in ["a b.rs", "100%.rs", "é%20\n;$(x).rs", "[id]#?.rs"] {
+        let target = world.target(name, "a\n");
+        let proposal = shown_elsewhere(&mut world, &target, "b\n");
+        let mut second = Second::of_same_editor(&world, &proposal);
+        let answer = second.choose("Accept");
+        assert_eq!(answer["result"], Value::Null, "{answer}");
+        assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
+    }
 }

@@ -1,0 +1,90 @@
+//! Guests: views that come for one proposal of another view, their host, whose process they name. They join the
+//! companion of the host, are in no workspace themselves, and leave with the host at the latest.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pillion_view::hub::link::Link;
+use pillion_view::hub::wire::{FromHub, Refused, RefusedKind};
+use pillion_view::{Options, Reply};
+
+use super::remote_view::RemoteView;
+use super::{Attached, Shared, Unattached, attached};
+use crate::hub::workspaces::ViewId;
+
+/// The guests of each view. A state machine, without I/O.
+#[derive(Debug, Default)]
+pub(super) struct Guests {
+    hosts: HashMap<ViewId, Host>,
+    /// Each with its host.
+    guests: HashMap<ViewId, ViewId>,
+}
+
+/// A view that may have guests.
+#[derive(Debug, Clone, Copy)]
+struct Host {
+    process: u32,
+    editor_pid: u32,
+}
+
+impl Guests {
+    /// A view is there that may have guests.
+    pub(super) fn add_host(&mut self, view: ViewId, process: u32, editor_pid: u32) {
+        let host = Host {
+            process,
+            editor_pid,
+        };
+        self.hosts.insert(view, host);
+    }
+
+    /// The view of this process.
+    fn host(&self, process: u32) -> Option<(ViewId, Host)> {
+        let mut hosts = self.hosts.iter().filter(|(_, it)| it.process == process);
+        hosts.next().map(|(view, host)| (*view, *host))
+    }
+
+    /// A view leaves. Returns the guests that leave with it.
+    pub(super) fn left(&mut self, view: ViewId) -> Vec<ViewId> {
+        self.hosts.remove(&view);
+        self.guests.remove(&view);
+        let guests = self.guests.extract_if(|_, host| *host == view);
+        guests.map(|(guest, _)| guest).collect()
+    }
+}
+
+impl Shared {
+    /// A guest comes to the view of the process `host`.
+    pub(super) fn attach_guest(
+        &self,
+        host: u32,
+        options: Options,
+        link: &Arc<Link<FromHub>>,
+    ) -> Result<ViewId, Unattached> {
+        let mut state = self.lock();
+        let gone = || Unattached::Refused(refused(format!("no view of process {host} is here")));
+        let (view, host) = state.guests.host(host).ok_or_else(gone)?;
+        let workspace = state.workspaces.of(view);
+        let companion = workspace.and_then(|it| state.companions.get(&it));
+        let companion = companion.ok_or_else(gone)?;
+        let is_in_hosts_editor = host.editor_pid == options.editor_pid;
+        let (port, to) = (companion.port(), Arc::clone(link));
+        let published = Reply::new(move |files: Result<_, String>| match files {
+            Ok(files) => to.send(attached(port, files, is_in_hosts_editor)),
+            Err(reason) => to.send(FromHub::Refused(refused(reason))),
+        });
+        let editor = Box::new(RemoteView::new(Arc::clone(link)));
+        let handle = companion.attach(options, editor, published);
+        let commands = companion.commands().clone();
+        let guest = state.next_view();
+        state.views.insert(guest, Attached { handle, commands });
+        state.guests.guests.insert(guest, view);
+        Ok(guest)
+    }
+}
+
+fn refused(reason: String) -> Refused {
+    Refused {
+        kind: RefusedKind::CannotStart,
+        reason,
+    }
+}
