@@ -180,8 +180,6 @@ fn wired_env(home: &Home, target: &str, without: &[&str]) -> Env {
     env
 }
 
-const NEWEST: &str = "@google/gemini-cli-core";
-
 /// By all variables, and by the pid alone, since files of several companions may lie under an ancestor that they
 /// share.
 #[test]
@@ -196,38 +194,20 @@ fn the_client_takes_the_one_that_env_says() {
             &["GEMINI_CLI_IDE_SERVER_PORT", "GEMINI_CLI_IDE_AUTH_TOKEN"],
         ] {
             let env = wired_env(&home, &port, without);
-            let client = IdeClient::start_release(NEWEST, &home.workspace(), env);
-            is_shown_a_diff(client, serve, &home);
+            let mut client = IdeClient::start_with(&home.workspace(), env);
+            let status = client.connect();
+            assert_eq!(status["status"], "connected", "{status}");
+            let path = home.workspace().join(FILE);
+            let diff = client.open_diff(&path, "one\n");
+            let diffs = wait_until("a pending diff", || {
+                let diffs = serve.pending(&home);
+                diffs.into_iter().next()
+            });
             assert!(serves[1 - at].pending(&home).is_empty());
+            companion::run(&home, ["reject", &diffs.name, "--port", &port]);
+            assert_eq!(client.outcome(diff, SOON), Outcome::Rejected);
         }
     }
-}
-
-/// It looks for the files of one process: an ancestor that it shares with the companion.
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn the_client_of_a_year_ago_connects() {
-    let home = Home::new();
-    let serve = Serve::start(&home);
-    let package = "gemini-cli-core-0.18.4";
-    let env = home.env().with("REMOTE_CONTAINERS", "1");
-    let client = IdeClient::start_release(package, &home.workspace(), env);
-    is_shown_a_diff(client, &serve, &home);
-}
-
-/// Connects, proposes, and is told what was decided.
-fn is_shown_a_diff(mut client: IdeClient, serve: &Serve, home: &Home) {
-    let status = client.connect();
-    assert_eq!(status["status"], "connected", "{status}");
-    let path = home.workspace().join(FILE);
-    let diff = client.open_diff(&path, "one\n");
-    let diffs = wait_until("a pending diff", || {
-        let diffs = serve.pending(home);
-        diffs.into_iter().next()
-    });
-    let port = serve.port().to_string();
-    companion::run(home, ["reject", &diffs.name, "--port", &port]);
-    assert_eq!(client.outcome(diff, SOON), Outcome::Rejected);
 }
 
 /// As VS Code's companion is, whose file names no editor: outside of VS Code's own terminals no
@@ -253,7 +233,7 @@ fn a_client_outside_of_every_editor_takes_a_companion_without_an_editor() {
     fs::write(folder.join(name), content.to_string()).expect("the home is ours");
     let port = serve.port().to_string();
     let env = wired_env(&home, &port, &[]);
-    let mut client = IdeClient::start_release(NEWEST, &home.workspace(), env);
+    let mut client = IdeClient::start_with(&home.workspace(), env);
     let status = client.connect();
     assert_eq!(status["status"], "connected", "{status}");
 }
