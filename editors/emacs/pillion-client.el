@@ -127,7 +127,7 @@ If there is none, signal an error for the person."
 They stay when it ends.")
 
 (defun pillion-agents-about (name)
-  "What the program says of the agent with this NAME, or nil."
+  "The properties of the agent with this NAME, or nil."
   (seq-find (lambda (it) (equal (plist-get it :name) name)) pillion-agents--known))
 
 (defun pillion-agents-commands ()

@@ -46,7 +46,7 @@
           (and lines (concat " " (pillion-send--lines lines)))))
 
 (defun pillion-send--anchor (path lines folder)
-  "The text for LINES of PATH, for an agent in FOLDER that reads anchors."
+  "The text for LINES of PATH with an anchor, for an agent in FOLDER."
   (let ((anchor (cond ((null lines) "")
                       ((= (car lines) (cdr lines)) (format "#L%d" (car lines)))
                       (t (format "#L%d-%d" (car lines) (cdr lines))))))

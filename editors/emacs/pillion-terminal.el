@@ -74,7 +74,7 @@ Pillion also says then which agents there are."
       (accept-process-output nil 0.02))))
 
 (defun pillion-terminal--warn-if-without-pillion (agent)
-  "Say that AGENT starts without Pillion, if it does."
+  "Report that AGENT is started without Pillion, if that is so."
   (unless pillion-environment--ours
     (pillion-say "%s is starting without Pillion: M-x pillion-doctor" agent)))
 
