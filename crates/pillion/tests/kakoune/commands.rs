@@ -115,7 +115,7 @@ each_kakoune! {
         let (home, tmux) = (Home::new(), Tmux::start());
         let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/kakoune/pillion.kak");
         let text = fs::read_to_string(module).unwrap();
-        let newer = home.file("newer.kak", &text.replace("v20[01][0-9].*|v202[0-3].*)", "*)"));
+        let newer = home.file("newer.kak", text.replace("v20[01][0-9].*|v202[0-3].*)", "*)"));
         let kakrc = format!("source '{}'\nset-option global pillion_autostart false", newer.display());
         let settings = home.home().join(".config/kak");
         fs::create_dir_all(&settings).unwrap();

@@ -124,7 +124,7 @@ each_vim! {
         let terminal = Terminal::new(version);
         let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/vim/plugin/pillion.vim");
         let text = fs::read_to_string(plugin).unwrap();
-        let newer = terminal.world.home.file("newer.vim", &text.replace("v:version < 901", "v:version < 9901"));
+        let newer = terminal.world.home.file("newer.vim", text.replace("v:version < 901", "v:version < 9901"));
         let vim = &terminal.world.vim;
         vim.command("unlet g:loaded_pillion");
         vim.input(&format!(":source {}<CR>", newer.display()));
