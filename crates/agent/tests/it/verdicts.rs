@@ -120,6 +120,11 @@ fn verdict<'a>(finding: &'a Finding, path: &Path) -> &'a Verdict {
         .verdict
 }
 
+fn turning_points() -> impl Iterator<Item = Release> {
+    let agents = Dialect::AGENTS.into_iter();
+    agents.flat_map(Release::turning_points)
+}
+
 fn ports(finding: &Finding) -> Vec<u16> {
     finding.dials.iter().map(|dial| dial.port).collect()
 }
@@ -242,11 +247,8 @@ fn of_a_release_that_is_older_than_the_supported_ones_nothing_is_worked_out() {
         assert!(oldest.is_none() || is_empty, "{finding:?}");
         assert!(Release::newest(agent).too_old().is_none());
     }
-    let mut turning_points = Dialect::AGENTS
-        .into_iter()
-        .flat_map(Release::turning_points);
     // All of them distinguish the two releases that are supported.
-    assert!(turning_points.all(|release| {
+    assert!(turning_points().all(|release| {
         let oldest = Release::oldest_supported(release.agent);
         oldest.is_some_and(|oldest| oldest.version < release.version)
     }));
@@ -462,14 +464,11 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
         process(DEAD + 2, this, "a shell's helper"),
         process(this, 1, "kate"),
     ];
-    let turning_points = Dialect::AGENTS
-        .into_iter()
-        .flat_map(Release::turning_points);
     let oldest = Dialect::AGENTS
         .into_iter()
         .filter_map(Release::oldest_supported);
     let mut count = 0;
-    for release in turning_points.chain(oldest) {
+    for release in turning_points().chain(oldest) {
         let finding = find(&Situation {
             release,
             environment: &environment,
@@ -490,10 +489,7 @@ fn the_page_about_agents_names_every_turning_point() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agents.md");
     let page = fs::read_to_string(page).unwrap();
     let words: Vec<&str> = page.split([' ', ',']).collect();
-    for release in Dialect::AGENTS
-        .into_iter()
-        .flat_map(Release::turning_points)
-    {
+    for release in turning_points() {
         let version = release.version.to_string();
         assert!(
             words.contains(&version.as_str()),
