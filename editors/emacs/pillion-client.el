@@ -122,6 +122,20 @@ If there is none, signal an error for the person."
       (push (cons (substring (symbol-name (pop rest)) 1) (pop rest)) variables))
     variables))
 
+(defvar pillion-agents--known nil
+  "The agents that the program named last, as property lists.
+They stay when it ends.")
+
+(defun pillion-agents-about (name)
+  "The properties of the agent with this NAME, or nil."
+  (seq-find (lambda (it) (equal (plist-get it :name) name)) pillion-agents--known))
+
+(defun pillion-agents-commands ()
+  "The commands of all agents: lists of a name and the words."
+  (append pillion-agents
+          (mapcar (lambda (it) (cons (plist-get it :name) (append (plist-get it :command) nil)))
+                  pillion-agents--known)))
+
 (defun pillion-client--update (&rest fields)
   "Record FIELDS of the state."
   (while fields
@@ -136,6 +150,7 @@ If there is none, signal an error for the person."
     (pcase method
       ('pillion/environment
        (pillion-environment-set (pillion-client--variables params))
+       (setq pillion-agents--known (append (plist-get params :agents) nil))
        (pillion-client--update :port (plist-get params :port)
                                :pid (plist-get params :pid)
                                :files (append (plist-get params :discoveryFiles) nil)))

@@ -9,6 +9,10 @@
 
 ;;; Code:
 
+;; Before a library is loaded that an older one lacks.
+(when (version< emacs-version "29.1")
+  (error "Pillion needs Emacs 29.1 or newer, so it does not start"))
+
 (require 'seq)
 (require 'subr-x)
 
@@ -47,9 +51,9 @@ it is sent only if you set it."
                  (const :tag "Trusted" t)
                  (const :tag "Not trusted" nil)))
 
-(defcustom pillion-agents
-  '(("claude" "claude") ("gemini" "gemini") ("opencode" "opencode") ("qwen" "qwen"))
-  "The agents that `pillion-run' starts: a name and a command as a list of words."
+(defcustom pillion-agents nil
+  "Agents that `pillion-run' starts: a name and a command as a list of words.
+They are added to those that the program knows, or take their place."
   :type '(alist :key-type string :value-type (repeat string)))
 
 (defcustom pillion-terminal-backend 'auto
@@ -72,10 +76,9 @@ it is sent only if you set it."
 (defcustom pillion-show-diffs t
   "Non-nil means that proposals are shown.
 If nil, agents get your context and show their changes themselves,
-unless another editor or a review of this project does.  Claude Code
-then asks without showing the change, unless you set its diff tool to
-\"terminal\" with /config.  Counts from the next start on: see
-`pillion-restart'."
+unless another editor or a review of this project does.  An agent that
+does not show them by itself asks without showing the change: see its
+own settings.  Counts from the next start on: see `pillion-restart'."
   :type 'boolean)
 
 (defcustom pillion-diff-function #'pillion-diff-two-windows

@@ -46,7 +46,7 @@
           (and lines (concat " " (pillion-send--lines lines)))))
 
 (defun pillion-send--anchor (path lines folder)
-  "The text for LINES of PATH in the form of Claude Code in FOLDER."
+  "The text for LINES of PATH with an anchor, for an agent in FOLDER."
   (let ((anchor (cond ((null lines) "")
                       ((= (car lines) (cdr lines)) (format "#L%d" (car lines)))
                       (t (format "#L%d-%d" (car lines) (cdr lines))))))
@@ -57,7 +57,9 @@
 (defun pillion-send--text (path lines terminal)
   "The text for LINES of PATH in the form of the agent in TERMINAL."
   (funcall (if (and terminal
-                    (equal (buffer-local-value 'pillion-terminal-agent terminal) "claude"))
+                    (eq t (plist-get (pillion-agents-about
+                                      (buffer-local-value 'pillion-terminal-agent terminal))
+                                     :readsLinesInPrompt)))
                #'pillion-send--anchor
              #'pillion-send--item)
            path lines (pillion-send--folder terminal)))

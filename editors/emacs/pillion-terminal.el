@@ -33,13 +33,6 @@
 (defconst pillion-terminal--modes '(term-mode vterm-mode eat-mode shell-mode eshell-mode)
   "The major modes in which agents run.")
 
-(defconst pillion-terminal--packages
-  '(("claude" . "@anthropic-ai/claude-code")
-    ("gemini" . "@google/gemini-cli")
-    ("opencode" . "opencode-ai")
-    ("qwen" . "@qwen-code/qwen-code"))
-  "The npm packages of the agents that Pillion knows.")
-
 (defvar-local pillion-terminal-agent nil
   "The name of the agent that runs in this buffer.")
 (defvar-local pillion-terminal--number nil)
@@ -54,51 +47,52 @@
 
 (defun pillion-terminal-names ()
   "The names of the agents."
-  (mapcar #'car pillion-agents))
+  (delete-dups (mapcar #'car (pillion-agents-commands))))
 
 (defun pillion-terminal--command (agent)
   "The command of AGENT."
-  (let ((command (cdr (assoc agent pillion-agents)))
+  (let ((command (cdr (assoc agent (pillion-agents-commands))))
         (default-directory "/"))
     (unless (and command (seq-every-p #'stringp command))
       (user-error "Pillion: unknown agent %s: see `pillion-agents'" agent))
     (let* ((name (replace-regexp-in-string "\\`~/" (expand-file-name "~/") (car command) t t))
            (program (executable-find name))
-           (package (cdr (assoc agent pillion-terminal--packages))))
+           (package (plist-get (pillion-agents-about agent) :package)))
       (unless program
         (user-error "Pillion: %s is not installed: %s" (car command)
                     (if package (format "npm install -g %s" package) "see `pillion-agents'")))
       (cons program (cdr command)))))
 
-(defun pillion-terminal--wait (agent)
-  "Wait until AGENT would find Pillion when it is started."
+(defun pillion-terminal--wait ()
+  "Wait until an agent would find Pillion when it is started.
+Pillion also says then which agents there are."
   (pillion-client-start)
   (let ((begun (float-time)))
     (while (and (not pillion-environment--ours)
                 (not (eq pillion-client-phase 'stopped))
                 (< (- (float-time) begun) pillion-terminal--start-timeout))
-      (accept-process-output nil 0.02)))
+      (accept-process-output nil 0.02))))
+
+(defun pillion-terminal--warn-if-without-pillion (agent)
+  "Report that AGENT is started without Pillion, if that is so."
   (unless pillion-environment--ours
     (pillion-say "%s is starting without Pillion: M-x pillion-doctor" agent)))
 
-(defun pillion-terminal--that-asks (agent command)
-  "COMMAND of AGENT such that it asks before each change.
-By itself Claude Code does not, in its default mode; `pillion run' makes it."
+(defun pillion-terminal--through-run (agent command)
+  "COMMAND of AGENT behind `pillion run', if the variables are not enough to it."
   (let ((program (pillion-client-program))
-        (port (pillion-client-get :port)))
-    (if (and program port pillion-environment--ours (equal agent "claude")
-             (equal (file-name-base (car command)) "claude"))
+        (port (pillion-client-get :port))
+        (about (pillion-agents-about agent)))
+    (if (and program port pillion-environment--ours (eq (plist-get about :needsRun) t)
+             (equal (file-name-base (car command)) (seq-first (plist-get about :command))))
         `(,program ,@(cdr pillion-command) "run" "--port" ,(format "%s" port) ,@command)
       command)))
 
-(defun pillion-terminal--environment (agent)
-  "The environment for AGENT, whatever the buffer's own is."
-  (if (equal agent "opencode")
-      ;; It reads the variable with the port as well, and then dials without the token.
-      (append (mapcar #'car pillion-environment--ours) process-environment)
-    (append (mapcar (lambda (it) (format "%s=%s" (nth 0 it) (nth 1 it)))
-                    pillion-environment--ours)
-            process-environment)))
+(defun pillion-terminal--environment ()
+  "The environment for an agent, whatever the buffer's own is."
+  (append (mapcar (lambda (it) (format "%s=%s" (nth 0 it) (nth 1 it)))
+                  pillion-environment--ours)
+          process-environment))
 
 (defun pillion-terminal--backend ()
   "The terminal to be used."
@@ -112,9 +106,9 @@ By itself Claude Code does not, in its default mode; `pillion run' makes it."
           ((locate-library "eat") 'eat)
           (t 'term))))
 
-(defun pillion-terminal--exec (agent command)
-  "Run COMMAND of AGENT in the current buffer."
-  (let ((process-environment (pillion-terminal--environment agent))
+(defun pillion-terminal--exec (command)
+  "Run COMMAND in the current buffer."
+  (let ((process-environment (pillion-terminal--environment))
         (buffer (current-buffer)))
     (pcase (pillion-terminal--backend)
       ('vterm
@@ -176,8 +170,9 @@ By itself Claude Code does not, in its default mode; `pillion run' makes it."
 
 (defun pillion-terminal--start (agent number)
   "Start session NUMBER of AGENT."
+  (pillion-terminal--wait)
   (let ((command (pillion-terminal--command agent)))
-    (pillion-terminal--wait agent)
+    (pillion-terminal--warn-if-without-pillion agent)
     (let ((buffer (generate-new-buffer
                    (if (= number 1) (format "*pillion: %s*" agent)
                      (format "*pillion: %s %d*" agent number))))
@@ -188,7 +183,7 @@ By itself Claude Code does not, in its default mode; `pillion run' makes it."
       (pillion-terminal-show buffer)
       (with-current-buffer buffer
         (condition-case error
-            (pillion-terminal--exec agent (pillion-terminal--that-asks agent command))
+            (pillion-terminal--exec (pillion-terminal--through-run agent command))
           (error (pillion-terminal--hide buffer)
                  (kill-buffer buffer)
                  (user-error "Pillion: cannot start %s: %s" agent (error-message-string error))))
@@ -239,7 +234,8 @@ Without an AGENT, it is the one used last."
   "Start AGENT in a terminal beside your files; hide or show it if it is there.
 With a prefix argument, it is another one of this NUMBER."
   (interactive
-   (list (completing-read "Run agent: " (pillion-terminal-names) nil t)
+   (list (progn (pillion-terminal--wait)
+                (completing-read "Run agent: " (pillion-terminal-names) nil t))
          (prefix-numeric-value current-prefix-arg)))
   (let* ((number (or number 1))
          (buffer (pillion-terminal--find agent number)))

@@ -12,6 +12,8 @@ declare-option -docstring 'whether Pillion starts with Kakoune' bool pillion_aut
 declare-option -hidden str pillion_module %sh{ dirname -- "$kak_source" }
 declare-option -hidden str pillion_dir
 declare-option -hidden int pillion_port 0
+# The names of the agents that can be started, as the program said last.
+declare-option -hidden str-list pillion_agents
 declare-option -hidden str pillion_folder
 declare-option -hidden str pillion_waiting
 declare-option -hidden bool pillion_stale true
@@ -393,6 +395,12 @@ define-command -hidden pillion-restore %{ evaluate-commands %sh{
 } }
 
 define-command pillion-enable -docstring 'let agents see the open files and propose changes, in this session' %{
+    evaluate-commands %sh{
+        # A build without its number is taken as it is.
+        case $kak_version in v20[01][0-9].*|v202[0-3].*)
+            echo "fail 'pillion: Kakoune 2024.05 or newer is needed, so it does not start'"
+        esac
+    }
     pillion-disable
     # Also where the person has switched hooks off.
     hook -always -group pillion global NormalIdle .* pillion-rests
@@ -465,7 +473,7 @@ pillion-run <agent> [<arguments>]: run an agent in a new terminal, connected to 
     pillion-in-terminal '"$0" run --port "$@" || { printf "\nExited with status %s. Press Enter. " "$?"; read -r _; }' \
         %opt{pillion_command} %opt{pillion_port} %arg{@}
 }
-complete-command -menu pillion-run shell-script-candidates %{ printf '%s\n' claude gemini qwen opencode }
+complete-command -menu pillion-run shell-script-candidates %{ printf '%s\n' $kak_opt_pillion_agents }
 
 define-command pillion-terminal -docstring 'open a terminal in which every agent connects to this session' %{
     pillion-in-terminal 'eval "$("$0" env --shell sh --port "$1")"; exec "${SHELL:-/bin/sh}"' \
@@ -479,7 +487,7 @@ define-command -hidden pillion-in-terminal -params 1.. %{
     terminal sh -c 'cd -- "${0%.}" && exec sh -c "$@"' %sh{ printf %s. "$PWD" } %arg{@}
 }
 
-define-command pillion-send -docstring 'name the selected lines in the prompt of Claude Code or opencode' %{
+define-command pillion-send -docstring 'name the selected lines in the prompt of an agent that takes mentions' %{
     pillion-must-run
     evaluate-commands %sh{
         case $kak_buffile in /*) ;; *) echo "fail 'pillion: this buffer has no file'"; exit ;; esac

@@ -44,9 +44,10 @@
 //!
 //! What is not worked out: companions that are reached over stdio (a field `stdio`, or a variable).
 //!
-//! Tests compare all of this with the real clients of several releases in thousands of situations, and with two
-//! releases of Claude Code, which is started for each situation: it counts as picking no companion once it has read
-//! the folder often enough.
+//! Of each agent two releases are supported: the newest one, and the newest of a year ago. Tests compare all of this
+//! with the real clients of both in hundreds of situations; Claude Code is started for each situation, and counts as
+//! picking no companion once it has read the folder often enough. Of a release that is older than these,
+//! nothing is worked out ([`Refusal::TooOld`]).
 
 mod claude;
 mod content;
@@ -175,6 +176,9 @@ pub enum Refusal {
     /// Its attempt ends with an error at this file; none: at its variables.
     #[display("the agent fails at {}", _0.as_ref().map_or("its workspace variable".into(), |path| path.to_string_lossy()))]
     Fails(Option<PathBuf>),
+    /// It is older than this, the oldest release whose ways are known.
+    #[display("nothing is known of releases before {_0}")]
+    TooOld(Release),
     /// Pillion's own commands ask companions at their sockets.
     #[display("Pillion's commands need no discovery file")]
     NoAgent,
@@ -189,6 +193,10 @@ pub fn find(situation: &Situation<'_>) -> Finding {
         ..
     } = *situation;
     let mut finding = Finding::default();
+    if let Some(oldest) = release.too_old() {
+        finding.refusal = Some(Refusal::TooOld(oldest));
+        return finding;
+    }
     let ide_pid = ide_pid(release, environment, chain);
     let place = Place::new(situation, ide_pid);
     let pick = match release.agent {

@@ -43,51 +43,45 @@ pub struct Release {
 }
 
 /// A way of finding a companion that came with some release and stayed.
+///
+/// Only what distinguishes the two supported releases of an agent, the newest one and that of a year ago, is known:
+/// tests compare both with the real agents. Between the two, each way counts from its own release on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// A variable can hold the token.
     TokenVariable,
     /// Sublime Text's terminal is known.
     Sublime,
-    /// Paths are decoded; the single file lies in the folder; SSH and dev containers are known, and
-    /// JetBrains' terminal is; a port is the number that a text starts with, and not 0; no proxy is
-    /// asked for the host that is dialled.
+    /// Paths are decoded, and one that does not exist is resolved as far as it does; the single file lies in the
+    /// folder; SSH and dev containers are known, and JetBrains' terminal is; a port is the number that a text
+    /// starts with, and not 0; no proxy is asked for the host that is dialled.
     Decoded,
     /// The files of every process are looked at, and a variable can name the process.
     EveryProcess,
-    /// A path that does not exist is resolved as far as it does; other errors end the attempt.
-    ExistingPart,
     /// Zed's and Xcode's terminals are known.
     Zed,
     /// Upper and lower case are one on macOS.
     FoldsCase,
-    /// A path below a file counts as one that does not exist; a file's content must be an object.
-    BelowFile,
-    /// Only this user's files are read, each for itself, and one that does not fit serves to explain.
+    /// Only this user's files are read, each for itself; their content must be an object, and one that does not fit
+    /// serves to explain.
     OwnFiles,
-    /// The lock file of the port variable.
+    /// The lock file of the port variable. Lock files must fit the folder; roots must be absolute and may be a JSON
+    /// array; the port variable must be a port.
     LockFile,
-    /// All lock files, if no port variable is set. Two hosts are dialled.
+    /// All lock files: stale ones are deleted, and others are dialled after the first. Two hosts are dialled.
     LockScan,
-    /// All lock files in any case. Stale ones are deleted, and others are dialled after the first.
-    LockSweep,
-    /// `QWEN_HOME` names the directory, also from the user's own `.env` files, but from no project's.
-    QwenHome,
-    /// Lock files must fit the folder; roots must be absolute and may be a JSON array; the port
-    /// variable must be a port.
-    LockFits,
     /// Lock files in the home directory are read even if a variable names another folder.
     BothFolders,
     /// The root directory contains every folder.
     RootDirectory,
 }
 
-/// The first releases of the last twelve months (0.19.0 of Gemini CLI: 24 November 2025, 0.3.0 of Qwen
-/// Code: 28 November 2025). What was true of older ones is not known any more.
-/// Of Claude Code, whose releases come daily, the oldest that was looked at.
+/// The older one of the two supported releases of an agent: the newest that was published by 26 November 2025. Of
+/// Qwen Code, the oldest after that which can still be installed; of Claude Code, the last one on Node. Of opencode,
+/// only the newest was looked at.
 const OLDEST_SUPPORTED: [(Dialect, Version); 3] = [
-    (Dialect::GeminiCli, Version::new(0, 19, 0)),
-    (Dialect::QwenCode, Version::new(0, 3, 0)),
+    (Dialect::GeminiCli, Version::new(0, 18, 4)),
+    (Dialect::QwenCode, Version::new(0, 5, 0)),
     (Dialect::ClaudeCode, Version::new(2, 1, 112)),
 ];
 
@@ -98,16 +92,11 @@ const CHANGES: &[(Change, Dialect, Version)] = &[
     gemini(Change::Sublime, 25, 0),
     gemini(Change::Decoded, 27, 0),
     gemini(Change::EveryProcess, 31, 0),
-    gemini(Change::ExistingPart, 33, 0),
     gemini(Change::Zed, 35, 0),
     gemini(Change::FoldsCase, 40, 0),
-    gemini(Change::BelowFile, 44, 0),
     gemini(Change::OwnFiles, 57, 0),
     qwen(Change::LockFile, 5, 2),
     qwen(Change::LockScan, 12, 0),
-    qwen(Change::LockSweep, 15, 6),
-    qwen(Change::QwenHome, 15, 10),
-    qwen(Change::LockFits, 21, 2),
     claude(Change::BothFolders, 330),
     claude(Change::RootDirectory, 330),
 ];
@@ -167,10 +156,16 @@ impl Release {
         self.version != Self::newest(self.agent).version
     }
 
-    /// Returns true if its ways are known: it is from the last twelve months.
-    pub fn is_supported(self) -> bool {
+    /// The oldest release of `agent` whose ways are known; none if no other than the newest is.
+    pub fn oldest_supported(agent: Dialect) -> Option<Self> {
         let mut oldest = OLDEST_SUPPORTED.iter();
-        !oldest.any(|(agent, version)| *agent == self.agent && self.version < *version)
+        let (agent, version) = *oldest.find(|(other, _)| *other == agent)?;
+        Some(Self { agent, version })
+    }
+
+    /// The oldest release that is supported, if this one is older: then its ways are not known.
+    pub fn too_old(self) -> Option<Self> {
+        Self::oldest_supported(self.agent).filter(|oldest| self.version < oldest.version)
     }
 
     /// The releases of `agent` with which its way of finding a companion changed, oldest first.

@@ -21,12 +21,13 @@ use pillion_protocol::dialect::Protocol;
 use super::facts::Facts;
 use super::finding::{Finding, Id, Level};
 
+pub use self::agent::{older_than, update};
 pub use self::settings::{ide_mode, is_broken};
 
 /// All findings, in the order of the walk.
 pub fn judge(facts: &Facts) -> Vec<Finding> {
-    if !facts.release.is_supported() {
-        return vec![agent::too_old(facts)];
+    if let Some(oldest) = facts.release.too_old() {
+        return vec![agent::too_old(facts, oldest)];
     }
     let mut findings = Vec::new();
     agent::check(facts, &mut findings);

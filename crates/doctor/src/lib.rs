@@ -12,6 +12,7 @@ pub mod setup;
 
 use std::path::Path;
 
+use pillion_agent::find::Release;
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 
@@ -57,6 +58,17 @@ impl Examination {
             .iter()
             .filter(|finding| checks::is_problem(finding))
     }
+}
+
+/// Says that this release is not supported, and how to update it, if that is so. `program` is where its program is;
+/// none if an npm package brought it.
+pub fn too_old(release: Release, program: Option<&Path>) -> Option<[String; 2]> {
+    let oldest = release.too_old()?;
+    let update = checks::update(release.agent, program);
+    Some([
+        checks::older_than(release, oldest),
+        format!("Update it with `{update}`."),
+    ])
 }
 
 /// The agents whose programs are on PATH.

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use pillion_protocol::Dialect;
 use pillion_view::{DiffId, ProposalKey, Proposed};
 
 use crate::quote::word;
@@ -24,13 +25,15 @@ const FILE_TIME_STEP: Duration = Duration::from_millis(10);
 /// The client that shows proposals beside the person's own.
 pub const REVIEW_CLIENT: &str = "pillion";
 
-/// What the session is to know first: where to write, and which port agents connect to. What an earlier companion
-/// left is the person's now.
+/// What the session is to know first: where to write, which port agents connect to, and which agents there are. What
+/// an earlier companion left is the person's now.
 pub fn begin(folder: &Path, port: u16) -> String {
     let folder = word(&folder.to_string_lossy());
+    let agents = Dialect::PROGRAMS.map(Dialect::name).join(" ");
     format!(
         "set-option global pillion_dir {folder}
          set-option global pillion_port {port}
+         set-option global pillion_agents {agents}
          pillion-aside nop
          evaluate-commands -buffer * pillion-orphan
          pillion-everywhere pillion-report"

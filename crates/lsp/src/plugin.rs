@@ -236,6 +236,7 @@ fn environment(published: &Published) -> Action {
         discovery_files: files
             .map(|file| file.to_string_lossy().into_owned())
             .collect(),
+        agents: Dialect::PROGRAMS.map(Into::into).into(),
     };
     Action::Send(message::notification(ENVIRONMENT, params))
 }

@@ -218,6 +218,17 @@ impl Dialect {
         self.protocol() == Protocol::Claude
     }
 
+    /// Returns true if its prompt reads `@path#L3-7` as these lines of the file.
+    pub fn reads_lines_in_prompt(self) -> bool {
+        self == Self::ClaudeCode
+    }
+
+    /// Returns true if the variables of a terminal are not enough: `pillion run` adds what makes it ask before
+    /// each change, or takes out what would keep it from its companion.
+    pub fn needs_run(self) -> bool {
+        self.protocol() == Protocol::Claude
+    }
+
     /// The npm package that brings the agent's command.
     pub fn package(self) -> Option<&'static str> {
         self.row().package

@@ -36,15 +36,20 @@ const note = (url, authorization) => {
   dials.push({ host: url.hostname, port: Number(url.port || 80), token });
 };
 
-// Gemini CLI: its library is in files; what it would dial is in the transport.
-async function gemini() {
-  const require = createRequire(path.join(folder, 'package.json'));
-  const sdk = require.resolve('@modelcontextprotocol/sdk/client/index.js');
-  const { Client } = await load(sdk.replace(`${path.sep}cjs${path.sep}`, `${path.sep}esm${path.sep}`));
+// What a client would dial is in its transport.
+function notingTransports(Client) {
   Client.prototype.connect = async (transport) => {
     note(transport._url, transport._requestInit?.headers?.Authorization);
     throw new Error('not dialled');
   };
+}
+
+// Gemini CLI: its library is in files.
+async function gemini() {
+  const require = createRequire(path.join(folder, 'package.json'));
+  const sdk = require.resolve('@modelcontextprotocol/sdk/client/index.js');
+  const { Client } = await load(sdk.replace(`${path.sep}cjs${path.sep}`, `${path.sep}esm${path.sep}`));
+  notingTransports(Client);
   const ide = path.join(folder, 'dist/src/ide');
   const { IdeClient } = await load(path.join(ide, 'ide-client.js'));
   const utils = path.join(ide, 'ide-connection-utils.js');
@@ -56,7 +61,8 @@ async function gemini() {
   return { IdeClient, configOf };
 }
 
-function qwen({ IdeClient }) {
+function qwen({ Client, IdeClient }) {
+  if (Client) notingTransports(Client);
   IdeClient.prototype.tryHttpConnect = async function (port, host) {
     let url;
     try {

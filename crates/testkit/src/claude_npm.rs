@@ -10,7 +10,7 @@ const VARIABLE: &str = "PILLION_TEST_CLAUDE";
 /// Which release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaudeRelease {
-    /// 2.1.330, a native program.
+    /// 2.1.332, a native program.
     Native,
     /// 2.1.112, the last that runs on Node.
     Node,
@@ -23,7 +23,7 @@ impl ClaudeRelease {
     /// As it names itself.
     pub fn version(self) -> &'static str {
         match self {
-            ClaudeRelease::Native => "2.1.330",
+            ClaudeRelease::Native => "2.1.332",
             ClaudeRelease::Node => "2.1.112",
         }
     }

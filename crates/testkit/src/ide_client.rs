@@ -64,17 +64,16 @@ impl IdeClient {
         for (name, value) in more.iter() {
             env.set(name, value);
         }
-        IdeClient::start_release("@google/gemini-cli-core", cwd, env)
+        IdeClient::start_with(cwd, env)
     }
 
-    /// Starts the client of another release without connecting, with this environment and its PATH.
-    /// `package` is a folder of the npm installation.
-    pub fn start_release(package: &str, cwd: &Path, mut env: Env) -> IdeClient {
+    /// Starts it without connecting, with this environment and its PATH.
+    pub fn start_with(cwd: &Path, mut env: Env) -> IdeClient {
         let npm = Npm::from_env();
         npm.add_to(&mut env);
         let mut child = Command::new(npm.node())
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("npm/ide-client.mjs"))
-            .arg(npm.package(package))
+            .arg(npm.package("@google/gemini-cli-core"))
             .current_dir(cwd)
             .env_clear()
             .envs(env.iter())

@@ -2,7 +2,10 @@
 ---
 --- Everything else is loaded when it is needed, so that this costs nothing while Neovim starts.
 
-if vim.g.loaded_pillion or vim.fn.has("nvim-0.10") == 0 then
+if vim.g.loaded_pillion then
+  return
+elseif vim.fn.has("nvim-0.10") == 0 then
+  vim.notify("Pillion needs Neovim 0.10 or newer, so it does not start", vim.log.levels.ERROR)
   return
 end
 vim.g.loaded_pillion = true

@@ -1,6 +1,11 @@
 " The commands, the <Plug> maps, and starting on the first real file.
 " Everything else is loaded when it is needed.
-if !has('vim9script') || v:version < 901 || !has('channel') || !has('job') || exists('g:loaded_pillion')
+if exists('g:loaded_pillion')
+  finish
+elseif !has('vim9script') || v:version < 901 || !has('channel') || !has('job')
+  echohl ErrorMsg
+  echomsg 'Pillion needs Vim 9.1 or newer, with channels and jobs, so it does not start'
+  echohl None
   finish
 endif
 vim9script

@@ -85,12 +85,11 @@ impl Place<'_> {
     /// workspace.
     fn single(&self, seen: &Seen) -> Verdict {
         let own_only = self.situation.release.has(Change::OwnFiles);
-        let objects_only = self.situation.release.has(Change::BelowFile);
         match &seen.read {
             Err(kind) => Verdict::Unreadable(*kind),
             Ok(text) if own_only && !text.is_own => Verdict::OtherUser,
             Ok(text) => match &text.content {
-                Some(content) if !objects_only || content.is_object() => Verdict::Chosen,
+                Some(content) if !own_only || content.is_object() => Verdict::Chosen,
                 _ => Verdict::Malformed,
             },
         }
@@ -102,7 +101,6 @@ impl Place<'_> {
             seen.sort_by_key(|seen| self.rank(seen));
         }
         let own_only = release.has(Change::OwnFiles);
-        let objects_only = release.has(Change::BelowFile);
         let is_spoiled = !own_only && seen.iter().any(|seen| seen.read.is_err());
         let mut failed = false;
         let mut files: Vec<Judged> = Vec::new();
@@ -111,7 +109,7 @@ impl Place<'_> {
                 (Err(kind), _) => Verdict::Unreadable(*kind),
                 (Ok(_), _) if is_spoiled => Verdict::Spoiled,
                 (Ok(text), _) if own_only && !text.is_own => Verdict::OtherUser,
-                (Ok(_), Some(content)) if is_config(content, objects_only) => {
+                (Ok(_), Some(content)) if is_config(content, own_only) => {
                     self.by_workspace(content, failed)
                 }
                 (Ok(_), _) => Verdict::Malformed,
@@ -201,8 +199,8 @@ impl Place<'_> {
     }
 }
 
-fn is_config(content: &Content, objects_only: bool) -> bool {
-    if objects_only {
+fn is_config(content: &Content, needs_object: bool) -> bool {
+    if needs_object {
         content.is_object()
     } else {
         content.is_truthy()

@@ -60,16 +60,7 @@ impl Place<'_> {
     }
 
     fn lock_folder(&self) -> PathBuf {
-        let environment = self.situation.environment;
-        let home = if self.situation.release.has(Change::QwenHome) {
-            environment.qwen_home()
-        } else {
-            environment
-                .home()
-                .unwrap_or_else(|| environment.tmpdir())
-                .join(".qwen")
-        };
-        home.join("ide")
+        self.situation.environment.qwen_home().join("ide")
     }
 
     /// A file that is opened by its name.
@@ -86,7 +77,7 @@ impl Place<'_> {
             (Ok(_), Some(content)) => self.judge_named(content, met),
         };
         let is_unfit = matches!(verdict, Verdict::OtherWorkspace | Verdict::NoWorkspace);
-        if is_unfit && is_open && self.situation.release.has(Change::LockFits) {
+        if is_unfit && is_open {
             let port = seen.content().and_then(|content| content.field("port"));
             let text = port.and_then(Value::as_str);
             let is_same = text.is_some() && text == self.port_variable.as_deref();
@@ -101,16 +92,6 @@ impl Place<'_> {
     }
 
     fn judge_named(&self, content: &Content, met: Met) -> Verdict {
-        let release = self.situation.release;
-        if !release.has(Change::LockFits) {
-            let is_nothing = release.has(Change::LockScan) && !content.is_truthy();
-            let is_nothing = is_nothing && met != Met::LockOfVariable;
-            return if is_nothing {
-                Verdict::Malformed
-            } else {
-                Verdict::Chosen
-            };
-        }
         // An error at the lock file is caught, at an older file it is not.
         let failure = if met == Met::LockOfVariable {
             Verdict::Malformed
@@ -130,9 +111,7 @@ impl Place<'_> {
 
     /// Every lock file: the newest with a fitting workspace.
     fn all_locks(&self, pick: &mut Pick, folder: &Path) {
-        let release = self.situation.release;
-        let sweeps = release.has(Change::LockSweep);
-        let scans = sweeps || (release.has(Change::LockScan) && self.port_variable.is_none());
+        let scans = self.situation.release.has(Change::LockScan);
         let mut found = names(folder);
         found.retain(|name| FileName::PortLock.fits(name));
         if scans && pick.is_open() {
@@ -161,8 +140,7 @@ impl Place<'_> {
     }
 
     fn judge_scanned(&self, content: &Content, is_open: bool, pick: &Pick) -> Verdict {
-        let sweeps = self.situation.release.has(Change::LockSweep);
-        if let Some(stale) = self.staleness(content).filter(|_| sweeps) {
+        if let Some(stale) = self.staleness(content) {
             return Verdict::Stale(stale);
         }
         let failure = if is_open {
@@ -239,7 +217,7 @@ impl Place<'_> {
     fn mark_fallbacks(&self, pick: &mut Pick) {
         let chosen = pick.chosen_content();
         let chosen = chosen.filter(|content| content.port_text().is_some());
-        let Some(chosen) = chosen.filter(|_| self.situation.release.has(Change::LockSweep)) else {
+        let Some(chosen) = chosen.filter(|_| self.situation.release.has(Change::LockScan)) else {
             return;
         };
         let folder = self.lock_folder();
@@ -269,8 +247,7 @@ impl Place<'_> {
                     pick.failing_fallback = Some(at);
                     return;
                 }
-                _ if self.situation.release.has(Change::LockFits) => {}
-                _ => others.push(at),
+                Fit::Empty | Fit::Outside(_) => {}
             }
         }
         fitting.append(&mut others);

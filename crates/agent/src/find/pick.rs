@@ -46,7 +46,7 @@ impl<'a> Place<'a> {
             situation,
             ide_pid,
             matcher: Matcher::new(release, situation.current_dir),
-            port_variable: value.filter(|value| !release.has(Change::LockFits) || is_port(value)),
+            port_variable: value.filter(|value| !release.has(Change::LockFile) || is_port(value)),
         }
     }
 }

@@ -25,38 +25,26 @@ struct Answer {
 const SITUATIONS: u64 = 300;
 
 #[test]
-#[ignore = "takes half a minute, and needs the real agents: the client library of Gemini CLI 0.20.2"]
-fn as_gemini_0_20_chooses() {
-    let kinds = compare(
-        "gemini-cli-core-0.20.2",
-        Dialect::GeminiCli,
-        "0.20.2",
-        false,
-    );
-    assert_varied(&kinds);
-}
-
-#[test]
-#[ignore = "takes half a minute, and needs the real agents: the client library of Gemini CLI 0.36.0"]
-fn as_gemini_0_36_chooses() {
-    let kinds = compare(
-        "gemini-cli-core-0.36.0",
-        Dialect::GeminiCli,
-        "0.36.0",
-        false,
-    );
+#[ignore = "takes half a minute, and needs the real agents: the client library of Gemini CLI 0.18.4"]
+fn as_gemini_0_18_chooses() {
+    let package = "gemini-cli-core-0.18.4";
+    let kinds = compare(package, Dialect::GeminiCli, "0.18.4", false);
     assert_varied(&kinds);
 }
 
 #[test]
 #[ignore = "takes half a minute, and needs the real agents: the client library of Gemini CLI 0.61.0"]
 fn as_gemini_0_61_chooses() {
-    let kinds = compare(
-        "@google/gemini-cli-core",
-        Dialect::GeminiCli,
-        "0.61.0",
-        false,
-    );
+    let package = "@google/gemini-cli-core";
+    let kinds = compare(package, Dialect::GeminiCli, "0.61.0", false);
+    assert_varied(&kinds);
+}
+
+#[test]
+#[ignore = "takes half a minute, and needs the real agents: Qwen Code 0.5.0"]
+fn as_qwen_0_5_chooses() {
+    let package = "qwen-code-0.5.0";
+    let kinds = compare(package, Dialect::QwenCode, "0.5.0", false);
     assert_varied(&kinds);
 }
 
@@ -168,8 +156,9 @@ fn ours(release: Release, asked: &ChoiceSituation, pid: u32) -> (Answer, Finding
                 Refusal::Ambiguous(_)
                 | Refusal::OtherTerminal
                 | Refusal::TurnedOff(_)
+                | Refusal::TooOld(_)
                 | Refusal::NoAgent,
-            ) => unreachable!("only agents of the companion contract are asked"),
+            ) => unreachable!("only supported agents of the companion contract are asked"),
         },
     };
     (answer, finding)

@@ -74,7 +74,7 @@ impl Machine {
     }
 
     fn newest(&self) -> Finding {
-        self.find(Dialect::ClaudeCode, "2.1.330", "w/p")
+        self.find(Dialect::ClaudeCode, "2.1.332", "w/p")
     }
 }
 
@@ -148,12 +148,12 @@ fn a_root_that_is_named_by_a_link_never_fits() {
     symlink("w", machine.path("link")).unwrap();
     machine.lock(4001, "link/p", &json!({}));
     for folder in ["w/p", "link/p"] {
-        let finding = machine.find(Dialect::ClaudeCode, "2.1.330", folder);
+        let finding = machine.find(Dialect::ClaudeCode, "2.1.332", folder);
         let expected = Refusal::OtherWorkspace(vec![machine.path("link/p")]);
         assert_eq!(finding.refusal, Some(expected), "{folder}");
     }
     machine.lock(4001, "w/p", &json!({}));
-    let finding = machine.find(Dialect::ClaudeCode, "2.1.330", "link/p");
+    let finding = machine.find(Dialect::ClaudeCode, "2.1.332", "link/p");
     assert_eq!(dials(&finding), ["ws://127.0.0.1:4001/"]);
 }
 

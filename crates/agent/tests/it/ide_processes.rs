@@ -7,9 +7,9 @@ use pillion_system::process;
 use pillion_testkit::IdeProcess;
 
 const RELEASES: [(&str, Dialect, &str); 4] = [
-    ("gemini-cli-core-0.20.2", Dialect::GeminiCli, "0.20.2"),
-    ("gemini-cli-core-0.36.0", Dialect::GeminiCli, "0.36.0"),
+    ("gemini-cli-core-0.18.4", Dialect::GeminiCli, "0.18.4"),
     ("@google/gemini-cli-core", Dialect::GeminiCli, "0.61.0"),
+    ("qwen-code-0.5.0", Dialect::QwenCode, "0.5.0"),
     ("@qwen-code/qwen-code", Dialect::QwenCode, "0.24.4"),
 ];
 

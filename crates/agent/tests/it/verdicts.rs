@@ -1,5 +1,4 @@
-//! What becomes of each file and why, release by release; of releases that cannot be driven, too.
-//! (Qwen Code before 0.21 is one bundle that exports nothing: its rules here are from reading it.)
+//! What becomes of each file and why, in the two supported releases of each agent, and from which release on.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -121,6 +120,11 @@ fn verdict<'a>(finding: &'a Finding, path: &Path) -> &'a Verdict {
         .verdict
 }
 
+fn turning_points() -> impl Iterator<Item = Release> {
+    let agents = Dialect::AGENTS.into_iter();
+    agents.flat_map(Release::turning_points)
+}
+
 fn ports(finding: &Finding) -> Vec<u16> {
     finding.dials.iter().map(|dial| dial.port).collect()
 }
@@ -134,7 +138,7 @@ fn every_second_choice_has_a_reason() {
     let living = machine.gemini(this, 1003, "project");
     let dead = machine.gemini(DEAD, 1004, "project");
     let elsewhere = machine.gemini(EDITOR, 1005, "other");
-    let finding = machine.find(Dialect::GeminiCli, "0.36.0");
+    let finding = machine.find(Dialect::GeminiCli, "0.61.0");
     assert_eq!(finding.ide_pid, Some(EDITOR));
     assert_eq!(*verdict(&finding, &own), Verdict::Chosen);
     let second = |finding: &Finding, path: &Path| match verdict(finding, path) {
@@ -149,7 +153,7 @@ fn every_second_choice_has_a_reason() {
     machine
         .variables
         .push(("GEMINI_CLI_IDE_SERVER_PORT", "1004".into()));
-    let finding = machine.find(Dialect::GeminiCli, "0.36.0");
+    let finding = machine.find(Dialect::GeminiCli, "0.61.0");
     assert_eq!(*verdict(&finding, &dead), Verdict::Chosen);
     let by_port = Preference::PortVariable("GEMINI_CLI_IDE_SERVER_PORT");
     assert_eq!(second(&finding, &own), by_port);
@@ -158,12 +162,12 @@ fn every_second_choice_has_a_reason() {
     machine.variables.clear();
     fs::remove_file(&own).unwrap();
     fs::remove_file(&later).unwrap();
-    let finding = machine.find(Dialect::GeminiCli, "0.36.0");
+    let finding = machine.find(Dialect::GeminiCli, "0.61.0");
     assert_eq!(*verdict(&finding, &living), Verdict::Chosen);
     assert_eq!(second(&finding, &dead), Preference::LivingProcess);
     fs::remove_file(&living).unwrap();
     let smaller = machine.gemini(DEAD - 1, 1006, "project");
-    let finding = machine.find(Dialect::GeminiCli, "0.36.0");
+    let finding = machine.find(Dialect::GeminiCli, "0.61.0");
     assert_eq!(second(&finding, &smaller), Preference::LargerPid);
 }
 
@@ -171,7 +175,7 @@ fn every_second_choice_has_a_reason() {
 fn an_old_release_looks_for_one_process_only() {
     let machine = Machine::new();
     let path = machine.gemini(DEAD, 1001, "project");
-    let finding = machine.find(Dialect::GeminiCli, "0.20.2");
+    let finding = machine.find(Dialect::GeminiCli, "0.18.4");
     let shown = verdict(&finding, &path).to_string();
     let expected = format!("is for process {DEAD}; this release looks only for {EDITOR}");
     assert_eq!(shown, expected);
@@ -183,20 +187,27 @@ fn an_old_release_looks_for_one_process_only() {
 }
 
 #[test]
-fn one_unreadable_file_spoils_the_others_until_0_57() {
+fn one_unreadable_file_spoils_the_others_of_an_old_release() {
     let machine = Machine::new();
     let good = machine.gemini(EDITOR, 1001, "project");
-    let bad = machine.path("tmp/gemini/ide/gemini-ide-server-7-1002.json");
+    let bad = machine.path(&format!(
+        "tmp/gemini/ide/gemini-ide-server-{EDITOR}-1002.json"
+    ));
     symlink("nowhere", &bad).unwrap();
-    let finding = machine.find(Dialect::GeminiCli, "0.55.0");
-    assert_eq!(*verdict(&finding, &good), Verdict::Spoiled);
-    assert!(matches!(verdict(&finding, &bad), Verdict::Unreadable(_)));
-    let finding = machine.find(Dialect::GeminiCli, "0.57.0");
-    assert_eq!(*verdict(&finding, &good), Verdict::Chosen);
+    for (version, expected) in [
+        ("0.18.4", Verdict::Spoiled),
+        ("0.55.0", Verdict::Spoiled),
+        ("0.57.0", Verdict::Chosen),
+        ("0.61.0", Verdict::Chosen),
+    ] {
+        let finding = machine.find(Dialect::GeminiCli, version);
+        assert_eq!(*verdict(&finding, &good), expected, "{version}");
+        assert!(matches!(verdict(&finding, &bad), Verdict::Unreadable(_)));
+    }
 }
 
 #[test]
-fn a_file_that_does_not_fit_explains_the_refusal_from_0_57_on() {
+fn a_file_that_does_not_fit_explains_the_refusal_of_a_new_release() {
     let machine = Machine::new();
     let path = machine.gemini(EDITOR, 1001, "other");
     let finding = machine.find(Dialect::GeminiCli, "0.61.0");
@@ -205,30 +216,42 @@ fn a_file_that_does_not_fit_explains_the_refusal_from_0_57_on() {
         finding.refusal,
         Some(Refusal::OtherWorkspace(vec![machine.path("other")]))
     );
-    let finding = machine.find(Dialect::GeminiCli, "0.55.0");
+    let finding = machine.find(Dialect::GeminiCli, "0.18.4");
     assert_eq!(*verdict(&finding, &path), Verdict::OtherWorkspace);
     assert_eq!(finding.refusal, Some(Refusal::Unsupported));
 }
 
 #[test]
-fn releases_of_the_last_twelve_months_are_supported() {
-    for (agent, version, expected) in [
-        (Dialect::GeminiCli, "0.18.4", false),
-        (Dialect::GeminiCli, "0.19.0", true),
-        (Dialect::GeminiCli, "0.19.0-nightly.1", true),
-        (Dialect::GeminiCli, "1.0.0", true),
-        (Dialect::QwenCode, "0.2.3", false),
-        (Dialect::QwenCode, "0.3.0", true),
+fn of_a_release_that_is_older_than_the_supported_ones_nothing_is_worked_out() {
+    let machine = Machine::new();
+    machine.gemini(EDITOR, 1001, "project");
+    machine.lock(1002, "project", json!({}));
+    for (agent, version, oldest) in [
+        (Dialect::GeminiCli, "0.18.3", Some("Gemini CLI 0.18.4")),
+        (Dialect::GeminiCli, "0.18.4", None),
+        (Dialect::GeminiCli, "0.18.4-nightly.1", None),
+        (Dialect::GeminiCli, "1.0.0", None),
+        (Dialect::QwenCode, "0.4.1", Some("Qwen Code 0.5.0")),
+        (Dialect::QwenCode, "0.5.0", None),
+        (Dialect::ClaudeCode, "2.1.111", Some("Claude Code 2.1.112")),
+        (Dialect::ClaudeCode, "2.1.112", None),
+        (Dialect::OpenCode, "0.1.0", None),
     ] {
-        let version = version.parse().unwrap();
-        let release = Release { agent, version };
-        assert_eq!(release.is_supported(), expected, "{release}");
-        assert!(Release::newest(agent).is_supported());
+        let finding = machine.find(agent, version);
+        let refused = match &finding.refusal {
+            Some(Refusal::TooOld(oldest)) => Some(oldest.to_string()),
+            _ => None,
+        };
+        assert_eq!(refused.as_deref(), oldest, "{agent} {version}");
+        let is_empty = finding.dials.is_empty() && finding.candidates.is_empty();
+        assert!(oldest.is_none() || is_empty, "{finding:?}");
+        assert!(Release::newest(agent).too_old().is_none());
     }
-    let turning_points = Dialect::AGENTS
-        .into_iter()
-        .flat_map(Release::turning_points);
-    assert!(turning_points.into_iter().all(Release::is_supported));
+    // All of them distinguish the two releases that are supported.
+    assert!(turning_points().all(|release| {
+        let oldest = Release::oldest_supported(release.agent);
+        oldest.is_some_and(|oldest| oldest.version < release.version)
+    }));
 }
 
 #[test]
@@ -244,35 +267,31 @@ fn qwen_up_to_0_5_0_looks_in_geminis_folder() {
 }
 
 #[test]
-fn qwen_scans_its_lock_files_from_0_12_on_and_with_a_variable_from_0_15_on() {
+fn qwen_scans_its_lock_files_from_0_12_on() {
     let mut machine = Machine::new();
     let older = machine.lock(1001, "project", json!({}));
-    let newer = machine.lock(1002, "project", json!({}));
+    machine.lock(1002, "project", json!({}));
     let find = |machine: &Machine, version| machine.find(Dialect::QwenCode, version);
-    assert!(find(&machine, "0.10.1").chosen().is_none());
+    for version in ["0.5.0", "0.5.2", "0.10.1"] {
+        assert!(find(&machine, version).chosen().is_none(), "{version}");
+    }
     let finding = find(&machine, "0.12.0");
-    assert_eq!(ports(&finding), [1002]);
-    assert_eq!(
-        *verdict(&finding, &older),
-        Verdict::SecondChoice(Preference::Newer)
-    );
-    let finding = find(&machine, "0.15.6");
     assert_eq!(ports(&finding), [1002, 1001]);
     assert_eq!(*verdict(&finding, &older), Verdict::Fallback);
 
     machine
         .variables
         .push(("QWEN_CODE_IDE_SERVER_PORT", "999".into()));
-    let finding = find(&machine, "0.12.0");
-    assert_eq!(*verdict(&finding, &newer), Verdict::NotLookedAt);
-    assert_eq!(ports(&find(&machine, "0.15.6")), [1002, 1001, 999]);
+    assert_eq!(ports(&find(&machine, "0.24.4")), [1002, 1001, 999]);
     machine.variables[0].1 = "1001".into();
-    for version in ["0.5.2", "0.12.0", "0.24.4"] {
-        assert_eq!(
-            find(&machine, version).chosen().unwrap().path,
-            older,
-            "{version}"
-        );
+    for (version, expected) in [
+        ("0.5.0", None),
+        ("0.5.2", Some(&older)),
+        ("0.24.4", Some(&older)),
+    ] {
+        let finding = find(&machine, version);
+        let chosen = finding.chosen().map(|chosen| &chosen.path);
+        assert_eq!(chosen, expected, "{version}");
     }
 }
 
@@ -314,17 +333,14 @@ fn a_second_file_of_one_companion_is_no_fallback_for_the_first() {
 }
 
 #[test]
-fn qwen_before_0_21_takes_the_variables_lock_file_whatever_its_workspace() {
+fn qwen_passes_over_the_variables_lock_file_if_its_workspace_does_not_fit() {
     let mut machine = Machine::new();
     let elsewhere = machine.lock(1001, "other", json!({}));
     machine.lock(1002, "project", json!({}));
     machine
         .variables
         .push(("QWEN_CODE_IDE_SERVER_PORT", "1001".into()));
-    let finding = machine.find(Dialect::QwenCode, "0.15.10");
-    assert_eq!(finding.chosen().unwrap().path, elsewhere);
-    assert!(matches!(finding.refusal, Some(Refusal::OtherWorkspace(_))));
-    let finding = machine.find(Dialect::QwenCode, "0.21.2");
+    let finding = machine.find(Dialect::QwenCode, "0.24.4");
     assert_eq!(*verdict(&finding, &elsewhere), Verdict::OtherWorkspace);
     // Its number is not the text of the variable: that is dialled all the same.
     assert_eq!(ports(&finding), [1002, 1001]);
@@ -356,26 +372,17 @@ fn what_qwen_would_delete_is_told_and_left_alone() {
         assert_eq!(*verdict(&finding, path), expected);
         assert!(path.exists());
     }
-    let finding = machine.find(Dialect::QwenCode, "0.12.0");
-    assert_eq!(finding.chosen().unwrap().path, kept);
-    assert!(
-        !finding
-            .candidates
-            .iter()
-            .any(|file| matches!(file.verdict, Verdict::Stale(_)))
-    );
 }
 
 #[test]
-fn qwen_home_counts_from_0_15_10_on() {
+fn qwen_home_names_the_folder_of_the_lock_files() {
     let mut machine = Machine::new();
     machine
         .variables
         .push(("QWEN_HOME", machine.path("q").display().to_string()));
     machine.lock(1001, "project", json!({}));
     machine.file("q/ide/1002.lock", 1002, "project", json!({}));
-    assert_eq!(ports(&machine.find(Dialect::QwenCode, "0.15.6")), [1001]);
-    assert_eq!(ports(&machine.find(Dialect::QwenCode, "0.15.10")), [1002]);
+    assert_eq!(ports(&machine.find(Dialect::QwenCode, "0.24.4")), [1002]);
 }
 
 #[test]
@@ -406,7 +413,7 @@ fn in_a_container_each_release_dials_its_own_host() {
         [Host::Loopback]
     );
     assert_eq!(
-        hosts(&machine, Dialect::GeminiCli, "0.26.0"),
+        hosts(&machine, Dialect::GeminiCli, "0.18.4"),
         [Host::ContainerHost]
     );
 }
@@ -457,16 +464,11 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
         process(DEAD + 2, this, "a shell's helper"),
         process(this, 1, "kate"),
     ];
-    let turning_points = Dialect::AGENTS
+    let oldest = Dialect::AGENTS
         .into_iter()
-        .flat_map(Release::turning_points);
-    // The oldest that is supported, and one that only knows another editor.
-    let others = ["0.19.0", "0.28.0"].map(|version| Release {
-        agent: Dialect::GeminiCli,
-        version: version.parse().unwrap(),
-    });
+        .filter_map(Release::oldest_supported);
     let mut count = 0;
-    for release in turning_points.chain(others) {
+    for release in turning_points().chain(oldest) {
         let finding = find(&Situation {
             release,
             environment: &environment,
@@ -479,7 +481,7 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
         let token = finding.dials[0].token.as_ref().unwrap();
         assert_eq!(token.expose(), tokens.get(release.agent).expose());
     }
-    assert!(count > 15, "{count}");
+    assert_eq!(count, 11);
 }
 
 #[test]
@@ -487,10 +489,7 @@ fn the_page_about_agents_names_every_turning_point() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agents.md");
     let page = fs::read_to_string(page).unwrap();
     let words: Vec<&str> = page.split([' ', ',']).collect();
-    for release in Dialect::AGENTS
-        .into_iter()
-        .flat_map(Release::turning_points)
-    {
+    for release in turning_points() {
         let version = release.version.to_string();
         assert!(
             words.contains(&version.as_str()),

@@ -26,7 +26,7 @@ async fn the_handshake_is_what_the_agent_wants() {
     let mut claude = Claude::dial(&test).await;
     let early = claude.request("tools/list", json!({})).await;
     assert_eq!(claude.answer(early).await["error"]["code"], -32600);
-    let answer = claude.initialize("claude-code", "2.1.330").await;
+    let answer = claude.initialize("claude-code", "2.1.332").await;
     assert_eq!(answer["result"]["protocolVersion"], "2025-11-25");
     let list = claude.request("tools/list", json!({})).await;
     let list = claude.answer(list).await;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pillion_agent::find::Change;
+use pillion_agent::find::{Change, Release};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
 
@@ -43,17 +43,30 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
 }
 
 /// The one finding about a release that is not supported: what else it does is not known.
-pub fn too_old(facts: &Facts) -> Finding {
-    let what = format!("{} is more than a year old", facts.release);
+pub fn too_old(facts: &Facts, oldest: Release) -> Finding {
+    let what = older_than(facts.release, oldest);
     let why = "Pillion serves it, but does not know where a release that old looks for companions";
     Finding::problem(Id::TooOld, what, why).fix(install_newest(facts))
 }
 
+/// Says that a release is not supported.
+pub fn older_than(release: Release, oldest: Release) -> String {
+    format!(
+        "{release} is installed, and {} is the oldest release that Pillion supports",
+        oldest.version
+    )
+}
+
 /// The command that installs the agent's newest release, in the way in which the one that is there was.
 pub fn install_newest(facts: &Facts) -> String {
-    let agent = facts.agent();
-    let program = &facts.program;
-    if let (Dialect::ClaudeCode, Some(path), false) = (agent, &program.path, program.is_packaged) {
+    let path = facts.program.path.as_deref();
+    let path = path.filter(|_| !facts.program.is_packaged);
+    update(facts.agent(), path)
+}
+
+/// The command that updates an agent. `unpackaged` is where its program is, if no npm package brought it.
+pub fn update(agent: Dialect, unpackaged: Option<&Path>) -> String {
+    if let (Dialect::ClaudeCode, Some(path)) = (agent, unpackaged) {
         return format!("{} update", shell::path(path));
     }
     let package = agent.package().unwrap_or(agent.name());

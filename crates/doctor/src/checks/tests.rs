@@ -225,8 +225,8 @@ fn a_companion_that_does_not_say_its_editor_wants_a_terminal_that_is_known() {
 #[test]
 fn of_a_release_that_is_not_supported_nothing_else_is_reported() {
     for (agent, old) in [
-        (GEMINI, Version::new(0, 18, 9)),
-        (Dialect::QwenCode, Version::new(0, 2, 3)),
+        (GEMINI, Version::new(0, 18, 3)),
+        (Dialect::QwenCode, Version::new(0, 4, 9)),
     ] {
         let connected = connected(true, true);
         for mut facts in [

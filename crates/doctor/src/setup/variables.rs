@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use pillion_agent::find::{Change, Release, Version};
+use pillion_agent::find::{Release, Version};
 use pillion_discovery::{Environment, regular_file};
 use pillion_protocol::Dialect;
 use serde_json::Value;
@@ -17,26 +17,16 @@ use super::dotenv::{self, Entry};
 use super::settings::{self, Scope, Settings, directory};
 use super::trust::{Trust, trust};
 
-/// From the first of these releases to the second, Gemini CLI read the `.env` file of a folder that
-/// it did not trust.
-const READS_ANY: [Version; 2] = [Version::new(0, 31, 0), Version::new(0, 40, 0)];
-
 /// Since this release, a setting makes Gemini CLI pass over `.env` files of projects.
 const PASSES_OVER: Version = Version::new(0, 42, 0);
 
-/// Since this release, Qwen Code reads the user's own `.env` files wherever it starts, and takes
-/// variables from its settings.
+/// Since this release, Qwen Code reads the user's own `.env` files wherever it starts, besides a project's; it takes
+/// variables from its settings, and an empty variable for none.
 const READS_OWN: Version = Version::new(0, 10, 0);
 
-/// Since this release, Qwen Code reads the user's own `.env` files besides a project's, and takes an
-/// empty variable for none.
-const READS_ALL: Version = Version::new(0, 21, 0);
-
-/// Since this release, Qwen Code takes the folder for temporary files from no project's file.
-const KEEPS_TMPDIR: Version = Version::new(0, 24, 0);
-
-/// Since this release, Qwen Code reads a project's file only where it trusts the folder for sure.
-const IS_STRICT: Version = Version::new(0, 24, 2);
+/// Since this release, Qwen Code knows `QWEN_HOME`, and takes neither that nor the folder for temporary files from
+/// a project's file.
+const KNOWS_HOME: Version = Version::new(0, 15, 10);
 
 /// What Qwen Code looks for in the user's own `.env` files before anything else.
 const FIRST: [&str; 2] = ["QWEN_HOME", "QWEN_CODE_TRUSTED_FOLDERS_PATH"];
@@ -86,10 +76,9 @@ impl Variables {
         let mut variables = Self {
             all: terminal.clone(),
             origins: BTreeMap::new(),
-            takes_empty_for_none: release.agent == Dialect::QwenCode
-                && release.version >= READS_ALL,
+            takes_empty_for_none: is_qwen_since(release, READS_OWN),
         };
-        if release.has(Change::QwenHome) {
+        if is_qwen_since(release, KNOWS_HOME) {
             variables.take_home(terminal);
         }
         variables
@@ -121,7 +110,7 @@ impl Variables {
                 }
             }
         }
-        if release.agent == Dialect::QwenCode && release.version >= READS_OWN {
+        if is_qwen_since(release, READS_OWN) {
             self.add_from_settings(&start);
         }
         self
@@ -213,24 +202,22 @@ impl Variables {
 impl Start<'_> {
     /// The files that the agent reads, in the order in which they count.
     fn files(&self, environment: &Environment) -> Vec<PathBuf> {
-        let is_qwen = self.release.agent == Dialect::QwenCode;
-        let reads_own = is_qwen && self.release.version >= READS_OWN;
-        let reads_all = is_qwen && self.release.version >= READS_ALL;
+        let reads_own = is_qwen_since(self.release, READS_OWN);
         if !reads_own && !self.reads_projects(self.folder, environment) {
             return Vec::new();
         }
         let own = || self.own.iter().filter(|path| path.exists()).cloned();
         for folder in self.folder.ancestors() {
             if folder == self.home {
-                if reads_all || own().next().is_some() {
+                if reads_own || own().next().is_some() {
                     break;
                 }
             } else if let Some(project) = self.of_project(folder, environment) {
-                let besides = own().filter(|_| reads_all);
+                let besides = own().filter(|_| reads_own);
                 return std::iter::once(project).chain(besides).collect();
             }
         }
-        own().take(if reads_all { usize::MAX } else { 1 }).collect()
+        own().take(if reads_own { usize::MAX } else { 1 }).collect()
     }
 
     /// The file of a folder that is not the home directory.
@@ -252,18 +239,11 @@ impl Start<'_> {
 
     /// Returns true if the agent reads `.env` files of a project's folder.
     fn reads_projects(&self, folder: &Path, environment: &Environment) -> bool {
-        let version = self.release.version;
-        if self.release.agent == Dialect::GeminiCli {
-            let is_sandboxed = self.setting(&["tools", "sandbox"]).next().is_some();
-            let reads_any = (READS_ANY[0]..READS_ANY[1]).contains(&version) && !is_sandboxed;
-            return self.trust.is_trusted() || reads_any;
+        if !self.trust.is_trusted() || self.release.agent == Dialect::GeminiCli {
+            return self.trust.is_trusted();
         }
-        if version < READS_OWN || version >= IS_STRICT {
-            let is_trusted = self.trust.is_trusted();
-            let own = || trust(self.release, environment, self.settings, folder);
-            return is_trusted && (folder == self.folder || own() != Trust::Distrusted);
-        }
-        self.trust != Trust::Distrusted
+        let own = || trust(self.release, environment, self.settings, folder);
+        folder == self.folder || own() != Trust::Distrusted
     }
 
     /// The variables that the agent does not take from this file.
@@ -293,11 +273,9 @@ impl Start<'_> {
 
     /// The variables that Qwen Code takes from the user's own files only.
     fn kept_from_projects(&self) -> &'static [&'static str] {
-        let version = self.release.version;
-        match self.release.agent {
-            Dialect::QwenCode if version >= KEEPS_TMPDIR => &["QWEN_HOME", "TMPDIR", "TMP", "TEMP"],
-            Dialect::QwenCode if self.release.has(Change::QwenHome) => &["QWEN_HOME"],
-            _ => &[],
+        match is_qwen_since(self.release, KNOWS_HOME) {
+            true => &["QWEN_HOME", "TMPDIR", "TMP", "TEMP"],
+            false => &[],
         }
     }
 
@@ -308,11 +286,16 @@ impl Start<'_> {
     }
 }
 
+/// Returns true if it is this release of Qwen Code, or a later one.
+fn is_qwen_since(release: Release, since: Version) -> bool {
+    release.agent == Dialect::QwenCode && release.version >= since
+}
+
 /// The user's own `.env` files.
 fn own_files(release: Release, home: &Path, environment: &Environment) -> Vec<PathBuf> {
     let usual = home.join(directory(release.agent)).join(".env");
     let mut files = Vec::new();
-    if release.has(Change::QwenHome) {
+    if is_qwen_since(release, KNOWS_HOME) {
         files.push(environment.qwen_home().join(".env"));
     }
     if !files.contains(&usual) {

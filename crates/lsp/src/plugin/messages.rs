@@ -244,6 +244,32 @@ pub struct Environment {
     pub port: u16,
     pub pid: u32,
     pub discovery_files: Vec<String>,
+    pub agents: Vec<Startable>,
+}
+
+/// An agent that a person can start, as plugins need to know it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Startable {
+    pub name: &'static str,
+    pub display_name: &'static str,
+    pub package: Option<&'static str>,
+    pub command: Vec<&'static str>,
+    pub needs_run: bool,
+    pub reads_lines_in_prompt: bool,
+}
+
+impl From<Dialect> for Startable {
+    fn from(agent: Dialect) -> Self {
+        Self {
+            name: agent.name(),
+            display_name: agent.display_name(),
+            package: agent.package(),
+            command: vec![agent.name()],
+            needs_run: agent.needs_run(),
+            reads_lines_in_prompt: agent.reads_lines_in_prompt(),
+        }
+    }
 }
 
 /// What a client sends to get this profile, and what it is answered.

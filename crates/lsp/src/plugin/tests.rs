@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use pillion_protocol::{Note, Verdict};
+use pillion_protocol::{Dialect, Note, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::{Text, merge};
 use pillion_view::CloseReason;
@@ -65,6 +65,7 @@ fn tables() -> Tables {
 
 /// A value of the type that a table names.
 fn sample(field: &Field, tables: &Tables) -> Value {
+    let list_of = |table: &str| json!([object(&tables[table], tables)]);
     match field.kind.as_str() {
         "integer" => json!(7),
         "boolean" => json!(true),
@@ -74,12 +75,10 @@ fn sample(field: &Field, tables: &Tables) -> Value {
         "`accepted` or `rejected`" => json!("accepted"),
         "`accept` or `reject`" => json!("accept"),
         "integer[]" => json!([7]),
-        "Note[]" => json!([object(&tables["`pillion/decide` (request): Note"], tables)]),
+        "Note[]" => list_of("`pillion/decide` (request): Note"),
         "Seen" => object(&tables["`pillion/decide` (request): Seen"], tables),
-        "Hunk[]" => json!([object(
-            &tables["`pillion/openDiff` (request): Hunk"],
-            tables
-        )]),
+        "Startable[]" => list_of("`pillion/environment` (notification): Startable"),
+        "Hunk[]" => list_of("`pillion/openDiff` (request): Hunk"),
         "`{start, end}`" => json!({"start": 1, "end": 2}),
         "`true` or `{version?, diffs?}`" => json!({"version": "text"}),
         "OpenFile[]" | "Range" => {
@@ -272,6 +271,9 @@ fn every_table_is_a_message_and_every_message_a_table() {
             "`pillion/diffText` (request): The answer" => check_read::<Content>(fields, &tables),
             "`pillion/didChangeStatus` (notification)" => check_written(status(), fields, &tables),
             "`pillion/environment` (notification)" => check_written(environment(), fields, &tables),
+            "`pillion/environment` (notification): Startable" => {
+                check_written(Startable::from(Dialect::GeminiCli), fields, &tables);
+            }
             "`window/showMessage` (notification)" => {
                 let message = message::show(gen_lsp_types::MessageType::Info, "text");
                 let message = serde_json::to_value(message).unwrap();
@@ -280,7 +282,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 29, "every table was found");
+    assert_eq!(tables.len(), 30, "every table was found");
 }
 
 fn open_diff() -> OpenDiff<'static> {
@@ -328,6 +330,7 @@ fn environment() -> Environment {
         port: 1,
         pid: 1,
         discovery_files: vec![String::new()],
+        agents: vec![Dialect::GeminiCli.into()],
     }
 }
 

@@ -18,6 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use pillion_agent::find::Release;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_doctor::setup::Setup;
@@ -118,10 +119,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Err(error) => return Err(error),
     };
     let release = program::release(agent, Path::new(start.command), &environment);
+    warn_if_too_old(release, None);
     let wiring = Wiring::of(companion.as_ref(), release, &here);
     // It may have been named by its port or another folder. Claude Code takes one that is named by its port.
     let refused = companion.as_ref().filter(|companion| {
         companion.depth(environment.current_dir()).is_none()
+            && release.too_old().is_none()
             && !wiring.leads_to(companion, release, &here)
     });
     if let Some(refused) = refused {
@@ -146,6 +149,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Some(companion) if companion.state.is_some() => {
             let is_silent = agent != Dialect::ClaudeCode || args.print;
             let reported = (!is_silent).then(|| chosen.reported_release(agent, &environment));
+            if let Some(reported) = reported.filter(|_| !release.is_known()) {
+                warn_if_too_old(reported, Some(Path::new(start.command)));
+            }
             let release = reported.unwrap_or(release);
             let folder = environment.current_dir();
             let has_no_hooks = agent == Dialect::ClaudeCode && {
@@ -237,6 +243,15 @@ impl<'a> Start<'a> {
         let package = agent.package().unwrap_or(agent.name());
         let hint = format!("Install it with `npm install -g {package}`.");
         Failure::new(Kind::Refused, message).hint(hint).into()
+    }
+}
+
+/// Says that nothing is known of this release, and how to update it. `program` is its program if no npm package
+/// brought it.
+fn warn_if_too_old(release: Release, program: Option<&Path>) {
+    if let Some([what, hint]) = pillion_doctor::too_old(release, program) {
+        stderr::warn(what);
+        stderr::print(format_args!("hint: {hint}"));
     }
 }
 

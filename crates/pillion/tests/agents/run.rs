@@ -180,9 +180,11 @@ fn wired_env(home: &Home, target: &str, without: &[&str]) -> Env {
     env
 }
 
-/// With the client of each release that takes a pid: by all variables, and by the pid alone, since
-/// files of several companions may lie under an ancestor that they share.
-fn the_client_takes_the_one_that_env_names(package: &str) {
+/// By all variables, and by the pid alone, since files of several companions may lie under an ancestor that they
+/// share.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn the_client_takes_the_one_that_env_says() {
     let home = Home::new();
     let serves = [(); 2].map(|()| Serve::start(&home));
     for (at, serve) in serves.iter().enumerate() {
@@ -192,32 +194,20 @@ fn the_client_takes_the_one_that_env_names(package: &str) {
             &["GEMINI_CLI_IDE_SERVER_PORT", "GEMINI_CLI_IDE_AUTH_TOKEN"],
         ] {
             let env = wired_env(&home, &port, without);
-            let mut client = IdeClient::start_release(package, &home.workspace(), env);
+            let mut client = IdeClient::start_with(&home.workspace(), env);
             let status = client.connect();
-            assert_eq!(status["status"], "connected", "{package}: {status}");
+            assert_eq!(status["status"], "connected", "{status}");
             let path = home.workspace().join(FILE);
             let diff = client.open_diff(&path, "one\n");
             let diffs = wait_until("a pending diff", || {
                 let diffs = serve.pending(&home);
                 diffs.into_iter().next()
             });
-            assert!(serves[1 - at].pending(&home).is_empty(), "{package}");
+            assert!(serves[1 - at].pending(&home).is_empty());
             companion::run(&home, ["reject", &diffs.name, "--port", &port]);
             assert_eq!(client.outcome(diff, SOON), Outcome::Rejected);
         }
     }
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn the_client_of_0_36_takes_the_one_that_env_says() {
-    the_client_takes_the_one_that_env_names("gemini-cli-core-0.36.0");
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn the_client_of_0_61_takes_the_one_that_env_says() {
-    the_client_takes_the_one_that_env_names("@google/gemini-cli-core");
 }
 
 /// As VS Code's companion is, whose file names no editor: outside of VS Code's own terminals no
@@ -242,10 +232,8 @@ fn a_client_outside_of_every_editor_takes_a_companion_without_an_editor() {
     );
     fs::write(folder.join(name), content.to_string()).expect("the home is ours");
     let port = serve.port().to_string();
-    for package in ["gemini-cli-core-0.36.0", "@google/gemini-cli-core"] {
-        let env = wired_env(&home, &port, &[]);
-        let mut client = IdeClient::start_release(package, &home.workspace(), env);
-        let status = client.connect();
-        assert_eq!(status["status"], "connected", "{package}: {status}");
-    }
+    let env = wired_env(&home, &port, &[]);
+    let mut client = IdeClient::start_with(&home.workspace(), env);
+    let status = client.connect();
+    assert_eq!(status["status"], "connected", "{status}");
 }

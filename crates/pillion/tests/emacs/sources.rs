@@ -35,6 +35,21 @@ each_emacs! {
 }
 
 each_emacs! {
+    fn an_emacs_that_is_too_old_is_told(version) {
+        let home = Home::new();
+        let setup = EmacsSetup::new(version, &home);
+        let core = format!("{:?}", EmacsSetup::package().join("pillion-core.el").display().to_string());
+        for (old, is_enough) in [("28.2", false), ("29.0.91", false), ("29.1", true)] {
+            let load = format!("(progn (setq emacs-version {old:?}) (load {core}))");
+            let outcome = setup.batch(&["--eval", &load]);
+            assert_eq!(outcome.is_ok(), is_enough, "{old}: {outcome:?}");
+            let said = outcome.err().unwrap_or_default();
+            assert!(is_enough || said.contains("Pillion needs Emacs 29.1 or newer"), "{said}");
+        }
+    }
+}
+
+each_emacs! {
     fn checkdoc_has_nothing_to_say(version) {
         let home = Home::new();
         let files: Vec<String> = sources().iter().map(|it| format!("{:?}", it.display().to_string())).collect();

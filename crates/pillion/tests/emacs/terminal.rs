@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
-use pillion_testkit::{EmacsVersion, Home, SOON, TestClaude};
+use pillion_testkit::{Emacs, EmacsVersion, Home, SOON, TestClaude};
 
 use crate::world::World;
 
@@ -34,7 +34,7 @@ impl Terminal {
         }
         let init = format!(
             "(push {folder:?} exec-path) (setenv \"PATH\" (concat \"{}:\" (getenv \"PATH\")))
-             (setq pillion-agents '((\"claude\" \"claude\") (\"gemini\" \"gemini\" \"--flag\" \"a b\") (\"opencode\" \"opencode\")))",
+             (setq pillion-agents '((\"gemini\" \"gemini\" \"--flag\" \"a b\")))",
             folder.display()
         );
         Terminal {
@@ -109,8 +109,24 @@ each_emacs! {
         assert_eq!(emacs.get::<u32>("(length (window-list))"), 2);
         terminal.leave();
         let noted = terminal.run("opencode");
-        assert_eq!(noted[1].trim(), "", "opencode would dial the port");
+        assert_eq!(noted[1], format!("{port} "), "opencode would dial the port");
         emacs.assert_no_errors();
+    }
+}
+
+each_emacs! {
+    fn the_program_says_which_agents_there_are(version) {
+        let terminal = Terminal::new(version);
+        let emacs = &terminal.world.emacs;
+        let names = |emacs: &Emacs| emacs.get::<String>("(string-join (sort (pillion-terminal-names) #'string<) \" \")");
+        assert_eq!(names(emacs), "claude gemini opencode qwen");
+        emacs.eval("(setq pillion-agents '((\"mine\" \"sh\") (\"qwen\" \"no-such-qwen\")))");
+        assert_eq!(names(emacs), "claude gemini mine opencode qwen");
+        emacs.input("<M-x>pillion-run<RET>qwen<RET>");
+        emacs.wait_said("no-such-qwen is not installed: npm install -g @qwen-code/qwen-code");
+        emacs.eval("(pillion-client-stop)");
+        emacs.wait_until("none", "(eq pillion-client-phase 'stopped)");
+        assert_eq!(names(emacs), "claude gemini mine opencode qwen", "they stay");
     }
 }
 

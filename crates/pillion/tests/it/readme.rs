@@ -52,7 +52,7 @@ impl Machine {
         ] {
             world.home().file(name, text);
         }
-        world.install(CLAUDE, "2.1.330");
+        world.install(CLAUDE, "2.1.332");
         fs::create_dir_all(world.home().home().join(".claude")).unwrap();
         let settings = r#"{"permissions": {"defaultMode": "default"}}"#;
         world.settings(CLAUDE, settings);

@@ -162,8 +162,8 @@ fn an_old_release_outside_of_the_editor_takes_the_companion_all_the_same() {
     foreign.serve_gemini(&stage.sandbox, editor.id(), root.to_str().unwrap(), "t");
     let note = "note: TERM_PROGRAM is set to vscode, because Gemini CLI uses this companion only in a terminal that it knows.\n";
     for (version, expected, told) in [
+        ("0.18.4", None, ""),
         ("0.20.2", Some("vscode"), note),
-        ("0.27.0", Some("vscode"), note),
         ("0.31.0", None, ""),
         ("0.61.0", None, ""),
     ] {
@@ -411,9 +411,10 @@ fn a_temporary_directory_that_a_file_gives_the_agent_does_not_lead_it_away() {
     let own = stage.sandbox.serve::<&str>([]);
     let tmpdir = stage.sandbox.home.tmp();
     let tmpdir = tmpdir.to_str().unwrap();
-    // A release that reads the file also where trust in the folder is undecided.
-    let package = r#"{"name": "@google/gemini-cli", "version": "0.36.0"}"#;
-    fs::write(stage.bin().join("package.json"), package).unwrap();
+    // It reads the file of a folder that it trusts.
+    let settings = stage.sandbox.home.home().join(".gemini/settings.json");
+    let trusted = r#"{"ide": {"enabled": true}, "security": {"folderTrust": {"enabled": false}}}"#;
+    fs::write(settings, trusted).unwrap();
     let run = || {
         let mut command = stage.command(["gemini"]);
         // Node takes it for the temporary directory, too.

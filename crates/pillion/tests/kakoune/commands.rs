@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pillion_testkit::{Home, KakouneSetup, KakouneVersion, Pane, SOON, TestClaude};
+use pillion_testkit::{Home, KakouneSetup, KakouneVersion, Pane, SOON, TestClaude, Tmux};
 
 use crate::world::World;
 
@@ -94,6 +95,35 @@ each_kakoune! {
             assert_not_pwned(&world);
             world.kakoune.assert_no_errors();
         }
+    }
+}
+
+each_kakoune! {
+    fn the_program_says_which_agents_there_are(version) {
+        let world = world(version, "plain");
+        let mut names = world.kakoune.list("%opt{pillion_agents}");
+        names.sort();
+        assert_eq!(names, ["claude", "gemini", "opencode", "qwen"]);
+        world.kakoune.input(":pillion-run ");
+        world.kakoune.pane().wait_for("opencode", SOON);
+        world.kakoune.input("<esc>");
+    }
+}
+
+each_kakoune! {
+    fn a_kakoune_that_is_too_old_is_told(version) {
+        let (home, tmux) = (Home::new(), Tmux::start());
+        let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/kakoune/pillion.kak");
+        let text = fs::read_to_string(module).unwrap();
+        let newer = home.file("newer.kak", text.replace("v20[01][0-9].*|v202[0-3].*)", "*)"));
+        let kakrc = format!("source '{}'\nset-option global pillion_autostart false", newer.display());
+        let settings = home.home().join(".config/kak");
+        fs::create_dir_all(&settings).unwrap();
+        fs::write(settings.join("kakrc"), kakrc).unwrap();
+        let kakoune = KakouneSetup::new(version, &home).without_module().in_tmux(&tmux);
+        kakoune.input(":pillion-enable<ret>");
+        kakoune.pane().wait_for("Kakoune 2024.05 or newer is needed", SOON);
+        assert_eq!(kakoune.get("%opt{pillion_port}"), "0");
     }
 }
 

@@ -135,7 +135,7 @@ each_neovim! {
 each_neovim! {
     fn an_agent_that_the_person_started_in_a_terminal_gets_it_too(version) {
         let (world, agents) = terminal::world(version, |setup| setup);
-        let hint = "no agent is running in a terminal. Hint: :Pillion run gemini";
+        let hint = "no agent is running in a terminal. Hint: :Pillion run claude";
         terminal::is_refused(&world, "PillionSend", hint);
         world.nvim.command("botright new | terminal");
         let start = "vim.fn.chansend(vim.bo.channel, (...) .. '\\n')";

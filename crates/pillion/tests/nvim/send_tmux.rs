@@ -111,7 +111,7 @@ fn start(
 each_neovim! {
     fn an_agent_in_another_pane_gets_files_and_selections(version) {
         let (world, panes, agents) = in_tmux(version);
-        let hint = "no agent is running in a terminal. Hint: :Pillion run gemini";
+        let hint = "no agent is running in a terminal. Hint: :Pillion run claude";
         terminal::is_refused(&world, "PillionSend", hint);
         let (id, gemini) = start(&panes, &world, &agents, &["split-window", "-d", "-t", "work:"], "gemini");
         world.nvim.input(":PillionSend<CR>");

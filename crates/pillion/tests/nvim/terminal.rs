@@ -80,7 +80,8 @@ each_neovim! {
 }
 
 each_neovim! {
-    /// opencode would dial that port without a token: it finds the companion by its files.
+    /// opencode would dial that port without a token: it finds the companion by its files, and is started by
+    /// `pillion run`.
     fn claude_code_is_led_by_its_port_and_opencode_is_not(version) {
         let (world, agents) = world(version, |setup| setup);
         let port: u16 = world.nvim.lua("return require('pillion.client').state.port", json!([]));
@@ -90,7 +91,7 @@ each_neovim! {
         world.nvim.input("<C-\\><C-n>1<C-w>w");
         world.nvim.command("Pillion run opencode");
         let opencode = agents.one("opencode");
-        assert_eq!((opencode.claude.as_str(), opencode.port.as_str()), (" ", ""));
+        assert_eq!(opencode.claude, " 1");
         assert_eq!(opencode.cwd, world.home.workspace());
         world.nvim.input("<C-\\><C-n>1<C-w>w");
         world.nvim.command(&format!("botright new | terminal {}", agents.program("qwen").display()));
@@ -316,6 +317,27 @@ each_neovim! {
 }
 
 each_neovim! {
+    /// Before it has started once, only those of the options are known.
+    fn the_program_says_which_agents_there_are(version) {
+        let home = Home::new();
+        let agents = StandIns::install(&home);
+        let world = World::with(version, home, &[], |setup| agents.found_by(setup).init(
+            "require('pillion').setup({ auto_start = false, agents = { mine = { 'sh' } } })",
+        ));
+        let names = |world: &World| -> Vec<String> {
+            world.nvim.lua("return vim.fn.getcompletion('Pillion run ', 'cmdline')", json!([]))
+        };
+        assert_eq!(names(&world), ["mine"]);
+        world.nvim.command("Pillion run qwen");
+        agents.one("qwen");
+        assert_eq!(names(&world), ["claude", "gemini", "mine", "opencode", "qwen"]);
+        world.nvim.command("Pillion stop");
+        world.nvim.wait_until("none", "require('pillion.client').phase() == 'stopped'");
+        assert_eq!(names(&world), ["claude", "gemini", "mine", "opencode", "qwen"], "they stay");
+    }
+}
+
+each_neovim! {
     fn people_may_bring_their_own_terminal_or_none(version) {
         let (world, agents) = world(version, |setup| setup.init(
             "require('pillion').setup({ terminal = { provider = function(command, env, opts)
@@ -368,7 +390,7 @@ each_neovim! {
 each_neovim! {
     fn focus_goes_to_the_agent_and_back_and_knows_the_mode(version) {
         let (world, agents) = world(version, |setup| setup);
-        is_refused(&world, "Pillion focus", "no agent is running in a terminal. Hint: :Pillion run gemini");
+        is_refused(&world, "Pillion focus", "no agent is running in a terminal. Hint: :Pillion run claude");
         world.nvim.command("noremap <F2> <Cmd>Pillion focus<CR>");
         world.nvim.command("tnoremap <F2> <Cmd>Pillion focus<CR>");
         world.nvim.command("split | Pillion run gemini");

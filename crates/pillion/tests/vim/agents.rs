@@ -101,7 +101,8 @@ fn check_claude(release: ClaudeRelease, version: VimVersion) {
         Turn::say("that is done"),
     ]);
     claude.prompt("change it");
-    claude.wait_question();
+    // The message about the file may cover the row with its keys.
+    claude.wait_for("Do you want to make this edit to poem.txt?");
     vim.wait_until("a view beside it", "mode() == 't' && winnr('$') == 3");
     vim.input("<C-w>:PillionDiffs<CR>");
     vim.wait_until(

@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Instant;
 
-use pillion_testkit::{Home, SOON, TestClaude, VimVersion};
+use pillion_testkit::{Home, SOON, TestClaude, Vim, VimVersion};
 
 use crate::world::World;
 
@@ -95,10 +96,40 @@ each_vim! {
         vim.wait_until("the file", "bufname() == 'a.txt'");
         assert_eq!(vim.get::<u32>(layout), 2);
         let noted = terminal.run("opencode");
-        assert_eq!(noted[1].trim(), "", "opencode would dial the port");
+        assert_eq!(noted[1], format!("{port} "), "opencode would dial the port");
         vim.input("<C-w>:Pillion run nobody<CR>");
         vim.wait_said("unknown agent nobody");
         vim.assert_no_errors();
+    }
+}
+
+each_vim! {
+    fn the_program_says_which_agents_there_are(version) {
+        let terminal = Terminal::new(version);
+        let vim = &terminal.world.vim;
+        let names = |vim: &Vim| vim.get::<Vec<String>>("getcompletion('Pillion run ', 'cmdline')");
+        assert_eq!(names(vim), ["claude", "gemini", "opencode", "qwen"]);
+        vim.command("let g:pillion_agents = {'mine': ['sh'], 'qwen': ['no-such-qwen']}");
+        assert_eq!(names(vim), ["claude", "gemini", "mine", "opencode", "qwen"]);
+        vim.input(":Pillion run qwen<CR>");
+        vim.wait_said("no-such-qwen is not installed. Hint: npm install -g @qwen-code/qwen-code");
+        vim.input("<CR>:Pillion stop<CR>");
+        vim.wait_until("none", "!pillion#Status().running");
+        assert_eq!(names(vim), ["claude", "gemini", "mine", "opencode", "qwen"], "they stay");
+    }
+}
+
+each_vim! {
+    fn a_vim_that_is_too_old_is_told(version) {
+        let terminal = Terminal::new(version);
+        let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/vim/plugin/pillion.vim");
+        let text = fs::read_to_string(plugin).unwrap();
+        let newer = terminal.world.home.file("newer.vim", text.replace("v:version < 901", "v:version < 9901"));
+        let vim = &terminal.world.vim;
+        vim.command("unlet g:loaded_pillion");
+        vim.input(&format!(":source {}<CR>", newer.display()));
+        vim.wait_said("Pillion needs Vim 9.1 or newer");
+        assert_eq!(vim.get::<u8>("exists('g:loaded_pillion')"), 0);
     }
 }
 

@@ -82,6 +82,7 @@ local notifications = {
     M.state.pid = params.pid
     M.state.files = params.discoveryFiles or {}
     M.state.environment = params.variables or {}
+    require("pillion.agents").set(params.agents or {})
     require("pillion.environment").set(M.state.environment)
   end,
   ["pillion/didChangeStatus"] = function(params)

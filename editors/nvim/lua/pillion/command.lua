@@ -38,7 +38,7 @@ end
 
 --- Behind an agent's name come its own arguments.
 local function agent_names(lead, is_first)
-  return is_first and starting_with(lead, vim.tbl_keys(require("pillion.config").get().agents)) or {}
+  return is_first and starting_with(lead, require("pillion.agents").names()) or {}
 end
 
 --- The diffs that are pending, by their numbers.

@@ -23,7 +23,7 @@ local defaults = {
     keep_terminal_focus = true,
     open_new_file = false,
   },
-  agents = { claude = { "claude" }, gemini = { "gemini" }, opencode = { "opencode" }, qwen = { "qwen" } },
+  agents = {},
   prompts = {
     document = "Write documentation comments for {this}",
     explain = "Explain {this}",
@@ -61,7 +61,7 @@ local function is_agents(value)
   end
   for name, command in pairs(value) do
     if type(name) ~= "string" or not is_command(command) then
-      return false, 'a table of agents, such as { gemini = { "gemini" } }'
+      return false, 'a table of commands, such as { mine = { "my-agent" } }'
     end
   end
   return true

@@ -57,15 +57,6 @@ function M.get()
   return variables
 end
 
---- The whole environment as it would be without them.
-function M.without_ours()
-  local all = vim.fn.environ()
-  for name, variable in pairs(ours) do
-    all[name] = variable.before
-  end
-  return all
-end
-
 function M.is_set()
   return next(ours) ~= nil
 end

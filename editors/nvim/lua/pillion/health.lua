@@ -124,7 +124,8 @@ local function check_agents(agents)
     ok(("connected: %s"):format(shown(agent.displayName or agent.name)))
   end
   if #agents == 0 then
-    info("no agent is connected. Start one with :Pillion run gemini; in a running one, type /ide enable")
+    local example = require("pillion.agents").example()
+    info(("no agent is connected. Start one with :Pillion run %s; in a running one, type /ide enable"):format(example))
   end
 end
 

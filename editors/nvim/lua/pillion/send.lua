@@ -122,7 +122,7 @@ end
 
 --- An agent's name if the first word is one; and the rest.
 local function split(arguments)
-  if require("pillion.config").get().agents[arguments[1] or ""] then
+  if require("pillion.agents").commands()[arguments[1] or ""] then
     return arguments[1], vim.list_slice(arguments, 2)
   end
   return nil, arguments
@@ -184,8 +184,7 @@ end
 function M.complete(lead, is_first)
   local agents = vim.tbl_filter(function(name)
     return is_first and vim.startswith(name, lead)
-  end, vim.tbl_keys(require("pillion.config").get().agents))
-  table.sort(agents)
+  end, require("pillion.agents").names())
   return vim.list_extend(agents, require("pillion.send.paths").complete(lead))
 end
 

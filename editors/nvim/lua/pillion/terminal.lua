@@ -2,6 +2,7 @@
 ---
 --- A session is one run of an agent. It goes on while its window is hidden.
 
+local agents = require("pillion.agents")
 local elsewhere = require("pillion.terminal.elsewhere")
 local notify = require("pillion.notify")
 local window = require("pillion.terminal.window")
@@ -10,14 +11,6 @@ local M = {}
 
 --- How long an agent waits for Pillion's variables, in milliseconds.
 local TIMEOUT_MS = 3000
-
---- Where the agents that Pillion knows come from.
-local packages = {
-  claude = "@anthropic-ai/claude-code",
-  gemini = "@google/gemini-cli",
-  opencode = "opencode-ai",
-  qwen = "@qwen-code/qwen-code",
-}
 
 local sessions = {}
 
@@ -55,23 +48,23 @@ local function forget(session)
 end
 
 local function command_of(agent)
-  local agents = require("pillion.config").get().agents
-  local command = agents[agent or ""]
+  local command = agents.commands()[agent or ""]
   if not command then
-    local names = vim.tbl_keys(agents)
-    table.sort(names)
+    local names = agents.names()
     local problem = agent and ("unknown agent %s"):format(agent) or "an agent is missing"
-    error({ message = ("%s. Hint: :Pillion run %s"):format(problem, table.concat(names, "|")) })
+    local hint = #names > 0 and ":Pillion run " .. table.concat(names, "|") or ":checkhealth pillion"
+    error({ message = ("%s. Hint: %s"):format(problem, hint) })
   end
   if vim.fn.executable(command[1]) == 0 then
-    local how = packages[agent] and ("npm install -g " .. packages[agent]) or ("see the option agents.%s"):format(agent)
+    local package = agents.about(agent).package
+    local how = package and ("npm install -g " .. package) or ("see the option agents.%s"):format(agent)
     error({ message = ("%s is not installed: %s"):format(command[1], how) })
   end
   return command
 end
 
---- Agents look for Pillion when they start, so they start after it.
-local function wait_for_pillion(agent)
+--- Agents look for Pillion when they start, so they start after it; and it says which there are.
+local function wait_for_pillion()
   local environment = require("pillion.environment")
   if environment.is_set() then
     return
@@ -81,17 +74,21 @@ local function wait_for_pillion(agent)
   vim.wait(TIMEOUT_MS, function()
     return environment.is_set() or client.phase() == "stopped"
   end, 10)
+end
+
+local function warn_if_without_pillion(agent)
   -- If it could not start, the person knows why already.
-  if not environment.is_set() and client.phase() ~= "stopped" then
+  if not require("pillion.environment").is_set() and require("pillion.client").phase() ~= "stopped" then
     notify.warn(("%s is starting without Pillion. Hint: :checkhealth pillion"):format(agent))
   end
 end
 
---- Started by `pillion run`, Claude Code asks before each change: by itself its default mode asks never.
-local function that_asks(agent, command)
+--- The command behind `pillion run`, for an agent to which the variables are not enough.
+local function through_run(agent, command)
   local program = vim.fn.exepath(require("pillion.config").get().command[1])
   local port = require("pillion.client").state.port
-  local is_known = agent == "claude" and vim.fn.fnamemodify(command[1], ":t") == "claude"
+  local about = agents.about(agent)
+  local is_known = about.needsRun and vim.fn.fnamemodify(command[1], ":t") == about.command[1]
   if not is_known or program == "" or not port or not require("pillion.environment").is_set() then
     return command
   end
@@ -146,11 +143,6 @@ local function ended(session, status)
   end
 end
 
---- opencode reads the variable with the port as well, and then dials without the token.
-local function finds_by_files(agent)
-  return agent == "opencode"
-end
-
 local function run_in_terminal(session, command)
   local settings = {
     cwd = session.cwd,
@@ -162,9 +154,6 @@ local function run_in_terminal(session, command)
       end
     end,
   }
-  if finds_by_files(session.agent) then
-    settings.clear_env, settings.env = true, require("pillion.environment").without_ours()
-  end
   if vim.fn.has("nvim-0.11") == 1 then
     settings.term = true
     return vim.fn.jobstart(command, settings)
@@ -252,20 +241,21 @@ function M.show(terminal, is_to_read)
 end
 
 local function open(agent, number, arguments)
+  wait_for_pillion()
   local command = vim.list_extend(vim.deepcopy(command_of(agent)), arguments)
   local provider = options().provider
   if provider == "none" then
     notify.info(('terminal.provider is "none": start %s yourself'):format(agent))
     return
   end
-  wait_for_pillion(agent)
-  command = that_asks(agent, command)
+  warn_if_without_pillion(agent)
+  command = through_run(agent, command)
   local cwd = require("pillion.roots").for_terminal()
   if type(provider) == "function" then
     local details = { agent = agent, number = number, cwd = cwd }
     provider(
       command,
-      finds_by_files(agent) and vim.empty_dict() or require("pillion.environment").get(),
+      require("pillion.environment").get(),
       vim.tbl_extend("error", details, {
         split_side = options().split_side,
         split_width_percentage = options().split_width_percentage,

@@ -2,6 +2,7 @@ vim9script
 
 # `pillion lsp`: its life, and what is said to and by it.
 
+import autoload './agents.vim'
 import autoload './config.vim'
 import autoload './context.vim'
 import autoload './diagnostics.vim'
@@ -120,6 +121,7 @@ def OnNotification(method: string, params: dict<any>)
     state.pid = get(params, 'pid', 0)
     state.files = get(params, 'discoveryFiles', [])
     environment.Set(get(params, 'variables', {}))
+    agents.Set(get(params, 'agents', []))
   elseif method == 'pillion/didChangeStatus'
     for name in ['agents', 'mentions', 'warnings', 'notes']
       state[name] = get(params, name, [])

@@ -2,6 +2,7 @@ vim9script
 
 # The subcommands of `:Pillion`, and their completion.
 
+import autoload './agents.vim'
 import autoload './client.vim'
 import autoload './diff.vim'
 import autoload './doctor.vim'
@@ -76,9 +77,9 @@ def Arguments(name: string, lead: string, is_first: bool): list<string>
   const paths = getcompletion(substitute(lead, '\\\(.\)', '\1', 'g'), 'file')
     ->map((_, path) => escape(path, " \t\\|\""))
   if name == 'run' || name == 'focus'
-    return is_first ? StartingWith(lead, terminal.Names()) : []
+    return is_first ? StartingWith(lead, agents.Names()) : []
   elseif name == 'send'
-    return (is_first ? StartingWith(lead, terminal.Names()) : []) + paths
+    return (is_first ? StartingWith(lead, agents.Names()) : []) + paths
   elseif name == 'add'
     return is_first ? paths : []
   endif

@@ -11,7 +11,7 @@ const DEFAULTS: dict<any> = {
   log_file: '',
   is_trusted: v:null,
   roots: v:null,
-  agents: {claude: ['claude'], gemini: ['gemini'], opencode: ['opencode'], qwen: ['qwen']},
+  agents: {},
   terminal_split_side: 'right',
   terminal_split_width_percentage: 0.30,
   terminal_auto_close: true,
@@ -39,7 +39,7 @@ def Problem(name: string, value: any): string
     return IsCommand(value) ? '' : "a list of words, such as ['pillion']"
   elseif name == 'agents'
     const is_fine = type(value) == v:t_dict && empty(copy(value)->filter((_, words) => !IsCommand(words)))
-    return is_fine ? '' : "a dictionary of commands, such as {'gemini': ['gemini']}"
+    return is_fine ? '' : "a dictionary of commands, such as {'mine': ['my-agent']}"
   elseif name == 'log_level'
     return OneOf(value, ['error', 'warn', 'info', 'debug', 'trace'])
   elseif name == 'terminal_split_side'
@@ -72,7 +72,7 @@ export def Get(name: string): any
     endif
   endif
   if name == 'agents'
-    return extendnew(DEFAULTS.agents, value)->mapnew((_, words) => AtHome(words))
+    return mapnew(value, (_, words) => AtHome(words))
   elseif name == 'command'
     return AtHome(value)
   elseif name == 'log_file'

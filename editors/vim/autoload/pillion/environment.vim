@@ -36,8 +36,3 @@ enddef
 export def IsSet(): bool
   return !empty(ours)
 enddef
-
-# What was there before, for a program that must not see Pillion's: by name, v:null for nothing.
-export def Before(): dict<any>
-  return mapnew(ours, (_, variable) => variable.before)
-enddef

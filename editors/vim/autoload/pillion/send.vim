@@ -4,8 +4,8 @@ vim9script
 #
 # Agents that know mentions put files and lines there themselves. For all others it arrives as if it were pasted.
 
+import autoload './agents.vim'
 import autoload './client.vim'
-import autoload './config.vim'
 import autoload './context.vim'
 import autoload './context/kept.vim'
 import autoload './context/recent.vim'
@@ -63,7 +63,7 @@ def Mentioned(): list<string>
 enddef
 
 def NameOf(agent: string): string
-  return fnamemodify(config.Get('agents')[agent][0], ':t')
+  return fnamemodify(agents.Commands()[agent][0], ':t')
 enddef
 
 # Whether to mention: Pillion chooses the session, so it has to be the one in the terminal, if there is one.
@@ -83,7 +83,7 @@ enddef
 
 def Missing(agent: string): string
   const what = agent == '' ? 'no agent is running in a terminal here' : $'{agent} is not running in a terminal here'
-  return $'{what}. Hint: :Pillion run {agent == "" ? "gemini" : agent}'
+  return $'{what}. Hint: :Pillion run {agent == "" ? agents.Example() : agent}'
 enddef
 
 # Pastes, or reports that there is no agent to paste to.
@@ -155,7 +155,7 @@ enddef
 
 # `:PillionSend [agent] [path …]`; with a range, these lines.
 export def Send(words: list<string>, about: dict<any>)
-  const has_agent = !empty(words) && index(terminal.Names(), words[0]) >= 0 && getftype(words[0]) == ''
+  const has_agent = !empty(words) && index(agents.Names(), words[0]) >= 0 && getftype(words[0]) == ''
   const agent = has_agent ? words[0] : ''
   const paths = has_agent ? words[1 :] : words
   if get(about, 'range', 0) > 0 && empty(paths)

@@ -2,6 +2,7 @@ vim9script
 
 # Agents in terminal windows: `:Pillion run`. A session is one run of an agent. It goes on while its window is hidden.
 
+import autoload './agents.vim'
 import autoload './client.vim'
 import autoload './config.vim'
 import autoload './environment.vim'
@@ -12,31 +13,20 @@ import autoload './roots.vim'
 const START_TIMEOUT = 3000
 const POLL_INTERVAL = 10
 
-# Where the agents that Pillion knows come from.
-const PACKAGES = {
-  claude: '@anthropic-ai/claude-code',
-  gemini: '@google/gemini-cli',
-  opencode: 'opencode-ai',
-  qwen: '@qwen-code/qwen-code',
-}
-
 # {agent, number, buf, cwd, back, size, used}
 var sessions: list<dict<any>> = []
 var clock = 0
 
-export def Names(): list<string>
-  return sort(keys(config.Get('agents')))
-enddef
-
 def Command(agent: string): list<string>
-  const agents = config.Get('agents')
-  if !has_key(agents, agent)
+  const command = agents.Commands()->get(agent, [])
+  if empty(command)
     const problem = agent == '' ? 'an agent is missing' : $'unknown agent {agent}'
-    throw $'Pillion: {problem}. Hint: :Pillion run {join(Names(), "|")}'
+    const names = agents.Names()
+    throw $'Pillion: {problem}. Hint: :Pillion {empty(names) ? "doctor" : "run " .. join(names, "|")}'
   endif
-  const command: list<string> = agents[agent]
   if !executable(command[0])
-    const how = has_key(PACKAGES, agent) ? $'npm install -g {PACKAGES[agent]}' : 'see g:pillion_agents'
+    const package: any = agents.About(agent)->get('package')
+    const how = type(package) == v:t_string ? $'npm install -g {package}' : 'see g:pillion_agents'
     throw $'Pillion: {command[0]} is not installed. Hint: {how}'
   endif
   return command
@@ -52,14 +42,17 @@ def Touch(session: dict<any>)
   session.used = clock
 enddef
 
-# Agents look for Pillion when they start, so they start after it.
-def WaitForPillion(agent: string)
+# Agents look for Pillion when they start, so they start after it; and it says which there are.
+def WaitForPillion()
   client.Start()
   var waited = 0
   while !environment.IsSet() && client.Phase() != 'stopped' && waited < START_TIMEOUT
     execute $'sleep {POLL_INTERVAL}m'
     waited += POLL_INTERVAL
   endwhile
+enddef
+
+def WarnIfWithoutPillion(agent: string)
   # If it could not start, the person knows why already.
   if !environment.IsSet() && client.Phase() != 'stopped'
     notify.Warn($'{agent} is starting without Pillion. Hint: :Pillion doctor')
@@ -140,19 +133,12 @@ def OnExit(session: dict<any>, status: number)
   endif
 enddef
 
-# opencode reads the variable with the port as well, and then dials without the token.
-def WithoutVariables(agent: string, command: list<string>): list<string>
-  if agent != 'opencode' || !environment.IsSet()
-    return command
-  endif
-  return ['env'] + keys(environment.Before())->sort()->mapnew((_, name) => ['-u', name])->flattennew() + command
-enddef
-
-# Started by `pillion run`, Claude Code asks before each change: by itself its default mode asks never.
-def ThatAsks(agent: string, command: list<string>): list<string>
+# The command behind `pillion run`, for an agent to which the variables are not enough.
+def ThroughRun(agent: string, command: list<string>): list<string>
   const own: list<string> = config.Get('command')
   const program = exepath(own[0])
-  const is_known = agent == 'claude' && fnamemodify(command[0], ':t') == 'claude'
+  const about = agents.About(agent)
+  const is_known = get(about, 'needsRun', false) && fnamemodify(command[0], ':t') == about.command[0]
   if !is_known || program == '' || !environment.IsSet()
     return command
   endif
@@ -160,12 +146,13 @@ def ThatAsks(agent: string, command: list<string>): list<string>
 enddef
 
 def Start(agent: string, number: number, arguments: list<string>)
+  WaitForPillion()
   const command = Command(agent)
-  WaitForPillion(agent)
+  WarnIfWithoutPillion(agent)
   var session: dict<any> = {agent: agent, number: number, buf: 0, cwd: roots.ForTerminal(), back: WhereFrom(),
     size: 0, used: 0}
   Split(0)
-  session.buf = term_start(WithoutVariables(agent, ThatAsks(agent, command + arguments)), {
+  session.buf = term_start(ThroughRun(agent, command + arguments), {
     curwin: true,
     cwd: session.cwd,
     term_name: number == 1 ? $'pillion-{agent}' : $'pillion-{agent}-{number}',
@@ -231,7 +218,7 @@ def Foreign(agent: string): dict<any>
     if term_getstatus(buf) =~ 'running'
       const command = job_info(term_getjob(buf)).cmd
       const words: list<string> = type(command) == v:t_list ? command : split(command)
-      for name in agent == '' ? Names() : [agent]
+      for name in agent == '' ? agents.Names() : [agent]
         if indexof(words[: 1], (_, word) => Basename(word) == name) >= 0
           return {agent: name, number: 0, buf: buf, cwd: getcwd(), size: 0, used: 0}
         endif
@@ -244,8 +231,9 @@ enddef
 # The session that a text is for: of the agent that is named, else the one that was used last, else one that the
 # person started in a terminal. Empty if there is none.
 export def Target(agent: string): dict<any>
-  if agent != '' && index(Names(), agent) < 0
-    throw $'Pillion: unknown agent {agent}. Hint: use one of {join(Names(), ", ")}'
+  const names = agents.Names()
+  if agent != '' && index(names, agent) < 0
+    throw $'Pillion: unknown agent {agent}. Hint: use one of {join(names, ", ")}'
   endif
   const running = copy(sessions)->filter((_, session) => (agent == '' || session.agent == agent)
     && term_getstatus(session.buf) =~ 'running')->sort((a, b) => b.used - a.used)

@@ -53,7 +53,7 @@ pub async fn dial(
 impl Claude {
     pub async fn connect(test: &TestCompanion) -> Self {
         let mut claude = Self::dial(test).await;
-        claude.initialize("claude-code", "2.1.330").await;
+        claude.initialize("claude-code", "2.1.332").await;
         claude
     }
 

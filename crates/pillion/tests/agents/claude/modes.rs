@@ -23,7 +23,7 @@ fn claude_on_node_shows_a_diff_in_plan_mode() {
     shows_a_diff_in_plan_mode(ClaudeRelease::Node);
 }
 
-/// "auto" is the mode that 2.1.330 starts in.
+/// "auto" is the mode that 2.1.332 starts in.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_shows_a_diff_in_auto_mode_with_an_ask_rule() {

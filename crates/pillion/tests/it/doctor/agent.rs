@@ -54,9 +54,9 @@ fn an_agent_without_a_package_is_asked_for_its_version() {
     let world = World::new();
     let _serve = world.serve();
     fs::remove_file(world.bin().join(GEMINI)).unwrap();
-    world.program(GEMINI, "#!/bin/sh\necho 0.18.4\n");
+    world.program(GEMINI, "#!/bin/sh\necho 0.18.3\n");
     let told = world.doctor(GEMINI);
-    told.expect_first("agent-too-old", "0.18.4");
+    told.expect_first("agent-too-old", "0.18.3");
     world.program(GEMINI, "#!/bin/sh\nexit 1\n");
     let told = world.doctor(GEMINI);
     told.expect(
@@ -78,16 +78,18 @@ fn an_agent_without_a_package_is_asked_for_its_version() {
 }
 
 #[test]
-fn a_release_of_more_than_a_year_ago_is_to_be_updated_and_nothing_else_is_reported() {
+fn a_release_older_than_the_supported_ones_is_to_be_updated_and_nothing_else_is_reported() {
     let world = World::new();
     let _serve = world.serve();
     for (agent, old, newest, package) in [
-        (GEMINI, "0.18.4", "0.61.0", "@google/gemini-cli"),
-        (QWEN, "0.2.3", "0.24.4", "@qwen-code/qwen-code"),
+        (GEMINI, ["0.17.1", "0.18.4"], "0.61.0", "@google/gemini-cli"),
+        (QWEN, ["0.4.1", "0.5.0"], "0.24.4", "@qwen-code/qwen-code"),
     ] {
+        let [old, oldest] = old;
         world.install(agent, old);
         let told = world.doctor(agent);
-        let fix = told.expect_first("agent-too-old", old);
+        let what = format!("{old} is installed, and {oldest} is the oldest release");
+        let fix = told.expect_first("agent-too-old", &what);
         assert_eq!(fix, format!("npm install -g {package}@latest"));
         assert_eq!(told.agent["findings"].as_array().unwrap().len(), 1);
         world.install(agent, newest);
@@ -200,7 +202,7 @@ fn older_releases_take_the_older_name_of_the_setting() {
     );
     let told = world.doctor(GEMINI);
     told.expect_first("ide-mode-off", "which this release calls `ide.enabled`");
-    world.install(GEMINI, "0.20.2");
+    world.install(GEMINI, "0.18.4");
     world.doctor(GEMINI).expect_gone("ide-mode-off");
 }
 
@@ -278,7 +280,7 @@ fn an_agent_that_does_not_ask_shows_no_diffs() {
 #[test]
 fn an_agent_behind_an_alias_is_installed() {
     let world = World::new();
-    let program = "#!/bin/sh\necho '2.1.330 (Claude Code)'\n";
+    let program = "#!/bin/sh\necho '2.1.332 (Claude Code)'\n";
     let home = world.home().home();
     for (place, file, line) in [
         (
@@ -296,7 +298,7 @@ fn an_agent_behind_an_alias_is_installed() {
         fs::write(home.join(file), line).unwrap();
         let told = world.doctor("claude");
         told.expect_gone("agent-not-installed");
-        assert_eq!(told.agent["version"], "2.1.330", "{}", told.text);
+        assert_eq!(told.agent["version"], "2.1.332", "{}", told.text);
         assert!(told.text.contains(place), "{}", told.text);
         fs::remove_file(&path).unwrap();
         fs::remove_file(home.join(file)).unwrap();

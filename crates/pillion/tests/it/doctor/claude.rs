@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::world::{CLAUDE, World, in_namespace, kill};
 
-const NEW: &str = "2.1.330";
+const NEW: &str = "2.1.332";
 
 const ON: &str = r#"{"env": {"CLAUDE_CODE_AUTO_CONNECT_IDE": "true"}}"#;
 const OFF: &str = r#"{"env": {"CLAUDE_CODE_AUTO_CONNECT_IDE": "false"}}"#;

@@ -282,7 +282,7 @@ fn a_lock_file_is_no_temporary_file() {
 #[test]
 fn several_front_ends_of_one_folder_are_no_choice() {
     let world = World::new();
-    world.install(CLAUDE, "2.1.330");
+    world.install(CLAUDE, "2.1.332");
     let (_one, _other) = (
         world.sandbox.serve_in_hub::<&str>([]),
         world.sandbox.serve_in_hub::<&str>([]),
@@ -443,6 +443,11 @@ fn an_exact_release_gets_the_process_that_it_requires() {
         }
     }
     remove_oldest_files(&world);
+    // No variable can hold the token of the oldest.
+    world.install(GEMINI, "0.18.4");
+    let told = world.doctor(GEMINI);
+    let fix = told.expect_first("other-process", "it looks only for files of process");
+    assert_eq!(fix, "npm install -g @google/gemini-cli@latest");
     world.install(GEMINI, "0.20.2");
     let told = world.doctor(GEMINI);
     let fix = told.expect_first("other-process", "it looks only for files of process");

@@ -41,9 +41,9 @@ fn the_host_that_is_dialled_in_a_container_is_named() {
     // It tries this machine first.
     in_a_container(&world, "", QWEN).expect_connects("container-host");
     // No variable helps this one.
-    world.install(GEMINI, "0.20.2");
+    world.install(GEMINI, "0.18.4");
     let told = in_a_container(&world, "", GEMINI);
-    let fix = told.expect("container-host", "problem", "Gemini CLI 0.20.2 dials");
+    let fix = told.expect("container-host", "problem", "Gemini CLI 0.18.4 dials");
     assert!(fix.ends_with("sudo tee -a /etc/hosts"), "{fix}");
 }
 
@@ -72,7 +72,7 @@ fn a_proxy_variable_that_is_no_address_is_fixed_by_the_command() {
 fn an_old_release_asks_the_proxy_for_what_is_beside_the_container() {
     let world = World::new();
     let _serve = world.serve();
-    world.install(GEMINI, "0.20.2");
+    world.install(GEMINI, "0.18.4");
     let set = "export http_proxy=http://proxy.example:3128 NO_PROXY=localhost";
     let told = in_a_container(&world, set, GEMINI);
     let fix = told.expect(

@@ -16,7 +16,7 @@ const BOTH: &[&str] = &["-p", "-f", "--mount-proc", "-n"];
 
 fn world() -> World {
     let world = World::new();
-    world.install(CLAUDE, "2.1.330");
+    world.install(CLAUDE, "2.1.332");
     let home = world.home().home();
     fs::create_dir_all(home.join(".claude/ide")).unwrap();
     fs::write(home.join(".claude.json"), r#"{"autoConnectIde": true}"#).unwrap();

@@ -73,7 +73,7 @@ fn the_users_own_file_counts_too() {
     world.doctor(GEMINI).expect_connects("proxy-variable");
     let told = world.doctor(QWEN);
     told.expect_first("proxy-variable", &line(1, &own));
-    world.install(QWEN, "0.15.10");
+    world.install(QWEN, "0.5.0");
     world.doctor(QWEN).expect_gone("proxy-variable");
     fs::remove_file(project).unwrap();
     for agent in [GEMINI, QWEN] {
@@ -90,16 +90,6 @@ fn a_file_of_a_folder_that_is_not_trusted_is_not_read() {
         world.home().file(".env", "HTTPS_PROXY=bad:1\n");
         world.settings(agent, UNTRUSTED);
         world.doctor(agent).expect_connects("proxy-variable");
-        // Some releases did.
-        let (old, newer) = match agent {
-            GEMINI => ("0.39.1", "0.40.0"),
-            _ => ("0.24.0", "0.24.2"),
-        };
-        world.install(agent, old);
-        let told = world.doctor(agent);
-        told.expect("proxy-variable", "problem", "line 1");
-        world.install(agent, newer);
-        world.doctor(agent).expect_gone("proxy-variable");
         let list = world
             .home()
             .home()

@@ -9,7 +9,7 @@ use super::world::{CLAUDE, GEMINI, Told, World, in_namespace};
 #[test]
 fn a_companion_with_another_home_is_named_with_the_variable() {
     let world = World::new();
-    world.install(CLAUDE, "2.1.330");
+    world.install(CLAUDE, "2.1.332");
     let config = world.home().root().join("config");
     let home = world.home().root().join("second-home");
     for folder in [&config, &home.join(".claude")] {
@@ -51,7 +51,7 @@ fn a_companion_with_another_home_is_named_with_the_variable() {
 #[test]
 fn a_companion_that_could_not_write_its_file_is_named_with_the_reason() {
     let world = World::new();
-    world.install(CLAUDE, "2.1.330");
+    world.install(CLAUDE, "2.1.332");
     let home = world.home().home().display().to_string();
     let tmp = world.home().tmp().display().to_string();
     let read_only = format!("mount --bind {home} {home} && mount -o remount,bind,ro {home}");

@@ -6,6 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::Command;
 
+use pillion_protocol::Dialect;
 use pillion_testkit::{SOON, Size, Tmux};
 
 use super::{Stage, TALKATIVE};
@@ -218,4 +219,34 @@ fn the_current_folder_may_be_gone() {
         error.starts_with("error: the current folder no longer exists\nhint: "),
         "{error}"
     );
+}
+
+#[test]
+fn of_a_release_that_is_too_old_it_says_which_is_supported_and_how_to_update_it() {
+    let stage = Stage::new(TALKATIVE);
+    let serve = stage.sandbox.serve::<&str>([]);
+    for (agent, version, told) in [
+        (
+            Dialect::GeminiCli,
+            "0.17.1",
+            "warning: Gemini CLI 0.17.1 is installed, and 0.18.4 is the oldest release that Pillion supports\n\
+             hint: Update it with `npm install -g @google/gemini-cli@latest`.\n",
+        ),
+        (
+            Dialect::QwenCode,
+            "0.4.1",
+            "warning: Qwen Code 0.4.1 is installed, and 0.5.0 is the oldest release that Pillion supports\n\
+             hint: Update it with `npm install -g @qwen-code/qwen-code@latest`.\n",
+        ),
+        (Dialect::GeminiCli, "0.18.4", ""),
+    ] {
+        let package = agent.package().unwrap();
+        let package = format!(r#"{{"name": "{package}", "version": "{version}"}}"#);
+        fs::write(stage.bin().join("package.json"), package).unwrap();
+        let said = stage.said(stage.command([agent.name()]));
+        assert_eq!(said.stderr(), told, "{agent} {version}");
+        // It is started all the same, with the companion's port.
+        let port = agent.port_variable().unwrap();
+        assert_eq!(said.variable(port), Some(serve.port().to_string().as_str()));
+    }
 }

@@ -25,7 +25,7 @@ end
 
 --- What Pillion calls an agent of the options: its own name, or that of its program.
 local function name_of(agent)
-  local command = require("pillion.config").get().agents[agent]
+  local command = require("pillion.agents").commands()[agent]
   return command and basename(command[1]) or agent
 end
 

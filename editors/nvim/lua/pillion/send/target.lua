@@ -36,7 +36,7 @@ function M.find(agent)
     return { agent = pane.agent, cwd = pane.cwd, pane = pane }
   end
   local who = agent and agent .. " is not running in a" or "no agent is running in a"
-  error({ message = ("%s terminal. Hint: :Pillion run %s"):format(who, agent or "gemini") })
+  error({ message = ("%s terminal. Hint: :Pillion run %s"):format(who, agent or require("pillion.agents").example()) })
 end
 
 --- Makes it visible, and goes on typing there.

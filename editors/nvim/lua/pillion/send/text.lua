@@ -27,12 +27,12 @@ function M.relative(path, folder)
   return path
 end
 
---- `@path`, as Gemini CLI and Qwen Code read it.
+--- `@path`, as every agent reads it.
 function M.mention(path, folder)
   return "@" .. M.relative(path, folder):gsub(SPECIAL, "\\%0")
 end
 
---- `@path#L3-7`, as Claude Code reads it; the lines are optional. In quotes, the path has to be
+--- `@path#L3-7`, as some agents read it; the lines are optional. In quotes, the path has to be
 --- a whole one.
 local function with_anchor(item, folder)
   local lines = ""
@@ -47,7 +47,7 @@ end
 
 --- A file or folder `{ path, first, last }` as the agent reads it, the lines being optional.
 function M.item(item, to)
-  if to.agent == "claude" then
+  if require("pillion.agents").about(to.agent).readsLinesInPrompt then
     return with_anchor(item, to.cwd)
   end
   local lines = item.first and " " .. M.lines(item.first, item.last) or ""

@@ -28,7 +28,7 @@ end
 --- The agent that a command line starts. Agents are scripts: their name is the first word, or follows
 --- the interpreter's (`node /usr/bin/gemini`, `sh -c gemini`).
 function M.agent_of(words)
-  for agent, command in pairs(require("pillion.config").get().agents) do
+  for agent, command in pairs(require("pillion.agents").commands()) do
     for index = 1, 3 do
       if basename(words[index]) == basename(command[1]) then
         return agent

@@ -2,6 +2,8 @@ vim9script
 
 # Text on its way into a prompt: what agents read as a file, and what no text may do there.
 
+import autoload '../agents.vim'
+
 # What ends an `@path` for the agents, or means something to them, gets a backslash.
 const SPECIAL = '[ ()\[\]{};|*?$`''"#&<>!~,\\]'
 
@@ -27,7 +29,7 @@ export def Lines(first: number, last: number): string
   return first == last ? $'line {first}' : $'lines {first}-{last}'
 enddef
 
-# `@path#L3-7`, as Claude Code reads it.
+# `@path#L3-7`, as some agents read it.
 def WithAnchor(item: dict<any>, folder: string): string
   const lines = item.first == 0 ? '' : $'#L{item.first}' .. (item.last == item.first ? '' : $'-{item.last}')
   return item.path =~ '\s' ? $'@"{item.path}{lines}"' : $'@{Relative(item.path, folder)}{lines}'
@@ -35,7 +37,7 @@ enddef
 
 # A file or folder {path, first, last} as the agent reads it; `first` is 0 for all of it.
 export def Item(item: dict<any>, session: dict<any>): string
-  if session.agent == 'claude'
+  if agents.About(session.agent)->get('readsLinesInPrompt', false)
     return WithAnchor(item, session.cwd)
   endif
   const path = '@' .. substitute(Relative(item.path, session.cwd), SPECIAL, '\\&', 'g')

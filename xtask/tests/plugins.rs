@@ -1,0 +1,166 @@
+//! The boundaries of the editors' plugins, checked against their sources.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod source;
+
+use source::{Source, read};
+
+/// The Lua files of the Neovim plugin.
+fn plugin() -> Vec<Source> {
+    read(&["editors/nvim"], "lua")
+}
+
+/// Plugins learn from the program which agents there are (`pillion/environment`); comments aside.
+#[test]
+fn no_plugin_names_an_agent() {
+    let words = ["claude", "gemini", "qwen", "opencode"];
+    let kinds = [("lua", "--"), ("vim", "#"), ("el", ";"), ("kak", "#")];
+    let mut offenders = Vec::new();
+    for (extension, comment) in kinds {
+        for Source { path, text } in read(&["editors"], extension) {
+            for (number, line) in text.lines().enumerate() {
+                let line = line.trim_start();
+                let names_one = words.iter().any(|word| line.to_lowercase().contains(word));
+                if names_one && !line.starts_with(comment) && !line.starts_with('"') {
+                    offenders.push(format!("{path}:{}: {line}", number + 1));
+                }
+            }
+        }
+    }
+    assert!(offenders.is_empty(), "{}", offenders.join("\n"));
+}
+
+#[test]
+fn every_file_of_the_plugin_says_what_it_owns_and_stays_small() {
+    for Source { path, text } in plugin() {
+        assert!(text.starts_with("--- "), "{path} does not start with ---");
+        let lines = text.lines().count();
+        assert!(lines <= 350, "{path} has {lines} lines");
+    }
+}
+
+/// A command that is put together could hold text of an agent, and Neovim would run it.
+#[test]
+fn the_plugin_puts_no_command_together_from_text() {
+    // Numbers, and words of the plugin's own or checked before.
+    let excepted = [
+        "vim.cmd(\"tabclose! \" .. vim.api.nvim_tabpage_get_number(tab))",
+        "vim.cmd(\"silent! setlocal filetype=\" .. filetype)",
+    ];
+    let runs = ["vim.cmd", "nvim_command(", "nvim_exec", "fn.execute("];
+    let puts_together = ["..", "%s", "concat"];
+    for Source { path, text } in plugin() {
+        for (number, line) in text.lines().enumerate() {
+            let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+            let is_excepted = excepted.contains(&line.trim());
+            let is_own_words = line.contains("%s %dsplit");
+            assert!(
+                !(has(&runs) && has(&puts_together)) || is_excepted || is_own_words,
+                "{path}:{}: {line}",
+                number + 1
+            );
+        }
+    }
+}
+
+/// The scripts of the Vim plugin.
+fn vim_plugin() -> Vec<Source> {
+    read(&["editors/vim"], "vim")
+}
+
+#[test]
+fn every_script_of_the_vim_plugin_says_what_it_owns_and_stays_small() {
+    for Source { path, text } in vim_plugin() {
+        let is_loaded_at_once = path.ends_with("plugin/pillion.vim");
+        let says = text.starts_with("vim9script\n\n# ") || is_loaded_at_once;
+        assert!(says, "{path} does not start with vim9script and a comment");
+        let lines = text.lines().count();
+        assert!(lines <= 450, "{path} has {lines} lines");
+    }
+}
+
+/// The Lisp of the Emacs package.
+fn emacs_package() -> Vec<Source> {
+    read(&["editors/emacs"], "el")
+}
+
+#[test]
+fn every_file_of_the_emacs_package_says_what_it_owns_and_stays_small() {
+    for Source { path, text } in emacs_package() {
+        let is_for_package_managers = path.ends_with("-pkg.el") || path.ends_with("-autoloads.el");
+        let says = text.contains("\n;;; Commentary:\n\n;; ") || is_for_package_managers;
+        assert!(says, "{path} has no commentary");
+        assert!(
+            text.lines()
+                .next()
+                .unwrap_or_default()
+                .contains("lexical-binding: t"),
+            "{path}"
+        );
+        let lines = text.lines().count();
+        assert!(lines <= 520, "{path} has {lines} lines");
+    }
+}
+
+/// What is evaluated, or handed to a shell, could hold text of an agent.
+#[test]
+fn the_emacs_package_evaluates_no_text() {
+    for Source { path, text } in emacs_package() {
+        for call in [
+            "(eval ",
+            "(read ",
+            "(read-from-string",
+            "(shell-command",
+            "-shell-command ",
+            "(call-process",
+            "(load-file ",
+        ] {
+            assert!(!text.contains(call), "{path} has {call}");
+        }
+    }
+}
+
+/// A command that is put together could hold text of an agent, and Vim would run it.
+#[test]
+fn the_vim_plugin_puts_no_command_together_from_text() {
+    // Numbers, and words of the plugin's own or checked before.
+    let own = [
+        "<Plug>(pillion-",
+        "execute \"normal! \\<Esc>\"",
+        "'echohl' HIGHLIGHTS[level]",
+        "<nomodeline> User' name",
+        "bwipeout!' known",
+        "'silent file' name",
+        "'buffer' bufadd(file)",
+        "sleep {POLL_INTERVAL}m",
+        ":{max([wanted, 1])}split",
+        "buffer' session.buf",
+        "bwipeout!' session.buf",
+        "bwipeout!' info.bufnr",
+        "checktime' buf",
+        "PillionUnified{diff.id}",
+        "<buffer={diff.right}>",
+        "{side.how} :{side.size}split",
+        "buffer' buf",
+        "{how}split",
+        "buffer' diff.left",
+        "sbuffer' diff.right",
+        "    execute line",
+        "{string(line)}",
+        "execute sizes",
+        "execute place.sizes",
+        "filetypedetect BufRead' path",
+        "setlocal filetype=' .. filetype",
+        "bwipeout!' buf",
+    ];
+    for Source { path, text } in vim_plugin() {
+        for (number, line) in text.lines().enumerate() {
+            let is_comment = line.trim_start().starts_with(['#', '"']);
+            let runs = line.split_whitespace().any(|word| word == "execute");
+            let is_own = own.iter().any(|words| line.contains(words));
+            let number = number + 1;
+            assert!(is_comment || !runs || is_own, "{path}:{number}: {line}");
+        }
+    }
+}
