@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use client::{Client, ClientError};
 pub use diff_ref::DiffRef;
-use pillion_view::Told;
+use pillion_view::{SetPlace, Told};
 
 /// The header with the id of the process that a command runs in.
 pub(crate) const PROCESS_HEADER: &str = "pillion-process";
@@ -79,6 +79,9 @@ pub struct DiffSummary {
     pub path: String,
     /// Where that path leads, if it is elsewhere.
     pub leads_to: Option<String>,
+    /// Its place among the files that belong together.
+    #[serde(default)]
+    pub set: Option<SetPlace>,
 }
 
 /// A diff with its text.

@@ -250,6 +250,7 @@ mod tests {
             proposed: proposed.to_owned().into(),
             notes: Vec::new(),
             hunks: Vec::new(),
+            set: None,
         };
         View {
             is_loaded: true,

@@ -1,5 +1,7 @@
 //! Which views show what, and what becomes of their answers.
 
+mod sets;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -69,6 +71,7 @@ fn diff(id: u64, revision: u32) -> Diff {
         proposed: Arc::new("proposed".to_owned()),
         notes: Vec::new(),
         hunks: Vec::new(),
+        set: None,
     }
 }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use lsp_server::{Message, RequestId, ResponseError};
 use pillion_view::{
-    CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Ruling, Stale, Unseen,
+    CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Ruling, SetPlace, Stale,
+    Unseen,
 };
 use serde_json::Value;
 
@@ -26,6 +27,7 @@ pub struct Diffs {
 #[derive(Debug)]
 struct View {
     key: ProposalKey,
+    set: Option<SetPlace>,
     /// How many hunks it has.
     hunks: usize,
     state: State,
@@ -44,6 +46,10 @@ enum State {
 impl Proposed for View {
     fn key(&self) -> ProposalKey {
         self.key
+    }
+
+    fn set(&self) -> Option<SetPlace> {
+        self.set
     }
 }
 
@@ -69,6 +75,7 @@ impl Diffs {
         };
         self.views.put(View {
             key,
+            set: diff.set,
             hunks: diff.hunks.len(),
             state,
         });
@@ -83,6 +90,7 @@ impl Diffs {
             proposed: &diff.proposed,
             notes: diff.notes,
             hunks: diff.hunks.iter().map(Into::into).collect(),
+            set: diff.set.map(Into::into),
         };
         let asked = Asked::Open { key, shown };
         requests.ask_value(OPEN_DIFF, params.into_value(), asked)

@@ -295,6 +295,7 @@ fn open_diff() -> OpenDiff<'static> {
         proposed: "",
         notes: vec![String::new()],
         hunks: vec![hunk()],
+        set: None,
     }
 }
 

@@ -114,6 +114,7 @@ impl Person {
             proposed: proposed.to_owned().into(),
             notes: self.notes.clone(),
             hunks: Vec::new(),
+            set: None,
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -324,6 +325,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         proposed: "new\n".to_owned().into(),
         notes: Vec::new(),
         hunks: Vec::new(),
+        set: None,
     };
     let opened = Event::Opened {
         diff,
