@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use gen_lsp_types::{Command, Diagnostic};
 use pillion_text::visible;
-use pillion_view::{Diff, ProposalKey, Proposed, Reply};
+use pillion_view::{Diff, ProposalKey, Proposed, Reply, SetPlace};
 use serde_json::json;
 
 use crate::comparer::Comparison;
@@ -52,6 +52,10 @@ pub struct Proposal {
 impl Proposed for Proposal {
     fn key(&self) -> ProposalKey {
         self.diff.key()
+    }
+
+    fn set(&self) -> Option<SetPlace> {
+        self.diff.set
     }
 }
 
@@ -147,10 +151,10 @@ impl Proposal {
         is_by_the_person && !is_open_elsewhere
     }
 
-    /// What people call it.
+    /// The name of its file, with its place in its set.
     pub fn name(&self) -> String {
         let name = self.diff.path.file_name().unwrap_or_default();
-        visible::one_line(&name.to_string_lossy())
+        visible::one_line(&name.to_string_lossy()) + &SetPlace::after_name(self.diff.set)
     }
 
     /// Answers the agent that it is shown, unless that was done before.

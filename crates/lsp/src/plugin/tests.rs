@@ -8,7 +8,7 @@ use std::path::Path;
 use pillion_protocol::{Note, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::{Text, merge};
-use pillion_view::CloseReason;
+use pillion_view::{CloseReason, SetPlace};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -80,6 +80,7 @@ fn sample(field: &Field, tables: &Tables) -> Value {
             &tables["`pillion/openDiff` (request): Hunk"],
             tables
         )]),
+        "Set" => object(&tables["`pillion/openDiff` (request): Set"], tables),
         "`{start, end}`" => json!({"start": 1, "end": 2}),
         "`true` or `{version?, diffs?}`" => json!({"version": "text"}),
         "OpenFile[]" | "Range" => {
@@ -238,6 +239,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 check_written(MergedTexts::from(merged), fields, &tables);
             }
             "`pillion/openDiff` (request): Hunk" => check_written(hunk(), fields, &tables),
+            "`pillion/openDiff` (request): Set" => check_written(set(), fields, &tables),
             "`pillion/mention` (request)" => check_read::<Mention>(fields, &tables),
             "`pillion/mention` (request): The answer" => {
                 let agent = Some(agent());
@@ -280,7 +282,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 29, "every table was found");
+    assert_eq!(tables.len(), 30, "every table was found");
 }
 
 fn open_diff() -> OpenDiff<'static> {
@@ -295,8 +297,17 @@ fn open_diff() -> OpenDiff<'static> {
         proposed: "",
         notes: vec![String::new()],
         hunks: vec![hunk()],
-        set: None,
+        set: Some(set()),
     }
+}
+
+fn set() -> Set {
+    let place = SetPlace {
+        id: 7,
+        place: 2,
+        of: 3,
+    };
+    place.into()
 }
 
 fn hunk() -> HunkLines {
@@ -310,6 +321,7 @@ fn decided() -> Decided {
         message: Some(String::new()),
         repeat: true,
         clipboard: Some(String::new()),
+        next: Some(2),
     }
 }
 

@@ -154,7 +154,7 @@ fn a_withdrawn_file_leaves_its_place_and_a_dead_proposer_all() {
             "close 4 AgentGone"
         ]
     );
-    let new = of_set("s", "/a", "x", 1, 2);
+    let new = of_set("t", "/a", "x", 1, 2);
     assert_eq!(propose(&mut diffs, new), ok("5.1 1 of 2 of set 2"));
 }
 

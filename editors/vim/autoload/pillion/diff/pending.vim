@@ -5,6 +5,14 @@ vim9script
 # By id.
 var diffs: dict<dict<any>> = {}
 
+# The number of the one that comes next, as the program says with a decision: another file of the same set. 0 if there
+# is none.
+export var next = 0
+
+export def SetNext(id: number)
+  next = id
+enddef
+
 export def Add(diff: dict<any>)
   diffs[diff.id] = diff
 enddef
