@@ -56,7 +56,7 @@ pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
     let places: Vec<String> = removed.sight.specs().map(|spec| word(&spec)).collect();
     let (agent, path) = (view.diff.agent.display_name(), view.diff.path.display());
     let place = SetPlace::after_name(view.diff.set);
-    let title = format!("{agent} {path}{place}");
+    let title = format!("{agent}{place} {path}");
     let script = format!(
         "edit -scratch {buffer}
          set-option buffer readonly false

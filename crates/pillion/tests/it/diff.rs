@@ -1,6 +1,7 @@
 //! `diff`: a person's decision for a script.
 
 mod notes;
+mod sets;
 mod unasked;
 
 use std::fs;

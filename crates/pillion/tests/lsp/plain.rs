@@ -9,4 +9,5 @@ mod names;
 mod open_with;
 mod relay;
 mod review;
+mod sets;
 pub mod world;
