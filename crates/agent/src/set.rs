@@ -44,6 +44,12 @@ pub enum End {
     },
 }
 
+/// How it ended for a file that the companion was not asked to show, or has refused.
+pub const NOT_SHOWN: End = End::Withdrawn {
+    edited: None,
+    is_closed: true,
+};
+
 /// What became of a set.
 #[derive(Debug)]
 #[must_use]
@@ -57,8 +63,9 @@ pub struct Reviewed {
 /// Proposes files as one set, each to be decided on its own, and waits until a person has decided about all of them. When
 /// `stop` ends before that, the others are withdrawn. `shown` is called once all are shown.
 ///
-/// A companion that is not Pillion's knows no sets, and shows the files one by one. Several sets of one session follow each
-/// other: this takes what `updates` has to say about other files.
+/// A companion that is not Pillion's knows no sets, and shows each file by itself. A session reviews one set at a time: what
+/// `updates` has to say about other files meanwhile is skipped. Whoever drops this future ends the session, too, which takes
+/// the views away.
 pub async fn review(
     client: &Client,
     updates: &mut Updates,
@@ -88,12 +95,6 @@ struct Review<'a> {
     /// How many files the companion was asked to show.
     proposed: usize,
 }
-
-/// How it ended for a file that the companion was not asked to show, or has refused.
-pub const NOT_SHOWN: End = End::Withdrawn {
-    edited: None,
-    is_closed: true,
-};
 
 impl Review<'_> {
     /// Returns once all are decided, or `stop` has ended.

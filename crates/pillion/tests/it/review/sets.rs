@@ -56,7 +56,7 @@ fn a_set_is_decided_file_by_file() {
     review.decide("a");
     review.shows("e (2 of 2)");
     review.decide("a");
-    review.pane.wait_for(WELCOME, SOON);
+    review.pane.wait_for("Nothing to review right now.", SOON);
 }
 
 #[test]
@@ -77,7 +77,10 @@ fn a_file_of_a_set_is_withdrawn_or_revised_and_then_its_proposer_is_gone() {
     script.propose(review.path("b"), "revised\n");
     review.pane.wait_for("revised", SOON);
     let screen = review.shows("b (2 of 3)");
-    assert!(screen.contains("[2 b   3 c]"), "{screen}");
+    assert!(
+        screen.contains("[2 b (script 1)   3 c (script 1)]"),
+        "{screen}"
+    );
     script.disconnect();
     let screen = review.shows("z (1 of 1)");
     assert!(!screen.contains("2 b"), "{screen}");
@@ -106,8 +109,9 @@ fn what_is_undecided_of_a_set_stays_together_when_the_view_that_showed_it_leaves
         .spawn("second", size, &env, &workspace, &command);
     let screen = second.wait_for("proposes b (2 of 3) ·", SOON);
     assert!(screen.contains("[2 b   3 c]"), "{screen}");
-    // Not the second one: both show them.
     review.pane.send_keys(["q"]);
+    review.pane.wait_for("2 diffs are pending", SOON);
+    review.pane.send_keys(["y"]);
     review.expect_end();
     std::thread::sleep(REVIEWED);
     second.send_keys(["r"]);

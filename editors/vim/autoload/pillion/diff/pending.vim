@@ -7,10 +7,14 @@ var diffs: dict<dict<any>> = {}
 
 # The number of the one that comes next, as the program says with a decision: another file of the same set. 0 if there
 # is none.
-export var next = 0
+var next_id = 0
 
-export def SetNext(id: number)
-  next = id
+export def NextId(): number
+  return next_id
+enddef
+
+export def SetNextId(id: number)
+  next_id = id
 enddef
 
 export def Add(diff: dict<any>)
