@@ -1,7 +1,7 @@
 //! Files that belong together: each says its place, and each is decided on its own.
 
 use pillion_agent::Update;
-use pillion_testkit::{NvimVersion, TestAgent};
+use pillion_testkit::{Heard, NvimVersion, TestAgent};
 use serde_json::json;
 
 use crate::diff::Review;
@@ -20,7 +20,7 @@ struct Set {
 
 impl Set {
     fn new(version: NvimVersion) -> Set {
-        let review = Review::new(version);
+        let review = Review::with(version, "vim.o.columns, vim.o.lines = 160, 40");
         let script = TestAgent::script(&review.world.home);
         let set = Set { review, script };
         for (name, place) in [
@@ -68,12 +68,26 @@ impl Set {
             .wait_until(&labels.join(", "), &condition);
     }
 
+    /// The script hears this next.
+    #[track_caller]
+    fn hears(&mut self, expected: Update) {
+        let heard = self.script.hear(std::time::Duration::from_secs(15));
+        assert_eq!(
+            heard,
+            Heard::Outcome(expected),
+            "{}",
+            self.review.world.nvim.describe()
+        );
+    }
+
     /// Goes to a diff, looks at it, and types.
     fn decide(&self, number: u64, keys: &str) {
         let nvim = &self.review.world.nvim;
         nvim.input(&format!(":PillionDiffs {number}<CR>"));
         nvim.wait_until("the view", &format!("vim.b.pillion_diff == {number}"));
         self.review.world.look();
+        // Two decisions that follow each other at once count as a held key.
+        std::thread::sleep(2 * pillion_view::HELD);
         nvim.input(keys);
     }
 }
@@ -84,11 +98,11 @@ each_neovim! {
         set.shows(&["a.txt (1 of 3)", "b.txt (2 of 3)", "c.txt (3 of 3)"]);
         set.decide(2, ":q<CR>");
         let path = set.path("b.txt");
-        assert_eq!(set.script.outcome(), Update::DiffRejected { path });
+        set.hears(Update::DiffRejected { path });
         set.shows(&["a.txt (1 of 3)", "c.txt (3 of 3)"]);
         for (number, name, left) in [(3, "c.txt", &["a.txt (1 of 3)"][..]), (1, "a.txt", &[])] {
             set.decide(number, ":w<CR>");
-            assert_eq!(set.script.outcome(), Update::accepted(set.path(name), "new\n"));
+            set.hears(Update::accepted(set.path(name), "new\n"));
             set.shows(left);
         }
         set.review.wait_gone();

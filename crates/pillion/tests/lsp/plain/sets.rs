@@ -103,17 +103,22 @@ fn when_the_editor_that_shows_a_set_leaves_another_takes_over_what_is_undecided(
     let [a, _, _] = files.map(|(place, name)| world.shown_in_set("x", place, name));
     world.choose(&a, "Accept");
     assert_eq!(world.agent.outcome(), accepted(&a.target, "new\n"));
-    let mut second = Editor::start::<&str>(&world.sandbox, []);
-    second.initialize(json!({"processId": std::process::id(), "capabilities": {}}));
-    second.notify("initialized", json!({}));
-    let mut first = std::mem::replace(&mut world.editor, second);
-    first.request("shutdown", Value::Null);
-    first.notify("exit", Value::Null);
-    for name in ["b.rs (2 of 3)", "c.rs (3 of 3)"] {
-        let request = world.editor.next("window/showDocument");
-        world.editor.answer(&request, json!({"success": true}));
-        let uri = request["params"]["uri"].as_str().unwrap();
-        world.did_open(uri, "new\n");
-        assert_eq!(world.titles(uri), titles(name));
-    }
+    let mut second = Editor::plugin(&world.sandbox);
+    world.editor.request("shutdown", Value::Null);
+    world.editor.notify("exit", Value::Null);
+    let left = [("b.rs", 2), ("c.rs", 3)].map(|(name, place)| {
+        let diff = second.open_diff();
+        let label = format!("{place} of 3");
+        let set = json!({"id": 1, "place": place, "of": 3, "label": label});
+        assert_eq!(diff["set"], set);
+        assert!(diff["path"].as_str().unwrap().ends_with(name));
+        diff
+    });
+    let [b, c] = &left;
+    let ruling = second.decide(b, "reject", None);
+    assert_eq!(ruling["result"]["next"], c["id"], "{ruling}");
+    let path = |diff: &Value| diff["path"].as_str().unwrap().to_owned();
+    assert_eq!(world.agent.outcome(), rejected(&path(b)));
+    second.settle(c, "accept", None);
+    assert_eq!(world.agent.outcome(), accepted(&path(c), "new\n"));
 }

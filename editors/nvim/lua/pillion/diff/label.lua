@@ -24,7 +24,7 @@ end
 
 --- The path with the place of the file in its set: `a.txt (2 of 3)`.
 function M.name(diff)
-  return M.path(diff) .. (diff.set_label and (" (%s)"):format(notify.visible(diff.set_label)) or "")
+  return M.path(diff) .. diff.place
 end
 
 --- What no line shows: notes of the program, line endings, BOM, an unreadable original.
@@ -158,7 +158,8 @@ local function right(diff)
   local room = columns - width("  — " .. decide)
   local counts = (" +%d −%d"):format(diff.added, diff.removed)
   local remarks = width(table.concat(diff.remarks, "; "))
-  counts = room - width(counts) >= remarks + (remarks > 0 and 3 or 1) * MIN_ROOM and counts or ""
+  local needed = width(diff.place) + remarks + (remarks > 0 and 3 or 1) * MIN_ROOM
+  counts = room - width(counts) >= needed and counts or ""
   -- Where Neovim cuts, should the window get narrower unnoticed.
   if room >= MIN_ROOM then
     return "%< " .. literal(what(diff, room - width(counts)) .. counts .. " — " .. decide)
