@@ -21,7 +21,7 @@ var notice = 0
 
 # Those that wait, in the order in which they are shown.
 def Waiting(): list<dict<any>>
-  const diffs = pending.Sorted()->filter((_, diff) => diff.waits)
+  var diffs = pending.Sorted()->filter((_, diff) => diff.waits)
   const next = indexof(diffs, (_, diff) => diff.id == pending.NextId())
   return next > 0 ? insert(diffs, remove(diffs, next)) : diffs
 enddef
