@@ -147,7 +147,7 @@ const requests = {
 
 function draw(view) {
   const { diff, text } = view;
-  say(`${diff.agent.displayName} proposes ${diff.path}${diff.original === null ? " (new)" : ""}:`);
+  say(`${diff.agent.displayName} proposes ${diff.path}${diff.set ? ` (${diff.set.label})` : ""}${diff.original === null ? " (new)" : ""}:`);
   for (const note of diff.notes ?? []) say(`note: ${note}`);
   say(text);
   view.drawnAt = Date.now();

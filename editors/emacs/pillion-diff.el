@@ -189,6 +189,7 @@ protocol's, and REASON what they say about it."
   "The program's RULING about a DECISION about DIFF has come, nil if it cannot."
   (cond
    ((eq t (plist-get ruling :settled))
+    (setq pillion-diff--next (plist-get ruling :next))
     (if (equal decision "accept")
         (pillion-diff--settle diff 'accepted 'decided)
       (pillion-diff--settle-rejected diff 'decided))
@@ -217,9 +218,10 @@ protocol's, and REASON what they say about it."
 (defun pillion-diff--choose-of (diffs prompt)
   "One of DIFFS, which the person chooses after PROMPT."
   (let* ((names (mapcar (lambda (it)
-                          (cons (format "%d %s: %s" (pillion-diff-id it)
+                          (cons (format "%d %s: %s%s" (pillion-diff-id it)
                                         (pillion-plain (pillion-diff-agent it))
-                                        (pillion-plain (pillion-diff-path it)))
+                                        (pillion-plain (pillion-diff-path it))
+                                        (pillion-proposal-place it))
                                 it))
                         diffs))
          (chosen (cdr (assoc (completing-read prompt names nil t) names))))
@@ -380,6 +382,7 @@ With a prefix argument, it is the one with this ID."
           (pillion-diff-path diff) (plist-get params :path)
           (pillion-diff-agent diff) (or (plist-get agent :displayName) "?")
           (pillion-diff-notes diff) (append (plist-get params :notes) nil)
+          (pillion-diff-set-label diff) (plist-get (plist-get params :set) :label)
           (pillion-diff-is-new diff) (not (stringp original))
           (pillion-diff-merged diff) nil
           (pillion-diff-original diff) (if (stringp original) original "")

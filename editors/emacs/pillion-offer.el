@@ -19,6 +19,7 @@
   "Return non-nil if DIFF may be shown now; `never' if it is no longer pending."
   (cond ((or (not (pillion-diff--pending-p diff)) (pillion-diff-config diff)) 'never)
         ((pillion-busy-p) nil)
+        ((pillion-offer--after-next-p diff) nil)
         ((seq-some (lambda (it) (and (not (eq it diff)) (pillion-view-shown-p it)))
                    (append pillion-diff--pending pillion-diff--leaving))
          nil)
@@ -32,6 +33,11 @@
                 (or mark-active (eq (bound-and-true-p evil-state) 'visual))))
          nil)
         (t (not (pillion-typing-p)))))
+
+(defun pillion-offer--after-next-p (diff)
+  "Return non-nil if another proposal than DIFF comes next, and is not shown yet."
+  (let ((next (pillion-diff--get pillion-diff--next)))
+    (and next (not (eq next diff)) (not (pillion-diff-config next)))))
 
 (defun pillion-offer--select-frame ()
   "Select a frame that is drawn.

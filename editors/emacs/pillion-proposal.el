@@ -21,6 +21,8 @@
 (cl-defstruct (pillion-diff (:constructor pillion-diff--make) (:copier nil))
   "A proposal that waits for a decision."
   id revision path agent notes original proposed is-new is-lossy remarks
+  ;; Its place in its set in words, or nil.
+  set-label
   ;; Its buffers, what differs between them, and of which state of the text that is true.
   buffer original-buffer hunks compared refresh-timer
   ;; Which revision was drawn, and since when; the overlays of the hunks with which it came.
@@ -39,6 +41,10 @@
 
 (defvar pillion-diff--pending nil
   "The diffs that wait for a decision, the oldest first.")
+
+(defvar pillion-diff--next nil
+  "The number of the diff that comes next, as the program says with a decision.
+It is another file of the same set; nil if there is none.")
 
 (defvar pillion-diff--leaving nil
   "Settled diffs whose views are about to close.")
@@ -107,6 +113,16 @@ in \"seen 5/40\", until all have.  \\[pillion-next-unseen] goes on to what has n
 ;;; What a view says about itself
 
 (defun pillion-proposal-name (diff)
+  "The file of DIFF for people, with its place in its set."
+  (concat (pillion-proposal--file diff) (pillion-proposal-place diff)))
+
+(defun pillion-proposal-place (diff)
+  "What follows the name of the file of DIFF if it is in a set."
+  (if (pillion-diff-set-label diff)
+      (format " (%s)" (pillion-plain (pillion-diff-set-label diff)))
+    ""))
+
+(defun pillion-proposal--file (diff)
   "The file of DIFF, for people."
   (let ((project (and (pillion-diff-buffer diff)
                       (buffer-live-p (pillion-diff-buffer diff))
@@ -171,9 +187,10 @@ After other changes of TEXT, nobody knows whether all of it is there."
   ;; A narrow window cuts off the end: what people know by heart comes last.
   (let* ((room (window-width))
          (seen (pillion-proposal--seen diff))
-         (name (pillion-proposal-name diff))
+         (name (pillion-proposal--file diff))
          (notes (pillion-notes-count diff))
-         (edited (concat (if (buffer-modified-p (pillion-diff-buffer diff)) ", edited" "")
+         (edited (concat (pillion-proposal-place diff)
+                         (if (buffer-modified-p (pillion-diff-buffer diff)) ", edited" "")
                          (pcase notes (0 "") (1 ", 1 note") (_ (format ", %d notes" notes)))))
          (rest (concat (mapconcat (lambda (it) (concat " | " (propertize it 'face 'warning)))
                                   (pillion-diff-remarks diff) "")
@@ -193,7 +210,7 @@ After other changes of TEXT, nobody knows whether all of it is there."
   "The header line of the original of DIFF."
   (string-replace
    "%" "%%"
-   (format " %s (%s)" (pillion-proposal-name diff)
+   (format " %s (%s)" (pillion-proposal--file diff)
            (cond ((pillion-diff-is-new diff) "new file")
                  (t "on disk")))))
 

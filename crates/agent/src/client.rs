@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pillion_http::{Bytes, HeaderMap, HeaderValue, Method};
-use pillion_protocol::Token;
 use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, OPEN_DIFF};
+use pillion_protocol::set::SET;
+use pillion_protocol::{SetArgument, Token};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -24,6 +25,7 @@ const MAX_ASIDE: usize = 64;
 pub struct Client {
     link: Arc<Link>,
     last_id: AtomicU64,
+    last_set: AtomicU64,
     aside: mpsc::Sender<crate::Update>,
     server: Server,
 }
@@ -54,6 +56,7 @@ impl Client {
         let mut client = Self {
             link: Arc::new(Link::new(address)),
             last_id: AtomicU64::new(0),
+            last_set: AtomicU64::new(0),
             aside,
             server: Server::default(),
         };
@@ -89,11 +92,44 @@ impl Client {
     /// show this one, [`ClientError::Refused`] when it has forgotten the session (404) or takes the
     /// token no more (401), and as [`connect_to`](Self::connect_to).
     pub async fn open_diff(&self, path: &str, content: &str) -> Result<(), ClientError> {
+        self.open(path, content, None).await
+    }
+
+    /// The same of a file of a set, which [`set::review`](crate::set::review) does for all of them. A companion that is not
+    /// Pillion's knows no sets.
+    ///
+    /// # Errors
+    /// As [`open_diff`](Self::open_diff); also when another file has that place.
+    pub async fn open_in_set(
+        &self,
+        path: &str,
+        content: &str,
+        set: &SetArgument,
+    ) -> Result<(), ClientError> {
+        self.open(path, content, Some(set)).await
+    }
+
+    pub(crate) async fn open(
+        &self,
+        path: &str,
+        content: &str,
+        set: Option<&SetArgument>,
+    ) -> Result<(), ClientError> {
         if !self.can_diff() {
             return Err(ClientError::NoDiffs);
         }
-        let arguments = json!({"filePath": path, "newContent": content});
+        let mut arguments = json!({"filePath": path, "newContent": content});
+        // The contract does not know it, and others may refuse what they do not know.
+        if let Some(set) = set.filter(|_| self.server.is_pillion()) {
+            arguments[SET] = json!(set);
+        }
         self.call(OPEN_DIFF, arguments).await.map(drop)
+    }
+
+    /// A name that no other set of this session has.
+    pub(crate) fn new_set(&self) -> String {
+        let number = self.last_set.fetch_add(1, Ordering::Relaxed) + 1;
+        number.to_string()
     }
 
     /// Closes the view of a file and returns the text in it (C5.5). No outcome comes afterwards

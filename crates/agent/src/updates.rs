@@ -64,12 +64,13 @@ pub struct Updates {
     link: Arc<Link>,
     /// None after the end.
     stream: Option<Events>,
-    ready: VecDeque<Update>,
+    /// With what the person had to say.
+    ready: VecDeque<(Update, Vec<Note>)>,
     /// What came with the answer to a call.
     aside: mpsc::Receiver<Update>,
     /// The answer to the companion that is on its way.
     replying: JoinSet<()>,
-    /// What came with the last outcome.
+    /// What came with the last outcome that was handed out.
     notes: Vec<Note>,
     /// When the stream was opened, and how long to wait before it is opened again.
     opened: Instant,
@@ -97,7 +98,10 @@ impl Updates {
     /// are answered: `ping` as MCP wants it, everything else with "method not found".
     pub async fn next(&mut self) -> Option<Update> {
         loop {
-            if let Some(update) = self.ready.pop_front() {
+            if let Some((update, notes)) = self.ready.pop_front() {
+                if !matches!(update, Update::Context(_)) {
+                    self.notes = notes;
+                }
                 return Some(update);
             }
             let Some(stream) = &mut self.stream else {
@@ -183,10 +187,7 @@ impl Updates {
             Message::Notification { method, params } => {
                 let notes = notes(&params);
                 let update = update(&method, params);
-                if let Some(Update::DiffAccepted { .. } | Update::DiffRejected { .. }) = update {
-                    self.notes = notes;
-                }
-                self.ready.extend(update);
+                self.ready.extend(update.map(|update| (update, notes)));
             }
             Message::Request { id, method } => {
                 // One at a time: a companion that asks faster than it reads gets no answer.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 pub(crate) use pillion_protocol::claude::hooks;
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::{Dialect, IdeContext};
+use pillion_protocol::{Dialect, IdeContext, SetArgument};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -49,6 +49,8 @@ pub(crate) struct Open {
     pub(crate) content: String,
     /// Its name, if it is answered when the person has decided.
     pub(crate) tab: Option<String>,
+    /// The set that it belongs to.
+    pub(crate) set: Option<SetArgument>,
 }
 
 /// What a call is answered with.
@@ -93,9 +95,10 @@ pub(crate) trait AgentProtocol: Sync {
     /// Whether the agent's model has asked for a call, by what its `_meta` says.
     fn is_models(&self, meta: &Value) -> bool;
 
-    /// Reads a call.
+    /// Reads a call of an agent.
     fn parse(
         &self,
+        agent: Dialect,
         tool: &str,
         arguments: Map<String, Value>,
         is_models: bool,

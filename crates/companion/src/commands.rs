@@ -269,5 +269,6 @@ fn summary(diff: &PendingDiff, on_disk: Option<&OnDisk>) -> DiffSummary {
         agent: diff.agent.name().to_owned(),
         path: diff.file_path.clone(),
         leads_to: on_disk.and_then(|on_disk| on_disk.elsewhere(&diff.file_path)),
+        set: diff.set,
     }
 }

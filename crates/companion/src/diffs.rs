@@ -5,6 +5,7 @@
 
 mod entries;
 mod outcomes;
+mod sets;
 mod steps;
 
 #[cfg(test)]
@@ -15,10 +16,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::{Dialect, Note, Verdict};
-use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, Stale, Told};
+use pillion_protocol::{Dialect, Note, SetArgument, Verdict};
+use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale, Told};
 
 use self::entries::Entries;
+use self::sets::Sets;
 use crate::acceptance::Acceptance;
 use crate::feedback::Remark;
 use crate::line_endings::Tool;
@@ -36,6 +38,7 @@ pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) struct Diffs<C> {
     last_id: u64,
     entries: Entries<C>,
+    sets: Sets,
     /// The latest acceptances: whose agent may not have written it yet, for which file, and what that was then.
     unwritten: VecDeque<Unwritten>,
 }
@@ -55,6 +58,8 @@ const MAX_UNWRITTEN: usize = 64;
 struct Entry<C> {
     /// Its revision counts the proposals that were put into this view.
     key: ProposalKey,
+    /// Its place in its set.
+    set: Option<SetPlace>,
     /// As the agent made it; its text as it is shown.
     proposal: Proposal,
     /// As the agent wrote it, where it is shown in another form: what it gets back unless the person
@@ -113,6 +118,8 @@ pub(crate) struct Proposal {
     pub(crate) file_path: String,
     /// Of an agent that names its proposals and waits for the outcome in the call.
     pub(crate) tab: Option<Tab>,
+    /// The set that it belongs to, in the words of its proposer.
+    pub(crate) set: Option<SetArgument>,
     pub(crate) proposed: Arc<String>,
 }
 
@@ -208,6 +215,7 @@ pub(crate) struct PendingDiff {
     pub(crate) revision: u32,
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
+    pub(crate) set: Option<SetPlace>,
     pub(crate) proposed: Arc<String>,
     /// What its file was when the agent proposed.
     pub(crate) opened: Option<Opened>,
@@ -218,6 +226,7 @@ impl<C> Default for Diffs<C> {
         Self {
             last_id: 0,
             entries: Entries::default(),
+            sets: Sets::default(),
             unwritten: VecDeque::new(),
         }
     }
@@ -366,6 +375,7 @@ impl<C> Entry<C> {
             revision: self.key.revision,
             agent: self.proposal.agent,
             file_path: self.proposal.file_path.clone(),
+            set: self.set,
             proposed: Arc::clone(&self.proposal.proposed),
             opened: self.opened.clone(),
         }

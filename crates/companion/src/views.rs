@@ -8,12 +8,13 @@
 mod audience;
 mod gathered;
 mod guests;
+mod place;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use pillion_discovery::Seat;
@@ -414,38 +415,6 @@ impl Views {
         self.views.iter_mut().find(|view| view.id == id)
     }
 
-    /// Has a proposal shown wherever else it belongs now.
-    fn extend(&mut self, id: DiffId) {
-        let Some(audience) = self.audiences.get_mut(&id).filter(|it| it.is_open()) else {
-            return;
-        };
-        let path = audience.path().to_owned();
-        let may_show = |view: &&View| !audience.is_refused_by(view.id);
-        let of = |shows: Shows| {
-            let views = self.views.iter().filter(may_show);
-            views.filter(move |view| view.options.shows == shows)
-        };
-        let holds = |view: &View| view.holds(&path);
-        let mut wanted: Vec<ViewId> = of(Shows::Always).map(|view| view.id).collect();
-        let has_editor = of(Shows::LastUsed).any(|view| audience.has(view.id));
-        if !has_editor {
-            let best = of(Shows::LastUsed).max_by_key(|view| (holds(view), view.used));
-            wanted.extend(best.map(|view| view.id));
-        }
-        if wanted.is_empty() && audience.is_empty() {
-            let last = of(Shows::Alone).max_by_key(|view| view.used);
-            wanted.extend(last.map(|view| view.id));
-        }
-        let guests = self.views.iter().filter(may_show);
-        let guests = guests.filter(|view| view.came_for(audience.key()));
-        wanted.extend(guests.map(|view| view.id));
-        wanted.retain(|view| !audience.has(*view));
-        for view in &wanted {
-            audience.seat(*view);
-        }
-        self.send_open(id, &wanted);
-    }
-
     fn send_open(&mut self, id: DiffId, to: &[ViewId]) {
         let Some(diff) = self.audiences.get(&id).map(Audience::diff) else {
             return;
@@ -473,12 +442,6 @@ impl Views {
                     .event(EditorEvent::Close(key.id, reason, closed));
             }
         }
-    }
-}
-
-impl View {
-    fn holds(&self, path: &Path) -> bool {
-        self.options.roots.iter().any(|root| path.starts_with(root))
     }
 }
 

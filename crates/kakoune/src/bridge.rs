@@ -21,8 +21,8 @@ use pillion_protocol::IdeInfo;
 use pillion_system::now_ms;
 use pillion_system::{Worker, process, spawn};
 use pillion_view::{
-    Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply, Shows, StartError,
-    Status, attach,
+    Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply, SetPlace, Shows,
+    StartError, Status, attach,
 };
 
 use self::decisions::Asked;
@@ -363,7 +363,8 @@ impl Bridge {
         let agent = diff.agent.display_name();
         // Short, so that what the mode line says stays to be seen.
         let name = diff.path.file_name().unwrap_or_default().display();
-        self.show_message(&format!("{agent} proposes {name}"));
+        let place = SetPlace::after_name(diff.set);
+        self.show_message(&format!("{agent} proposes {name}{place}"));
         for note in &diff.notes {
             self.show_message(note);
         }

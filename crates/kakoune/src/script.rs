@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use pillion_protocol::Dialect;
-use pillion_view::{DiffId, ProposalKey, Proposed};
+use pillion_view::{DiffId, ProposalKey, Proposed, SetPlace};
 
 use crate::quote::word;
 use crate::removed::Removed;
@@ -58,7 +58,8 @@ pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
     let marks: Vec<String> = removed.marks.iter().map(|mark| word(mark)).collect();
     let places: Vec<String> = removed.sight.specs().map(|spec| word(&spec)).collect();
     let (agent, path) = (view.diff.agent.display_name(), view.diff.path.display());
-    let title = format!("{agent} {path}");
+    let place = SetPlace::after_name(view.diff.set);
+    let title = format!("{agent}{place} {path}");
     let script = format!(
         "edit -scratch {buffer}
          set-option buffer readonly false

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use pillion_protocol::dialect::Protocol;
 use pillion_text::fingerprint;
-use pillion_view::{Against, Diff, LOOK, ProposalKey, Proposed, Reply, Seen};
+use pillion_view::{Against, Diff, LOOK, ProposalKey, Proposed, Reply, Seen, SetPlace};
 
 use crate::form::Form;
 use crate::notes::Notes;
@@ -57,6 +57,10 @@ pub struct View {
 impl Proposed for View {
     fn key(&self) -> ProposalKey {
         self.diff.key()
+    }
+
+    fn set(&self) -> Option<SetPlace> {
+        self.diff.set
     }
 }
 
@@ -250,6 +254,7 @@ mod tests {
             proposed: proposed.to_owned().into(),
             notes: Vec::new(),
             hunks: Vec::new(),
+            set: None,
         };
         View {
             is_loaded: true,

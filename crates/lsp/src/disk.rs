@@ -180,6 +180,7 @@ mod tests {
             proposed: "text".to_owned().into(),
             notes: Vec::new(),
             hunks: Vec::new(),
+            set: None,
         })
     }
 

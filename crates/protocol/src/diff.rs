@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::dialect::Dialect;
+use crate::set::SetArgument;
 use crate::verdict::{Note, OUTCOME_NOTES};
 
 /// The tool that shows a proposal (C5.1).
@@ -18,6 +19,8 @@ pub struct OpenDiff {
     pub file_path: String,
     /// The whole text that the agent wants the file to have.
     pub new_content: String,
+    /// The set that it belongs to. Only from [`Dialect::Script`]: the contract knows nothing of it.
+    pub set: Option<SetArgument>,
 }
 
 /// The key of [`Outcome::Accepted::base`] in the `_meta` of an acceptance.
@@ -27,14 +30,21 @@ pub const DIFF_BASE: &str = "pillion/base";
 pub const MAX_CONTENT: usize = 64 * 1024 * 1024;
 
 impl OpenDiff {
-    /// Reads the arguments of a tool call. Fields that the contract does not know are ignored.
+    /// Reads the arguments of a tool call of this agent. Fields that it has no use for are ignored, whatever is in them.
     ///
     /// # Errors
     /// Names the first field that breaks the contract, for the agent.
-    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, String> {
+    pub fn from_arguments(
+        mut arguments: Map<String, Value>,
+        agent: Dialect,
+    ) -> Result<Self, String> {
         Ok(Self {
             file_path: take_string(&mut arguments, OPEN_DIFF, "filePath")?,
             new_content: take_content(&mut arguments, "newContent")?,
+            set: match agent {
+                Dialect::Script => SetArgument::take(&mut arguments)?,
+                _ => None,
+            },
         })
     }
 }
@@ -68,16 +78,26 @@ pub(crate) fn take_string(
     tool: &str,
     field: &str,
 ) -> Result<String, String> {
-    let found = match arguments.get_mut(field).map(Value::take) {
-        Some(Value::String(text)) => return Ok(text),
-        None => return Err(format!("{tool}: {field} is missing")),
-        Some(Value::Null) => "null",
-        Some(Value::Bool(_)) => "a boolean",
-        Some(Value::Number(_)) => "a number",
-        Some(Value::Array(_)) => "an array",
-        Some(Value::Object(_)) => "an object",
-    };
-    Err(format!("{tool}: {field} is {found}, not a string"))
+    match arguments.get_mut(field).map(Value::take) {
+        Some(Value::String(text)) => Ok(text),
+        None => Err(format!("{tool}: {field} is missing")),
+        Some(other) => {
+            let found = kind_of(&other);
+            Err(format!("{tool}: {field} is {found}, not a string"))
+        }
+    }
+}
+
+/// What people call a value of this kind.
+pub(crate) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
 }
 
 /// What became of a proposal, as reported to the agent (C5.6, C5.7).
@@ -198,7 +218,10 @@ mod tests {
 
     #[test]
     fn wrong_arguments_name_the_field() {
-        let message = |value| OpenDiff::from_arguments(arguments(value)).unwrap_err();
+        let message = |value| {
+            let arguments = arguments(value);
+            OpenDiff::from_arguments(arguments, Dialect::GeminiCli).unwrap_err()
+        };
         assert_eq!(message(json!({})), "openDiff: filePath is missing");
         assert_eq!(
             message(json!({"filePath": "/a"})),
@@ -216,6 +239,22 @@ mod tests {
             message(json!({"filePath": "/a", "newContent": "x".repeat(MAX_CONTENT + 1)})),
             "openDiff: newContent has 67108865 bytes; at most 67108864 can be shown"
         );
+    }
+
+    #[test]
+    fn only_a_script_says_which_set_a_file_belongs_to() {
+        let set = json!({"name": "x", "place": 2, "of": 3});
+        for set in [set, json!({"name": "x", "place": 9, "of": 3}), json!("x")] {
+            for agent in Dialect::ALL {
+                let call = json!({"filePath": "/a", "newContent": "", "set": set});
+                let open = OpenDiff::from_arguments(arguments(call), agent);
+                let is_right = set["place"] == 2;
+                match agent {
+                    Dialect::Script => assert_eq!(open.is_ok_and(|it| it.set.is_some()), is_right),
+                    _ => assert_eq!(open.unwrap().set, None, "{agent:?}"),
+                }
+            }
+        }
     }
 
     #[test]
@@ -276,8 +315,9 @@ mod tests {
         #[test]
         fn any_text_survives_the_arguments(file_path: String, new_content: String) {
             let text = json!({"filePath": file_path, "newContent": new_content}).to_string();
-            let parsed = OpenDiff::from_arguments(serde_json::from_str(&text).unwrap()).unwrap();
-            prop_assert_eq!(parsed, OpenDiff { file_path, new_content });
+            let arguments = serde_json::from_str(&text).unwrap();
+            let parsed = OpenDiff::from_arguments(arguments, Dialect::QwenCode).unwrap();
+            prop_assert_eq!(parsed, OpenDiff { file_path, new_content, set: None });
         }
 
         #[test]

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use pillion_protocol::Dialect;
 use pillion_text::damage;
-use pillion_view::{Diff, DiffId, ProposalKey, Proposed};
+use pillion_view::{Diff, DiffId, ProposalKey, Proposed, SetPlace};
 
 use comparing::Comparing;
 pub use comparing::{Compared, Done, Job, Step};
@@ -76,6 +76,8 @@ pub struct View {
     pub agent: Dialect,
     /// Which of the agents of this kind.
     pub agent_number: u32,
+    /// Its place in its set.
+    pub set: Option<SetPlace>,
     /// The file.
     pub target: Target,
     /// What the reviewer should know about what the agent will write, each a sentence.
@@ -126,6 +128,10 @@ impl Proposed for View {
         let (id, revision) = (self.id, self.revision);
         ProposalKey { id, revision }
     }
+
+    fn set(&self) -> Option<SetPlace> {
+        self.set
+    }
 }
 
 impl View {
@@ -140,6 +146,7 @@ impl View {
             revision: diff.revision,
             agent: diff.agent,
             agent_number: diff.agent_number,
+            set: diff.set,
             target,
             notes: diff.notes.clone(),
             proposal,

@@ -14,6 +14,7 @@ pub use self::diff_ref::DiffRef;
 use crate::decision::Told;
 use crate::exact;
 use crate::open_file::OpenFile;
+use crate::proposal::SetPlace;
 
 /// A request of a command to one companion: one line, which is answered with an [`Answer`] in one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,6 +118,9 @@ pub struct DiffSummary {
     pub path: String,
     /// Where that path leads, if it is elsewhere.
     pub leads_to: Option<String>,
+    /// Its place among the files that belong together.
+    #[serde(default)]
+    pub set: Option<SetPlace>,
 }
 
 /// A diff with its text.

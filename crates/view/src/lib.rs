@@ -29,4 +29,4 @@ pub use open_file::OpenFile;
 pub use options::{Options, StartError};
 pub use original::{Original, OriginalError, Stamp};
 pub use pending::{Pending, Proposed, Stale};
-pub use proposal::{Diff, DiffId, ProposalKey};
+pub use proposal::{Diff, DiffId, ProposalKey, SetPlace};

@@ -53,6 +53,30 @@ impl fmt::Display for ProposalKey {
     }
 }
 
+/// The place of a file in a set: files that belong together, and are decided one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetPlace {
+    /// The number of the set within one companion, the same for all of its files.
+    pub id: u64,
+    /// The place of this file, from 1.
+    pub place: u32,
+    /// The number of files in the set, those that are decided included.
+    pub of: u32,
+}
+
+impl SetPlace {
+    /// What follows the name of a file: ` (2 of 3)`, or nothing if it is in no set.
+    pub fn after_name(set: Option<Self>) -> String {
+        set.map_or_else(String::new, |place| format!(" ({place})"))
+    }
+}
+
+impl fmt::Display for SetPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.place, self.of)
+    }
+}
+
 /// A proposed change, to be shown to the person who reviews it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -79,4 +103,7 @@ pub struct Diff {
     pub notes: Vec<String>,
     /// Where the two texts differ; empty unless [`Editor::compares`](crate::Editor::compares) asks for it.
     pub hunks: Vec<Hunk>,
+    /// Its place among the files that belong together, the same in every revision.
+    #[serde(default)]
+    pub set: Option<SetPlace>,
 }

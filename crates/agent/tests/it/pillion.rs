@@ -1,5 +1,7 @@
 //! Against Pillion's own companion, with a stand-in editor that the test answers for.
 
+mod sets;
+
 use std::path::Path;
 use std::sync::mpsc as std_mpsc;
 

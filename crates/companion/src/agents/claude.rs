@@ -55,6 +55,7 @@ impl AgentProtocol for Claude {
 
     fn parse(
         &self,
+        _agent: Dialect,
         tool: &str,
         arguments: Map<String, Value>,
         is_models: bool,
@@ -66,6 +67,7 @@ impl AgentProtocol for Claude {
                     path: open.path,
                     content: open.contents,
                     tab: Some(open.tab_name),
+                    set: None,
                 })
             }
             CLOSE_TAB => ToolCall::Close(tools::closed_tab(arguments)?),

@@ -34,17 +34,19 @@ impl AgentProtocol for Contract {
 
     fn parse(
         &self,
+        agent: Dialect,
         tool: &str,
         arguments: Map<String, Value>,
         _is_models: bool,
     ) -> Result<ToolCall, String> {
         match tool {
             OPEN_DIFF => {
-                let open = OpenDiff::from_arguments(arguments)?;
+                let open = OpenDiff::from_arguments(arguments, agent)?;
                 Ok(ToolCall::Open(Open {
                     path: open.file_path,
                     content: open.new_content,
                     tab: None,
+                    set: open.set,
                 }))
             }
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),

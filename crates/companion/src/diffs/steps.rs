@@ -29,6 +29,13 @@ impl<C> Diffs<C> {
     /// place of the one before, in the same view.
     pub(crate) fn open(&mut self, proposal: Proposal, caller: C, now: Instant) -> Vec<Action<C>> {
         let found = self.entries.find(&proposal.session, proposal.name());
+        let set = match self.set_place(&proposal, found) {
+            Ok(set) => set,
+            Err(why) => {
+                let answer = Err(format!("openDiff: set: {why}"));
+                return vec![Action::Answer { caller, answer }];
+            }
+        };
         let bytes = proposal.proposed.len();
         if let Some(why) = self.entries.refuse(proposal.agent, bytes, found) {
             // As with any proposal that is not shown, nothing stays behind.
@@ -59,6 +66,7 @@ impl<C> Diffs<C> {
         };
         let entry = Entry {
             key: ProposalKey { id, revision },
+            set,
             proposal,
             as_written: None,
             tool: None,
@@ -86,10 +94,9 @@ impl<C> Diffs<C> {
         now: Instant,
     ) -> Vec<Action<C>> {
         let entry = self.current(id, revision);
-        let Some(entry) = entry.filter(|entry| matches!(entry.state, State::Checking { .. }))
-        else {
+        if !entry.is_some_and(|entry| matches!(entry.state, State::Checking { .. })) {
             return Vec::new();
-        };
+        }
         let Target {
             path,
             original,
@@ -101,6 +108,12 @@ impl<C> Diffs<C> {
         } = match result {
             Ok(target) => target,
             Err(reason) => return self.abandon(id, CloseReason::NotShown, &reason),
+        };
+        if let Some(why) = self.same_file_in_set(id, &path) {
+            return self.abandon(id, CloseReason::NotShown, &why);
+        }
+        let Some(entry) = self.entries.get_mut(id) else {
+            return Vec::new();
         };
         if let State::Checking { caller, .. } = mem::replace(&mut entry.state, State::Pending) {
             let deadline = now + EDITOR_TIMEOUT;
@@ -136,6 +149,7 @@ impl<C> Diffs<C> {
             proposed: Arc::clone(&entry.proposal.proposed),
             notes,
             hunks,
+            set: entry.set,
         })]
     }
 
@@ -318,6 +332,7 @@ impl<C> Diffs<C> {
 
     /// The session is gone for good: its views go away.
     pub(crate) fn session_gone(&mut self, session: &SessionId, now: Instant) -> Vec<Action<C>> {
+        self.sets.session_gone(session);
         let ids = self.ids(|entry| entry.proposal.session == *session);
         ids.into_iter()
             .flat_map(|id| self.agent_gone(id, now))

@@ -4,6 +4,7 @@ mod checking;
 mod gone;
 mod limits;
 mod notes;
+mod sets;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
         file_path: path.into(),
         proposed: text.to_owned().into(),
         tab: None,
+        set: None,
     }
 }
 

@@ -28,7 +28,7 @@ impl MainLoop {
     ) -> Result<ToolCall, String> {
         let agent = self.sessions.agent(session);
         let agent = agent.ok_or("the session has ended")?;
-        agents::of(agent).parse(tool, arguments, is_models)
+        agents::of(agent).parse(agent, tool, arguments, is_models)
     }
 
     fn proposal(
@@ -51,6 +51,7 @@ impl MainLoop {
             agent_number: self.sessions.number(session),
             file_path: open.path,
             tab,
+            set: open.set,
             proposed: Arc::new(open.content),
         })
     }

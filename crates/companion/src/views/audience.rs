@@ -108,6 +108,11 @@ impl Audience {
         self.seated.contains(&view)
     }
 
+    /// Those that show it, or are about to.
+    pub(super) fn seated(&self) -> &[ViewId] {
+        &self.seated
+    }
+
     pub(super) fn is_refused_by(&self, view: ViewId) -> bool {
         self.refused.contains(&view)
     }

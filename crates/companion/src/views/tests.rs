@@ -1,6 +1,7 @@
 //! Which views show what, and what becomes of their answers.
 
 mod guests;
+mod sets;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -72,6 +73,7 @@ fn diff(id: u64, revision: u32) -> Diff {
         proposed: Arc::new("proposed".to_owned()),
         notes: Vec::new(),
         hunks: Vec::new(),
+        set: None,
     }
 }
 

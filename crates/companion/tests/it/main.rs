@@ -14,5 +14,6 @@ mod insisting;
 mod lifecycle;
 mod lost;
 mod protocol;
+mod sets;
 mod support;
 mod websocket;

@@ -26,9 +26,12 @@ pub(super) struct Gone {
 }
 
 impl Bridge {
-    /// Removes a view's buffer, and shows the next proposal in its place.
+    /// Removes a view's buffer, and shows the next proposal in its place: the next file of its set, if there is one.
     pub(super) fn take_away(&mut self, view: View, how: Settled) {
-        let next = self.views.iter().find(|view| view.is_loaded);
+        let of_set = self.views.next_of_set(view.set());
+        let of_set = of_set.and_then(|at| self.views.get(at));
+        let mut candidates = of_set.into_iter().chain(self.views.iter());
+        let next = candidates.find(|view| view.is_loaded);
         self.session.run(script::close(&view, next, how));
         let next = next.map(|view| view.diff.id);
         self.worker.order(Job::Remove(view.diff.id));

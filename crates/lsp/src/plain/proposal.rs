@@ -7,7 +7,7 @@ use std::time::Instant;
 use gen_lsp_types::{Command, Diagnostic};
 use lsp_server::RequestId;
 use pillion_text::visible;
-use pillion_view::{Diff, ProposalKey, Proposed, Reply};
+use pillion_view::{Diff, ProposalKey, Proposed, Reply, SetPlace};
 use serde_json::json;
 
 use crate::comparer::Comparison;
@@ -53,6 +53,10 @@ impl Proposed for Proposal {
     fn key(&self) -> ProposalKey {
         self.diff.key()
     }
+
+    fn set(&self) -> Option<SetPlace> {
+        self.diff.set
+    }
 }
 
 impl Proposal {
@@ -91,10 +95,10 @@ impl Proposal {
         self.showing.closes.filter(|_| !self.is_deciding())
     }
 
-    /// What people call it.
+    /// The name of its file, with its place in its set.
     pub fn name(&self) -> String {
         let name = self.diff.path.file_name().unwrap_or_default();
-        visible::one_line(&name.to_string_lossy())
+        visible::one_line(&name.to_string_lossy()) + &SetPlace::after_name(self.diff.set)
     }
 
     /// Answers the agent that it is shown, unless that was done before.

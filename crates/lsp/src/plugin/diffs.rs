@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use lsp_server::{Message, RequestId, ResponseError};
 use pillion_view::{
-    CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Ruling, Stale, Unseen,
+    CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Ruling, SetPlace, Stale,
+    Unseen,
 };
 use serde_json::Value;
 
@@ -26,6 +27,7 @@ pub struct Diffs {
 #[derive(Debug)]
 struct View {
     key: ProposalKey,
+    set: Option<SetPlace>,
     /// How many hunks it has.
     hunks: usize,
     state: State,
@@ -44,6 +46,10 @@ enum State {
 impl Proposed for View {
     fn key(&self) -> ProposalKey {
         self.key
+    }
+
+    fn set(&self) -> Option<SetPlace> {
+        self.set
     }
 }
 
@@ -69,6 +75,7 @@ impl Diffs {
         };
         self.views.put(View {
             key,
+            set: diff.set,
             hunks: diff.hunks.len(),
             state,
         });
@@ -83,6 +90,7 @@ impl Diffs {
             proposed: &diff.proposed,
             notes: diff.notes,
             hunks: diff.hunks.iter().map(Into::into).collect(),
+            set: diff.set.map(Into::into),
         };
         let asked = Asked::Open { key, shown };
         requests.ask_value(OPEN_DIFF, params.into_value(), asked)
@@ -153,11 +161,11 @@ impl Diffs {
         }
         let hunks = match self.views.current(key) {
             Ok(view) => view.hunks,
-            Err(stale) => return Err(ruled(request, Ruling::stale(stale))),
+            Err(stale) => return Err(answer_ruled(request, Ruling::stale(stale).into())),
         };
         if self.deciding.contains_key(&key) {
             let text = "this diff is being decided";
-            return Err(ruled(request, Ruling::failed(text)));
+            return Err(answer_ruled(request, Ruling::failed(text).into()));
         }
         self.deciding.insert(key, request);
         Ok(pillion_view::Decide {
@@ -170,10 +178,16 @@ impl Diffs {
 
     /// The gate has ruled: the answer to the request, if it waits.
     pub fn ruled(&mut self, key: ProposalKey, ruling: Ruling) -> Option<Message> {
-        if ruling.is_settled() {
-            let _ = self.views.take(key);
-        }
-        Some(ruled(self.deciding.remove(&key)?, ruling))
+        let settled = match ruling.is_settled() {
+            true => self.views.take(key).ok(),
+            false => None,
+        };
+        let next = self.views.next_of_set(settled.and_then(|view| view.set));
+        let decided = Decided {
+            next: next.map(|at| self.views[at].key.id.0),
+            ..ruling.into()
+        };
+        Some(answer_ruled(self.deciding.remove(&key)?, decided))
     }
 
     /// Returns true if a decision is being ruled about.
@@ -241,8 +255,8 @@ fn answer(reply: Reply<String>, method: &str, result: Result<Value, ResponseErro
     is_told
 }
 
-fn ruled(request: RequestId, ruling: Ruling) -> Message {
-    let answer = serde_json::to_value(Decided::from(ruling)).unwrap_or_default();
+fn answer_ruled(request: RequestId, decided: Decided) -> Message {
+    let answer = serde_json::to_value(decided).unwrap_or_default();
     message::answer(request, Ok(answer))
 }
 

@@ -9,7 +9,7 @@ use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, Position, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::merge::Merged;
-use pillion_view::{CloseReason, Ruling};
+use pillion_view::{CloseReason, Ruling, SetPlace};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -86,6 +86,7 @@ pub struct Decided {
     pub message: Option<String>,
     pub repeat: bool,
     pub clipboard: Option<String>,
+    pub next: Option<u64>,
 }
 
 /// Find where two texts differ.
@@ -208,6 +209,16 @@ pub struct OpenDiff<'a> {
     pub proposed: &'a str,
     pub notes: Vec<String>,
     pub hunks: Vec<HunkLines>,
+    pub set: Option<Set>,
+}
+
+/// The place of a file among those that belong together.
+#[derive(Debug, Serialize)]
+pub struct Set {
+    pub id: u64,
+    pub place: u32,
+    pub of: u32,
+    pub label: String,
 }
 
 /// Take a view away.
@@ -323,6 +334,7 @@ impl From<Ruling> for Decided {
                     message,
                     repeat: false,
                     clipboard: clipboard.flatten(),
+                    next: None,
                 }
             }
             Ruling::Refused(refusal) => Self {
@@ -331,7 +343,20 @@ impl From<Ruling> for Decided {
                 message: Some(refusal.message),
                 repeat: refusal.repeat,
                 clipboard: None,
+                next: None,
             },
+        }
+    }
+}
+
+impl From<SetPlace> for Set {
+    fn from(set: SetPlace) -> Self {
+        let SetPlace { id, place, of } = set;
+        Self {
+            id,
+            place,
+            of,
+            label: set.to_string(),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use pillion_protocol::{Dialect, Note, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::{Text, merge};
-use pillion_view::CloseReason;
+use pillion_view::{CloseReason, SetPlace};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -79,6 +79,7 @@ fn sample(field: &Field, tables: &Tables) -> Value {
         "Seen" => object(&tables["`pillion/decide` (request): Seen"], tables),
         "Startable[]" => list_of("`pillion/environment` (notification): Startable"),
         "Hunk[]" => list_of("`pillion/openDiff` (request): Hunk"),
+        "Set" => object(&tables["`pillion/openDiff` (request): Set"], tables),
         "`{start, end}`" => json!({"start": 1, "end": 2}),
         "`true` or `{version?, diffs?}`" => json!({"version": "text"}),
         "OpenFile[]" | "Range" => {
@@ -195,7 +196,7 @@ fn shape(value: &Value) -> Value {
 }
 
 fn agent() -> Agent {
-    pillion_protocol::Dialect::GeminiCli.into()
+    Dialect::GeminiCli.into()
 }
 
 #[test]
@@ -237,6 +238,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 check_written(MergedTexts::from(merged), fields, &tables);
             }
             "`pillion/openDiff` (request): Hunk" => check_written(hunk(), fields, &tables),
+            "`pillion/openDiff` (request): Set" => check_written(set(), fields, &tables),
             "`pillion/mention` (request)" => check_read::<Mention>(fields, &tables),
             "`pillion/mention` (request): The answer" => {
                 let agent = Some(agent());
@@ -297,7 +299,17 @@ fn open_diff() -> OpenDiff<'static> {
         proposed: "",
         notes: vec![String::new()],
         hunks: vec![hunk()],
+        set: Some(set()),
     }
+}
+
+fn set() -> Set {
+    let place = SetPlace {
+        id: 7,
+        place: 2,
+        of: 3,
+    };
+    place.into()
 }
 
 fn hunk() -> HunkLines {
@@ -311,6 +323,7 @@ fn decided() -> Decided {
         message: Some(String::new()),
         repeat: true,
         clipboard: Some(String::new()),
+        next: Some(2),
     }
 }
 

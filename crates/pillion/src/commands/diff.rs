@@ -1,37 +1,24 @@
 //! `pillion diff`.
 
-use pillion_system::{Signal, Signals};
-use pillion_text::stderr;
+mod ask;
+mod change;
 mod claude;
 mod limit;
+mod report;
 mod save;
 
-use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::pin::{Pin, pin};
 use std::time::Duration;
 
-use anyhow::Context;
-use pillion_agent::{Client, ClientError, Updates};
-use pillion_discovery::{Environment, FileError, kept_text};
-use pillion_protocol::{Note, Outcome};
-use pillion_text::visible;
-use serde_json::json;
+use pillion_agent::set::{End, ProposedFile};
+use pillion_protocol::set::MAX_FILES;
 
-use self::save::{Original, SaveError};
-use super::control_client;
-use super::output::printable;
-use crate::absolute::{absolute, unicode};
-use crate::agent_connection::{self, AgentConnection, Session};
+use self::ask::Asked;
+use self::change::Change;
+use crate::agent_connection::AgentConnection;
 use crate::args::Target;
-use crate::failure::{Failure, Kind};
+use crate::failure::{self, Failure, Kind};
 use crate::second_session::Consent;
-
-/// How long the editor may take to open or close the view when this command is to end.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// How long a decision that was made in the very last moment may be under way.
-const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 /// Show a text as a diff in the editor, and wait for the decision
 ///
@@ -40,24 +27,28 @@ const LAST_MOMENT: Duration = Duration::from_secs(1);
 /// 3 if the editor went away without an answer. Ctrl-C closes the view. If FILE already has this
 /// text, it counts as accepted.
 ///
+/// Several FILEs, each with a --content-file, are shown as one set and decided one by one; this
+/// command waits for all. The exit code is 0 only if all were accepted.
+///
 /// The editor is the one whose workspace contains FILE, else the one of the current folder. If its
 /// companion is not Pillion's, this command asks first: such a companion may serve only one
 /// session, as VS Code's does, and an agent that is connected to it then stops getting answers.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("workspace", |arg| arg.help(Target::WORKSPACE_OF_FILE)))]
 pub struct Args {
-    /// The file to change; it need not exist yet
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The files to change; they need not exist yet
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
 
-    /// Propose this file's text (`-` for standard input)
+    /// Propose this file's text (`-` for standard input, which is the default for one FILE)
     ///
-    /// Empty standard input is refused unless FILE is empty too: the command before the pipe
-    /// probably failed. To propose an empty text, name an empty file.
-    #[arg(long, value_name = "FILE", default_value = "-")]
-    content_file: PathBuf,
+    /// With several FILEs, name one for each, in the same order. Empty standard input is refused
+    /// unless FILE is empty too: the command before the pipe probably failed. To propose an empty
+    /// text, name an empty file.
+    #[arg(long = "content-file", value_name = "FILE")]
+    content_files: Vec<PathBuf>,
 
-    /// Write the accepted text to FILE instead of printing it
+    /// Write the accepted text to FILE instead of printing it; with several FILEs, each that was accepted
     ///
     /// If FILE has changed in the meantime, nothing is written and the accepted text is kept
     /// elsewhere, unless the reviewer saw that change in `pillion review`.
@@ -70,7 +61,8 @@ pub struct Args {
     timeout: Option<Duration>,
 
     /// Print `{path, outcome, content}`; `outcome` is `accepted`, `unchanged`, `rejected` or
-    /// `timedOut`; `content` is present for the first two
+    /// `timedOut`; `content` is present for the first two; with several FILEs, an array of these,
+    /// where `outcome` can also be `interrupted` (Ctrl-C) or `failed` (the editor went away)
     #[arg(long, conflicts_with = "write")]
     json: bool,
 
@@ -81,374 +73,166 @@ pub struct Args {
     target: Target,
 }
 
-/// How it ended.
-#[derive(Debug)]
-enum End {
-    Accepted {
-        text: String,
-        /// What the reviewer compared it with, where the companion says so.
-        base: Option<String>,
-        notes: Vec<Note>,
-    },
-    /// No question was asked: the file has this text.
-    Unchanged(String),
-    Rejected {
-        notes: Vec<Note>,
-    },
-    /// Before anybody decided.
-    Stopped {
-        stop: Stop,
-        /// The editor shows nothing any more.
-        is_closed: bool,
-        /// What stood in its view, if the person had edited it.
-        edited: Option<String>,
-    },
-}
-
-/// The signal that ends the waiting; none if the time is up.
-type Stop = Option<Signal>;
-
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let path = file_path(&args.file)?;
-    refuse_own_output(Path::new(&path))?;
-    let target = args.target.about(Path::new(&path));
+    let pairs = pairs(&args)?;
+    let mut changes = Change::all(pairs.iter().map(|(file, _)| *file), args.write)?;
+    let target = args.target.clone().about(Path::new(&changes[0].path));
     let mut consent = args.consent;
-    if args.content_file == Path::new("-") {
+    let is_input = |(_, content_file): &(&Path, &Path)| *content_file == Path::new("-");
+    if pairs.iter().any(is_input) {
         // Checked first, so that nobody types, and no command before the pipe works, in vain.
         match AgentConnection::find(&target) {
             Ok(connection) => consent.ask(&connection.companion)?,
-            Err(error) if is_typed(&args.content_file) => return Err(error),
+            Err(error) if change::is_input_typed() => return Err(error),
             // It may be started until the text is there.
             Err(_) => {}
         }
     }
-    if is_typed(&args.content_file) {
-        stderr::print(
-            "hint: Type or paste the proposed text, then press Ctrl-D; or name a file with \
-             --content-file.",
-        );
+    for (change, (_, content_file)) in changes.iter_mut().zip(&pairs) {
+        change.read(content_file)?;
     }
-    let original = args.write.then(|| Original::look(Path::new(&path)));
-    let original = original.transpose()?;
-    let text = proposed(&args.content_file, Path::new(&path))?;
-    let end = if save::holds(Path::new(&path), &text) {
-        stderr::print(format_args!(
-            "{path} already has this text: there is nothing to decide"
-        ));
-        End::Unchanged(text)
-    } else {
-        // Only now: whatever made the text may take long enough for an editor to be started.
+    let mut asked = Asked::default();
+    let mut open: Vec<&mut Change> = changes.iter_mut().filter(|it| !it.is_unchanged()).collect();
+    if !open.is_empty() {
+        // Only now: whatever made the texts may take long enough for an editor to be started.
         let connection = AgentConnection::find(&target)?;
         consent.ask(&connection.companion)?;
-        pillion_agent::runtime()?.block_on(ask(&connection, &path, &text, args.timeout))?
+        let proposed: Vec<ProposedFile> = open.iter_mut().map(|it| it.proposed()).collect();
+        let asking = ask::ask(&connection, &proposed, args.timeout);
+        asked = pillion_agent::runtime()?.block_on(asking)?;
+        for (change, end) in open.into_iter().zip(asked.ends.drain(..)) {
+            change.end = Some(end);
+        }
+    }
+    match &changes[..] {
+        [change] => end_one(change, asked, args.json),
+        changes => end_all(changes, asked, args.json),
+    }
+}
+
+/// Each file with that of its text.
+fn pairs(args: &Args) -> anyhow::Result<Vec<(&Path, &Path)>> {
+    let (files, contents) = (args.files.len(), args.content_files.len());
+    let usage = |message: String, hint: &str| {
+        Err(Failure::new(Kind::Usage, message)
+            .hint(hint.to_owned())
+            .into())
     };
-    let is_reported = args.json && !matches!(end, End::Stopped { stop: Some(_), .. });
+    if files == 1 && contents == 0 {
+        return Ok(vec![(&args.files[0], Path::new("-"))]);
+    }
+    if files != contents {
+        let message = format!("{files} FILEs, but {contents} times --content-file");
+        return usage(
+            message,
+            "Name one --content-file for each FILE, in the same order.",
+        );
+    }
+    if files > MAX_FILES as usize {
+        let message = format!("{files} FILEs are more than a set can have, which is {MAX_FILES}");
+        return usage(message, "Propose them in several sets.");
+    }
+    if files > 1 && !args.json && !args.write {
+        let hint = "--write writes each that is accepted; --json prints all.";
+        let message = "the texts of several files cannot be told apart on standard output";
+        return usage(message.to_owned(), hint);
+    }
+    let content_files = args.content_files.iter();
+    if content_files.filter(|it| *it == Path::new("-")).count() > 1 {
+        let message = "standard input is the text of one FILE only";
+        return usage(
+            message.to_owned(),
+            "Name a file with --content-file for each other FILE.",
+        );
+    }
+    let content_files = args.content_files.iter().map(PathBuf::as_path);
+    Ok(args
+        .files
+        .iter()
+        .map(PathBuf::as_path)
+        .zip(content_files)
+        .collect())
+}
+
+/// Tells what became of the only file.
+fn end_one(change: &Change, asked: Asked, is_json: bool) -> anyhow::Result<()> {
+    if let Some(error) = asked.error {
+        return Err(error);
+    }
+    let is_reported = is_json && !matches!(asked.stop, Some(Some(_)));
     if is_reported {
-        print_json(&path, &end)?;
+        report::print_json(std::slice::from_ref(change), &asked, false)?;
     } else {
-        print_notes(end.notes());
+        report::print_notes(change, "");
     }
-    match (end, original) {
-        (End::Accepted { .. } | End::Unchanged(_), _) if is_reported => Ok(()),
-        (End::Accepted { text, base, .. }, Some(original)) => {
-            write(&original, base.as_deref(), &text)
+    if let Some(text) = change.accepted() {
+        return match &change.original {
+            _ if is_reported => Ok(()),
+            Some(original) => change.write(original, text),
+            None => report::print_text(text),
+        };
+    }
+    match &change.end {
+        Some(End::Withdrawn { edited, is_closed }) => {
+            report::keep_edits(change, edited.as_deref());
+            Err(report::stopped(asked.stop.flatten(), *is_closed).into())
         }
-        (End::Unchanged(_), Some(_)) => Ok(()),
-        (End::Accepted { text, .. } | End::Unchanged(text), None) => print_text(&text),
-        (End::Rejected { .. }, _) => {
-            Err(Failure::new(Kind::Refused, "the change was rejected").into())
+        _ => Err(Failure::new(Kind::Refused, "the change was rejected").into()),
+    }
+}
+
+/// Tells what became of several files, and writes those that were accepted.
+fn end_all(changes: &[Change], asked: Asked, is_json: bool) -> anyhow::Result<()> {
+    let mut is_any_lost = false;
+    let mut lose = |result: anyhow::Result<()>| {
+        if let Err(error) = result {
+            is_any_lost = true;
+            failure::report(&error);
         }
-        (
-            End::Stopped {
-                stop,
-                is_closed,
+    };
+    if is_json {
+        lose(report::print_json(changes, &asked, true));
+    }
+    let (mut is_closed, mut refused) = (true, Vec::new());
+    for change in changes {
+        if !is_json {
+            report::print_notes(change, &change.path);
+        }
+        if let Some(text) = change.accepted() {
+            if let Some(original) = &change.original {
+                lose(change.write(original, text));
+            }
+            continue;
+        }
+        let why = match &change.end {
+            Some(End::Withdrawn {
                 edited,
-            },
-            _,
-        ) => {
-            if let Some(Ok(kept)) = edited.as_deref().map(keep) {
-                let kept = kept.display();
-                stderr::print(format_args!("note: the edits of {path} are kept in {kept}"));
+                is_closed: is_this_closed,
+            }) => {
+                report::keep_edits(change, edited.as_deref());
+                is_closed &= is_this_closed;
+                "nobody decided in time"
             }
-            Err(stopped(stop, is_closed).into())
+            _ => "rejected",
+        };
+        refused.push(format!("{} ({why})", change.path));
+    }
+    if let Some(error) = asked.error {
+        return Err(error);
+    }
+    if !is_closed || matches!(asked.stop, Some(Some(_))) {
+        return Err(report::stopped(asked.stop.flatten(), is_closed).into());
+    }
+    match (refused.len(), is_any_lost) {
+        (0, false) => Ok(()),
+        (0, true) => Err(Failure::reported(Kind::Refused).into()),
+        (count, _) => {
+            let all = changes.len();
+            let message = format!(
+                "{count} of {all} changes were not accepted: {}",
+                refused.join(", ")
+            );
+            Err(Failure::new(Kind::Refused, message).into())
         }
-    }
-}
-
-/// The path as it is sent: the companion finds out where it really leads.
-fn file_path(file: &Path) -> anyhow::Result<String> {
-    if file == Path::new("-") {
-        let message = "FILE names the file to change, and cannot be `-`";
-        return Err(Failure::new(Kind::Usage, message)
-            .hint(
-                "The text comes from standard input anyway. For a file of that name, write `./-`.",
-            )
-            .into());
-    }
-    let shown = file.display();
-    let cannot = || Failure::new(Kind::Usage, format!("{shown} is not a path"));
-    let path = absolute(file).with_context(cannot)?;
-    let ends_as_a_folder = file.to_string_lossy().ends_with(std::path::is_separator);
-    if ends_as_a_folder || path.is_dir() {
-        let failure = Failure::new(Kind::Refused, format!("{shown} is a folder, not a file"));
-        return Err(failure.into());
-    }
-    Ok(unicode(path)?)
-}
-
-/// `… | pillion diff FILE > FILE`: the shell has emptied it before anybody could decide.
-fn refuse_own_output(path: &Path) -> anyhow::Result<()> {
-    if !save::is_output(path) {
-        return Ok(());
-    }
-    let message = format!("standard output is redirected to {} itself", path.display());
-    let hint = "Use `--write` instead. With `>`, the shell emptied the file before this command started: restore its text first.";
-    Err(Failure::new(Kind::Refused, message).hint(hint).into())
-}
-
-/// Returns true if a person types the text.
-fn is_typed(content_file: &Path) -> bool {
-    content_file == Path::new("-") && io::stdin().is_terminal()
-}
-
-fn proposed(content_file: &Path, file: &Path) -> anyhow::Result<String> {
-    let is_input = content_file == Path::new("-");
-    let text = control_client::read_text(content_file)?;
-    let is_full = || file.metadata().is_ok_and(|metadata| metadata.len() > 0);
-    if is_input && text.is_empty() && is_full() {
-        let message = format!("standard input is empty, but {} is not", file.display());
-        let hint = "Did the command before the pipe fail? To propose an empty text, name an empty \
-                    file with --content-file.";
-        return Err(Failure::new(Kind::Refused, message).hint(hint).into());
-    }
-    Ok(text)
-}
-
-async fn ask(
-    connection: &AgentConnection,
-    path: &str,
-    text: &str,
-    timeout: Option<Duration>,
-) -> anyhow::Result<End> {
-    // Before the view opens: from here on a signal closes it.
-    let mut signals = Signals::install().context("cannot catch signals")?;
-    let limit = timeout.unwrap_or(Duration::MAX);
-    let mut stop = pin!(async { tokio::time::timeout(limit, signals.next()).await.ok() });
-    let mut session = tokio::select! {
-        session = connection.connect() => session?,
-        stop = &mut stop => return Ok(End::stopped(stop, true)),
-    };
-    let editor = connection.companion.display_name();
-    let end = match &mut session {
-        Session::Companion(client, updates) => {
-            let end = decide(client, updates, editor, path, text, stop).await;
-            if end.as_ref().is_err_and(leaves_it_open) {
-                let _ = tokio::time::timeout(CLOSE_TIMEOUT, client.close_diff(path)).await;
-            }
-            end
-        }
-        Session::Claude(client, _) => claude::decide(client, editor, path, text, stop).await,
-    };
-    session.end().await;
-    end.map_err(agent_connection::failure)
-}
-
-async fn decide(
-    client: &Client,
-    updates: &mut Updates,
-    editor: &str,
-    path: &str,
-    text: &str,
-    mut stop: Pin<&mut impl Future<Output = Stop>>,
-) -> Result<End, ClientError> {
-    let mut opening = pin!(client.open_diff(path, text));
-    let stop = tokio::select! {
-        biased;
-        opened = &mut opening => {
-            opened?;
-            say_waiting(editor);
-            tokio::select! {
-                // Who decided in the same moment has decided.
-                biased;
-                decision = updates.decision(path) => {
-                    return decision.map(|outcome| End::new(outcome, updates.take_notes()));
-                }
-                stop = stop => stop,
-            }
-        }
-        // Only a view that is open can be closed.
-        stop = &mut stop => match tokio::time::timeout(CLOSE_TIMEOUT, opening).await {
-            Ok(Ok(())) => stop,
-            opened => {
-                let is_closed = opened.is_ok();
-                return Ok(End::stopped(stop, is_closed));
-            }
-        },
-    };
-    let closed = tokio::time::timeout(CLOSE_TIMEOUT, client.close_diff(path)).await;
-    let mut edited = None;
-    let is_closed = match closed {
-        Ok(Ok(content)) => {
-            edited = Some(content).filter(|content| content != text);
-            true
-        }
-        Ok(Err(error)) => {
-            let late = tokio::time::timeout(LAST_MOMENT, updates.decision(path)).await;
-            if let Ok(Ok(decision)) = late {
-                return Ok(End::new(decision, updates.take_notes()));
-            }
-            // There is nothing to close any more.
-            matches!(error, ClientError::Tool(_))
-        }
-        Err(_) => false,
-    };
-    Ok(End::Stopped {
-        stop,
-        is_closed,
-        edited,
-    })
-}
-
-/// Returns true if the view may be open after this error: of anything else than a refusal that is
-/// not known.
-fn leaves_it_open(error: &ClientError) -> bool {
-    !matches!(
-        error,
-        ClientError::NoDiffs | ClientError::Tool(_) | ClientError::Refused(400..=499)
-    )
-}
-
-fn say_waiting(editor: &str) {
-    if io::stderr().is_terminal() {
-        stderr::print(format_args!(
-            "Waiting for a decision in {editor}; Ctrl-C withdraws the proposal."
-        ));
-    }
-}
-
-impl End {
-    /// Nothing was decided, and nobody has edited anything.
-    fn stopped(stop: Stop, is_closed: bool) -> Self {
-        Self::Stopped {
-            stop,
-            is_closed,
-            edited: None,
-        }
-    }
-
-    fn new(outcome: Outcome, notes: Vec<Note>) -> Self {
-        match outcome {
-            Outcome::Accepted {
-                content: text,
-                base,
-            } => Self::Accepted { text, base, notes },
-            Outcome::Rejected => Self::Rejected { notes },
-        }
-    }
-
-    /// What the person had to say.
-    fn notes(&self) -> &[Note] {
-        match self {
-            Self::Accepted { notes, .. } | Self::Rejected { notes } => notes,
-            Self::Unchanged(_) | Self::Stopped { .. } => &[],
-        }
-    }
-}
-
-/// Prints what the person had to say, with lines from 1.
-fn print_notes(notes: &[Note]) {
-    for Note { lines, text } in notes {
-        match lines {
-            Some(lines) if lines.last > lines.first => stderr::print(format_args!(
-                "note on lines {} to {}: {text}",
-                lines.first + 1,
-                lines.last + 1
-            )),
-            Some(lines) => {
-                stderr::print(format_args!("note on line {}: {text}", lines.first + 1));
-            }
-            None => stderr::print(format_args!("note: {text}")),
-        }
-    }
-}
-
-fn stopped(stop: Stop, is_closed: bool) -> Failure {
-    let (kind, what) = match stop {
-        None => (Kind::Refused, "nobody decided in time"),
-        Some(signal) => (signal.into(), "interrupted"),
-    };
-    if is_closed {
-        return Failure::new(kind, what);
-    }
-    let message = format!("{what}, and the editor does not respond: it may still show the change");
-    Failure::new(kind, message)
-        .hint("Was it suspended with Ctrl-Z? `fg` in its terminal resumes it.")
-}
-
-/// Prints the text, or what describes it; an accepted text that cannot be printed is kept.
-fn print(printed: &str, accepted: Option<&str>) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    let written = out.write_all(printed.as_bytes()).and_then(|()| out.flush());
-    let Err(error) = written else {
-        return Ok(());
-    };
-    let failure = Failure::new(Kind::Refused, "cannot print the decision");
-    let failure = match accepted.map(keep) {
-        Some(Ok(kept)) => failure.hint(hint_at(&kept)),
-        Some(Err(_)) | None => failure,
-    };
-    Err(anyhow::Error::new(error).context(failure))
-}
-
-fn print_text(text: &str) -> anyhow::Result<()> {
-    print(&printable(text, io::stdout().is_terminal()), Some(text))
-}
-
-fn print_json(path: &str, end: &End) -> anyhow::Result<()> {
-    let (outcome, content) = match end {
-        End::Accepted { text, .. } => ("accepted", Some(text.as_str())),
-        End::Unchanged(text) => ("unchanged", Some(text.as_str())),
-        End::Rejected { .. } => ("rejected", None),
-        End::Stopped { .. } => ("timedOut", None),
-    };
-    let mut report = json!({"path": path, "outcome": outcome});
-    if let Some(content) = content {
-        report["content"] = content.into();
-    }
-    if !end.notes().is_empty() {
-        report["notes"] = json!(end.notes());
-    }
-    print(
-        &format!("{}\n", visible::json(&report.to_string())),
-        content,
-    )
-}
-
-/// Puts the text into a private file.
-fn keep(text: &str) -> Result<PathBuf, FileError> {
-    kept_text::keep(&Environment::current().tmpdir(), Path::new(""), text)
-}
-
-fn hint_at(kept: &Path) -> String {
-    format!("The accepted text is kept in {}.", kept.display())
-}
-
-/// Writes the accepted text into the file, or keeps it where nothing is lost.
-fn write(original: &Original, base: Option<&str>, text: &str) -> anyhow::Result<()> {
-    let Err(error) = original.replace(base, text) else {
-        return Ok(());
-    };
-    let failure = Failure::new(Kind::Refused, error.to_string());
-    let failure = match keep(text) {
-        Ok(kept) => failure.hint(hint_at(&kept)),
-        Err(_) => {
-            // There is no other place left.
-            print_text(text)?;
-            failure.hint("The accepted text is on standard output.")
-        }
-    };
-    match error {
-        SaveError::Changed(_) => Err(failure.into()),
-        SaveError::Io { source, .. } => Err(anyhow::Error::new(source).context(failure)),
     }
 }

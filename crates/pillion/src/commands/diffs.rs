@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use pillion_text::stderr;
 use pillion_text::visible;
+use pillion_view::SetPlace;
 use pillion_view::commands::{DiffRef, DiffSummary, DiffText};
 use serde::Serialize;
 
@@ -14,7 +15,8 @@ use crate::args::Target;
 /// List pending diffs, or print the text of one
 ///
 /// `1.3` is the agent's third proposal for diff 1: `pillion accept 1.3` accepts that proposal and
-/// no other. If a path leads elsewhere through links, ` -> ` shows the real file.
+/// no other. If a path leads elsewhere through links, ` -> ` shows the real file. `(2 of 3)` is the
+/// place of a file among several that belong together.
 ///
 /// The printed text is what `pillion accept` would accept: what stands in the view, edits included.
 /// If the editor does not tell that, the agent's text is printed, with a note.
@@ -29,9 +31,9 @@ pub struct Args {
     #[arg(long, requires = "diff")]
     as_proposed: bool,
 
-    /// Print a JSON array of `{diff, id, revision, agent, path, leadsTo}`; with DIFF, only that
-    /// object, with the agent's text as `proposed`, and as `text` what would be accepted, if that is
-    /// known
+    /// Print a JSON array of `{diff, id, revision, agent, path, leadsTo, set}`; `set` is the place among
+    /// files that belong together, `{id, place, of}` or null; with DIFF, only that object, with the
+    /// agent's text as `proposed`, and as `text` what would be accepted, if that is known
     #[arg(long)]
     json: bool,
 
@@ -128,12 +130,13 @@ fn name(diff: &DiffSummary) -> String {
     DiffRef::exactly(diff.id, diff.revision).to_string()
 }
 
-/// The path, and where it leads if that is elsewhere.
+/// The path, where it leads if that is elsewhere, and its place in its set.
 fn place(diff: &DiffSummary) -> String {
-    match &diff.leads_to {
+    let path = match &diff.leads_to {
         Some(leads_to) => format!("{} -> {leads_to}", diff.path),
         None => diff.path.clone(),
-    }
+    };
+    path + &SetPlace::after_name(diff.set)
 }
 
 impl<'a> Printed<'a> {
@@ -159,13 +162,18 @@ mod tests {
             agent: "gemini".to_owned(),
             path: "/w/a".to_owned(),
             leads_to: leads_to.map(str::to_owned),
+            set: (id == 1).then_some(SetPlace {
+                id: 1,
+                place: 2,
+                of: 3,
+            }),
         };
         let mut out = Vec::new();
         let diffs = [diff(1, 1, None), diff(1234, 10, Some("/etc/b\u{1b}"))];
         write_table(&mut out, &diffs).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            "   DIFF  AGENT     PATH\n    1.1  gemini    /w/a\n1234.10  gemini    /w/a -> /etc/b␛\n"
+            "   DIFF  AGENT     PATH\n    1.1  gemini    /w/a (2 of 3)\n1234.10  gemini    /w/a -> /etc/b␛\n"
         );
     }
 }

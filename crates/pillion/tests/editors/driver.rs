@@ -119,6 +119,9 @@ pub trait Editor {
     /// Returns true if there is a view of a proposal, in focus or not.
     fn has_views(&self) -> bool;
 
+    /// Returns true if this is on the screen.
+    fn sees(&self, text: &str) -> bool;
+
     /// The text in focus.
     fn text(&self) -> String;
 

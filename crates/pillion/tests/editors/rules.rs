@@ -7,5 +7,6 @@ mod decisions;
 mod names;
 mod roots;
 mod seen;
+mod sets;
 mod texts;
 mod traces;

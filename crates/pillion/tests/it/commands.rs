@@ -22,7 +22,7 @@ fn a_diff_is_listed_printed_and_accepted() {
     );
     let listed = sandbox.run(["diffs", "--json"]).expect(0).stdout;
     let mut expected = json!({"diff": "1.1", "id": 1, "revision": 1, "agent": "gemini",
-        "path": "/tmp/b'new\u{1b}[31m.txt", "leadsTo": null});
+        "path": "/tmp/b'new\u{1b}[31m.txt", "leadsTo": null, "set": null});
     assert_eq!(
         serde_json::from_str::<Value>(&listed).unwrap(),
         json!([expected])

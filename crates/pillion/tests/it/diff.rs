@@ -1,6 +1,7 @@
 //! `diff`: a person's decision for a script.
 
 mod notes;
+mod sets;
 mod unasked;
 
 use std::fs;
@@ -128,7 +129,7 @@ fn the_reviewer_may_change_the_text_and_reads_who_asks() {
     let diff = pending(&sandbox, 1).remove(0);
     let path = sandbox.home.workspace().join("sub/new.txt");
     let expected = json!({"diff": "1.1", "id": 1, "revision": 1, "agent": "script", "path": path,
-        "leadsTo": null});
+        "leadsTo": null, "set": null});
     assert_eq!(diff, expected);
     assert_eq!(
         sandbox.run(["diffs", "1"]).expect(0).stdout,

@@ -5,6 +5,7 @@ mod gate;
 #[cfg(target_os = "linux")]
 mod hung_disk;
 mod merged;
+mod sets;
 #[cfg(target_os = "linux")]
 mod slow_line;
 

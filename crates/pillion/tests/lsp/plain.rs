@@ -9,4 +9,5 @@ mod handshake;
 mod names;
 mod open_with;
 mod review;
+mod sets;
 pub mod world;

@@ -84,6 +84,7 @@ mod diff_notes;
 mod diff_quit;
 mod diff_refused;
 mod diff_seen;
+mod diff_sets;
 mod diff_texts;
 mod diff_unsaved;
 mod diff_unseen;

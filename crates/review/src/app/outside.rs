@@ -30,7 +30,12 @@ impl App {
             // What is being read was the file of the former proposal.
             (view.is_rereading, view.is_gone) = (false, false);
         } else {
+            let current = self.view().map(|view| view.id);
             self.views.put(View::new(diff, target));
+            // A file of a set comes beside the others, perhaps before the one that is shown.
+            if let Some(at) = current.and_then(|id| self.views.position(id).ok()) {
+                self.current = at;
+            }
         }
         self.number_agents();
         self.compare(diff.id, step, now);
@@ -193,14 +198,16 @@ impl App {
         self.effects.push(Effect::Closed(closed, Ok(text)));
     }
 
-    /// Takes a view away. The one that is shown stays, if it is another.
+    /// Takes a view away. The one that is shown stays, if it is another; after a file of a set comes the next one of it.
     pub(super) fn remove(&mut self, at: usize) -> View {
         let view = self.views.remove(at);
         self.drop_reason(view.id);
         if at < self.current {
             self.current -= 1;
         } else if at == self.current {
-            self.current = self.current.min(self.views.len().saturating_sub(1));
+            let next = self.views.next_of_set(view.set);
+            let last = self.views.len().saturating_sub(1);
+            self.current = next.unwrap_or(self.current.min(last));
             if self.overlay == Some(Overlay::Quit) && self.views.is_empty() {
                 self.overlay = None;
             }

@@ -8,6 +8,7 @@ mod naming;
 mod noticing;
 mod numbers;
 mod reason;
+mod sets;
 mod staying;
 mod unseen;
 
@@ -17,7 +18,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_companion::gate::Gate;
 use pillion_protocol::Decision;
 use pillion_protocol::{Dialect, Outcome};
-use pillion_view::{Against, Refusal};
+use pillion_view::{Against, Refusal, SetPlace};
 
 use super::*;
 
@@ -37,6 +38,8 @@ pub struct Person {
     pub agent_number: u32,
     /// What the next proposals come with.
     pub notes: Vec<String>,
+    /// The place in a set that the next proposals come with.
+    pub set: Option<SetPlace>,
     gate: Gate,
     /// Accepted texts that the gate has asked about.
     asked: Vec<Decide>,
@@ -54,6 +57,7 @@ impl Person {
             revision: 0,
             agent_number: 1,
             notes: Vec::new(),
+            set: None,
             gate: Gate::default(),
             asked: Vec::new(),
             ruling: None,
@@ -114,6 +118,7 @@ impl Person {
             proposed: proposed.to_owned().into(),
             notes: self.notes.clone(),
             hunks: Vec::new(),
+            set: self.set,
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -324,6 +329,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         proposed: "new\n".to_owned().into(),
         notes: Vec::new(),
         hunks: Vec::new(),
+        set: None,
     };
     let opened = Event::Opened {
         diff,

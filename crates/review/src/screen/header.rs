@@ -2,6 +2,7 @@
 
 use pillion_text::damage;
 use pillion_text::visible::{self, width};
+use pillion_view::SetPlace;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -94,7 +95,8 @@ fn context(app: &App) -> String {
 
 fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme) {
     let agent = app.agent_name(view);
-    let room = usize::from(area.width).saturating_sub(2);
+    let place = SetPlace::after_name(view.set);
+    let room = usize::from(area.width).saturating_sub(2 + width(&place));
     let path_width = width(&view.target.shown);
     let mut facts = facts(view, theme);
     let width_of =
@@ -115,6 +117,7 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme)
             visible::tail(&view.target.shown, path_room.max(8)),
             theme.strong,
         ),
+        Span::styled(place, theme.current),
     ];
     for (text, style) in facts {
         spans.push(Span::styled(" · ", theme.muted));

@@ -1,5 +1,5 @@
-//! Draws the pending diffs, when there are several: which is shown, how many there are, and what
-//! tells them apart.
+//! Draws the pending diffs, when there are several: which is shown, how many there are, what tells them apart, and
+//! which belong together: ` 1 a.txt  [2 b.txt   3 c.txt] `.
 
 use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
@@ -72,7 +72,12 @@ fn tab(app: &App, at: usize, with_agent: bool) -> String {
     } else {
         String::new()
     };
-    format!(" {} {name}{agent} ", view.id)
+    let set = |at: usize| Some(app.views.get(at)?.set?.id);
+    let is_beside = |other: Option<usize>| view.set.is_some() && other.and_then(set) == set(at);
+    let (before, after) = (is_beside(at.checked_sub(1)), is_beside(Some(at + 1)));
+    let begin = if after && !before { '[' } else { ' ' };
+    let end = if before && !after { ']' } else { ' ' };
+    format!("{begin}{} {name}{agent}{end}", view.id)
 }
 
 /// The shortest end of the path that no other path ends in.

@@ -144,6 +144,7 @@ local function read(diff, params)
   diff.agent = params.agent.displayName
   diff.notes = vim.tbl_map(tostring, params.notes or {})
   diff.hunks = params.hunks or {}
+  diff.place = type(params.set) == "table" and (" (%s)"):format(params.set.label) or ""
   diff.is_merged = nil
   diff.is_new = params.original == nil or params.original == vim.NIL
   diff.is_lossy = params.originalIsLossy == true

@@ -157,6 +157,7 @@ def Read(diff: dict<any>, params: dict<any>, nul: string)
     path: params.path,
     agent: get(agent, 'displayName', '?'),
     notes: get(params, 'notes', [])->copy(),
+    set_label: type(get(params, 'set', v:null)) == v:t_dict ? get(params.set, 'label', '') : '',
     is_new: type(original) != v:t_string,
     is_lossy: !!get(params, 'originalIsLossy', false),
     original: text.Decode(type(original) == v:t_string ? original : '', nul),
@@ -175,7 +176,7 @@ def Replace(diff: dict<any>, params: dict<any>, nul: string)
   proposal.Replace(diff)
   view.Refresh(diff)
   label.SayNotes(diff)
-  const revised = $'{diff.agent} revised {fnamemodify(label.Path(diff), ":t")}'
+  const revised = $'{diff.agent} revised {fnamemodify(label.Name(diff), ":t")}'
   if kept > 0
     notify.Warn($'{revised}; your edits are in buffer {kept} (:w NAME saves), and u restores them', diff.id)
   elseif pending.IsInside(diff)

@@ -169,6 +169,10 @@ impl Editor for Emacs {
         self.is("(seq-some (lambda (it) (local-variable-p 'pillion-diff--mine it)) (buffer-list))")
     }
 
+    fn sees(&self, text: &str) -> bool {
+        self.emacs.pane().screen().contains(text)
+    }
+
     fn text(&self) -> String {
         self.emacs.get("(buffer-string)")
     }

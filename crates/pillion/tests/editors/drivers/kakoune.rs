@@ -189,6 +189,10 @@ impl Editor for Kakoune {
         buffers.iter().any(|name| name.starts_with("*pillion-"))
     }
 
+    fn sees(&self, text: &str) -> bool {
+        self.kakoune.pane().screen().contains(text)
+    }
+
     fn text(&self) -> String {
         self.kakoune.text_in_focus()
     }

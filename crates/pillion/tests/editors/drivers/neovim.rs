@@ -165,6 +165,10 @@ impl Editor for Neovim {
         self.is(HAS_VIEWS)
     }
 
+    fn sees(&self, text: &str) -> bool {
+        self.nvim.pane().screen().contains(text)
+    }
+
     fn text(&self) -> String {
         self.get(TEXT, &json!([0]))
     }

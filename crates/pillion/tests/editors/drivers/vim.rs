@@ -144,6 +144,10 @@ impl Editor for Vim {
         self.is(&format!("!empty({VIEWS})"))
     }
 
+    fn sees(&self, text: &str) -> bool {
+        self.vim.pane().screen().contains(text)
+    }
+
     fn text(&self) -> String {
         self.vim.get("join(getline(1, '$'), \"\\n\") .. \"\\n\"")
     }

@@ -184,6 +184,7 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         proposed: "newer\n".to_owned().into(),
         notes: Vec::new(),
         hunks: Vec::new(),
+        set: None,
     };
     let opened = Event::Opened {
         diff,

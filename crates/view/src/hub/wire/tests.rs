@@ -15,6 +15,7 @@ use super::*;
 use crate::decision::{Against, Refusal, Ruling, Seen, Told, Unseen};
 use crate::lost::{Loss, LostText};
 use crate::original::{Original, Stamp};
+use crate::proposal::SetPlace;
 
 /// What comes out of the line that it becomes.
 fn sent<T: Serialize + DeserializeOwned>(value: &T) -> T {
@@ -222,6 +223,11 @@ fn diff(original: Option<Vec<u8>>, proposed: String) -> Diff {
         proposed: Arc::new(proposed),
         notes: vec!["note".to_owned()],
         hunks: vec![hunk],
+        set: Some(SetPlace {
+            id: 4,
+            place: 2,
+            of: 3,
+        }),
     }
 }
 

@@ -22,6 +22,11 @@ function M.path(diff)
   return (notify.visible(path):gsub("\n", "^J"))
 end
 
+--- The path with the place of the file in its set: `a.txt (2 of 3)`.
+function M.name(diff)
+  return M.path(diff) .. diff.place
+end
+
 --- What no line shows: notes of the program, line endings, BOM, an unreadable original.
 local function remarks_of(diff)
   local remarks = vim.tbl_map(function(note)
@@ -122,7 +127,7 @@ local MIN_ROOM = 8
 
 --- Which agent proposes what, in this many columns: the path and the remarks are cut first.
 local function what(diff, room)
-  local path, remarks = M.path(diff), table.concat(diff.remarks, "; ")
+  local path, remarks = M.name(diff), table.concat(diff.remarks, "; ")
   local head = notify.visible(diff.agent) .. " proposes: "
   local name = width(vim.fn.fnamemodify(path, ":t")) + 2
   if width(head) + math.max(MIN_ROOM, remarks ~= "" and name + MIN_ROOM + 3 or 0) > room then
@@ -153,7 +158,8 @@ local function right(diff)
   local room = columns - width("  — " .. decide)
   local counts = (" +%d −%d"):format(diff.added, diff.removed)
   local remarks = width(table.concat(diff.remarks, "; "))
-  counts = room - width(counts) >= remarks + (remarks > 0 and 3 or 1) * MIN_ROOM and counts or ""
+  local needed = width(diff.place) + remarks + (remarks > 0 and 3 or 1) * MIN_ROOM
+  counts = room - width(counts) >= needed and counts or ""
   -- Where Neovim cuts, should the window get narrower unnoticed.
   if room >= MIN_ROOM then
     return "%< " .. literal(what(diff, room - width(counts)) .. counts .. " — " .. decide)
@@ -292,14 +298,14 @@ end
 --- Says that what the person looks at is another proposal now.
 function M.announce_anew(diff, is_over_edits)
   local hint = is_over_edits and "; u restores your edits" or ""
-  local name = vim.fn.fnamemodify(M.path(diff), ":t")
+  local name = vim.fn.fnamemodify(M.name(diff), ":t")
   notify.unasked("info", ("%s revised %s%s"):format(diff.agent, name, hint), diff)
 end
 
 --- Says something about a proposal, in one line: a longer one would ask for Enter.
 local function say(diff, verb, hint)
   local room = vim.o.columns - width(("Pillion: %s %s %s"):format(diff.agent, verb, hint)) - 14
-  local path = fitting(M.path(diff), math.max(room, MIN_ROOM), end_of)
+  local path = fitting(M.name(diff), math.max(room, MIN_ROOM), end_of)
   notify.info(("%s %s %s%s"):format(diff.agent, verb, path, hint), diff)
 end
 

@@ -14,7 +14,7 @@ end
 local function line(diff, current)
   local item = M.item(diff)
   local mark = diff == current and "*" or " "
-  return ("%s %d  %s  %s  +%d -%d"):format(mark, item.id, item.agent, label.path(diff), item.added, item.removed)
+  return ("%s %d  %s  %s  +%d -%d"):format(mark, item.id, item.agent, label.name(diff), item.added, item.removed)
 end
 
 --- Asks which of `diffs` it shall be; `chosen(diff)` unless the person thinks better of it.

@@ -79,6 +79,8 @@ def Ask(diff: dict<any>, outcome: string, about: dict<any>, drawn: dict<number>,
     elseif get(result, 'settled', false)
       notes.Forget(diff)
       notes.SayTold(about, result)
+      const next = get(result, 'next', v:null)
+      pending.SetNextId(type(next) == v:t_number ? next : 0)
       OnSettled(diff, outcome, tick)
     else
       OnRefused(diff, get(result, 'code', ''), get(result, 'message', ''))

@@ -20,6 +20,11 @@ export def Path(diff: dict<any>): string
   return fnamemodify(diff.path, ':.')->substitute("\n", '^J', 'g')
 enddef
 
+# The path with the place of the file in its set: `a.txt (2 of 3)`.
+export def Name(diff: dict<any>): string
+  return Path(diff) .. (diff.set_label == '' ? '' : $' ({diff.set_label})')
+enddef
+
 # How many lines it adds and removes.
 export def Counts(diff: dict<any>): string
   var [added, removed] = [0, 0]
@@ -109,7 +114,7 @@ export def Right(): string
   counts = room - strwidth(counts) >= remarks_wanted + 2 * MIN_ROOM ? counts : ''
   room -= strwidth(counts)
   const head = strwidth(diff.agent) + 11 + MIN_ROOM + remarks_wanted < room ? $'{diff.agent} proposes: ' : ''
-  const path = EndOf(Path(diff), room - strwidth(head))
+  const path = EndOf(Name(diff), room - strwidth(head))
   const left = room - strwidth(head) - strdisplaywidth(path) - 3
   const remarks = empty(diff.remarks) || left < MIN_ROOM ? '' : $' [{StartOf(join(diff.remarks, "; "), left)}]'
   return $' {head}{path}{remarks}{counts} — {keys}'
@@ -151,7 +156,7 @@ enddef
 # Says which keys decide, where the window of the proposal has no status line.
 export def SayKeys(diff: dict<any>)
   if &laststatus == 0 || &laststatus == 1 && winnr('$') == 1
-    notify.Unasked('info', $'{diff.agent} proposes {EndOf(Path(diff), max([v:echospace - 60, MIN_ROOM]))}: {Keys(&buftype)[0]}', diff.id)
+    notify.Unasked('info', $'{diff.agent} proposes {EndOf(Name(diff), max([v:echospace - 60, MIN_ROOM]))}: {Keys(&buftype)[0]}', diff.id)
   endif
 enddef
 
@@ -184,5 +189,5 @@ enddef
 # Says that a proposal which waited is on the screen now.
 export def SayOpened(diff: dict<any>)
   const room = v:echospace - strdisplaywidth($'Pillion: {diff.agent} proposed  meanwhile')
-  notify.Unasked('info', $'{diff.agent} proposed {EndOf(Path(diff), max([room, MIN_ROOM]))} meanwhile', diff.id)
+  notify.Unasked('info', $'{diff.agent} proposed {EndOf(Name(diff), max([room, MIN_ROOM]))} meanwhile', diff.id)
 enddef

@@ -5,7 +5,7 @@ vim9script
 import autoload './label.vim'
 
 def Row(diff: dict<any>): string
-  return $'{diff.id}  {diff.agent}  {label.Path(diff)}  {label.Counts(diff)}'
+  return $'{diff.id}  {diff.agent}  {label.Name(diff)}  {label.Counts(diff)}'
 enddef
 
 # Asks which of `diffs` it shall be; `Chosen(diff)` unless the person thinks better of it.

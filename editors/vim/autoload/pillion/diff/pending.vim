@@ -5,6 +5,18 @@ vim9script
 # By id.
 var diffs: dict<dict<any>> = {}
 
+# The number of the one that comes next, as the program says with a decision: another file of the same set. 0 if there
+# is none.
+var next_id = 0
+
+export def NextId(): number
+  return next_id
+enddef
+
+export def SetNextId(id: number)
+  next_id = id
+enddef
+
 export def Add(diff: dict<any>)
   diffs[diff.id] = diff
 enddef

@@ -19,8 +19,11 @@ const PAUSE = 400
 var timer = 0
 var notice = 0
 
+# Those that wait, in the order in which they are shown.
 def Waiting(): list<dict<any>>
-  return pending.Sorted()->filter((_, diff) => diff.waits)
+  var diffs = pending.Sorted()->filter((_, diff) => diff.waits)
+  const next = indexof(diffs, (_, diff) => diff.id == pending.NextId())
+  return next > 0 ? insert(diffs, remove(diffs, next)) : diffs
 enddef
 
 def CanShow(): bool
@@ -69,7 +72,7 @@ def Show(diff: dict<any>)
   endtry
 enddef
 
-# Shows the oldest that waits, if it can be shown now.
+# Shows the first that waits, if it can be shown now.
 def Look()
   timer = 0
   const diffs = Waiting()

@@ -1,0 +1,62 @@
+//! Which views a proposal belongs in.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use pillion_view::{DiffId, Shows};
+
+use super::audience::Audience;
+use super::{View, ViewId, Views};
+
+impl Views {
+    /// Has a proposal shown wherever else it belongs now: a file of a set, where others of the set are.
+    pub(super) fn extend(&mut self, id: DiffId) {
+        let beside = self.views_of_set(id);
+        let Some(audience) = self.audiences.get_mut(&id).filter(|it| it.is_open()) else {
+            return;
+        };
+        let path = audience.path().to_owned();
+        let may_show = |view: &&View| !audience.is_refused_by(view.id);
+        let of = |shows: Shows| {
+            let views = self.views.iter().filter(may_show);
+            views.filter(move |view| view.options.shows == shows)
+        };
+        let holds = |view: &View| view.holds(&path);
+        let mut wanted: Vec<ViewId> = of(Shows::Always).map(|view| view.id).collect();
+        let has_editor = of(Shows::LastUsed).any(|view| audience.has(view.id));
+        if !has_editor {
+            let rank = |view: &&View| (holds(view), beside.contains(&view.id), view.used);
+            let best = of(Shows::LastUsed).max_by_key(rank);
+            wanted.extend(best.map(|view| view.id));
+        }
+        if wanted.is_empty() && audience.is_empty() {
+            let last = of(Shows::Alone).max_by_key(|view| view.used);
+            wanted.extend(last.map(|view| view.id));
+        }
+        let guests = self.views.iter().filter(may_show);
+        let guests = guests.filter(|view| view.came_for(audience.key()));
+        wanted.extend(guests.map(|view| view.id));
+        wanted.retain(|view| !audience.has(*view));
+        for view in &wanted {
+            audience.seat(*view);
+        }
+        self.send_open(id, &wanted);
+    }
+
+    /// The views that show files of the set of a proposal.
+    fn views_of_set(&self, id: DiffId) -> HashSet<ViewId> {
+        let set = |it: &Audience| it.diff().set.map(|set| set.id);
+        let Some(own) = self.audiences.get(&id).and_then(set) else {
+            return HashSet::new();
+        };
+        let others = self.audiences.values();
+        let others = others.filter(|it| it.is_open() && set(it) == Some(own));
+        others.flat_map(Audience::seated).copied().collect()
+    }
+}
+
+impl View {
+    fn holds(&self, path: &Path) -> bool {
+        self.options.roots.iter().any(|root| path.starts_with(root))
+    }
+}

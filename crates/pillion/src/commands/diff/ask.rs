@@ -1,0 +1,77 @@
+//! Asks a person about the files, over a session with the companion.
+
+use std::cell::Cell;
+use std::io::{self, IsTerminal};
+use std::pin::pin;
+use std::time::Duration;
+
+use anyhow::Context;
+use pillion_agent::set::{self, End, ProposedFile};
+use pillion_system::{Signal, Signals};
+use pillion_text::stderr;
+
+use super::claude;
+use crate::agent_connection::{self, AgentConnection, Session};
+
+/// The signal that ends the waiting; none if the time is up.
+pub type Stop = Option<Signal>;
+
+/// What came of asking.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// How it ended for each file.
+    pub ends: Vec<End>,
+    /// What ended the waiting, if not the last decision.
+    pub stop: Option<Stop>,
+    /// What went wrong.
+    pub error: Option<anyhow::Error>,
+}
+
+/// Proposes the files, and waits for the decisions, for a signal, or until the time is up.
+///
+/// # Errors
+/// When nobody could be asked.
+pub async fn ask(
+    connection: &AgentConnection,
+    files: &[ProposedFile],
+    timeout: Option<Duration>,
+) -> anyhow::Result<Asked> {
+    // Before a view opens: from here on a signal closes it.
+    let mut signals = Signals::install().context("cannot catch signals")?;
+    let limit = timeout.unwrap_or(Duration::MAX);
+    let ended = Cell::new(None);
+    let mut stop = pin!(async {
+        let signal = tokio::time::timeout(limit, signals.next()).await.ok();
+        ended.set(Some(signal));
+    });
+    let mut session = tokio::select! {
+        session = connection.connect() => session?,
+        () = &mut stop => return Ok(Asked {
+            ends: vec![set::NOT_SHOWN; files.len()],
+            stop: ended.get(),
+            error: None,
+        }),
+    };
+    let editor = connection.companion.display_name();
+    let shown = || say_waiting(editor);
+    let reviewed = match &mut session {
+        Session::Companion(client, updates) => {
+            set::review(client, updates, files, shown, stop).await
+        }
+        Session::Claude(client, _) => claude::review(client, files, shown, stop).await,
+    };
+    session.end().await;
+    Ok(Asked {
+        ends: reviewed.ends,
+        stop: ended.get(),
+        error: reviewed.error.map(agent_connection::failure),
+    })
+}
+
+fn say_waiting(editor: &str) {
+    if io::stderr().is_terminal() {
+        stderr::print(format_args!(
+            "Waiting for a decision in {editor}; Ctrl-C withdraws the proposal."
+        ));
+    }
+}

@@ -1,0 +1,137 @@
+//! What is printed about the files and their texts.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use pillion_agent::set::End;
+use pillion_discovery::{Environment, FileError, kept_text};
+use pillion_protocol::{Note, Outcome};
+use pillion_text::{stderr, visible};
+use serde_json::{Value, json};
+
+use super::ask::{Asked, Stop};
+use super::change::Change;
+use crate::commands::output::printable;
+use crate::failure::{Failure, Kind};
+
+/// Prints what the person had to say, with lines from 1. `file` is its name where there are several.
+pub fn print_notes(change: &Change, file: &str) {
+    let of = match file {
+        "" => String::new(),
+        file => format!("{file}: "),
+    };
+    for Note { lines, text } in change.notes() {
+        match lines {
+            Some(lines) if lines.last > lines.first => stderr::print(format_args!(
+                "{of}note on lines {} to {}: {text}",
+                lines.first + 1,
+                lines.last + 1
+            )),
+            Some(lines) => {
+                stderr::print(format_args!("{of}note on line {}: {text}", lines.first + 1));
+            }
+            None => stderr::print(format_args!("{of}note: {text}")),
+        }
+    }
+}
+
+/// Why the waiting ended before everything was decided.
+pub fn stopped(stop: Stop, is_closed: bool) -> Failure {
+    let (kind, what) = match stop {
+        None => (Kind::Refused, "nobody decided in time"),
+        Some(signal) => (signal.into(), "interrupted"),
+    };
+    if is_closed {
+        return Failure::new(kind, what);
+    }
+    let message = format!("{what}, and the editor does not respond: it may still show the change");
+    Failure::new(kind, message)
+        .hint("Was it suspended with Ctrl-Z? `fg` in its terminal resumes it.")
+}
+
+/// Keeps what the person wrote into a view that was closed.
+pub fn keep_edits(change: &Change, edited: Option<&str>) {
+    if let Some(Ok(kept)) = edited.map(keep) {
+        let (path, kept) = (&change.path, kept.display());
+        stderr::print(format_args!("note: the edits of {path} are kept in {kept}"));
+    }
+}
+
+/// Prints the text, or what describes it; accepted texts that cannot be printed are kept.
+fn print(printed: &str, accepted: &[&str]) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(printed.as_bytes()).and_then(|()| out.flush());
+    let Err(error) = written else {
+        return Ok(());
+    };
+    let kept: Vec<_> = accepted.iter().filter_map(|text| keep(text).ok()).collect();
+    let failure = Failure::new(Kind::Refused, "cannot print the decision");
+    let failure = match kept.is_empty() {
+        true => failure,
+        false => failure.hint(hint_at(&kept)),
+    };
+    Err(anyhow::Error::new(error).context(failure))
+}
+
+/// Prints an accepted text.
+///
+/// # Errors
+/// When it cannot be printed.
+pub fn print_text(text: &str) -> anyhow::Result<()> {
+    print(&printable(text, io::stdout().is_terminal()), &[text])
+}
+
+/// Prints what became of the files: an object, or an array if `is_list` is set.
+///
+/// # Errors
+/// When it cannot be printed.
+pub fn print_json(changes: &[Change], asked: &Asked, is_list: bool) -> anyhow::Result<()> {
+    let objects = changes.iter().map(|change| object(change, asked));
+    let json: Value = match is_list {
+        true => objects.collect(),
+        false => objects.last().unwrap_or_default(),
+    };
+    let accepted: Vec<_> = changes.iter().filter_map(Change::accepted).collect();
+    print(
+        &format!("{}\n", visible::json(&json.to_string())),
+        &accepted,
+    )
+}
+
+fn object(change: &Change, asked: &Asked) -> Value {
+    let outcome = match (&change.end, asked.stop) {
+        (None, _) => "unchanged",
+        (Some(End::Decided { outcome, .. }), _) => match outcome {
+            Outcome::Accepted { .. } => "accepted",
+            Outcome::Rejected => "rejected",
+        },
+        (Some(End::Withdrawn { .. }), Some(None)) => "timedOut",
+        (Some(End::Withdrawn { .. }), Some(Some(_))) => "interrupted",
+        (Some(End::Withdrawn { .. }), None) => "failed",
+    };
+    let mut object = json!({"path": change.path, "outcome": outcome});
+    if let Some(content) = change.accepted() {
+        object["content"] = content.into();
+    }
+    if !change.notes().is_empty() {
+        object["notes"] = json!(change.notes());
+    }
+    object
+}
+
+/// Puts the text into a private file.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn keep(text: &str) -> Result<PathBuf, FileError> {
+    kept_text::keep(&Environment::current().tmpdir(), Path::new(""), text)
+}
+
+/// Says where accepted texts are.
+pub fn hint_at(kept: &[PathBuf]) -> String {
+    let places: Vec<_> = kept.iter().map(|it| it.display().to_string()).collect();
+    match &places[..] {
+        [place] => format!("The accepted text is kept in {place}."),
+        places => format!("The accepted texts are kept in {}.", places.join(", ")),
+    }
+}
