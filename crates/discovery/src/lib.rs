@@ -4,6 +4,7 @@
 //! Blocking file-system calls and short loopback connects, no async; the server itself is the
 //! companion's. Nothing here trusts what lies in a shared directory.
 //!
+//! - `agent_socket`: where agents come in that dial no port.
 //! - [`detect`](mod@detect): in which IDE a process runs (C7.1).
 //! - [`environment`]: which directories an agent computes from its variables.
 //! - [`real_path`](fn@real_path): where a path leads that may not be there yet.
@@ -21,6 +22,8 @@
 //! - [`state`]: how Pillion's own commands find a running companion.
 //! - [`version`]: whether the parts of Pillion are of one version.
 
+#[cfg(unix)]
+pub mod agent_socket;
 pub mod detect;
 pub mod environment;
 pub mod handover;

@@ -18,8 +18,8 @@ use crate::publication::{MAX_FILE, parse};
 use crate::{liveness, state};
 use pillion_system::process;
 
-/// Removes the files of dead Pillion companions from every place of every dialect, and their state
-/// files. Returns what it removed.
+/// Removes the files of dead Pillion companions from every place of every dialect, their state files and their sockets.
+/// Returns what it removed.
 ///
 /// A companion is dead when its process is gone or nothing listens on its port. What is not seen from here, as of
 /// one in another container, says nothing. Files of others, of
@@ -36,6 +36,8 @@ pub fn sweep(environment: &Environment) -> Vec<PathBuf> {
         });
     }
     for directory in environment.state_dirs() {
+        #[cfg(unix)]
+        swept.removed.extend(crate::agent_socket::sweep(&directory));
         if let Some((base, part)) = state::split(&directory) {
             swept.look(base, &[part], |name, content| {
                 let state = state::parse(name, content)?;

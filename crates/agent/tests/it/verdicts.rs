@@ -440,6 +440,7 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
     let announcement = Announcement {
         companion_pid: std::process::id(),
         port: 1001,
+        socket: None,
         roots: vec![machine.path("other"), machine.path("project")],
         ide: IdeInfo::new("kate", "Kate"),
         tokens: tokens.clone(),

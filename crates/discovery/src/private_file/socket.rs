@@ -40,6 +40,11 @@ impl Folder {
             .map_err(|error| FileError::io("connect to", &self.path.join(name), error))
     }
 
+    /// Returns true if the socket `name` is there, and this user's.
+    pub(crate) fn is_socket(&self, name: &str) -> bool {
+        self.check_socket(name).is_ok()
+    }
+
     fn check_socket(&self, name: &str) -> Result<(), FileError> {
         let path = self.path.join(name);
         let stat = match statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
