@@ -1,9 +1,11 @@
-//! The HTTP endpoint (C1): one listener on loopback that serves agents at `/mcp`, or over a WebSocket
-//! at `/`, and commands at `/control`. The only module, with those below it, that knows HTTP.
+//! The HTTP endpoint (C1): a listener on loopback that serves agents at `/mcp`, or over a WebSocket at `/`, and commands
+//! at `/control`; and one on a Unix socket, for agents that dial no port. The only module, with those below it, that
+//! knows HTTP.
 
 mod body;
 mod control;
 mod guard;
+mod listener;
 mod refusal;
 mod response;
 mod server;
@@ -19,11 +21,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
+use futures_util::future::join_all;
 use pillion_protocol::MCP_PATH;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 
 pub(crate) use self::guard::Guard;
+pub(crate) use self::listener::Listener;
 use self::refusal::Refusal;
 use self::response::Response;
 use self::websocket::Upgrade;
@@ -56,24 +60,27 @@ pub(crate) async fn bind(port: Option<u16>) -> io::Result<(TcpListener, u16)> {
     Ok((listener, port))
 }
 
-/// Serves until it is asked to stop; ends when every connection has.
-pub(crate) fn serve(
-    listener: TcpListener,
-    guard: Guard,
+/// Serves all of these until it is asked to stop; ends when every connection has.
+pub(crate) async fn serve(
+    listeners: Vec<(Listener, Guard)>,
     mcp: Mcp,
     events: Events,
     origin: Origin,
-    stopping: oneshot::Receiver<()>,
-) -> impl Future<Output = ()> + Send + 'static {
-    let shared = Shared {
-        guard,
-        mcp,
-        events,
-        origin: Arc::new(origin),
-        checks: Lane::new(on_disk::MAX_CHECKS),
-        unfinished: unfinished::Budget::default(),
-    };
-    server::serve(listener, Arc::new(shared), stopping)
+    stopping: watch::Receiver<()>,
+) {
+    let (origin, unfinished) = (Arc::new(origin), unfinished::Budget::default());
+    let serving = listeners.into_iter().map(|(listener, guard)| {
+        let shared = Shared {
+            guard,
+            mcp: mcp.clone(),
+            events: events.clone(),
+            origin: Arc::clone(&origin),
+            checks: Lane::new(on_disk::MAX_CHECKS),
+            unfinished: unfinished.clone(),
+        };
+        server::serve(listener, Arc::new(shared), stopping.clone())
+    });
+    join_all(serving).await;
 }
 
 /// Answers a request that came on this wire. If it is for a WebSocket, what its connection becomes is
@@ -96,7 +103,7 @@ async fn handle(
     let (parts, body) = request.into_parts();
     let (path, method, headers) = (parts.uri.path(), &parts.method, &parts.headers);
     let handled = match (path, method) {
-        (MCP_PATH, &Method::POST) => streamable_http::post(&shared, headers, body).await,
+        (MCP_PATH, &Method::POST) => streamable_http::post(&shared, headers, body, wire).await,
         (MCP_PATH, &Method::GET) => streamable_http::get(&shared, headers, wire),
         (MCP_PATH, &Method::DELETE) => streamable_http::delete(&shared, headers),
         (MCP_PATH, _) => streamable_http::other(&shared, headers),

@@ -11,6 +11,7 @@ use pillion_agent::host::Host;
 use pillion_agent::{Address, Client, ClientError, claude, knock};
 use pillion_companion::control;
 use pillion_discovery::survey::{Companion, FoundFile};
+use pillion_protocol::copilot::tools::OPEN_DIFF;
 use pillion_system::{peer, process};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -187,6 +188,7 @@ async fn agents_of(companion: &Companion) -> Vec<String> {
 async fn outcome(admitted: Result<(), ClientError>, dial: &Dial, is_pillion: bool) -> Outcome {
     let outcome = match admitted {
         Ok(()) if is_pillion && dial.transport != Transport::Http => claude_session(dial).await,
+        Ok(()) if is_pillion && dial.socket.is_some() => copilot_session(dial).await,
         Ok(()) if is_pillion => session(dial).await,
         Ok(()) => Ok(Outcome::Admitted),
         Err(error) => Err(error),
@@ -207,6 +209,18 @@ async fn session(dial: &Dial) -> Result<Outcome, ClientError> {
     Ok(Outcome::Connected {
         can_diff,
         has_context,
+    })
+}
+
+/// No context is needed here before a file is open.
+async fn copilot_session(dial: &Dial) -> Result<Outcome, ClientError> {
+    let (client, _updates) = Client::connect_to(address(dial)).await?;
+    let can_diff = client.server().tools.iter().any(|tool| tool == OPEN_DIFF);
+    // The session is over either way.
+    let _ = client.disconnect().await;
+    Ok(Outcome::Connected {
+        can_diff,
+        has_context: true,
     })
 }
 
