@@ -170,10 +170,11 @@ fn the_mcp_core_knows_no_transport() {
 /// Where an agent is at home, its data and its behaviour; every other file that names one is listed.
 #[test]
 fn only_these_files_name_an_agent() {
-    let words = ["claude", "gemini", "qwen", "opencode"];
+    let words = ["claude", "gemini", "qwen", "opencode", "copilot"];
     let homes = [
         "crates/protocol/src/dialect/agents",
         "crates/protocol/src/claude",
+        "crates/protocol/src/copilot",
         "crates/companion/src/agents",
     ];
     let names_one = |code: &str| {

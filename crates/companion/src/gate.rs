@@ -105,8 +105,8 @@ impl Asked {
 }
 
 /// What is said of an edited text whose agent takes none.
-pub(crate) fn takes_no_edits(why: &str) -> Refusal {
-    let text = format!("{why}: take them back, reject it, or decide in its terminal");
+pub(crate) fn refuses_edits(why: &str) -> Refusal {
+    let text = format!("{why}; take your changes back, or decide in its terminal");
     Refusal::new("writesOwnText", text)
 }
 

@@ -193,6 +193,11 @@ impl Dialect {
         self.row().connects_in_roots_only
     }
 
+    /// Returns true if it adds what is selected to every prompt, and never says that one was sent.
+    pub fn repeats_selection(self) -> bool {
+        self.row().repeats_selection
+    }
+
     /// Which agent it is that presents this one's token and calls itself `client`.
     pub fn presented_by(self, client: &str) -> Self {
         let mut all = Self::ALL.into_iter();

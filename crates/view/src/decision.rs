@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use pillion_protocol::verdict::MAX_NOTES;
-use pillion_protocol::{Outcome, Verdict};
+use pillion_protocol::{Dialect, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::pending::Stale;
@@ -17,6 +17,14 @@ pub const LOOK: Duration = Duration::from_millis(700);
 /// Decisions that follow each other more quickly come from a key that is held down: keyboards repeat at least ten
 /// times a second, and nobody decides so fast.
 pub const HELD: Duration = Duration::from_millis(120);
+
+/// Why nothing can be changed in a proposal of this agent, if that is so.
+pub fn takes_no_edits(agent: Dialect) -> Option<String> {
+    let name = agent.display_name();
+    agent
+        .writes_own_text()
+        .then(|| format!("{name} writes its own text: accept or reject it as it is"))
+}
 
 /// The code of a refusal: it has not been on the screen.
 pub const NOT_SEEN: &str = "notSeen";

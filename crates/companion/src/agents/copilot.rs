@@ -12,6 +12,7 @@ use pillion_protocol::copilot::tools::{
 };
 use pillion_protocol::copilot::{add_file_reference, selection_changed};
 use pillion_protocol::{Dialect, IdeContext, Outcome};
+use pillion_view::decision::takes_no_edits;
 use serde_json::{Map, Value};
 
 use super::contract::Contract;
@@ -22,9 +23,6 @@ use crate::target::Target;
 
 /// How long an editor may search for problems: the model waits.
 const DIAGNOSTICS_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// What the person should know.
-const WRITES_OWN_TEXT: &str = "Copilot CLI takes no changes to its text: accept or reject it as it is.";
 
 pub(super) struct Copilot;
 
@@ -66,7 +64,8 @@ impl AgentProtocol for Copilot {
     }
 
     fn adapt(&self, mut target: Target, _proposed: &str) -> Target {
-        target.notes.push(WRITES_OWN_TEXT.to_owned());
+        let note = takes_no_edits(Dialect::CopilotCli);
+        target.notes.extend(note.map(|note| format!("{note}.")));
         target
     }
 

@@ -1,6 +1,7 @@
 //! What an agent gets back of a diff, and what it does not take.
 
 use pillion_protocol::{Decision, Dialect, Outcome};
+use pillion_view::decision::takes_no_edits;
 use pillion_view::{Decide, DiffId, Loss, Stamp};
 
 use crate::sessions::SessionId;
@@ -111,8 +112,8 @@ impl<C> Entry<C> {
         let Proposal {
             agent, proposed, ..
         } = &self.proposal;
-        let is_refused = agent.writes_own_text() && *content != **proposed;
-        is_refused.then(|| format!("{} writes its own text, without your changes", agent.display_name()))
+        let why = takes_no_edits(*agent)?;
+        (*content != **proposed).then_some(why)
     }
 
     /// What the agent is to write, if it is one that writes: Pillion's own commands do that themselves.

@@ -151,6 +151,9 @@ impl MainLoop {
         // What was accepted as proposed needs no word: here is the newer proposal.
         let edited = former.filter(|former| former.is_edited);
         self.lose(proposal.agent, edited);
+        if proposal.agent.repeats_selection() && self.feedback.proposes(session) {
+            self.push_context(session, self.context.current());
+        }
         self.asking.proposed(session, &proposal.file_path);
         let is_subagents = self.asking.is_of_subagent(session, &proposal.file_path);
         self.turns.works(session, is_subagents, now);

@@ -36,7 +36,7 @@ impl MainLoop {
             return refuse(decide.key, refusal, reply);
         }
         if let Some(why) = self.diffs.refused_edits(&decide) {
-            return refuse(decide.key, gate::takes_no_edits(&why), reply);
+            return refuse(decide.key, gate::refuses_edits(&why), reply);
         }
         let decide = Arc::new(decide);
         match self.diffs.acceptance(&decide, &self.roots) {

@@ -10,10 +10,11 @@ pub const SELECTION_CHANGED: &str = "selection_changed";
 pub const ADD_FILE_REFERENCE: &str = "add_file_reference";
 
 /// The params of a [`SELECTION_CHANGED`]: the focused file with what is selected in it, or that there is none. The
-/// agent adds the selected text to each prompt for as long as it is the newest.
+/// agent adds the selected text to each prompt for as long as it is the newest. It passes over params that lack a field.
 pub fn selection_changed(file: Option<&File>) -> Value {
     let selected = file.and_then(File::selected);
     let (text, range) = selected.unwrap_or(("", file.map(File::caret).unwrap_or_default()));
+    let range = range.within_lines(text);
     let path = file.map_or("", |file| file.path.as_str());
     json!({
         "text": text,
