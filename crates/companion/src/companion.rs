@@ -301,7 +301,9 @@ impl Prepared {
     ) -> Option<Unanswered> {
         let sessions = Sessions::default();
         let (stop, stopping) = watch::channel(());
-        let guard = |address: &Address| Guard::new(address, self.tokens.clone(), self.control_token.clone());
+        let guard = |address: &Address| {
+            Guard::new(address, self.tokens.clone(), self.control_token.clone())
+        };
         let tcp = guard(&Address::Tcp(self.port));
         let mut listeners = vec![(Listener::Tcp(self.listener), tcp)];
         if let Some((listener, address)) = self.socket.listener() {

@@ -19,9 +19,9 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::future::join_all;
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
-use futures_util::future::join_all;
 use pillion_protocol::MCP_PATH;
 use tokio::net::TcpListener;
 use tokio::sync::watch;

@@ -220,9 +220,7 @@ impl Publication {
                 announcement.discovery_file(dialect, editor_pid, &self.workspace_path)
             }
             Protocol::Claude => announcement.lock_file(dialect, editor_pid, &self.real_roots),
-            Protocol::Copilot => {
-                announcement.socket_file(dialect, &self.real_roots, self.since_ms)
-            }
+            Protocol::Copilot => announcement.socket_file(dialect, &self.real_roots, self.since_ms),
         }
     }
 }

@@ -22,7 +22,8 @@ impl Tokens {
     /// # Errors
     /// When the system's random source fails.
     pub fn generate() -> Result<Self, RandomError> {
-        let [gemini, qwen, claude, opencode, copilot, script] = Dialect::ALL.map(|_| random_token());
+        let [gemini, qwen, claude, opencode, copilot, script] =
+            Dialect::ALL.map(|_| random_token());
         Ok(Self([
             gemini?, qwen?, claude?, opencode?, copilot?, script?,
         ]))

@@ -50,7 +50,9 @@ pub(super) fn find(situation: &Situation<'_>) -> Finding {
 }
 
 fn why_none(locks: &[Lock]) -> Refusal {
-    let others = locks.iter().filter(|it| it.verdict == Verdict::OtherWorkspace);
+    let others = locks
+        .iter()
+        .filter(|it| it.verdict == Verdict::OtherWorkspace);
     let mut roots: Vec<PathBuf> = others.flat_map(|lock| lock.roots().to_vec()).collect();
     roots.dedup();
     match roots.is_empty() {

@@ -101,7 +101,10 @@ impl AgentProtocol for Copilot {
 
     fn mention(&self, mention: &Mention, _agent: Dialect) -> Option<Message> {
         let params = add_file_reference(&mention.path, mention.lines);
-        Some(Message::Notification(ADD_FILE_REFERENCE, Params::Value(params)))
+        Some(Message::Notification(
+            ADD_FILE_REFERENCE,
+            Params::Value(params),
+        ))
     }
 
     fn settle_time(&self) -> Option<Duration> {

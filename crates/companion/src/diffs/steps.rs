@@ -256,7 +256,10 @@ impl<C> Diffs<C> {
                     // Its view is gone.
                     (Ok(content), Some(why)) => {
                         let rejected = self.reject_edited(id, content);
-                        (Err(format!("{why}; with your changes it was rejected")), rejected)
+                        (
+                            Err(format!("{why}; with your changes it was rejected")),
+                            rejected,
+                        )
                     }
                     (Ok(content), None) => {
                         let is_edited = *content != *entry.proposal.proposed;

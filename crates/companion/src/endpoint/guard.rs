@@ -257,7 +257,11 @@ mod tests {
         for list in [
             &[("authorization", own.as_str())][..],
             &[("host", "evil.example"), ("authorization", &own)],
-            &[host, ("origin", "http://localhost"), ("authorization", &own)],
+            &[
+                host,
+                ("origin", "http://localhost"),
+                ("authorization", &own),
+            ],
         ] {
             assert_eq!(admit(list), Err(403), "{list:?}");
         }
@@ -265,7 +269,11 @@ mod tests {
         assert!(guard.admit_command(&control).is_err());
         let name = claude::AUTHORIZATION_HEADER;
         let claude = tokens.get(Dialect::ClaudeCode).expose();
-        assert!(guard.admit_websocket(&headers(&[host, (name, claude)])).is_err());
+        assert!(
+            guard
+                .admit_websocket(&headers(&[host, (name, claude)]))
+                .is_err()
+        );
     }
 
     #[test]

@@ -48,13 +48,18 @@ async fn send(lock: &LockFile, text: &str) -> String {
     let mut stream = UnixStream::connect(&lock.socket_path).await.unwrap();
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
-    let _ = timeout(SOON, stream.read_to_end(&mut answer)).await.unwrap();
+    let _ = timeout(SOON, stream.read_to_end(&mut answer))
+        .await
+        .unwrap();
     String::from_utf8(answer).unwrap()
 }
 
 fn lock(companion: &TestCompanion) -> LockFile {
     let port = companion.companion.port();
-    let path = companion.folder.path().join(format!("home/.copilot/ide/{port}.lock"));
+    let path = companion
+        .folder
+        .path()
+        .join(format!("home/.copilot/ide/{port}.lock"));
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
@@ -78,18 +83,27 @@ impl Session {
         let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "copilot-cli", "version": "1.0.102"}}});
         let answer = send(&lock, &written(&lock, "", "POST", &initialize, "")).await;
-        let id = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
-        let id = id.unwrap_or_else(|| panic!("no session: {answer}")).to_owned();
+        let id = answer
+            .lines()
+            .find_map(|line| line.strip_prefix("mcp-session-id: "));
+        let id = id
+            .unwrap_or_else(|| panic!("no session: {answer}"))
+            .to_owned();
         Self { lock, id }
     }
 
     async fn request(&self, method: &str, params: Value) -> String {
         let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
-        send(&self.lock, &written(&self.lock, &self.id, "POST", &body, "")).await
+        send(
+            &self.lock,
+            &written(&self.lock, &self.id, "POST", &body, ""),
+        )
+        .await
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> String {
-        self.request("tools/call", json!({"name": tool, "arguments": arguments})).await
+        self.request("tools/call", json!({"name": tool, "arguments": arguments}))
+            .await
     }
 
     /// Proposes, and waits for the decision beside the test.
@@ -97,7 +111,10 @@ impl Session {
         let params = json!({"name": "open_diff", "arguments": {
             "original_file_path": path, "new_file_contents": text, "tab_name": "tab"}});
         let body = json!({"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": params});
-        let (lock, text) = (self.lock.clone(), written(&self.lock, &self.id, "POST", &body, ""));
+        let (lock, text) = (
+            self.lock.clone(),
+            written(&self.lock, &self.id, "POST", &body, ""),
+        );
         tokio::spawn(async move { send(&lock, &text).await })
     }
 
@@ -118,7 +135,10 @@ async fn answered(waiting: JoinHandle<String>) -> Value {
 async fn only_who_reads_the_lock_file_is_let_in_and_nothing_else_is_served() {
     let companion = TestCompanion::start();
     let lock = lock(&companion);
-    let mode = fs::metadata(&lock.socket_path).unwrap().permissions().mode();
+    let mode = fs::metadata(&lock.socket_path)
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o600);
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     let text = written(&lock, "", "POST", &ping, "");
@@ -126,14 +146,23 @@ async fn only_who_reads_the_lock_file_is_let_in_and_nothing_else_is_served() {
     let gemini = format!("Bearer {}", companion.token(Dialect::GeminiCli).expose());
     for (wrong, status) in [
         (text.replace(bearer, "Bearer x"), 401),
-        (text.replace(&format!("Authorization: {bearer}\r\n"), ""), 401),
+        (
+            text.replace(&format!("Authorization: {bearer}\r\n"), ""),
+            401,
+        ),
         (text.replace(bearer, &gemini), 401),
         (text.replace("Host: localhost", "Host: evil.example"), 403),
-        (text.replace("Connection", "Origin: http://localhost\r\nConnection"), 403),
+        (
+            text.replace("Connection", "Origin: http://localhost\r\nConnection"),
+            403,
+        ),
         (text.replace("POST /mcp", "GET /"), 404),
     ] {
         let answer = send(&lock, &wrong).await;
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{answer}"
+        );
     }
     // Nor does its token open the port.
     let token = lock.headers.token().unwrap();
@@ -161,7 +190,9 @@ async fn a_newer_revision_is_unknown_and_two_connects_in_a_row_are_served() {
     let tools = message(&second.request("tools/list", json!({})).await);
     let tools = tools["result"]["tools"].as_array().unwrap();
     assert_eq!(tools.len(), 5);
-    let named = second.call("update_session_name", json!({"name": "x"})).await;
+    let named = second
+        .call("update_session_name", json!({"name": "x"}))
+        .await;
     assert_eq!(told(&named)["success"], true);
 }
 
@@ -178,10 +209,17 @@ async fn a_decision_is_the_answer_to_the_call() {
         let waiting = session.propose(&path, "one\r\nzwei");
         let diff = companion.editor.show().await;
         assert_eq!(diff.agent, Dialect::CopilotCli);
-        assert!(diff.notes[0].contains("writes its own text"), "{:?}", diff.notes);
+        assert!(
+            diff.notes[0].contains("writes its own text"),
+            "{:?}",
+            diff.notes
+        );
         companion.decide(&diff, outcome).await;
         let answer = answered(waiting).await;
-        assert_eq!((&answer["result"], &answer["tab_name"]), (&json!(result), &json!("tab")));
+        assert_eq!(
+            (&answer["result"], &answer["tab_name"]),
+            (&json!(result), &json!("tab"))
+        );
     }
 }
 
@@ -263,11 +301,20 @@ async fn the_selection_is_pushed_and_told_on_demand() {
     let mut heard = String::new();
     while !heard.contains(r#""text":"two\n""#) {
         let mut bytes = [0; 4096];
-        let read = timeout(SOON, stream.read(&mut bytes)).await.unwrap().unwrap();
+        let read = timeout(SOON, stream.read(&mut bytes))
+            .await
+            .unwrap()
+            .unwrap();
         assert!(read > 0, "{heard}");
         heard.push_str(&String::from_utf8_lossy(&bytes[..read]));
     }
-    assert!(heard.contains("selection_changed") && heard.contains("a%20b.txt"), "{heard}");
+    assert!(
+        heard.contains("selection_changed") && heard.contains("a%20b.txt"),
+        "{heard}"
+    );
     let selection = told(&session.call("get_selection", json!({})).await);
-    assert_eq!((&selection["text"], &selection["filePath"]), (&json!("two\n"), &json!(path)));
+    assert_eq!(
+        (&selection["text"], &selection["filePath"]),
+        (&json!("two\n"), &json!(path))
+    );
 }

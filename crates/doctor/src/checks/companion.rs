@@ -59,7 +59,8 @@ fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
 fn below_root(facts: &Facts) -> Option<Finding> {
     let agent = facts.agent();
     let companion = facts.fitting().find(|_| agent.connects_in_roots_only())?;
-    let above = |root: &&std::path::PathBuf| facts.folder.starts_with(root) && **root != facts.folder;
+    let above =
+        |root: &&std::path::PathBuf| facts.folder.starts_with(root) && **root != facts.folder;
     let root = companion.roots.iter().find(above)?;
     let (name, editor) = (agent.display_name(), companion.display_name());
     let what = format!(
@@ -174,10 +175,15 @@ fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
         companion.roots.iter().map(move |root| (name, port, root))
     });
     let nearest = roots.max_by_key(|(_, _, root)| folders::shared(root, &facts.folder));
-    let (agent, which) = (facts.agent(), match facts.agent().connects_in_roots_only() {
-        true => "in a folder that the editor has open, unless you choose a companion with `/ide`",
-        false => "in or below a folder that the editor has open (C2.5)",
-    });
+    let (agent, which) = (
+        facts.agent(),
+        match facts.agent().connects_in_roots_only() {
+            true => {
+                "in a folder that the editor has open, unless you choose a companion with `/ide`"
+            }
+            false => "in or below a folder that the editor has open (C2.5)",
+        },
+    );
     let why = format!(
         "{} connects only {which}; to serve this folder, run `pillion` here",
         agent.display_name()

@@ -130,7 +130,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             "{editor} (port {port}) does not have this folder in its workspace: {agent} will refuse it"
         ));
     }
-    if let Some(companion) = companion.as_ref().filter(|_| agent.connects_in_roots_only())
+    if let Some(companion) = companion
+        .as_ref()
+        .filter(|_| agent.connects_in_roots_only())
         && refused.is_none()
         && !wiring.leads_to(companion, release, &here)
     {

@@ -1,7 +1,6 @@
 //! Copilot CLI with the terminal review: it finds the review's socket by a lock file, and takes a yes or a no.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use pillion_testkit::{Copilot, Home, Model, ModelRequest, Tmux, Turn, all_of, pause};
@@ -31,11 +30,12 @@ struct Scene {
 
 impl Scene {
     fn new() -> Scene {
-        Scene::started_by(&["copilot"])
+        Scene::in_home(Home::new(), &["copilot"])
     }
 
-    fn started_by(command: &[&str]) -> Scene {
-        let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    /// In this home, where the agent is started by this command.
+    fn in_home(home: Home, command: &[&str]) -> Scene {
+        let (tmux, model) = (Tmux::start(), Model::start());
         let review = Review::start(&tmux, &home);
         let copilot = Copilot::start_by(&tmux, &home, &model, &home.workspace(), command);
         review.pane().wait_for(&format!("● {NAME}"), SOON);
@@ -69,32 +69,39 @@ impl Scene {
         self.model.last_main().expect("it asked its model")
     }
 
-    /// The lock file, once there is one.
-    fn lock_file(&self) -> PathBuf {
+    /// The hub's process, by its lock file, if there is one.
+    fn hub(&self) -> Option<u64> {
         let folder = self.home.home().join(".copilot/ide");
-        let entries = fs::read_dir(folder).expect("the review is published");
-        let mut paths = entries.flatten().map(|entry| entry.path());
-        let is_lock = |path: &PathBuf| path.extension().is_some_and(|it| it == "lock");
-        paths.find(is_lock).expect("the review is published")
+        let paths = fs::read_dir(folder)
+            .ok()?
+            .flatten()
+            .map(|entry| entry.path());
+        let mut contents = paths.filter_map(|path| fs::read(path).ok());
+        let lock: Value = serde_json::from_slice(&contents.next()?).ok()?;
+        lock["pid"].as_u64()
     }
-}
-
-fn read(path: &Path) -> Value {
-    let bytes = fs::read(path).expect("the file is there");
-    serde_json::from_slice(&bytes).expect("it is JSON")
 }
 
 /// It may be told of a file before it has one, and in two connections.
 #[test]
 #[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
 fn copilot_connects_by_itself_and_its_model_reads_what_is_selected() {
-    let scene = Scene::new();
-    let file = scene.home.file("looked-at.txt", "one\ntwo\nthree\n");
+    let home = Home::new();
+    // Before there is a review, which would share it as saved.
+    let file = home.file("looked-at.txt", "one\ntwo\nthree\n");
+    let scene = Scene::in_home(home, &["copilot"]);
     for (lines, shown, told) in [
         ("2-2", "@looked-at.txt:2", "File: looked-at.txt (line 2)"),
-        ("1-2", "@looked-at.txt:1-2", "File: looked-at.txt (lines 1-2)"),
+        (
+            "1-2",
+            "@looked-at.txt:1-2",
+            "File: looked-at.txt (lines 1-2)",
+        ),
     ] {
-        run(&scene.home, ["focus", &format!("{}:{lines}", file.display())]);
+        run(
+            &scene.home,
+            ["focus", &format!("{}:{lines}", file.display())],
+        );
         scene.copilot.wait_for(shown);
         let request = scene.ask(&format!("about {lines}"));
         assert!(request.mentions(told), "{:#}", request.body["messages"]);
@@ -110,7 +117,10 @@ fn copilot_connects_by_itself_and_its_model_reads_what_is_selected() {
     scene.copilot.wait_for("I see");
     let answer = scene.model.last_main().expect("it asked its model");
     let newest = answer.newest_message();
-    assert!(newest.contains("text:onentwo") || newest.contains(r#""text":"onetwo"#), "{newest}");
+    assert!(
+        newest.contains("text:onentwo") || newest.contains(r#""text":"onetwo"#),
+        "{newest}"
+    );
 
     let Scene {
         copilot,
@@ -149,10 +159,12 @@ fn copilot_writes_what_is_accepted_and_nothing_that_is_rejected_byte_for_byte() 
         assert_bytes(&path, &encode(after));
         scene.review.wait_idle();
     }
+    // It makes no folder.
+    fs::create_dir(scene.home.workspace().join("there")).expect("the workspace is ours");
     for (file, text) in [
         ("new.txt", "one\ntwo\n"),
         ("new-crlf.txt", "one\r\ntwo"),
-        ("folder/new.txt", "x"),
+        ("there/third.txt", "x"),
     ] {
         let path = scene.home.workspace().join(file);
         let name = file.rsplit('/').next().expect("it has a name");
@@ -179,8 +191,7 @@ fn copilots_text_cannot_be_changed_and_a_changed_file_is_warned_of() {
     fs::write(&path, "mine\ntwo\n").expect("the workspace can be written");
     scene.review.press("a", "has changed on disk since");
     assert_bytes(&path, b"mine\ntwo\n");
-    scene.review.reject("a.txt");
-    scene.copilot.wait_ready();
+    scene.copilot.cancel();
     assert_bytes(&path, b"mine\ntwo\n");
 }
 
@@ -191,10 +202,17 @@ fn copilot_reads_why_it_was_rejected_until_it_proposes_again() {
     let path = scene.home.file("a.txt", "one\ntwo\n");
     scene.propose(Turn::replace(&path, "two", "zwei"), "a.txt");
     let screen = scene.review.reject_because("a.txt", "Use digits.");
-    assert!(screen.contains("gets your note with each prompt"), "{screen}");
+    assert!(
+        screen.contains("gets your note with each prompt"),
+        "{screen}"
+    );
     scene.copilot.wait_for("@a.txt");
     let request = scene.ask("go on");
-    assert!(request.mentions("and says: Use digits."), "{:#}", request.body["messages"]);
+    assert!(
+        request.mentions("and says: Use digits."),
+        "{:#}",
+        request.body["messages"]
+    );
     scene.propose(Turn::replace(&path, "two", "2"), "a.txt");
     scene.review.accept("a.txt");
     scene.copilot.wait_for("a.txt is done");
@@ -225,15 +243,15 @@ fn copilot_closes_the_view_when_answered_in_its_own_window() {
 #[test]
 #[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
 fn copilot_comes_back_when_the_companion_was_killed() {
-    let scene = Scene::started_by(&[PILLION, "run", "--require", "copilot"]);
+    let command = [PILLION, "run", "--require", "copilot"];
+    let scene = Scene::in_home(Home::new(), &command);
     let path = scene.home.file("a.txt", "one\ntwo\n");
-    let hub = || read(&scene.lock_file())["pid"].as_u64().expect("a pid");
     for text in ["zwei", "deux"] {
-        let killed = hub();
+        let killed = scene.hub().expect("the review is published");
         let pid = i32::try_from(killed).ok().and_then(Pid::from_raw);
         kill_process(pid.expect("a process"), Signal::KILL).expect("it is ours");
         let started = Instant::now();
-        while hub() == killed {
+        while scene.hub().is_none_or(|pid| pid == killed) {
             assert!(started.elapsed() < SOON, "no other hub");
             pause(started);
         }

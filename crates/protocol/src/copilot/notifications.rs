@@ -77,7 +77,10 @@ mod tests {
         assert_eq!(params["selection"]["isEmpty"], true);
         assert_eq!(params["fileUrl"], "file:///%C3%A9");
         let params = selection_changed(None);
-        assert_eq!((&params["text"], &params["filePath"]), (&json!(""), &json!("")));
+        assert_eq!(
+            (&params["text"], &params["filePath"]),
+            (&json!(""), &json!(""))
+        );
     }
 
     #[test]

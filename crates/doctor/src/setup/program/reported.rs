@@ -25,8 +25,10 @@ pub fn version(command: &Path, variables: &[(&str, &OsStr)]) -> Option<Version> 
 /// A line that is nothing but a version, or else the first word that is one.
 fn version_in(text: &str) -> Option<Version> {
     let line = text.lines().find_map(|line| line.trim().parse().ok());
-    line.or_else(|| text.split_whitespace()
-            .find_map(|word| word.trim_end_matches('.').parse().ok()))
+    line.or_else(|| {
+        text.split_whitespace()
+            .find_map(|word| word.trim_end_matches('.').parse().ok())
+    })
 }
 
 #[cfg(test)]
