@@ -299,7 +299,7 @@ async fn the_selection_is_pushed_and_told_on_demand() {
     };
     companion.handle.report_context(vec![file], None);
     let mut heard = String::new();
-    while !heard.contains(r#""text":"two\n""#) {
+    while !heard.contains(r#""text":"two""#) {
         let mut bytes = [0; 4096];
         let read = timeout(SOON, stream.read(&mut bytes))
             .await
@@ -315,6 +315,6 @@ async fn the_selection_is_pushed_and_told_on_demand() {
     let selection = told(&session.call("get_selection", json!({})).await);
     assert_eq!(
         (&selection["text"], &selection["filePath"]),
-        (&json!("two\n"), &json!(path))
+        (&json!("two"), &json!(path))
     );
 }

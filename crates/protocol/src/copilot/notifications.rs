@@ -14,7 +14,11 @@ pub const ADD_FILE_REFERENCE: &str = "add_file_reference";
 pub fn selection_changed(file: Option<&File>) -> Value {
     let selected = file.and_then(File::selected);
     let (text, range) = selected.unwrap_or(("", file.map(File::caret).unwrap_or_default()));
-    let range = range.within_lines(text);
+    // It counts lines by the text: what follows its last newline would be one more.
+    let text = match text.strip_suffix('\n') {
+        Some(cut) if !cut.is_empty() => cut,
+        _ => text,
+    };
     let path = file.map_or("", |file| file.path.as_str());
     json!({
         "text": text,
@@ -69,6 +73,17 @@ mod tests {
                 "selection": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 2}, "isEmpty": false},
             })
         );
+    }
+
+    #[test]
+    fn a_selection_of_whole_lines_ends_with_the_last_of_them() {
+        for (selected, text) in [("two\n", "two"), ("a\n\n", "a\n"), ("\n", "\n"), ("a", "a")] {
+            let file = File {
+                selected_text: Some(selected.into()),
+                ..File::focused("/a", 5)
+            };
+            assert_eq!(selection_changed(Some(&file))["text"], text, "{selected:?}");
+        }
     }
 
     #[test]
