@@ -14,7 +14,8 @@ pub const ADD_FILE_REFERENCE: &str = "add_file_reference";
 pub fn selection_changed(file: Option<&File>) -> Value {
     let selected = file.and_then(File::selected);
     let (text, range) = selected.unwrap_or(("", file.map(File::caret).unwrap_or_default()));
-    // It counts lines by the text: what follows its last newline would be one more.
+    // It counts lines by the range, and elsewhere by the text: what follows the last newline would be one more.
+    let range = range.within_lines(text);
     let text = match text.strip_suffix('\n') {
         Some(cut) if !cut.is_empty() => cut,
         _ => text,
