@@ -189,8 +189,7 @@ fn only_these_files_name_an_agent() {
     let listed = "companion/src/asking.rs \
         companion/src/endpoint/guard.rs \
         companion/src/endpoint/websocket.rs \
-        companion/src/presence.rs \
-        companion/src/succession.rs \
+        companion/src/presence.rs companion/src/succession.rs \
         protocol/src/dialect.rs \
         protocol/src/dialect/place.rs \
         protocol/src/lib.rs \
