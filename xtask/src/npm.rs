@@ -21,9 +21,10 @@ const STAMP: &str = "installed-lock.json";
 
 /// The native programs of [`install_claude`], each by the start of the names of its packages, one for
 /// each platform, and by its path in them.
-const NATIVE_PROGRAMS: [(&str, &str); 2] = [
+const NATIVE_PROGRAMS: [(&str, &str); 3] = [
     ("@anthropic-ai/claude-code-", "claude"),
     ("opencode-", "bin/opencode"),
+    ("@github/copilot-", "copilot"),
 ];
 
 /// Installs the pinned packages, a Node among them, into `npm/` in `target_dir`, unless they are
@@ -37,8 +38,8 @@ pub fn install(target_dir: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Installs Claude Code and opencode into `npm-claude/` in `target_dir`, unless they are there already:
-/// a download of about 250 MB. The folder: what `PILLION_TEST_CLAUDE` is set to for tests.
+/// Installs Claude Code, opencode and Copilot CLI into `npm-claude/` in `target_dir`, unless they are there already:
+/// a download of about 380 MB. The folder: what `PILLION_TEST_CLAUDE` is set to for tests.
 ///
 /// # Errors
 /// As [`install`], and if there is no such program for this platform.
@@ -50,7 +51,7 @@ pub fn install_claude(target_dir: &Path) -> Result<PathBuf> {
 
 /// Returns true if a test that is ignored for this reason needs [`install_claude`].
 pub fn is_claude_needed(reason: &str) -> bool {
-    ["Claude Code", "opencode"]
+    ["Claude Code", "opencode", "Copilot CLI"]
         .iter()
         .any(|agent| reason.contains(agent))
 }

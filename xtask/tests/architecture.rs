@@ -127,10 +127,11 @@ fn the_mcp_core_knows_no_transport() {
 /// Where an agent is at home, its data and its behaviour; every other file that names one is listed.
 #[test]
 fn only_these_files_name_an_agent() {
-    let words = ["claude", "gemini", "qwen", "opencode"];
+    let words = ["claude", "gemini", "qwen", "opencode", "copilot"];
     let homes = [
         "crates/protocol/src/dialect/agents",
         "crates/protocol/src/claude",
+        "crates/protocol/src/copilot",
         "crates/companion/src/agents",
     ];
     let names_one = |code: &str| {
@@ -145,8 +146,7 @@ fn only_these_files_name_an_agent() {
     let listed = "companion/src/asking.rs \
         companion/src/endpoint/guard.rs \
         companion/src/endpoint/websocket.rs \
-        companion/src/presence.rs \
-        companion/src/succession.rs \
+        companion/src/presence.rs companion/src/succession.rs \
         protocol/src/dialect.rs \
         protocol/src/dialect/place.rs \
         protocol/src/lib.rs \

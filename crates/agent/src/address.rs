@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use pillion_http::HeaderValue;
-use pillion_protocol::Token;
 use pillion_protocol::diff::MAX_CONTENT;
+use pillion_protocol::{Address as At, Token, copilot};
 
 use crate::error::{ClientError, unreachable};
 
@@ -16,7 +16,7 @@ pub(crate) const MAX_MESSAGE: usize = 2 * MAX_CONTENT + 1024 * 1024;
 #[derive(Debug, Clone)]
 pub struct Address {
     host: String,
-    port: u16,
+    at: At,
     token: Option<Token>,
     /// How long a step of the handshake may take.
     pub(crate) handshake: Duration,
@@ -25,11 +25,11 @@ pub struct Address {
 }
 
 impl Address {
-    /// The companion on this port of this machine, which asks for no token.
-    pub fn new(port: u16) -> Self {
+    /// The companion on this port or socket of this machine, which asks for no token.
+    pub fn new(at: impl Into<At>) -> Self {
         Self {
             host: "127.0.0.1".to_owned(),
-            port,
+            at: at.into(),
             token: None,
             handshake: Duration::from_secs(10),
             call: Duration::from_secs(60),
@@ -59,9 +59,25 @@ impl Address {
         self
     }
 
-    /// The port.
-    pub fn port(&self) -> u16 {
-        self.port
+    /// Where it listens.
+    pub fn at(&self) -> &At {
+        &self.at
+    }
+
+    /// The port, for a protocol that is spoken on no socket.
+    pub(crate) fn port(&self) -> Result<u16, ClientError> {
+        match self.at {
+            At::Tcp(port) => Ok(port),
+            At::Unix(_) => Err(unreachable("this protocol is not spoken on a Unix socket")),
+        }
+    }
+
+    /// What a request's `Host` header says.
+    pub(crate) fn host_header(&self) -> String {
+        match &self.at {
+            At::Tcp(port) => format!("{}:{port}", self.host),
+            At::Unix(_) => copilot::HOST.to_owned(),
+        }
     }
 
     pub(crate) fn host(&self) -> &str {

@@ -51,6 +51,7 @@
 
 mod claude;
 mod content;
+mod copilot;
 mod folder;
 mod ide_pid;
 mod locks;
@@ -64,7 +65,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
-use pillion_protocol::{Dialect, Token};
+use pillion_protocol::{Address as At, Dialect, Token};
 use pillion_system::process::Process;
 
 pub use self::content::is_truthy;
@@ -111,8 +112,10 @@ pub struct Finding {
 pub struct Dial {
     /// The host.
     pub host: Host,
-    /// The port.
+    /// The port; of a companion on a socket that of its other agents, 0 if that is unknown.
     pub port: u16,
+    /// The Unix socket that is dialled instead.
+    pub socket: Option<PathBuf>,
     /// The token that it presents, if it has one.
     pub token: Option<Token>,
     /// Where the port comes from.
@@ -205,6 +208,7 @@ pub fn find(situation: &Situation<'_>) -> Finding {
         Dialect::QwenCode => place.pick_by_process("qwen-code-ide-server"),
         Dialect::ClaudeCode => return claude::find(situation),
         Dialect::OpenCode => return claude::find_for_opencode(situation),
+        Dialect::CopilotCli => return copilot::find(situation),
         Dialect::Script => {
             finding.refusal = Some(Refusal::NoAgent);
             return finding;
@@ -298,6 +302,7 @@ impl Place<'_> {
         let dial = |host: &Host| Dial {
             host: *host,
             port,
+            socket: None,
             token: token.cloned(),
             source: source.clone(),
             transport: Transport::Http,
@@ -343,7 +348,8 @@ fn dialled_port(release: Release, text: &str) -> Option<u16> {
 impl Dial {
     /// Where to connect, and with which token.
     pub fn address(&self) -> Address {
-        Address::new(self.port)
+        let at = self.socket.clone().map_or(At::Tcp(self.port), At::Unix);
+        Address::new(at)
             .with_host(self.host.to_string())
             .with_token(self.token.clone())
     }
@@ -352,6 +358,9 @@ impl Dial {
 impl fmt::Display for Dial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { host, port, .. } = self;
+        if let Some(socket) = &self.socket {
+            return write!(f, "{}", socket.display());
+        }
         match self.transport {
             Transport::Http => write!(f, "http://{host}:{port}/mcp"),
             Transport::WebSocket => write!(f, "ws://{host}:{port}/"),

@@ -2,7 +2,7 @@
 
 use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use pillion_http::{Answer, Bytes, Events, HeaderName, HeaderValue, Method, Request};
-use pillion_protocol::MCP_PATH;
+use pillion_protocol::{Address as At, MCP_PATH};
 use serde_json::{Value, json};
 
 use crate::address::{Address, MAX_MESSAGE};
@@ -47,11 +47,10 @@ impl Link {
         method: Method,
         body: Bytes,
     ) -> Result<Answer, ClientError> {
-        let (host, port) = (self.address.host(), self.address.port());
         let mut request = Request::builder()
             .method(method)
             .uri(MCP_PATH)
-            .header(HOST, format!("{host}:{port}"))
+            .header(HOST, self.address.host_header())
             .header(ACCEPT, "application/json, text/event-stream")
             .header(CONTENT_TYPE, "application/json");
         if let Some(bearer) = self.address.token_header("Bearer ")? {
@@ -64,7 +63,10 @@ impl Link {
             request = request.header(VERSION_HEADER, version);
         }
         let request = request.body(body).map_err(unreachable)?;
-        Ok(pillion_http::send((host, port), request).await?)
+        Ok(match self.address.at() {
+            At::Tcp(port) => pillion_http::send((self.address.host(), *port), request).await?,
+            At::Unix(path) => pillion_http::send_on_socket(path, request).await?,
+        })
     }
 
     /// As [`send`](Self::send), where nothing is to be read from the answer.

@@ -2,6 +2,7 @@
 
 mod claude;
 mod contract;
+mod copilot;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,10 @@ pub(crate) enum ToolCall {
     Question(hooks::Call),
     /// It has changed a file.
     AfterWrite,
+    /// What the person sees, and has selected.
+    Selection,
+    /// It tells something that changes nothing.
+    Told,
     /// The person has sent a prompt.
     BeforeTurn(hooks::Call),
     /// It has ended its turn, or a subagent its work.
@@ -58,8 +63,10 @@ pub(crate) enum Reply {
     Tool(ToolResult),
     /// Text blocks, in the order in which the agent reads them.
     Blocks(Vec<String>),
-    /// What the person decides is the answer.
+    /// What the person decides is the answer, which is pushed.
     Decision,
+    /// The same, in the answer to the request.
+    Outcome,
 }
 
 /// What an agent is told.
@@ -127,6 +134,16 @@ pub(crate) trait AgentProtocol: Sync {
 
     /// Whether closing a view hands its text back.
     fn closing_returns_text(&self) -> bool;
+
+    /// Whether outcomes are answers to requests that wait for them, and nothing else may carry them.
+    fn waits_for_outcomes(&self) -> bool {
+        false
+    }
+
+    /// Whether the agent asks in a newer revision first, and goes on with ours if that is unknown.
+    fn tries_newer_revision(&self) -> bool {
+        false
+    }
 }
 
 /// The protocol of an agent.
@@ -134,6 +151,7 @@ pub(crate) fn of(agent: Dialect) -> &'static dyn AgentProtocol {
     match agent.protocol() {
         Protocol::Companion => &contract::Contract,
         Protocol::Claude => &claude::Claude,
+        Protocol::Copilot => &copilot::Copilot,
     }
 }
 

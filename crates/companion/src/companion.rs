@@ -9,20 +9,21 @@ use std::{io, iter, process, thread};
 
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{Announcement, CompanionState, Seat, Tokens, kept_text};
-use pillion_protocol::Dialect;
+use pillion_protocol::{Address, Dialect};
 use pillion_system::{Signals, now_ms};
 use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
 use tokio::net::TcpListener;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, watch};
 
 use crate::commands::Commands;
-use crate::endpoint::{self, Guard};
+use crate::endpoint::{self, Guard, Listener};
 use crate::event::{Event, Events, NewView};
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Unanswered};
 use crate::mcp::Mcp;
 use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
+use crate::socket::Socket;
 use crate::speaker::Origins;
 use crate::succession;
 use crate::view_id::ViewId;
@@ -238,6 +239,7 @@ fn run(
 struct Prepared {
     listener: TcpListener,
     port: u16,
+    socket: Socket,
     tokens: Tokens,
     signals: Signals,
     presence: Presence,
@@ -266,9 +268,11 @@ async fn prepare(
         listening = listening => listening.map_err(system("listen on loopback"))?,
         _ = signals.next() => return Err(StartError::Interrupted),
     };
+    let socket = Socket::listen(&options.environment, port).await;
     let announcement = Announcement {
         companion_pid: process::id(),
         port,
+        socket: socket.path(),
         roots: options.roots.clone(),
         ide: options.ide.clone(),
         tokens: tokens.clone(),
@@ -293,6 +297,7 @@ async fn prepare(
     Ok(Prepared {
         listener,
         port,
+        socket,
         tokens,
         signals,
         presence,
@@ -327,10 +332,15 @@ impl Prepared {
             last_focused_ms: None,
             address: None,
         };
-        let (stop, stopping) = oneshot::channel();
+        let (stop, stopping) = watch::channel(());
+        let guard = |address: &Address| Guard::new(address, self.tokens.clone());
+        let tcp = guard(&Address::Tcp(self.port));
+        let mut listeners = vec![(Listener::Tcp(self.listener), tcp)];
+        if let Some((listener, address)) = self.socket.listener() {
+            listeners.push((listener, guard(&address)));
+        }
         let server = endpoint::serve(
-            self.listener,
-            Guard::new(self.port, self.tokens),
+            listeners,
             Mcp::new(sessions.clone(), events.clone()),
             stopping,
         );
@@ -346,8 +356,9 @@ impl Prepared {
         );
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;
-        let _ = stop.send(());
+        drop(stop);
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, server).await;
+        drop(self.socket);
         unanswered.ok()
     }
 }

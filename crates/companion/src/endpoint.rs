@@ -1,8 +1,9 @@
-//! The HTTP endpoint (C1): one listener on loopback that serves agents at `/mcp`, or over a WebSocket
-//! at `/`. The only module, with those below it, that knows HTTP.
+//! The HTTP endpoint (C1): a listener on loopback that serves agents at `/mcp`, or over a WebSocket at `/`, and one on a
+//! Unix socket, for agents that dial no port. The only module, with those below it, that knows HTTP.
 
 mod body;
 mod guard;
+mod listener;
 mod refusal;
 mod response;
 mod server;
@@ -16,13 +17,15 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::future::join_all;
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
 use pillion_protocol::MCP_PATH;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 
 pub(crate) use self::guard::Guard;
+pub(crate) use self::listener::Listener;
 use self::refusal::Refusal;
 use self::response::Response;
 use self::websocket::Upgrade;
@@ -47,19 +50,22 @@ pub(crate) async fn bind(port: Option<u16>) -> io::Result<(TcpListener, u16)> {
     Ok((listener, port))
 }
 
-/// Serves until it is asked to stop; ends when every connection has.
-pub(crate) fn serve(
-    listener: TcpListener,
-    guard: Guard,
+/// Serves all of these until it is asked to stop; ends when every connection has.
+pub(crate) async fn serve(
+    listeners: Vec<(Listener, Guard)>,
     mcp: Mcp,
-    stopping: oneshot::Receiver<()>,
-) -> impl Future<Output = ()> + Send + 'static {
-    let shared = Shared {
-        guard,
-        mcp,
-        unfinished: unfinished::Budget::default(),
-    };
-    server::serve(listener, Arc::new(shared), stopping)
+    stopping: watch::Receiver<()>,
+) {
+    let unfinished = unfinished::Budget::default();
+    let serving = listeners.into_iter().map(|(listener, guard)| {
+        let shared = Shared {
+            guard,
+            mcp: mcp.clone(),
+            unfinished: unfinished.clone(),
+        };
+        server::serve(listener, Arc::new(shared), stopping.clone())
+    });
+    join_all(serving).await;
 }
 
 /// Answers a request that came on this wire. If it is for a WebSocket, what its connection becomes is
@@ -82,7 +88,7 @@ async fn handle(
     let (parts, body) = request.into_parts();
     let (path, method, headers) = (parts.uri.path(), &parts.method, &parts.headers);
     let handled = match (path, method) {
-        (MCP_PATH, &Method::POST) => streamable_http::post(&shared, headers, body).await,
+        (MCP_PATH, &Method::POST) => streamable_http::post(&shared, headers, body, wire).await,
         (MCP_PATH, &Method::GET) => streamable_http::get(&shared, headers, wire),
         (MCP_PATH, &Method::DELETE) => streamable_http::delete(&shared, headers),
         (MCP_PATH, _) => streamable_http::other(&shared, headers),

@@ -128,6 +128,16 @@ impl Remark {
                 clipboard: None,
             };
         }
+        if self.agent.repeats_selection() {
+            let until = match self.is_accepted {
+                true => "until you select something",
+                false => "until it proposes a change or you select something",
+            };
+            return Told {
+                message: format!("{agent} gets your note with each prompt, {until}"),
+                clipboard: None,
+            };
+        }
         let when = match self.agent.misses_context_after_rejection() && !self.is_accepted {
             true => " but one (it adds nothing to the prompt right after a rejection)",
             false => "",
@@ -221,6 +231,14 @@ impl Feedback {
     pub(crate) fn turn_begins(&mut self, session: &SessionId) -> bool {
         self.edits.remove(session);
         self.waiting.remove(session).is_some()
+    }
+
+    /// The agent proposes a change. A rejection ended its turn, so that it has sent a prompt since, and what it was shown
+    /// with that. Whether there were notes.
+    pub(crate) fn proposes(&mut self, session: &SessionId) -> bool {
+        let waiting = self.waiting.get(session);
+        let ended = waiting.is_some_and(|it| it.remarks.iter().any(|remark| !remark.is_accepted));
+        ended && self.turn_begins(session)
     }
 
     /// Takes all that waits, edits first, for an agent that reads it in some other way.

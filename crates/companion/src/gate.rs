@@ -104,6 +104,12 @@ impl Asked {
     }
 }
 
+/// What is said of an edited text whose agent takes none.
+pub(crate) fn refuses_edits(why: &str) -> Refusal {
+    let text = format!("{why}; take your changes back, or decide in its terminal");
+    Refusal::new("writesOwnText", text)
+}
+
 /// All doubts as one question.
 fn question(doubts: &[Doubt]) -> Refusal {
     let sentences: Vec<String> = doubts.iter().map(Doubt::to_string).collect();

@@ -32,6 +32,7 @@ mod presence;
 mod questions;
 mod request_id;
 mod sessions;
+mod socket;
 mod speaker;
 mod succession;
 mod target;

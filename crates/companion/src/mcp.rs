@@ -53,6 +53,8 @@ pub(crate) struct Mcp {
 /// Why no session was opened.
 #[derive(Debug)]
 pub(crate) enum OpenError {
+    /// The request is in a revision that is not spoken here. The agent goes on with another when it has read this.
+    UnknownRevision(Answer),
     /// The request, which has this id, asks for something else.
     NoInitialize(RequestId),
     /// It asks in a way that this answers.
@@ -96,7 +98,10 @@ impl Mcp {
     ) -> Result<(SessionId, Answer), OpenError> {
         let Request { id, method, params } = request;
         if method != INITIALIZE {
-            return Err(OpenError::NoInitialize(id));
+            return Err(match agents::of(agent).tries_newer_revision() {
+                true => OpenError::UnknownRevision(Answer::new(id, Err(unknown_method(&method)))),
+                false => OpenError::NoInitialize(id),
+            });
         }
         let outcome = initialize(&params);
         if outcome.is_err() {
@@ -124,8 +129,14 @@ impl Mcp {
         Ok((session, Answer::new(id, outcome)))
     }
 
-    /// Answers a request of a session; not at all if the agent takes it back meanwhile.
-    pub(crate) async fn answer(self, session: SessionId, request: Request) -> Option<Answer> {
+    /// Answers a request of a session; not at all if the agent takes it back meanwhile. The answer is written to this
+    /// wire, if that is known.
+    pub(crate) async fn answer(
+        self,
+        session: SessionId,
+        request: Request,
+        wire: Option<Arc<Wire>>,
+    ) -> Option<Answer> {
         self.sessions.note_activity(&session, Instant::now());
         let Request { id, method, params } = request;
         let outcome = match method.as_str() {
@@ -143,7 +154,7 @@ impl Mcp {
             "tools/call" => {
                 let mut running = self.calls.begin(&session, &id);
                 tokio::select! {
-                    outcome = self.call(&session, &id, params) => match outcome.transpose() {
+                    outcome = self.call(&session, &id, params, wire) => match outcome.transpose() {
                         Some(outcome) => outcome,
                         // What the person decides is pushed.
                         None => return None,
@@ -151,10 +162,7 @@ impl Mcp {
                     () = running.cancelled() => return None,
                 }
             }
-            _ => {
-                let message = format!("unknown method {method:?}");
-                Err(Error::new(METHOD_NOT_FOUND, message))
-            }
+            _ => Err(unknown_method(&method)),
         };
         Some(Answer::new(id, outcome))
     }
@@ -184,7 +192,10 @@ impl Mcp {
         self.sessions.note_wire(session, Arc::clone(&wire));
         self.tell(Event::StreamOpened(Arc::clone(session)));
         Some(EventStream {
-            stream: outbox.stream(Some(wire)),
+            stream: match agents::of(agent).waits_for_outcomes() {
+                true => outbox.stream(Some(wire)).without_answers(),
+                false => outbox.stream(Some(wire)),
+            },
             session: Arc::clone(session),
             agent,
             mcp: self.clone(),
@@ -203,6 +214,7 @@ impl Mcp {
         session: &SessionId,
         id: &RequestId,
         mut params: Map<String, Value>,
+        wire: Option<Arc<Wire>>,
     ) -> Result<Option<Success>, Error> {
         let protocol = self.protocol(session);
         let invalid = |message: String| Error::new(INVALID_PARAMS, message);
@@ -229,16 +241,43 @@ impl Mcp {
         };
         let stopping = || Error::new(INTERNAL_ERROR, "the companion is stopping");
         self.events.send(event).map_err(|_| stopping())?;
+        let waits = protocol.waits_for_outcomes();
+        let mut waiting = waits.then(|| Waiting::new(self, session, id));
         let result = match protocol.patience(tool) {
             Some(limit) => tokio::time::timeout(limit, answer).await.ok(),
             None => Some(answer.await),
         };
         let reply = protocol.answer(tool, result.and_then(Result::ok));
+        if matches!(reply, Some(Reply::Outcome)) {
+            let texts = self.outcome(session, id, wire).await;
+            if let Some(waiting) = &mut waiting {
+                waiting.is_over();
+            }
+            return texts.map(Success::Blocks).map(Some).ok_or_else(stopping);
+        }
+        if let Some(waiting) = &mut waiting {
+            waiting.is_over();
+        }
         Ok(match reply.ok_or_else(stopping)? {
             Reply::Tool(result) => Some(Success::Tool(result)),
             Reply::Blocks(texts) => Some(Success::Blocks(texts)),
-            Reply::Decision => None,
+            Reply::Decision | Reply::Outcome => None,
         })
+    }
+
+    /// What the person decides about the proposal of a request that waits for it; none if the session ends before.
+    async fn outcome(
+        &self,
+        session: &SessionId,
+        id: &RequestId,
+        wire: Option<Arc<Wire>>,
+    ) -> Option<Vec<String>> {
+        let outbox = self.sessions.outbox(session)?;
+        let delivery = outbox.outcome_of(id, wire).await?;
+        match self.protocol(session).outcome(delivery) {
+            agents::Message::Answer(_, texts) => Some(texts),
+            agents::Message::Notification(..) => None,
+        }
     }
 
     /// The agent is about to listen: what it was sent before is sent again.
@@ -279,6 +318,45 @@ impl Drop for EventStream {
         mcp.sessions.stream_closed(session, Instant::now());
         mcp.tell(Event::StreamClosed);
     }
+}
+
+/// A call whose answer the agent waits for on the connection that it came on. If that ends first, nobody waits any more.
+struct Waiting<'a> {
+    mcp: &'a Mcp,
+    session: &'a SessionId,
+    request: &'a RequestId,
+    is_over: bool,
+}
+
+impl<'a> Waiting<'a> {
+    fn new(mcp: &'a Mcp, session: &'a SessionId, request: &'a RequestId) -> Self {
+        Self {
+            mcp,
+            session,
+            request,
+            is_over: false,
+        }
+    }
+
+    fn is_over(&mut self) {
+        self.is_over = true;
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.mcp.tell(Event::CallCancelled {
+                session: Arc::clone(self.session),
+                request: self.request.clone(),
+            });
+        }
+    }
+}
+
+fn unknown_method(method: &str) -> Error {
+    let message = format!("unknown method {method:?}");
+    Error::new(METHOD_NOT_FOUND, message)
 }
 
 /// Refuses a request in a revision that is not spoken.

@@ -118,6 +118,8 @@ pub(crate) struct Stream {
     number: u64,
     /// What it writes to, if that is known.
     wire: Option<Arc<Wire>>,
+    /// False if those who wait for an answer take it themselves.
+    takes_answers: bool,
     changed: watch::Receiver<()>,
 }
 
@@ -246,12 +248,7 @@ impl Outbox {
     /// counts as delivered.
     pub(crate) fn stream(self: &Arc<Self>, wire: Option<Arc<Wire>>) -> Stream {
         if let Some(wire) = &wire {
-            let outbox = Arc::downgrade(self);
-            wire.on_end(move || {
-                if let Some(outbox) = outbox.upgrade() {
-                    outbox.resolve();
-                }
-            });
+            self.watch(wire);
         }
         let mut queue = self.lock();
         queue.last_stream += 1;
@@ -261,8 +258,68 @@ impl Outbox {
             outbox: Arc::clone(self),
             number,
             wire,
+            takes_answers: true,
             changed: self.changed.subscribe(),
         }
+    }
+
+    /// Waits for the outcome that answers this request, and takes it; none when the session is over. Without a wire it
+    /// counts as delivered.
+    pub(crate) async fn outcome_of(
+        self: &Arc<Self>,
+        request: &RequestId,
+        wire: Option<Arc<Wire>>,
+    ) -> Option<Delivery> {
+        if let Some(wire) = &wire {
+            self.watch(wire);
+        }
+        let mut changed = self.changed.subscribe();
+        loop {
+            changed.borrow_and_update();
+            {
+                let mut queue = self.lock();
+                if let Some(delivery) = queue.take_answer(request) {
+                    self.note_sent(&mut queue, wire.as_ref(), &delivery);
+                    return Some(delivery);
+                }
+                if queue.is_closed {
+                    return None;
+                }
+            }
+            // The sender lives here.
+            let _ = changed.changed().await;
+        }
+    }
+
+    /// What is sent on a connection waits again if that ends too early.
+    fn watch(self: &Arc<Self>, wire: &Arc<Wire>) {
+        let outbox = Arc::downgrade(self);
+        wire.on_end(move || {
+            if let Some(outbox) = outbox.upgrade() {
+                outbox.resolve();
+            }
+        });
+    }
+
+    /// An outcome is about to be sent on this wire.
+    fn note_sent(
+        self: &Arc<Self>,
+        queue: &mut Queue,
+        wire: Option<&Arc<Wire>>,
+        delivery: &Delivery,
+    ) {
+        let Some(wire) = wire else { return };
+        let outbox = Arc::downgrade(self);
+        let mark = wire.mark(move || {
+            if let Some(outbox) = outbox.upgrade() {
+                outbox.changed.send_replace(());
+            }
+        });
+        queue.in_flight.push(InFlight {
+            delivery: delivery.clone(),
+            mark,
+            is_answered: false,
+        });
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -272,6 +329,23 @@ impl Outbox {
 }
 
 impl Queue {
+    /// The outcome that answers this request.
+    fn take_answer(&mut self, request: &RequestId) -> Option<Delivery> {
+        let answers = |delivery: &Delivery| {
+            let tab = delivery.tab.as_ref();
+            tab.is_some_and(|tab| tab.request == *request)
+        };
+        let at = self.outcomes.iter().position(answers)?;
+        self.outcomes.remove(at)
+    }
+
+    /// The oldest outcome, or the oldest that is no answer.
+    fn take_outcome(&mut self, takes_answers: bool) -> Option<Delivery> {
+        let mut outcomes = self.outcomes.iter();
+        let at = outcomes.position(|delivery| takes_answers || delivery.tab.is_none())?;
+        self.outcomes.remove(at)
+    }
+
     fn withdraw(&mut self, name: &str) -> Vec<Delivery> {
         self.in_flight.retain(|sent| sent.delivery.name() != name);
         let outcomes = std::mem::take(&mut self.outcomes).into_iter();
@@ -283,6 +357,12 @@ impl Queue {
 }
 
 impl Stream {
+    /// The same, which leaves answers to those who wait for them.
+    pub(crate) fn without_answers(mut self) -> Self {
+        self.takes_answers = false;
+        self
+    }
+
     /// The next thing to push, as soon as there is one; nothing when the session is over.
     pub(crate) async fn next(&mut self) -> Option<Push> {
         loop {
@@ -309,20 +389,9 @@ impl Stream {
         if let Some(mention) = queue.mentions.pop_front() {
             return Some(Push::Mention(mention));
         }
-        let delivery = queue.outcomes.pop_front()?;
-        if let Some(wire) = &self.wire {
-            let outbox = Arc::downgrade(&self.outbox);
-            let mark = wire.mark(move || {
-                if let Some(outbox) = outbox.upgrade() {
-                    outbox.changed.send_replace(());
-                }
-            });
-            queue.in_flight.push(InFlight {
-                delivery: delivery.clone(),
-                mark,
-                is_answered: false,
-            });
-        }
+        let delivery = queue.take_outcome(self.takes_answers)?;
+        let wire = self.wire.as_ref();
+        self.outbox.note_sent(&mut queue, wire, &delivery);
         Some(Push::Outcome(delivery))
     }
 }

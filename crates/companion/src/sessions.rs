@@ -138,7 +138,11 @@ impl Sessions {
             .map(|session| Connected {
                 agent: session.agent,
                 wire: session.wire.clone(),
-                claimed: session.process,
+                claimed: session
+                    .wire
+                    .as_ref()
+                    .and_then(|wire| wire.process())
+                    .or(session.process),
             })
             .collect()
     }

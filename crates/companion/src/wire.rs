@@ -13,6 +13,8 @@ use pillion_system::peer::Connection;
 pub(crate) struct Wire {
     state: Mutex<State>,
     connection: Option<Connection>,
+    /// Who is at the other end, if the system has told it at once.
+    process: Option<u32>,
 }
 
 #[derive(Default)]
@@ -65,6 +67,20 @@ impl Wire {
             connection,
             ..Self::default()
         }
+    }
+
+    /// One over a Unix socket, whose other end this process holds.
+    #[cfg(unix)]
+    pub(crate) fn of_process(process: Option<u32>) -> Self {
+        Self {
+            process,
+            ..Self::default()
+        }
+    }
+
+    /// The process at the other end, if the system has told it.
+    pub(crate) fn process(&self) -> Option<u32> {
+        self.process
     }
 
     /// Its two ends, if the system has told them.

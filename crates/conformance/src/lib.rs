@@ -134,6 +134,8 @@ fn checks(protocol: Protocol) -> impl Iterator<Item = &'static Check> {
     let groups = match protocol {
         Protocol::Companion => GROUPS,
         Protocol::Claude => claude::GROUPS,
+        // Nobody can ask for one.
+        Protocol::Copilot => &[],
     };
     groups.iter().flat_map(|checks| checks.iter())
 }

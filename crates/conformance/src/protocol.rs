@@ -38,6 +38,14 @@ impl SharedRows {
                 session: &["K2-upgrade", "K4-initialize"],
                 stays: &["K2-text"],
             },
+            Protocol::Copilot => Self {
+                answers: &[],
+                file: &[],
+                json: &[],
+                token: &[],
+                session: &[],
+                stays: &[],
+            },
         }
     }
 }

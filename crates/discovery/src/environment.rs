@@ -154,6 +154,13 @@ impl Environment {
                 let parent = self.home().unwrap_or_else(|| self.tmpdir());
                 self.resolve(&parent.join(".claude"))
             }
+            Base::CopilotHome => match self.filled("COPILOT_HOME") {
+                Some(folder) => self.resolve(Path::new(folder)),
+                None => {
+                    let parent = self.home().unwrap_or_else(|| self.tmpdir());
+                    self.resolve(&parent.join(".copilot"))
+                }
+            },
         }
     }
 
@@ -164,13 +171,19 @@ impl Environment {
             Base::QwenHome => Some("QWEN_HOME"),
             Base::ClaudeConfig => Some("CLAUDE_CONFIG_DIR"),
             Base::ClaudeHome => None,
+            Base::CopilotHome => Some("COPILOT_HOME"),
         }
     }
 
     /// The variable that moves elsewhere what agents look at below this path.
     pub fn variable_of(&self, path: &Path) -> Option<&'static str> {
         // The temporary directory may hold the others.
-        let bases = [Base::QwenHome, Base::ClaudeConfig, Base::ClaudeHome];
+        let bases = [
+            Base::QwenHome,
+            Base::ClaudeConfig,
+            Base::ClaudeHome,
+            Base::CopilotHome,
+        ];
         let mut bases = bases.into_iter();
         let base = bases.find(|base| path.starts_with(self.base(*base)));
         Self::variable(base.unwrap_or(Base::TmpDir))

@@ -6,9 +6,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use pillion_protocol::claude::LockFile;
+use pillion_protocol::copilot;
 use pillion_protocol::dialect::{FileName, Protocol};
 use pillion_protocol::discovery::{Publisher, RootError, join_roots};
-use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo};
+use pillion_protocol::{Address, Dialect, DiscoveryFile, IdeInfo};
 
 pub use self::places::Seat;
 use self::places::{AgentDir, Entry, agent_dirs};
@@ -18,7 +19,7 @@ use crate::private_file::{FileError, Folder};
 use crate::real_path::real_path;
 use crate::tokens::Tokens;
 use crate::warning::Warning;
-use pillion_system::process;
+use pillion_system::{now_ms, process};
 
 /// No discovery file of anybody's is as long. Longer ones are not read.
 pub(crate) const MAX_FILE: u64 = 64 * 1024;
@@ -30,6 +31,8 @@ pub struct Announcement {
     pub companion_pid: u32,
     /// Where the companion listens already (C6.1).
     pub port: u16,
+    /// The socket on which it listens, too, for agents that dial no port. Without one their files are not written.
+    pub socket: Option<PathBuf>,
     /// The workspace roots, absolute (C2.5).
     pub roots: Vec<PathBuf>,
     /// The identity of the editor after which agents call it.
@@ -45,6 +48,8 @@ pub struct Publication {
     /// The editors for whose agents it is found.
     seats: Vec<Seat>,
     workspace_path: String,
+    /// When it was published first, in Unix milliseconds.
+    since_ms: u64,
     /// The roots with links resolved: once, because their disks may stop answering.
     real_roots: Vec<PathBuf>,
     dirs: Vec<AgentDir>,
@@ -63,7 +68,8 @@ impl Publication {
     pub fn publish(seats: Vec<Seat>, announcement: Announcement) -> Result<Self, RootError> {
         let workspace_path = join_roots(&announcement.roots)?;
         let mut publication = Self {
-            dirs: agent_dirs(&seats, announcement.port),
+            dirs: announcement.dirs(&seats),
+            since_ms: now_ms(),
             seats,
             real_roots: resolved(&announcement.roots),
             announcement,
@@ -110,7 +116,7 @@ impl Publication {
     /// Publishes for these editors: the files that only others needed go.
     pub fn set_seats(&mut self, seats: Vec<Seat>) {
         self.seats = seats;
-        let wanted = agent_dirs(&self.seats, self.announcement.port);
+        let wanted = self.announcement.dirs(&self.seats);
         let mut others = std::mem::replace(&mut self.dirs, wanted);
         for dir in &mut others {
             let own = self.dirs.iter();
@@ -214,6 +220,7 @@ impl Publication {
                 announcement.discovery_file(dialect, editor_pid, &self.workspace_path)
             }
             Protocol::Claude => announcement.lock_file(dialect, editor_pid, &self.real_roots),
+            Protocol::Copilot => announcement.socket_file(dialect, &self.real_roots, self.since_ms),
         }
     }
 }
@@ -266,6 +273,30 @@ impl Announcement {
         let mut file = LockFile::new(editor_pid, folders, name, token);
         file.pillion = Some(self.publisher());
         serde_json::to_vec(&file).expect("strings, numbers and Unicode paths only")
+    }
+
+    /// The bytes of Copilot CLI's lock files: it compares resolved folders only. Our own process is in them, so that one
+    /// that is left over misleads nobody.
+    fn socket_file(&self, dialect: Dialect, real_roots: &[PathBuf], since_ms: u64) -> Vec<u8> {
+        let (token, name) = (self.tokens.get(dialect), &self.ide.display_name);
+        let socket = self.socket.clone().unwrap_or_default();
+        let mut file = copilot::LockFile::new(socket, token, name, self.companion_pid);
+        file.timestamp = since_ms;
+        file.workspace_folders = real_roots.to_vec();
+        file.pillion = Some(self.publisher());
+        serde_json::to_vec(&file).expect("strings, numbers and Unicode paths only")
+    }
+
+    /// Where this agent reaches the companion, if it can.
+    pub fn address(&self, dialect: Dialect) -> Option<Address> {
+        match dialect.protocol() {
+            Protocol::Companion | Protocol::Claude => Some(Address::Tcp(self.port)),
+            Protocol::Copilot => self.socket.clone().map(Address::Unix),
+        }
+    }
+
+    fn dirs(&self, seats: &[Seat]) -> Vec<AgentDir> {
+        agent_dirs(seats, self.port, |dialect| self.address(dialect).is_some())
     }
 
     fn publisher(&self) -> Publisher {
@@ -357,6 +388,11 @@ pub(crate) fn parse(dialect: Dialect, name: &str, content: &[u8]) -> Option<Disc
         Protocol::Claude => {
             let port = FileName::PortLock.port_in(name)?;
             let file: LockFile = serde_json::from_slice(content).ok()?;
+            Some(file.into_discovery_file(port))
+        }
+        Protocol::Copilot => {
+            let port = FileName::PortLock.port_in(name)?;
+            let file: copilot::LockFile = serde_json::from_slice(content).ok()?;
             Some(file.into_discovery_file(port))
         }
     }

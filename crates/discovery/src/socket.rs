@@ -1,5 +1,6 @@
 //! Where front ends and commands reach this user's companions: a socket in a state directory for the hub, the process
-//! that hosts them, and one for each companion that runs in its front end's own process.
+//! that hosts them, and one for each companion that runs in its front end's own process. Agents that dial no port reach
+//! each companion at one more.
 //!
 //! A container that shares the directory has sockets of its own: its processes, or its ports, are not seen from here.
 
@@ -15,6 +16,14 @@ use crate::private_file::{FileError, Folder, Listener, Stream};
 use crate::state_dir;
 
 const SUFFIX: &str = ".sock";
+
+/// The longest path of a socket on every system: macOS has 104 bytes for it, with the one that ends it.
+#[cfg(unix)]
+const MAX_PATH: usize = 103;
+
+/// How the names of sockets begin that one process listens on: for commands, and for agents.
+const OWN: &str = "own-";
+const AGENTS: &str = "agents-";
 
 /// A socket that this process listens on. Dropping it removes it.
 #[derive(Debug)]
@@ -64,12 +73,35 @@ impl Socket {
     pub fn of_companion(environment: &Environment) -> Result<Self, FileError> {
         static LAST: AtomicU32 = AtomicU32::new(0);
         let number = LAST.fetch_add(1, Ordering::Relaxed);
-        let name = format!("own-{}-{number}{}{SUFFIX}", process::id(), part());
+        let name = format!("{OWN}{}-{number}{}{SUFFIX}", process::id(), part());
         state_dir::first_usable(environment, |directory| {
             let address = Address {
                 directory: directory.to_owned(),
                 name: name.clone(),
             };
+            Self::listen(state_dir::create(directory)?, address)
+        })
+    }
+
+    /// Listens for the agents that dial no port, of the companion on this one. They get the path, which must not be too
+    /// long for them.
+    ///
+    /// # Errors
+    /// As [`of_hub`](Self::of_hub).
+    #[cfg(unix)]
+    pub fn for_agents(environment: &Environment, port: u16) -> Result<Self, FileError> {
+        let name = format!("{AGENTS}{}-{port}{}{SUFFIX}", process::id(), part());
+        state_dir::first_usable(environment, |directory| {
+            let address = Address {
+                directory: directory.to_owned(),
+                name: name.clone(),
+            };
+            let path = address.path();
+            if path.as_os_str().len() > MAX_PATH || path.to_str().is_none() {
+                let text = format!("its path has more than {MAX_PATH} bytes, or is not Unicode");
+                let source = std::io::Error::new(std::io::ErrorKind::InvalidFilename, text);
+                return Err(FileError::io("listen on", &path, source));
+            }
             Self::listen(state_dir::create(directory)?, address)
         })
     }
@@ -174,8 +206,8 @@ pub(crate) fn addresses(environment: &Environment) -> Vec<Address> {
         };
         let names = folder.names().unwrap_or_default().into_iter();
         let names = names.filter(|name| {
-            let is_own = process_of(name).is_some() && name.ends_with(&ends_here);
-            is_own || *name == format!("{}{SUFFIX}", hub())
+            let is_own = name.starts_with(OWN) && process_of(name).is_some();
+            (is_own && name.ends_with(&ends_here)) || *name == format!("{}{SUFFIX}", hub())
         });
         addresses.extend(names.map(|name| Address {
             directory: directory.clone(),
@@ -185,14 +217,15 @@ pub(crate) fn addresses(environment: &Environment) -> Vec<Address> {
     addresses
 }
 
-/// The process that listened at the socket `name` for its own companion, if it is one of this part of the machine.
+/// The process that listened at the socket `name`, if it is one of this part of the machine, and not the hub's.
 pub(crate) fn owner_here(name: &str) -> Option<u32> {
     let ends_here = format!("{}{SUFFIX}", part());
     process_of(name).filter(|_| name.ends_with(&ends_here))
 }
 
 fn process_of(name: &str) -> Option<u32> {
-    let (pid, _) = name.strip_prefix("own-")?.split_once('-')?;
+    let name = name.strip_prefix(OWN).or(name.strip_prefix(AGENTS))?;
+    let (pid, _) = name.split_once('-')?;
     pid.parse().ok()
 }
 
@@ -266,6 +299,30 @@ mod tests {
         assert_eq!(addresses(&environment), [second.address().clone()]);
         assert_eq!(owner_here(&second.address().name), Some(process::id()));
         assert_eq!(owner_here("hub.sock"), None);
+    }
+
+    #[test]
+    fn agents_get_a_path_that_is_not_too_long() {
+        let base = tempfile::Builder::new()
+            .prefix("s")
+            .tempdir_in("/tmp")
+            .unwrap();
+        let environment = Environment::from_pairs([("TMPDIR", base.path())]);
+        let long = base.path().join("x".repeat(MAX_PATH));
+        std::fs::create_dir(&long).unwrap();
+        let only = environment.clone().with_tmpdir(&long);
+        let error = Socket::for_agents(&only, 1).unwrap_err();
+        assert!(error.to_string().contains("listen on"), "{error}");
+        let environment = environment.with("XDG_RUNTIME_DIR", Some(&long));
+        let socket = Socket::for_agents(&environment, 1).unwrap();
+        assert!(!socket.path().starts_with(&long));
+        std::os::unix::net::UnixStream::connect(socket.path()).unwrap();
+        assert!(addresses(&environment).is_empty(), "nothing is asked there");
+        let name = socket.path();
+        let name = name.file_name().unwrap().to_str().unwrap().to_owned();
+        assert_eq!(owner_here(&name), Some(process::id()));
+        drop(socket);
+        assert!(!environment.state_dirs()[1].join(name).exists());
     }
 
     #[test]

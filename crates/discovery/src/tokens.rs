@@ -22,8 +22,11 @@ impl Tokens {
     /// # Errors
     /// When the system's random source fails.
     pub fn generate() -> Result<Self, RandomError> {
-        let [gemini, qwen, claude, opencode, script] = Dialect::ALL.map(|_| random_token());
-        Ok(Self([gemini?, qwen?, claude?, opencode?, script?]))
+        let [gemini, qwen, claude, opencode, copilot, script] =
+            Dialect::ALL.map(|_| random_token());
+        Ok(Self([
+            gemini?, qwen?, claude?, opencode?, copilot?, script?,
+        ]))
     }
 
     /// The same, but with another token for one dialect.

@@ -34,6 +34,8 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     match facts.agent().protocol() {
         Protocol::Companion => settings::check(facts, &mut findings),
         Protocol::Claude => claude::settings(facts, &mut findings),
+        // Nothing is known of settings that would keep it from connecting.
+        Protocol::Copilot => {}
     }
     folders::check(facts, &mut findings);
     files::check(facts, &mut findings);

@@ -146,6 +146,9 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
         Step::Settings if facts.agent().protocol() == Protocol::Claude => {
             claude_settings(facts).to_owned()
         }
+        Step::Settings if facts.agent().protocol() == Protocol::Copilot => {
+            "by itself, in a folder that the editor has open; not with `-p`".to_owned()
+        }
         Step::Settings => match ide_mode(facts) {
             Some(setting) => {
                 let state = if setting.is_on { "on" } else { "off" };
@@ -156,6 +159,10 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
         },
         Step::Folders if facts.agent().protocol() == Protocol::Claude => {
             let home = facts.environment().base(Base::ClaudeHome);
+            format!("lock files in {}", home.join("ide").display())
+        }
+        Step::Folders if facts.agent().protocol() == Protocol::Copilot => {
+            let home = facts.environment().base(Base::CopilotHome);
             format!("lock files in {}", home.join("ide").display())
         }
         Step::Folders => {

@@ -38,11 +38,13 @@ impl Setup {
         let variables = Variables::before_settings(release, terminal);
         let settings = match release.agent {
             Dialect::ClaudeCode => claude::read(terminal, folder),
-            Dialect::OpenCode => Settings::default(),
+            Dialect::OpenCode | Dialect::CopilotCli => Settings::default(),
             _ => settings::read(release, &variables.all, folder),
         };
         let (trust, variables) = match release.agent.protocol() {
-            Protocol::Claude => (Trust::Trusted, variables.overridden(&settings)),
+            Protocol::Claude | Protocol::Copilot => {
+                (Trust::Trusted, variables.overridden(&settings))
+            }
             Protocol::Companion => {
                 let trust = trust(release, &variables.all, &settings, folder);
                 let variables = variables.after_settings(release, folder, &settings, trust);

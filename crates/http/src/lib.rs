@@ -4,11 +4,14 @@
 mod error;
 mod events;
 
+use std::path::Path;
+
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::task::JoinSet;
 
@@ -67,6 +70,30 @@ pub fn secret(value: String) -> Result<HeaderValue, InvalidHeaderValue> {
 pub async fn send(to: impl ToSocketAddrs, request: Request<Bytes>) -> Result<Answer, Error> {
     let stream = TcpStream::connect(to).await.map_err(Error::Connect)?;
     stream.set_nodelay(true).map_err(Error::Connect)?;
+    exchange(stream, request).await
+}
+
+/// The same to the Unix socket at this path.
+///
+/// # Errors
+/// As [`send`]; and where the system has none.
+pub async fn send_on_socket(path: &Path, request: Request<Bytes>) -> Result<Answer, Error> {
+    #[cfg(unix)]
+    {
+        let stream = tokio::net::UnixStream::connect(path).await;
+        exchange(stream.map_err(Error::Connect)?, request).await
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (path, request);
+        Err(Error::Connect(std::io::ErrorKind::Unsupported.into()))
+    }
+}
+
+async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    request: Request<Bytes>,
+) -> Result<Answer, Error> {
     let is_title_case = request.extensions().get::<TitleCase>().is_some();
     let mut builder = http1::Builder::new();
     let builder = builder.title_case_headers(is_title_case);

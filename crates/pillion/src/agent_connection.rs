@@ -88,7 +88,7 @@ impl Session {
     async fn open(companion: &Companion) -> Result<Self, ClientError> {
         let address = address(companion);
         Ok(match companion.protocol() {
-            Protocol::Companion => {
+            Protocol::Companion | Protocol::Copilot => {
                 let (client, updates) = Client::connect_to(address).await?;
                 Self::Companion(client, updates)
             }

@@ -73,6 +73,30 @@ pub struct Range {
 }
 
 impl Range {
+    /// The same range up to the end of its last line, where it ends at the start of the next one, unless nothing is left
+    /// then: some agents take that for one line more.
+    #[must_use]
+    pub fn within_lines(self, text: &str) -> Self {
+        let Self { start, end } = self;
+        if end.character > 0 || end.line <= start.line || !text.ends_with('\n') {
+            return self;
+        }
+        let last = text.lines().next_back().unwrap_or_default();
+        let length = u32::try_from(last.encode_utf16().count()).unwrap_or(u32::MAX);
+        let line = end.line - 1;
+        let before = if line == start.line {
+            start.character
+        } else {
+            0
+        };
+        let character = before.saturating_add(length);
+        let end = Position { line, character };
+        if end == start {
+            return self;
+        }
+        Self { start, end }
+    }
+
     /// Where a text is that begins there.
     pub fn of_text(start: Position, text: &str) -> Self {
         let last = text.rsplit('\n').next().unwrap_or_default();

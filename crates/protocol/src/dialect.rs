@@ -11,7 +11,7 @@ use std::fmt;
 pub use place::{Base, FileName, Place};
 use serde::{Deserialize, Serialize};
 
-use self::agents::{Row, claude, gemini, opencode, qwen, script};
+use self::agents::{Row, claude, copilot, gemini, opencode, qwen, script};
 
 /// An agent's way of finding and calling a companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -25,6 +25,8 @@ pub enum Dialect {
     ClaudeCode,
     /// opencode, which reads Claude Code's files and presents its token.
     OpenCode,
+    /// GitHub Copilot CLI, whose protocol is its own, too ([`copilot`](crate::copilot)).
+    CopilotCli,
     /// Pillion's own commands, mostly in scripts. No discovery file is written for them: they ask
     /// companions at their sockets.
     Script,
@@ -38,6 +40,8 @@ pub enum Protocol {
     /// Claude Code's: MCP over a WebSocket, and a [`LockFile`](crate::claude::LockFile), whose port is in its
     /// name.
     Claude,
+    /// GitHub Copilot CLI's: MCP over HTTP on a Unix socket, and a [`LockFile`](crate::copilot::LockFile).
+    Copilot,
 }
 
 /// The variables that wire an agent to one companion (C2.6), by what they say.
@@ -73,11 +77,12 @@ impl Variables {
 
 impl Dialect {
     /// Every dialect, in the order in which people are shown them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::GeminiCli,
         Self::QwenCode,
         Self::ClaudeCode,
         Self::OpenCode,
+        Self::CopilotCli,
         Self::Script,
     ];
 
@@ -86,11 +91,12 @@ impl Dialect {
     pub const AGENTS: [Self; 2] = [Self::GeminiCli, Self::QwenCode];
 
     /// Every agent that people start, whatever its protocol.
-    pub const PROGRAMS: [Self; 4] = [
+    pub const PROGRAMS: [Self; 5] = [
         Self::GeminiCli,
         Self::QwenCode,
         Self::ClaudeCode,
         Self::OpenCode,
+        Self::CopilotCli,
     ];
 
     fn row(self) -> &'static Row {
@@ -99,6 +105,7 @@ impl Dialect {
             Self::QwenCode => &qwen::ROW,
             Self::ClaudeCode => &claude::ROW,
             Self::OpenCode => &opencode::ROW,
+            Self::CopilotCli => &copilot::ROW,
             Self::Script => &script::ROW,
         }
     }
@@ -176,6 +183,21 @@ impl Dialect {
         self.row().announces_writes
     }
 
+    /// Returns true if it writes the text that it proposed, whatever was accepted: a decision is a yes or a no.
+    pub fn writes_own_text(self) -> bool {
+        self.row().writes_own_text
+    }
+
+    /// Returns true if it connects by itself only where its folder is a workspace root, and not below one.
+    pub fn connects_in_roots_only(self) -> bool {
+        self.row().connects_in_roots_only
+    }
+
+    /// Returns true if it adds what is selected to every prompt, and never says that one was sent.
+    pub fn repeats_selection(self) -> bool {
+        self.row().repeats_selection
+    }
+
     /// Which agent it is that presents this one's token and calls itself `client`.
     pub fn presented_by(self, client: &str) -> Self {
         let mut all = Self::ALL.into_iter();
@@ -210,12 +232,12 @@ impl Dialect {
 
     /// Returns true if it is told what is selected in a file that does not exist, too.
     pub fn reads_selection_of_no_file(self) -> bool {
-        self.protocol() == Protocol::Claude
+        self.protocol() != Protocol::Companion
     }
 
     /// Returns true if its prompt can be made to name a file.
     pub fn knows_mentions(self) -> bool {
-        self.protocol() == Protocol::Claude
+        self.protocol() != Protocol::Companion
     }
 
     /// Returns true if its prompt reads `@path#L3-7` as these lines of the file.
@@ -302,6 +324,7 @@ mod tests {
                     Base::QwenHome => "~/.qwen".to_owned(),
                     Base::ClaudeConfig => "$CLAUDE_CONFIG_DIR".to_owned(),
                     Base::ClaudeHome => "~/.claude".to_owned(),
+                    Base::CopilotHome => "$COPILOT_HOME".to_owned(),
                 };
                 for part in place.folder {
                     path = format!("{path}/{part}");
@@ -341,6 +364,12 @@ mod tests {
         assert_eq!(names(Dialect::ClaudeCode), expected);
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn copilots_lock_file_is_named_by_the_port_of_the_others() {
+        assert_eq!(names(Dialect::CopilotCli), ["$COPILOT_HOME/ide/4242.lock"]);
+    }
+
     #[test]
     fn every_variable_that_a_release_reads_is_known() {
         let leading = |dialect: Dialect| -> Vec<_> {
@@ -367,8 +396,10 @@ mod tests {
         for dialect in Dialect::ALL {
             let is_script = dialect == Dialect::Script;
             assert_eq!(dialect.package().is_none(), is_script, "{dialect}");
-            // opencode finds a companion by Claude Code's files, and is led astray by its variable.
-            let is_led = !is_script && dialect != Dialect::OpenCode;
+            // opencode finds a companion by Claude Code's files, and is led astray by its variable; Copilot CLI
+            // finds one by its folder.
+            let by_files = [Dialect::OpenCode, Dialect::CopilotCli];
+            let is_led = !is_script && !by_files.contains(&dialect);
             assert_eq!(dialect.variables().is_some(), is_led, "{dialect}");
         }
     }

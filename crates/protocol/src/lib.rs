@@ -11,12 +11,16 @@
 //! - [`set`]: files that are proposed together, of which the contract knows nothing.
 //! - [`verdict`]: the decision of a person, with notes for the agent.
 //! - [`claude`]: Claude Code's protocol, which is another one.
+//! - [`copilot`]: GitHub Copilot CLI's, which is a third.
+//! - [`address`]: where agents reach a companion.
 //! - [`diagnostics`]: the problems that an editor shows.
 //! - [`json`]: JSON of others, in bounded memory.
 //! - [`surrogates`]: JSON of programs that count in UTF-16.
 
+pub mod address;
 pub mod claude;
 pub mod context;
+pub mod copilot;
 pub mod diagnostics;
 pub mod dialect;
 pub mod diff;
@@ -28,6 +32,7 @@ pub mod surrogates;
 pub mod token;
 pub mod verdict;
 
+pub use address::Address;
 pub use context::{Cursor, File, IdeContext, Position, Range, WorkspaceState};
 pub use diagnostics::{Diagnostic, FileDiagnostics, Severity};
 pub use dialect::Dialect;

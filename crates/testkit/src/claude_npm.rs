@@ -1,4 +1,4 @@
-//! Where the installed Claude Code and opencode are. `cargo xtask test` installs them and says so by a
+//! Where the installed Claude Code, opencode and Copilot CLI are. `cargo xtask test` installs them and says so by a
 //! variable.
 
 use std::fs;
@@ -29,7 +29,7 @@ impl ClaudeRelease {
     }
 }
 
-/// The folder with both releases of Claude Code, and opencode.
+/// The folder with both releases of Claude Code, opencode, and Copilot CLI.
 #[derive(Debug, Clone)]
 pub struct ClaudeNpm {
     modules: PathBuf,
@@ -44,7 +44,7 @@ impl ClaudeNpm {
         let folder = std::env::var_os(VARIABLE).unwrap_or_else(|| {
             panic!(
                 "{VARIABLE} is not set: run this test through `cargo xtask test`, which installs Claude Code; \
-                 the words \"Claude Code\" or \"opencode\" in what it is ignored for ask for that"
+                 the words \"Claude Code\", \"opencode\" or \"Copilot CLI\" in what it is ignored for ask for that"
             )
         });
         ClaudeNpm {
@@ -63,6 +63,16 @@ impl ClaudeNpm {
     /// The folder of the command `opencode`.
     pub fn opencode_bin(&self) -> PathBuf {
         self.package("", "opencode-", "bin/opencode").join("bin")
+    }
+
+    /// The folder of the command `copilot`.
+    pub fn copilot_bin(&self) -> PathBuf {
+        self.package("@github", "copilot-", "copilot")
+    }
+
+    /// Where Copilot CLI unpacks itself when it starts, once for all tests: more than 200 MB.
+    pub fn copilot_cache(&self) -> PathBuf {
+        self.modules.with_file_name("copilot-cache")
     }
 
     /// The package for this platform: its name starts so, and it has this file.

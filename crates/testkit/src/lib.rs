@@ -8,6 +8,7 @@
 mod agent;
 mod claude;
 mod claude_npm;
+mod copilot;
 mod editors;
 mod emacs;
 mod env;
@@ -38,6 +39,7 @@ mod wait;
 pub use agent::{Agent, AgentKind};
 pub use claude::{Claude, ClaudeStart, set_up_claude, set_up_claude_in};
 pub use claude_npm::{ClaudeNpm, ClaudeRelease};
+pub use copilot::Copilot;
 pub use editors::{
     Editors, EmacsPlace, EmacsVersion, HelixVersion, KakouneVersion, KateVersion, NvimVersion,
     VimVersion,

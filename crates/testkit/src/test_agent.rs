@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use pillion_agent::{Client, ClientError, Update, Updates};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::claude::LockFile;
+use pillion_protocol::copilot;
 use pillion_protocol::dialect::FileName;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeContext, SetArgument, Token};
 use tokio::runtime::Runtime;
@@ -280,8 +281,15 @@ pub fn discovery_file(path: &Path) -> DiscoveryFile {
     let file = serde_json::from_slice(&bytes).or_else(|error| {
         let name = path.file_name().and_then(|name| name.to_str());
         let port = FileName::PortLock.port_in(name.unwrap_or_default());
-        let lock: LockFile = serde_json::from_slice(&bytes)?;
-        port.map(|port| lock.into_discovery_file(port)).ok_or(error)
+        // Claude Code's may lack every field.
+        let read = |port| match serde_json::from_slice::<copilot::LockFile>(&bytes) {
+            Ok(lock) => Ok(lock.into_discovery_file(port)),
+            Err(_) => {
+                let lock: LockFile = serde_json::from_slice(&bytes)?;
+                Ok(lock.into_discovery_file(port))
+            }
+        };
+        port.map_or(Err(error), read)
     });
     file.unwrap_or_else(|error| panic!("{} is no discovery file: {error}", path.display()))
 }

@@ -44,7 +44,7 @@ impl TestClaude {
         let bytes = std::fs::read(path).expect("the lock file can be read");
         let file: LockFile = serde_json::from_slice(&bytes).expect("it is a lock file");
         let name = path.file_stem().and_then(|name| name.to_str());
-        let port = name.and_then(|name| name.parse().ok());
+        let port = name.and_then(|name| name.parse::<u16>().ok());
         let address = Address::new(port.expect("its name is the port"));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

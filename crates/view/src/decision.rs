@@ -18,6 +18,14 @@ pub const LOOK: Duration = Duration::from_millis(700);
 /// times a second, and nobody decides so fast.
 pub const HELD: Duration = Duration::from_millis(120);
 
+/// Why nothing can be changed in a proposal of this agent, if that is so.
+pub fn takes_no_edits(agent: Dialect) -> Option<String> {
+    let name = agent.display_name();
+    agent
+        .writes_own_text()
+        .then(|| format!("{name} writes its own text: accept or reject it as it is"))
+}
+
 /// The code of a refusal: it has not been on the screen.
 pub const NOT_SEEN: &str = "notSeen";
 

@@ -15,7 +15,7 @@ use crate::error::{ClientError, unreachable, within};
 /// When nothing listens or answers in time, the token is refused ([`ClientError::Refused`] with 401 or
 /// 403), or what listens there does not speak HTTP.
 pub async fn knock(address: &Address) -> Result<(), ClientError> {
-    let (host, port) = (address.host(), address.port());
+    let (host, port) = (address.host(), address.port()?);
     let mut request = Request::builder()
         .uri(WEBSOCKET_PATH)
         .header(HOST, format!("{host}:{port}"));

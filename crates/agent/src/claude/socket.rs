@@ -23,7 +23,7 @@ pub(super) type Stream = SplitStream<WebSocketStream<TcpStream>>;
 /// # Errors
 /// When nothing listens, the upgrade is refused, or what answers is not a companion of this protocol.
 pub(super) async fn open(address: &Address) -> Result<(Sink, Stream), ClientError> {
-    let (host, port) = (address.host(), address.port());
+    let (host, port) = (address.host(), address.port()?);
     let mut request = format!("ws://{host}:{port}{WEBSOCKET_PATH}")
         .into_client_request()
         .map_err(unreachable)?;

@@ -65,6 +65,7 @@ pub(super) fn find_for_opencode(situation: &Situation<'_>) -> Finding {
     let dial = |port| Dial {
         host: Host::Loopback,
         port,
+        socket: None,
         token: None,
         source: Source::Variable(name),
         transport: super::Transport::WebSocket,
@@ -288,6 +289,7 @@ fn dial(lock: &Lock) -> Option<Dial> {
     Some(Dial {
         host: Host::Loopback,
         port: lock.dialled_port()?,
+        socket: None,
         // The other transport knows none.
         token: content.token.clone().filter(|_| is_websocket),
         source: Source::File(lock.path.clone()),

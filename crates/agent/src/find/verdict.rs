@@ -70,6 +70,9 @@ pub enum Verdict {
     /// The agent's attempt ends with an error at this file.
     #[display("makes this release fail: it cannot handle this workspacePath")]
     EndsAttempt,
+    /// Its process is gone, and the agent passes it over.
+    #[display("is ignored: its process is gone")]
+    Dead,
     /// The agent takes it for stale and deletes it.
     #[display("is stale: {_0}; the agent deletes it")]
     Stale(Stale),

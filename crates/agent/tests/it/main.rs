@@ -13,6 +13,8 @@ mod claude;
 mod claude_choices;
 #[cfg(unix)]
 mod claude_verdicts;
+#[cfg(unix)]
+mod copilot_verdicts;
 mod endings;
 mod foreign;
 #[cfg(unix)]

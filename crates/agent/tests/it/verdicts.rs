@@ -439,14 +439,13 @@ fn a_pipe_or_a_huge_file_in_the_folder_holds_nobody_up() {
 #[test]
 fn every_release_that_knows_the_token_finds_pillions_own_files() {
     let machine = Machine::new();
-    let environment = Environment::from_pairs([
-        ("TMPDIR", machine.path("tmp")),
-        ("HOME", machine.path("home")),
-    ]);
+    let environment =
+        Environment::from_pairs([("HOME", machine.path("home"))]).with_tmpdir(machine.path("tmp"));
     let tokens = Tokens::generate().unwrap();
     let announcement = Announcement {
         companion_pid: std::process::id(),
         port: 1001,
+        socket: None,
         roots: vec![machine.path("other"), machine.path("project")],
         ide: IdeInfo::new("kate", "Kate"),
         tokens: tokens.clone(),

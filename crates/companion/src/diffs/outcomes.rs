@@ -1,9 +1,12 @@
 //! What an agent gets back of a diff, and what it does not take.
 
-use pillion_protocol::{Dialect, Outcome};
-use pillion_view::{DiffId, Loss, Stamp};
+use pillion_protocol::{Decision, Dialect, Outcome};
+use pillion_view::decision::takes_no_edits;
+use pillion_view::{Decide, DiffId, Loss, Stamp};
 
-use super::{Action, Answer, Diffs, Entry, State};
+use crate::sessions::SessionId;
+
+use super::{Action, Answer, Diffs, Entry, Proposal, State};
 use crate::feedback::Remark;
 use crate::line_endings::Tool;
 use crate::lost::Lost;
@@ -65,6 +68,30 @@ impl<C> Diffs<C> {
         })
     }
 
+    /// Rejects a diff whose agent would write its own text and not this one, which is kept.
+    pub(super) fn reject_edited(&mut self, id: DiffId, content: String) -> Vec<Action<C>> {
+        let unused = self.unused(id, &content);
+        let rejected = self.notify(id, Outcome::Rejected);
+        rejected.into_iter().chain(unused).collect()
+    }
+
+    /// Why a person who accepts what stands in their view cannot have that, if so.
+    pub(crate) fn refused_edits(&self, decide: &Decide) -> Option<String> {
+        let Decision::Accept {
+            content: Some(content),
+        } = &decide.verdict.decision
+        else {
+            return None;
+        };
+        self.entries.get(decide.key.id)?.refuses_edits(content)
+    }
+
+    /// The answer to the call that waits for the outcome of this diff, whose view its agent is about to close.
+    pub(crate) fn release(&self, session: &SessionId, name: &str) -> Option<Action<C>> {
+        let id = self.entries.find(session, name)?;
+        self.entries.get(id)?.reject_call()
+    }
+
     pub(super) fn lose(&mut self, id: DiffId, content: String) -> Option<Action<C>> {
         let proposal = self.entries.remove(id)?.proposal;
         let is_edited = *content != *proposal.proposed;
@@ -80,6 +107,15 @@ impl<C> Diffs<C> {
 }
 
 impl<C> Entry<C> {
+    /// Why this text cannot be accepted, if so: the agent would write another.
+    pub(super) fn refuses_edits(&self, content: &str) -> Option<String> {
+        let Proposal {
+            agent, proposed, ..
+        } = &self.proposal;
+        let why = takes_no_edits(*agent)?;
+        (*content != **proposed).then_some(why)
+    }
+
     /// What the agent is to write, if it is one that writes: Pillion's own commands do that themselves.
     fn accepted(&self, outcome: &Outcome, is_edited: bool) -> Option<Accepted> {
         let Outcome::Accepted { content, .. } = outcome else {

@@ -265,14 +265,23 @@ impl<C> Diffs<C> {
                 std::iter::once(answer).chain(unused).collect()
             }
             (State::CommandAccepts { waiting }, text) => {
-                let (answer, notified) = match text {
-                    Ok(content) => {
+                let refused = text.as_ref().ok().and_then(|it| entry.refuses_edits(it));
+                let (answer, notified) = match (text, refused) {
+                    // Its view is gone.
+                    (Ok(content), Some(why)) => {
+                        let rejected = self.reject_edited(id, content);
+                        (
+                            Err(format!("{why}; with your changes it was rejected")),
+                            rejected,
+                        )
+                    }
+                    (Ok(content), None) => {
                         let is_edited = *content != *entry.proposal.proposed;
                         let notified = self.notify(id, Outcome::accepted(content));
-                        (Ok(settled(is_edited)), notified)
+                        (Ok(settled(is_edited)), notified.into_iter().collect())
                     }
                     // Nothing was decided: the diff stays pending.
-                    Err(reason) => (Err(reason), None),
+                    (Err(reason), _) => (Err(reason), Vec::new()),
                 };
                 let answered = waiting.map(|waiting| Action::Answer {
                     caller: waiting.caller,
@@ -320,7 +329,13 @@ impl<C> Diffs<C> {
             }
             Decision::Accept {
                 content: Some(content),
-            } => Outcome::accepted(content),
+            } => match entry.refuses_edits(&content) {
+                Some(why) => {
+                    let answer = Err(why);
+                    return vec![Action::Answer { caller, answer }];
+                }
+                None => Outcome::accepted(content),
+            },
             Decision::Reject => Outcome::Rejected,
         };
         let close = entry.close(CloseReason::Overruled);

@@ -6,7 +6,7 @@ use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use pillion_discovery::Tokens;
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::{Dialect, claude};
+use pillion_protocol::{Address, Dialect, claude, copilot};
 
 use super::refusal::Refusal;
 
@@ -21,15 +21,31 @@ pub(crate) struct Guard {
     hosts: Vec<String>,
     origins: Vec<String>,
     tokens: Tokens,
+    /// How the agents speak that come to `/mcp`.
+    protocol: Protocol,
 }
 
 impl Guard {
-    pub(crate) fn new(port: u16, tokens: Tokens) -> Self {
-        let with_port = |name: &&str| format!("{name}:{port}");
+    /// That of the listener at this address.
+    pub(crate) fn new(address: &Address, tokens: Tokens) -> Self {
+        let (hosts, origins, protocol) = match address {
+            Address::Tcp(port) => {
+                let with_port = |name: &&str| format!("{name}:{port}");
+                let hosts = HOSTS.iter().map(with_port).collect();
+                let origins = ORIGINS.iter().map(with_port).collect();
+                (hosts, origins, Protocol::Companion)
+            }
+            // No page is served there.
+            Address::Unix(_) => {
+                let hosts = vec![copilot::HOST.to_owned()];
+                (hosts, Vec::new(), Protocol::Copilot)
+            }
+        };
         Self {
-            hosts: HOSTS.iter().map(with_port).collect(),
-            origins: ORIGINS.iter().map(with_port).collect(),
+            hosts,
+            origins,
             tokens,
+            protocol,
         }
     }
 
@@ -38,7 +54,7 @@ impl Guard {
         self.check_host_and_origin(headers)?;
         let presented = bearer(headers).unwrap_or_default();
         let agent = self.tokens.dialect_of(presented);
-        let agent = agent.filter(|agent| agent.protocol() == Protocol::Companion);
+        let agent = agent.filter(|agent| agent.protocol() == self.protocol);
         agent.ok_or_else(|| {
             unauthorized("send the authToken of the discovery file as Authorization: Bearer")
         })
@@ -50,7 +66,8 @@ impl Guard {
         let presented = headers.get(claude::AUTHORIZATION_HEADER);
         let presented = presented.map(HeaderValue::as_bytes).unwrap_or_default();
         let agent = self.tokens.dialect_of(presented);
-        let agent = agent.filter(|agent| agent.protocol() == Protocol::Claude);
+        let is_here = self.protocol == Protocol::Companion;
+        let agent = agent.filter(|agent| is_here && agent.protocol() == Protocol::Claude);
         agent.ok_or_else(|| {
             let header = claude::AUTHORIZATION_HEADER;
             unauthorized(&format!("send the authToken of the lock file as {header}"))
@@ -113,7 +130,7 @@ mod tests {
             bearer(tokens.get(Dialect::GeminiCli)),
             bearer(tokens.get(Dialect::QwenCode)),
         ];
-        (Guard::new(80, tokens), bearers)
+        (Guard::new(&Address::Tcp(80), tokens), bearers)
     }
 
     fn headers(list: &[(&'static str, &str)]) -> HeaderMap {
@@ -197,5 +214,52 @@ mod tests {
         }
         let both = [HOST, ("origin", "http://localhost:80"), ("origin", foreign)];
         assert_eq!(status(&both), Err(403));
+    }
+
+    #[test]
+    fn at_a_socket_only_its_own_agents_are_let_in() {
+        let tokens = Tokens::generate().unwrap();
+        let socket = Address::Unix("/run/s".into());
+        let guard = Guard::new(&socket, tokens.clone());
+        let admit = |list: &[(&'static str, &str)]| {
+            let admitted = guard.admit_agent(&headers(list));
+            admitted.map_err(|refusal| refusal.status())
+        };
+        let bearer = |agent| format!("Bearer {}", tokens.get(agent).expose());
+        let own = bearer(Dialect::CopilotCli);
+        let host = ("host", "localhost");
+        let agent = admit(&[host, ("authorization", &own)]);
+        assert_eq!(agent, Ok(Dialect::CopilotCli));
+        for other in Dialect::ALL {
+            let admitted = admit(&[host, ("authorization", &bearer(other))]);
+            assert_eq!(admitted.is_ok(), other == Dialect::CopilotCli, "{other}");
+        }
+        for list in [
+            &[("authorization", own.as_str())][..],
+            &[("host", "evil.example"), ("authorization", &own)],
+            &[
+                host,
+                ("origin", "http://localhost"),
+                ("authorization", &own),
+            ],
+        ] {
+            assert_eq!(admit(list), Err(403), "{list:?}");
+        }
+        let name = claude::AUTHORIZATION_HEADER;
+        let claude = tokens.get(Dialect::ClaudeCode).expose();
+        assert!(
+            guard
+                .admit_websocket(&headers(&[host, (name, claude)]))
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn the_token_of_a_sockets_agent_opens_no_port() {
+        let tokens = Tokens::generate().unwrap();
+        let own = format!("Bearer {}", tokens.get(Dialect::CopilotCli).expose());
+        let guard = Guard::new(&Address::Tcp(80), tokens);
+        let admitted = guard.admit_agent(&headers(&[HOST, ("authorization", &own)]));
+        assert_eq!(admitted.map_err(|refusal| refusal.status()), Err(401));
     }
 }

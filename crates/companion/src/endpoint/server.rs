@@ -10,15 +10,13 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use pillion_system::peer::Connection;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 use super::Shared;
+use super::listener::{Accepted, Listener, Stream};
 use super::socket::Socket;
 use super::unauthenticated::{Admission, Unauthenticated};
 use super::websocket::Upgrade;
-use crate::wire::Wire;
 
 /// How long a connection may take to present a token: for its first request's headers, and idle
 /// before it.
@@ -32,23 +30,31 @@ const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 
 /// Serves until it is asked to stop; ends when every connection has.
 pub(super) async fn serve(
-    listener: TcpListener,
+    listener: Listener,
     shared: Arc<Shared>,
-    mut stopping: oneshot::Receiver<()>,
+    mut stopping: watch::Receiver<()>,
 ) {
     let unauthenticated = Unauthenticated::new();
     let (stop, stopped) = watch::channel(());
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = &mut stopping => break,
+            _ = stopping.changed() => break,
         };
         match accepted {
-            Ok((stream, _)) => {
+            Ok(accepted) => {
                 let admission = Admission::new(&unauthenticated);
                 let number = admission.number();
-                let connection = serve_one(stream, admission, Arc::clone(&shared), stopped.clone());
-                let task = tokio::spawn(connection);
+                let (shared, stopped) = (Arc::clone(&shared), stopped.clone());
+                let task = match accepted {
+                    Accepted::Tcp(stream) => {
+                        tokio::spawn(serve_one(stream, admission, shared, stopped))
+                    }
+                    #[cfg(unix)]
+                    Accepted::Unix(stream) => {
+                        tokio::spawn(serve_one(stream, admission, shared, stopped))
+                    }
+                };
                 unauthenticated.add(number, task.abort_handle());
                 // Earlier connections are read before the next one is accepted.
                 tokio::task::yield_now().await;
@@ -68,13 +74,15 @@ pub(super) async fn serve(
     stop.closed().await;
 }
 
-async fn serve_one(
-    stream: TcpStream,
+async fn serve_one<S: Stream>(
+    stream: S,
     admission: Admission,
     shared: Arc<Shared>,
     mut stopping: watch::Receiver<()>,
 ) {
-    let wire = Arc::new(Wire::new(ends(&stream).ok()));
+    let Some(wire) = stream.wire().map(Arc::new) else {
+        return;
+    };
     let socket = TokioIo::new(Socket::new(stream, Arc::clone(&wire)));
     let upgrade = Arc::new(Mutex::new(None));
     let service = service_fn(|request| {
@@ -114,13 +122,6 @@ async fn serve_one(
     if let Some(upgrade) = upgrade {
         Upgrade::serve(upgrade).await;
     }
-}
-
-fn ends(stream: &TcpStream) -> io::Result<Connection> {
-    Ok(Connection {
-        peer: stream.peer_addr()?,
-        local: stream.local_addr()?,
-    })
 }
 
 /// An error about a connection that went away before it was accepted.

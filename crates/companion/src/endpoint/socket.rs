@@ -6,22 +6,20 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
+use super::listener::Stream;
 use crate::wire::Wire;
 
 #[derive(Debug)]
-pub(super) struct Socket {
-    stream: TcpStream,
+pub(super) struct Socket<S: Stream> {
+    stream: S,
     wire: Arc<Wire>,
     is_reset: bool,
     is_shut_down: bool,
 }
 
-impl Socket {
-    pub(super) fn new(stream: TcpStream, wire: Arc<Wire>) -> Self {
-        // An answer is one small packet: waiting for more of it costs 40 ms.
-        let _ = stream.set_nodelay(true);
+impl<S: Stream> Socket<S> {
+    pub(super) fn new(stream: S, wire: Arc<Wire>) -> Self {
         Self {
             stream,
             wire,
@@ -50,36 +48,19 @@ fn is_reset(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ConnectionReset
 }
 
-impl Drop for Socket {
+impl<S: Stream> Drop for Socket<S> {
     fn drop(&mut self) {
         if let Ok(Some(error)) = self.stream.take_error() {
             self.is_reset |= is_reset(&error);
         }
         // The end itself counts as a byte until it is acknowledged.
         let end = u64::from(self.is_shut_down);
-        let unacknowledged = unacknowledged(&self.stream).saturating_sub(end);
+        let unacknowledged = self.stream.outstanding().saturating_sub(end);
         self.wire.end(unacknowledged, self.is_reset);
     }
 }
 
-/// How many bytes were sent that the other system has not acknowledged. One that closes, having
-/// read everything, acknowledges it with that.
-#[cfg(target_os = "linux")]
-fn unacknowledged(stream: &TcpStream) -> u64 {
-    use rustix::ioctl::{Getter, Opcode, ioctl};
-    const TIOCOUTQ: Opcode = 0x5411;
-    // The kernel writes an int there, on every kind of socket.
-    let unacknowledged = unsafe { ioctl(stream, Getter::<TIOCOUTQ, i32>::new()) };
-    // A connection of which nothing is known has not failed to deliver anything.
-    unacknowledged.map_or(0, |bytes| u64::try_from(bytes).unwrap_or_default())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unacknowledged(_: &TcpStream) -> u64 {
-    0
-}
-
-impl AsyncRead for Socket {
+impl<S: Stream> AsyncRead for Socket<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -90,7 +71,7 @@ impl AsyncRead for Socket {
     }
 }
 
-impl AsyncWrite for Socket {
+impl<S: Stream> AsyncWrite for Socket<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::Either;
 use futures_util::{StreamExt, stream};
 use http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -40,6 +41,7 @@ pub(super) async fn post(
     shared: &Shared,
     headers: &HeaderMap,
     body: Incoming,
+    wire: Arc<Wire>,
 ) -> Result<Response, Refusal> {
     let agent = shared.guard.admit_agent(headers)?;
     let session = session(shared, headers, agent)?;
@@ -61,11 +63,10 @@ pub(super) async fn post(
     match message {
         Message::Request(request) => {
             check(headers, Some(&request.id))?;
-            let answer = shared.mcp.clone().answer(session, request);
+            let answer = shared.mcp.clone().answer(session, request, Some(wire));
             // Its head leaves before the loop gets the call: while the loop works, the agent
             // wakes up and reads it.
-            let pieces = |answer: Option<Answer>| stream::iter(answer.into_iter().flat_map(event));
-            Ok(response::events(stream::once(answer).flat_map(pieces)))
+            Ok(response::events(answered(answer)))
         }
         Message::Notification { method, params } => {
             check(headers, None)?;
@@ -77,6 +78,23 @@ pub(super) async fn post(
             Ok(response::empty(StatusCode::ACCEPTED))
         }
     }
+}
+
+/// The events of an answer. What the person decides may be long in coming: until then the stream is kept alive.
+fn answered(
+    answer: impl Future<Output = Option<Answer>> + Send + 'static,
+) -> impl futures_util::Stream<Item = Vec<u8>> + Send + 'static {
+    let waiting = stream::unfold(Some(Box::pin(answer)), |answer| async {
+        let mut answer = answer?;
+        match tokio::time::timeout(KEEP_ALIVE_INTERVAL, &mut answer).await {
+            Ok(answer) => Some((Either::Left(answer), None)),
+            Err(_) => Some((Either::Right(KEEP_ALIVE.to_vec()), Some(answer))),
+        }
+    });
+    waiting.flat_map(|next| match next {
+        Either::Left(answer) => stream::iter(answer.into_iter().flat_map(event)).left_stream(),
+        Either::Right(comment) => stream::iter([comment]).right_stream(),
+    })
 }
 
 /// The stream of pushes.
@@ -134,13 +152,17 @@ fn open(
         return Err(session_required());
     };
     let opened = shared.mcp.open(agent, request);
+    // A refusal would end the agent's attempt.
+    if let Err(OpenError::UnknownRevision(answer)) = opened {
+        return Ok(response::events(stream::iter(event(answer))));
+    }
     let (session, answer) = opened.map_err(|error| match error {
         // A client of a revision without sessions learns which ones have them.
         OpenError::NoInitialize(id) => {
             let checked = check(headers, Some(&id));
             checked.err().unwrap_or_else(session_required)
         }
-        OpenError::Refused(answer) => bad(&answer),
+        OpenError::Refused(answer) | OpenError::UnknownRevision(answer) => bad(&answer),
         OpenError::TooMany(_) => {
             let text = format!(
                 "too many sessions: {MAX_SESSIONS} of {} are open; close some, or wait until they expire",

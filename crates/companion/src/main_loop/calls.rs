@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::MainLoop;
 use crate::agents::hooks::{self, NO_DECISION, Review};
-use crate::agents::{self, Open, ToolCall};
+use crate::agents::{self, Message, Open, Params, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
 use crate::event::Caller;
 use crate::outbox::{Mention, Tab};
@@ -99,6 +99,14 @@ impl MainLoop {
                 }
                 return;
             }
+            Ok(ToolCall::Selection) => {
+                let answer = Ok(Answer::Text(self.selection(session)));
+                vec![Action::Answer { caller, answer }]
+            }
+            Ok(ToolCall::Told) => {
+                let answer = Ok(Answer::Text(String::new()));
+                vec![Action::Answer { caller, answer }]
+            }
             Ok(ToolCall::AfterWrite) => {
                 let notes = self.feedback.take(session);
                 if notes.is_some() {
@@ -144,6 +152,9 @@ impl MainLoop {
         // What was accepted as proposed needs no word: here is the newer proposal.
         let edited = former.filter(|former| former.is_edited);
         self.lose(proposal.agent, edited);
+        if proposal.agent.repeats_selection() && self.feedback.proposes(session) {
+            self.push_context(session, self.context.current());
+        }
         self.asking.proposed(session, &proposal.file_path);
         let is_subagents = self.asking.is_of_subagent(session, &proposal.file_path);
         self.turns.works(session, is_subagents, now);
@@ -168,8 +179,23 @@ impl MainLoop {
             self.lose(agent, edited);
         }
         let undelivered = undelivered.map(|delivery| delivery.outcome);
+        let waits = agent.is_some_and(|agent| agents::of(agent).waits_for_outcomes());
+        // Nobody looks at the answer to the other call any more, but it is held open.
+        let released = waits.then(|| self.diffs.release(session, name)).flatten();
         let diffs = &mut self.diffs;
-        diffs.close(session, name, undelivered, caller, now)
+        let mut actions = diffs.close(session, name, undelivered, caller, now);
+        actions.extend(released);
+        actions
+    }
+
+    /// What the agent was told last of what the person sees.
+    fn selection(&mut self, session: &SessionId) -> String {
+        let agent = self.sessions.agent(session).unwrap_or(Dialect::Script);
+        let context = self.feedback.with_context(session, self.context.current());
+        match agents::of(agent).context(context, agent) {
+            Message::Notification(_, Params::Value(params)) => params.to_string(),
+            _ => String::new(),
+        }
     }
 
     /// Closes the views of this session: "all" means no others. With that a turn begins, and the

@@ -12,6 +12,7 @@ use crate::agents::hooks;
 use crate::diffs::{Action, Answer};
 use crate::event::Caller;
 use crate::feedback::{self, Remark};
+use crate::gate;
 use crate::outbox::Delivery;
 use crate::sessions::SessionId;
 use crate::view_id::ViewId;
@@ -33,6 +34,9 @@ impl MainLoop {
         }
         if let Err(refusal) = self.gate.look(&decide, now) {
             return refuse(decide.key, refusal, reply);
+        }
+        if let Some(why) = self.diffs.refused_edits(&decide) {
+            return refuse(decide.key, gate::refuses_edits(&why), reply);
         }
         let decide = Arc::new(decide);
         match self.diffs.acceptance(&decide, &self.roots) {

@@ -6,6 +6,8 @@ mod access;
 mod bad_input;
 mod commands;
 mod context;
+#[cfg(unix)]
+mod copilot;
 mod diffs;
 #[cfg(unix)]
 mod hub;

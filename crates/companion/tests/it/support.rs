@@ -9,6 +9,7 @@ use pillion_agent::{Client, Update, Updates};
 use pillion_companion::Companion;
 use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::claude::LockFile;
+use pillion_protocol::copilot;
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Outcome, Token};
 use pillion_view::commands::{self, ClientError, DiffRef, DiffSummary, DiffText, Settle, Settled};
@@ -169,6 +170,10 @@ impl TestCompanion {
             Protocol::Companion => serde_json::from_slice(&content).unwrap(),
             Protocol::Claude => {
                 let file: LockFile = serde_json::from_slice(&content).unwrap();
+                file.into_discovery_file(place.name.port_in(&name).unwrap())
+            }
+            Protocol::Copilot => {
+                let file: copilot::LockFile = serde_json::from_slice(&content).unwrap();
                 file.into_discovery_file(place.name.port_in(&name).unwrap())
             }
         }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Environment;
 
 /// The variables that a companion reads, apart from those by which it knows whose command it is.
-const PLACES: [&str; 11] = [
+const PLACES: [&str; 12] = [
     "TMPDIR",
     "TMP",
     "TEMP",
@@ -20,6 +20,7 @@ const PLACES: [&str; 11] = [
     "USERPROFILE",
     "QWEN_HOME",
     "CLAUDE_CONFIG_DIR",
+    "COPILOT_HOME",
     "XDG_RUNTIME_DIR",
     "LOCALAPPDATA",
 ];

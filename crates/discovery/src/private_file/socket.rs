@@ -39,6 +39,11 @@ impl Listener {
         }
     }
 
+    /// The system's own.
+    pub fn as_unix(&self) -> &UnixListener {
+        &self.0
+    }
+
     /// A second handle for the same socket.
     ///
     /// # Errors

@@ -60,14 +60,18 @@ impl AgentDir {
     }
 }
 
-/// Every directory once, with the files of all editors in it.
-pub(super) fn agent_dirs(seats: &[Seat], port: u16) -> Vec<AgentDir> {
+/// Every directory once, with the files of all editors in it, for the agents that can reach the companion.
+pub(super) fn agent_dirs(
+    seats: &[Seat],
+    port: u16,
+    is_reached: impl Fn(Dialect) -> bool,
+) -> Vec<AgentDir> {
     let mut dirs: Vec<AgentDir> = Vec::new();
     for seat in seats {
         let environment = &seat.environment;
         let mut pids = vec![seat.editor_pid];
         pids.extend(process::ancestors(seat.editor_pid));
-        for dialect in Dialect::ALL {
+        for dialect in Dialect::ALL.into_iter().filter(|it| is_reached(*it)) {
             for place in dialect.places() {
                 if is_second(seats, environment, place) {
                     continue;
@@ -116,7 +120,7 @@ fn is_second(seats: &[Seat], environment: &Environment, place: &Place) -> bool {
     match place.base {
         Base::ClaudeHome => is_elsewhere,
         Base::ClaudeConfig => is_elsewhere && is_needed(),
-        Base::TmpDir | Base::QwenHome => false,
+        Base::TmpDir | Base::QwenHome | Base::CopilotHome => false,
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod claude;
+mod copilot;
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod handover;

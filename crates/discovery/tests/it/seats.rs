@@ -64,7 +64,9 @@ fn the_agents_of_two_editors_find_it_where_each_looks() {
     );
     let port = listener.port();
     for (environment, editor) in [(&here, std::process::id()), (&there, child.id())] {
-        for dialect in Dialect::ALL {
+        let announced = publication.announcement();
+        let reached = Dialect::ALL.into_iter();
+        for dialect in reached.filter(|it| announced.address(*it).is_some()) {
             for place in dialect.places() {
                 let path = environment
                     .directory(place)

@@ -190,6 +190,7 @@ pub fn announcement(port: u16) -> Announcement {
     Announcement {
         companion_pid: std::process::id(),
         port,
+        socket: None,
         roots: vec!["/work/a".into(), "/work/b c".into()],
         ide: IdeInfo::new("neovim", "Neovim"),
         tokens: Tokens::generate().unwrap(),

@@ -31,6 +31,9 @@ fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
     if let Some(finding) = claude::not_taken(facts) {
         return vec![finding];
     }
+    if let Some(finding) = below_root(facts) {
+        return vec![finding];
+    }
     let fitting: Vec<_> = facts.fitting().collect();
     let mut looked_at = fitting
         .iter()
@@ -50,6 +53,23 @@ fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
         found.push(no_companion(facts));
     }
     found
+}
+
+/// The companion that serves this folder, for an agent that connects by itself in its root only.
+fn below_root(facts: &Facts) -> Option<Finding> {
+    let agent = facts.agent();
+    let companion = facts.fitting().find(|_| agent.connects_in_roots_only())?;
+    let above =
+        |root: &&std::path::PathBuf| facts.folder.starts_with(root) && **root != facts.folder;
+    let root = companion.roots.iter().find(above)?;
+    let (name, editor) = (agent.display_name(), companion.display_name());
+    let what = format!(
+        "{editor} serves {}, and {name} connects on its own only in that folder, not below it",
+        root.display()
+    );
+    let why = "`/ide` in the agent lists all companions, and connects to the one that you choose";
+    let fix = format!("cd -- {}", shell::path(root));
+    Some(Finding::problem(Id::WrongFolder, what, why).fix(fix))
 }
 
 /// A companion that serves this folder, and that the agent cannot find anywhere.
@@ -155,9 +175,18 @@ fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
         companion.roots.iter().map(move |root| (name, port, root))
     });
     let nearest = roots.max_by_key(|(_, _, root)| folders::shared(root, &facts.folder));
+    let (agent, which) = (
+        facts.agent(),
+        match facts.agent().connects_in_roots_only() {
+            true => {
+                "in a folder that the editor has open, unless you choose a companion with `/ide`"
+            }
+            false => "in or below a folder that the editor has open (C2.5)",
+        },
+    );
     let why = format!(
-        "{} connects only in or below a folder that the editor has open (C2.5); to serve this folder, run `pillion` here",
-        facts.agent().display_name()
+        "{} connects only {which}; to serve this folder, run `pillion` here",
+        agent.display_name()
     );
     match nearest {
         Some((name, port, root)) if facts.checkouts.contains(root) => {

@@ -231,6 +231,9 @@ fn malformed(facts: &Facts, findings: &mut Vec<Finding>) {
             Protocol::Claude => {
                 "a lock file is a JSON object with `pid`, `workspaceFolders`, `transport` and `authToken`; an agent cannot use this one"
             }
+            Protocol::Copilot => {
+                "a lock file is a JSON object with `socketPath`, `scheme`, `headers`, `pid`, `ideName`, `timestamp` and `workspaceFolders`; an agent cannot use this one"
+            }
         };
         let blocks = !facts.is_connected() && is_decisive(facts, &path);
         let fix = shell::remove(&path);

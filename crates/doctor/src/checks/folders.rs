@@ -52,7 +52,9 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
         let why = format!(
             "{name} gets that directory from {variable}, which has another value in the editor"
         );
-        let is_default = elsewhere.value == facts.environment().base(Base::ClaudeHome);
+        let is_default = elsewhere.value == facts.environment().base(Base::ClaudeHome)
+            || facts.environment().home().map(|home| home.join(".copilot"))
+                == Some(elsewhere.value.clone());
         let fix = match facts.setup.variables.origin(variable) {
             Some(_) => variables::unset(facts, variable),
             // With that value, Claude Code would keep what its menus set in another place.
@@ -86,6 +88,8 @@ fn decisive(facts: &Facts) -> Base {
     // All lock files, which lie in the agent's own directory.
     if facts.agent().protocol() == Protocol::Claude {
         Base::ClaudeConfig
+    } else if facts.agent().protocol() == Protocol::Copilot {
+        Base::CopilotHome
     } else if facts.release.has(Change::LockScan) {
         Base::QwenHome
     } else {
@@ -98,6 +102,10 @@ fn deciding(facts: &Facts, variable: &'static str, there: &Path) -> &'static str
     let names: &[&str] = match variable {
         "CLAUDE_CONFIG_DIR" if facts.environment().filled(variable).is_none() => {
             let is_a_homes = there.file_name() == Some(".claude".as_ref());
+            return if is_a_homes { HOME } else { variable };
+        }
+        "COPILOT_HOME" if facts.environment().filled(variable).is_none() => {
+            let is_a_homes = there.file_name() == Some(".copilot".as_ref());
             return if is_a_homes { HOME } else { variable };
         }
         "TMPDIR" if cfg!(windows) => &["TEMP", "TMP"],

@@ -105,6 +105,7 @@ fn beside(agent: Dialect, version: Version, hosts: &[Host], outcome: Outcome) ->
     facts.search.dials = hosts
         .iter()
         .map(|host| Dial {
+            socket: None,
             host: *host,
             port: PORT,
             token: Some(Token::from("hidden".to_owned())),

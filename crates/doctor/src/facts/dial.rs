@@ -10,6 +10,7 @@ use pillion_agent::find::{Dial, Transport};
 use pillion_agent::host::Host;
 use pillion_agent::{Address, Client, ClientError, claude, knock};
 use pillion_discovery::survey::{Companion, FoundFile};
+use pillion_protocol::copilot::tools::OPEN_DIFF;
 use pillion_system::{peer, process};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -173,6 +174,7 @@ fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> 
 async fn outcome(admitted: Result<(), ClientError>, dial: &Dial, is_pillion: bool) -> Outcome {
     let outcome = match admitted {
         Ok(()) if is_pillion && dial.transport != Transport::Http => claude_session(dial).await,
+        Ok(()) if is_pillion && dial.socket.is_some() => copilot_session(dial).await,
         Ok(()) if is_pillion => session(dial).await,
         Ok(()) => Ok(Outcome::Admitted),
         Err(error) => Err(error),
@@ -193,6 +195,18 @@ async fn session(dial: &Dial) -> Result<Outcome, ClientError> {
     Ok(Outcome::Connected {
         can_diff,
         has_context,
+    })
+}
+
+/// No context is needed here before a file is open.
+async fn copilot_session(dial: &Dial) -> Result<Outcome, ClientError> {
+    let (client, _updates) = Client::connect_to(address(dial)).await?;
+    let can_diff = client.server().tools.iter().any(|tool| tool == OPEN_DIFF);
+    // The session is over either way.
+    let _ = client.disconnect().await;
+    Ok(Outcome::Connected {
+        can_diff,
+        has_context: true,
     })
 }
 

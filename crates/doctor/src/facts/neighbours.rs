@@ -1,5 +1,5 @@
 //! Where other programs of this user keep their temporary files and settings: an editor that was started with
-//! another TMPDIR, HOME or CLAUDE_CONFIG_DIR than this terminal leaves its discovery files where no agent here looks.
+//! another TMPDIR, HOME, CLAUDE_CONFIG_DIR or COPILOT_HOME than this terminal leaves its discovery files where no agent here looks.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,11 +33,13 @@ pub fn look(environment: &Environment, terminal: &Environment) -> Vec<Elsewhere>
         ("TMPDIR", environment.tmpdir()),
         ("QWEN_HOME", environment.qwen_home()),
         ("CLAUDE_CONFIG_DIR", environment.base(Base::ClaudeConfig)),
+        ("COPILOT_HOME", environment.base(Base::CopilotHome)),
     ]);
     let own = [
         environment.tmpdir(),
         environment.qwen_home(),
         environment.base(Base::ClaudeConfig),
+        environment.base(Base::CopilotHome),
     ];
     let looks = places(terminal).into_iter().map(|(base, value)| {
         let (here, own) = (here.clone(), own.clone());
@@ -79,6 +81,7 @@ fn places(terminal: &Environment) -> Vec<(Base, PathBuf)> {
             (Base::TmpDir, other.tmpdir()),
             (Base::QwenHome, other.qwen_home()),
             (Base::ClaudeConfig, other.base(Base::ClaudeConfig)),
+            (Base::CopilotHome, other.base(Base::CopilotHome)),
         ];
         for place in theirs {
             if place.1.is_absolute() && !found.contains(&place) {

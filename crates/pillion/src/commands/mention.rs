@@ -13,7 +13,7 @@ use crate::failure::{Failure, Kind};
 
 /// Name a file, or some of its lines, in the agent's prompt
 ///
-/// Claude Code and opencode insert a reference such as @src/main.rs#L3-7 where the cursor is in their prompt,
+/// Claude Code, opencode and Copilot CLI insert a reference such as @src/main.rs#L3-7 where the cursor is in their prompt,
 /// and read those lines when the prompt is sent. If several agents are connected, the most recently active
 /// one gets it. Gemini CLI and Qwen Code do not support such references.
 ///
@@ -51,7 +51,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             let message = "no connected agent supports mentions";
             Err(Failure::new(Kind::Refused, message)
                 .hint(
-                    "Claude Code and opencode do; `pillion list` shows which agents are connected.",
+                    "Claude Code, opencode and Copilot CLI do; `pillion list` shows which agents are connected.",
                 )
                 .into())
         }

@@ -64,7 +64,7 @@ pub struct Args {
     #[command(flatten)]
     target: Target,
 
-    /// `claude`, `gemini`, `qwen` or `opencode`, or a path to one of them, followed by the agent's own
+    /// `claude`, `gemini`, `qwen`, `opencode` or `copilot`, or a path to one of them, followed by the agent's own
     /// arguments
     // One list, so that no option behind the agent is taken for one of ours.
     #[arg(
@@ -131,6 +131,17 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let (editor, port) = (refused.display_name(), refused.port);
         stderr::warn(format_args!(
             "{editor} (port {port}) does not have this folder in its workspace: {agent} will refuse it"
+        ));
+    }
+    if let Some(companion) = companion
+        .as_ref()
+        .filter(|_| agent.connects_in_roots_only())
+        && refused.is_none()
+        && !wiring.leads_to(companion, release, &here)
+    {
+        let editor = companion.display_name();
+        stderr::print(format_args!(
+            "note: {agent} does not connect to {editor} on its own from here: type `/ide` in it and choose {editor}."
         ));
     }
     let overridden = wiring.overridden(release, &environment);

@@ -11,6 +11,7 @@ mod companion;
 mod conformance;
 mod connection;
 mod context;
+mod copilot;
 mod lost;
 mod no_diffs;
 mod opencode;

@@ -307,7 +307,8 @@ fn a_companion_is_named_by_port_process_file_or_folder() {
     let (port, pid) = (serve.port().to_string(), serve.child.id().to_string());
     let mut files = serve.files();
     // The contract knows nothing of Claude Code's.
-    files.retain(|path| !path.starts_with(sandbox.home.home().join(".claude")));
+    let others = [".claude", ".copilot"].map(|folder| sandbox.home.home().join(folder));
+    files.retain(|path| !others.iter().any(|folder| path.starts_with(folder)));
     let file = files
         .iter()
         .find(|it| it.to_str().unwrap().ends_with(".lock"))

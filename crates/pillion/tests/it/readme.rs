@@ -167,6 +167,7 @@ fn the_page_about_agents_names_every_place() {
             Base::QwenHome => "QWEN_HOME".to_owned(),
             Base::ClaudeConfig => "CLAUDE_CONFIG_DIR".to_owned(),
             Base::ClaudeHome => "~/.claude".to_owned(),
+            Base::CopilotHome => "COPILOT_HOME".to_owned(),
         };
         for part in place.folder {
             path = format!("{path}/{part}");

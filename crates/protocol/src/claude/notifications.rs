@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{File, Position, Range};
+use crate::context::{File, Range};
 use crate::dialect::Dialect;
 
 /// The method of a [`selection_changed`].
@@ -18,7 +18,7 @@ pub fn selection_changed(file: Option<&File>, agent: Dialect) -> Value {
     let selected = file.and_then(File::selected);
     let (text, range) = selected.unwrap_or(("", file.map(File::caret).unwrap_or_default()));
     let range = match agent {
-        Dialect::OpenCode => from_one(within_lines(range, text)),
+        Dialect::OpenCode => from_one(range.within_lines(text)),
         _ => range,
     };
     let mut params = json!({
@@ -66,33 +66,10 @@ fn from_one(mut range: Range) -> Range {
     range
 }
 
-/// A range of whole lines ends where the next line starts, which opencode takes for one line more: the same
-/// range up to the end of its last line, unless nothing is left then.
-fn within_lines(range: Range, text: &str) -> Range {
-    let Range { start, end } = range;
-    if end.character > 0 || end.line <= start.line || !text.ends_with('\n') {
-        return range;
-    }
-    let last = text.lines().next_back().unwrap_or_default();
-    let length = u32::try_from(last.encode_utf16().count()).unwrap_or(u32::MAX);
-    let line = end.line - 1;
-    let before = if line == start.line {
-        start.character
-    } else {
-        0
-    };
-    let character = before.saturating_add(length);
-    let end = Position { line, character };
-    if end == start {
-        return range;
-    }
-    Range { start, end }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::Cursor;
+    use crate::context::{Cursor, Position};
 
     fn selected() -> File {
         let at = |line, character| Position { line, character };

@@ -1,6 +1,7 @@
 //! What is known of each agent, as data: a file with one row each.
 
 pub(crate) mod claude;
+pub(crate) mod copilot;
 pub(crate) mod gemini;
 pub(crate) mod opencode;
 pub(crate) mod qwen;
@@ -36,6 +37,9 @@ pub(crate) struct Row {
     pub(crate) misses_context_after_rejection: bool,
     pub(crate) proposes: bool,
     pub(crate) announces_writes: bool,
+    pub(crate) writes_own_text: bool,
+    pub(crate) connects_in_roots_only: bool,
+    pub(crate) repeats_selection: bool,
 }
 
 const fn in_tmp(folder: &'static [&'static str], name: FileName) -> Place {

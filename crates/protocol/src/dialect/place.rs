@@ -22,6 +22,8 @@ pub enum Base {
     ClaudeConfig,
     /// `.claude` in the home directory, whatever `CLAUDE_CONFIG_DIR` is.
     ClaudeHome,
+    /// `COPILOT_HOME`, by default `.copilot` in the home directory.
+    CopilotHome,
 }
 
 /// How a discovery file is named.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use pillion_view::decision::takes_no_edits;
 use pillion_view::{DiffId, Proposed};
 
 use super::review_delay::{LOOK, Press, TooEarly};
@@ -108,6 +109,9 @@ impl App {
                 return self.decide(press, now);
             }
             self.armed = None;
+            if let (KeyCode::Char(' ' | 'e'), Some(why)) = (code, takes_no_edits(view.agent)) {
+                return self.say(Tone::Warning, why, now);
+            }
         }
         match code {
             KeyCode::Char(' ') => self.toggle_hunk(&viewport, now),

@@ -1,27 +1,35 @@
-//! The API that Qwen Code speaks, and opencode when it is asked to: `chat/completions`, streamed and not.
+//! The API that Qwen Code speaks, and opencode and Copilot CLI when they are asked to: `chat/completions`, streamed and
+//! not.
 
 use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::{Turn, events, json as json_body, mentions, unique_id};
 
-/// The tool that asks the person something: Qwen Code's, and opencode's.
-const QUESTION_TOOLS: [&str; 2] = ["ask_user_question", "question"];
+/// The tool that asks the person something: Qwen Code's, opencode's, and Copilot CLI's.
+const QUESTION_TOOLS: [&str; 3] = ["ask_user_question", "question", COPILOT_ASKS];
+
+const COPILOT_ASKS: &str = "ask_user";
 
 /// The main conversation is streamed and may ask the person something; helpers that work by
 /// themselves may not. A guess at the next prompt comes with the main conversation's tools, but
 /// says what it is.
 pub(super) fn is_main(body: &Value) -> bool {
-    let tools = body["tools"].as_array().into_iter().flatten();
-    let mut names = tools.filter_map(|tool| tool["function"]["name"].as_str());
+    let mut names = tools(body);
     let last = body["messages"].as_array().and_then(|all| all.last());
     body["stream"] == true
         && names.any(|name| QUESTION_TOOLS.contains(&name))
         && !last.is_some_and(|message| mentions(message, "[SUGGESTION MODE"))
 }
 
+fn tools(body: &Value) -> impl Iterator<Item = &str> {
+    let tools = body["tools"].as_array().into_iter().flatten();
+    tools.filter_map(|tool| tool["function"]["name"].as_str())
+}
+
 pub(super) fn answer(body: &Value, turn: Option<Turn>) -> Response {
-    let (message, reason) = message(turn.unwrap_or_else(|| Turn::say("ok")));
+    let is_copilot = tools(body).any(|name| name == COPILOT_ASKS);
+    let (message, reason) = message(turn.unwrap_or_else(|| Turn::say("ok")), is_copilot);
     let usage = json!({ "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2 });
     let frame = |kind: &str, choices: Value, usage: Value| {
         json!({
@@ -48,11 +56,11 @@ pub(super) fn answer(body: &Value, turn: Option<Turn>) -> Response {
 }
 
 /// The assistant's message, and why it ends.
-fn message(turn: Turn) -> (Value, &'static str) {
+fn message(turn: Turn, is_copilot: bool) -> (Value, &'static str) {
     if let Turn::Say(text) = turn {
         return (json!({ "role": "assistant", "content": text }), "stop");
     }
-    let calls = calls(turn).into_iter().enumerate();
+    let calls = calls(turn, is_copilot).into_iter().enumerate();
     let calls: Vec<Value> = calls
         .map(|(index, function)| {
             json!({
@@ -69,11 +77,22 @@ fn message(turn: Turn) -> (Value, &'static str) {
     )
 }
 
-/// The tool calls of a turn, with Qwen Code's names: opencode is only given text.
-fn calls(turn: Turn) -> Vec<Value> {
+/// The tool calls of a turn, with Copilot CLI's names or Qwen Code's: opencode is only given text.
+fn calls(turn: Turn, is_copilot: bool) -> Vec<Value> {
     let (name, arguments) = match turn {
         Turn::Say(_) => return Vec::new(),
-        Turn::AtOnce(turns) => return turns.into_iter().flat_map(calls).collect(),
+        Turn::AtOnce(turns) => {
+            let each = turns.into_iter();
+            return each.flat_map(|turn| calls(turn, is_copilot)).collect();
+        }
+        Turn::WriteFile { path, content } if is_copilot => {
+            ("create", json!({ "path": path, "file_text": content }))
+        }
+        Turn::Replace { path, old, new } if is_copilot => (
+            "edit",
+            json!({ "path": path, "old_str": old, "new_str": new }),
+        ),
+        Turn::ReadFile { path } if is_copilot => ("view", json!({ "path": path })),
         Turn::WriteFile { path, content } => (
             "write_file",
             json!({ "file_path": path, "content": content }),

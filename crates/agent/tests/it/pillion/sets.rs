@@ -49,7 +49,11 @@ impl World {
     /// How many diffs are undecided.
     fn pending(&self) -> usize {
         let found = state::list(&self.environment).pop().unwrap();
-        commands::Client::new(&found).unwrap().diffs().unwrap().len()
+        commands::Client::new(&found)
+            .unwrap()
+            .diffs()
+            .unwrap()
+            .len()
     }
 
     fn decide(&self, diff: &Diff, outcome: Outcome, note: &str) {

@@ -183,7 +183,7 @@ impl Reader {
             (Err(malformed), _) => self.answer(&Answer::malformed(malformed), permit),
             (Ok(Message::Request(request)), None) => self.open(request, permit),
             (Ok(Message::Request(request)), Some(session)) => {
-                let answered = self.mcp.clone().answer(Arc::clone(session), request);
+                let answered = self.mcp.clone().answer(Arc::clone(session), request, None);
                 let outgoing = self.outgoing.clone();
                 self.calls.spawn(async move {
                     if let Some(answer) = answered.await {
@@ -211,7 +211,7 @@ impl Reader {
                 self.session = Some(session);
                 answer
             }
-            Err(OpenError::Refused(answer)) => answer,
+            Err(OpenError::Refused(answer) | OpenError::UnknownRevision(answer)) => answer,
             Err(OpenError::NoInitialize(id)) => {
                 Answer::refused(id, "there is no session: initialize first")
             }

@@ -25,7 +25,10 @@ pub fn version(command: &Path, variables: &[(&str, &OsStr)]) -> Option<Version> 
 /// A line that is nothing but a version, or else the first word that is one.
 fn version_in(text: &str) -> Option<Version> {
     let line = text.lines().find_map(|line| line.trim().parse().ok());
-    line.or_else(|| text.split_whitespace().find_map(|word| word.parse().ok()))
+    line.or_else(|| {
+        text.split_whitespace()
+            .find_map(|word| word.trim_end_matches('.').parse().ok())
+    })
 }
 
 #[cfg(test)]
@@ -41,6 +44,10 @@ mod tests {
                 Some(Version::new(0, 44, 0)),
             ),
             ("Gemini CLI v0.44.0-nightly.1", Some(Version::new(0, 44, 0))),
+            (
+                "GitHub Copilot CLI 1.0.102.\nRun 'copilot update'",
+                Some(Version::new(1, 0, 102)),
+            ),
             ("no", None),
         ] {
             assert_eq!(version_in(text), expected, "{text}");

@@ -61,6 +61,7 @@ pub fn find(
         let missing = match protocol {
             Protocol::Companion => "discovery file for Gemini CLI or Qwen Code",
             Protocol::Claude => "lock file for Claude Code",
+            Protocol::Copilot => "lock file for Copilot CLI",
         };
         let message = format!("{name} (port {port}) has left no {missing}");
         Failure::new(Kind::NoCompanion, message).hint(LIST)

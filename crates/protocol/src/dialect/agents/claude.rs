@@ -46,4 +46,7 @@ pub(crate) const ROW: Row = Row {
     misses_context_after_rejection: false,
     proposes: true,
     announces_writes: true,
+    writes_own_text: false,
+    connects_in_roots_only: false,
+    repeats_selection: false,
 };

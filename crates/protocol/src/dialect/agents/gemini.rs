@@ -42,4 +42,7 @@ pub(crate) const ROW: Row = Row {
     misses_context_after_rejection: true,
     proposes: true,
     announces_writes: false,
+    writes_own_text: false,
+    connects_in_roots_only: false,
+    repeats_selection: false,
 };

@@ -24,4 +24,7 @@ pub(crate) const ROW: Row = Row {
     misses_context_after_rejection: false,
     proposes: false,
     announces_writes: false,
+    writes_own_text: false,
+    connects_in_roots_only: false,
+    repeats_selection: false,
 };

@@ -1,0 +1,17 @@
+//! GitHub Copilot CLI's own companion protocol: MCP over HTTP on a Unix socket, found by a lock file. Learnt by
+//! watching the program; it has no published text.
+//!
+//! - [`lock_file`]: how the agent learns socket, workspace and token.
+//! - [`tools`]: what it calls, and the words of the answers.
+//! - [`notifications`]: what the editor has to tell.
+
+pub mod lock_file;
+pub mod notifications;
+pub mod tools;
+
+pub use lock_file::LockFile;
+pub use notifications::{add_file_reference, selection_changed};
+pub use tools::OpenDiff;
+
+/// The `Host` header of its requests: a socket has no port.
+pub const HOST: &str = "localhost";
