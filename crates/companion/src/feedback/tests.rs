@@ -239,3 +239,33 @@ fn the_newest_notes_stay_where_there_is_no_room_for_all() {
     assert!(text.chars().count() <= MAX_TEXT);
     assert!(text.contains("says: 9x") && text.contains("says: 8x") && !text.contains("says: 1x"));
 }
+
+/// A rejection ends the turn, so what comes after it was asked for with a prompt; an accepted change may be followed by
+/// another one of the same turn.
+#[test]
+fn a_proposal_after_a_rejection_takes_the_notes_away_and_one_after_an_acceptance_does_not() {
+    let (agent, session) = (Dialect::CopilotCli, session("s"));
+    let notes = [Note::on_all("no")];
+    let accepted = || remark(agent, &Outcome::accepted("x"), &notes);
+    let rejected = || remark(agent, &Outcome::Rejected, &notes);
+    for (remarks, goes) in [
+        (vec![accepted()], false),
+        (vec![rejected()], true),
+        (vec![accepted(), rejected()], true),
+        (vec![], false),
+    ] {
+        let mut feedback = Feedback::default();
+        for remark in remarks {
+            feedback.add(&session, remark, &context(None));
+        }
+        assert_eq!(feedback.proposes(&session), goes);
+        assert!(!goes || feedback.take(&session).is_none());
+    }
+    for (remark, until) in [(rejected(), "proposes a change"), (accepted(), "until you")] {
+        let told = remark.told(false);
+        assert!(
+            told.message.contains(until) && told.clipboard.is_none(),
+            "{told:?}"
+        );
+    }
+}
