@@ -54,6 +54,8 @@ pub fn stand_in() -> (impl Editor, StandIn) {
         EditorEvent::Status(status) => drop(status_sender.send(status)),
         // An editor that does not tell.
         EditorEvent::Text(..) => {}
+        // It shows nothing as a file.
+        EditorEvent::Shared(_) => {}
         event => drop(asked_sender.send(event)),
     };
     (editor, StandIn { asked, status })

@@ -21,7 +21,7 @@ pub(crate) enum Launch {
     IfNeeded,
     /// Somebody else starts one.
     Never,
-    /// Nor is one waited for.
+    /// There is one already, or none: nothing is waited for.
     NotEvenAwaited,
 }
 
