@@ -86,10 +86,10 @@ pub fn print_text(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// When it cannot be printed.
 pub fn print_json(changes: &[Change], asked: &Asked, is_list: bool) -> anyhow::Result<()> {
-    let objects = changes.iter().map(|change| object(change, asked));
+    let mut objects = changes.iter().map(|change| object(change, asked));
     let json: Value = match is_list {
         true => objects.collect(),
-        false => objects.last().unwrap_or_default(),
+        false => objects.next().unwrap_or_default(),
     };
     let accepted: Vec<_> = changes.iter().filter_map(Change::accepted).collect();
     print(
