@@ -36,6 +36,12 @@ mod unread_pipe;
 mod vim;
 mod wait;
 
+pub use pillion_testkit_attributes::{
+    each_agent_in_neovim, each_claude_in_helix, each_claude_in_neovim, each_editor, each_emacs,
+    each_emacs_client, each_helix, each_kakoune, each_kate, each_neovim, each_newer_emacs,
+    each_vim,
+};
+
 pub use agent::{Agent, AgentKind};
 pub use claude::{Claude, ClaudeStart, set_up_claude, set_up_claude_in};
 pub use claude_npm::{ClaudeNpm, ClaudeRelease};
