@@ -14,7 +14,7 @@ fn plugin() -> Vec<Source> {
 /// Plugins learn from the program which agents there are (`pillion/environment`); comments aside.
 #[test]
 fn no_plugin_names_an_agent() {
-    let words = ["claude", "gemini", "qwen", "opencode"];
+    let words = ["claude", "gemini", "qwen", "opencode", "copilot"];
     let kinds = [("lua", "--"), ("vim", "#"), ("el", ";"), ("kak", "#")];
     let mut offenders = Vec::new();
     for (extension, comment) in kinds {
@@ -32,11 +32,9 @@ fn no_plugin_names_an_agent() {
 }
 
 #[test]
-fn every_file_of_the_plugin_says_what_it_owns_and_stays_small() {
+fn every_file_of_the_plugin_says_what_it_owns() {
     for Source { path, text } in plugin() {
         assert!(text.starts_with("--- "), "{path} does not start with ---");
-        let lines = text.lines().count();
-        assert!(lines <= 350, "{path} has {lines} lines");
     }
 }
 

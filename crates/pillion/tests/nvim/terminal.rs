@@ -4,11 +4,13 @@ mod scene;
 
 use std::time::{Duration, Instant};
 
-use pillion_testkit::SOON;
+use pillion_testkit::{Home, SOON};
 use serde_json::{Value, json};
 
 pub use self::scene::{is_refused, world};
 use self::scene::{is_refused_here, layout, wait_layout, wait_terminal};
+use crate::standin::StandIns;
+use crate::world::World;
 
 each_neovim! {
     fn an_agent_starts_at_the_right_with_pillions_variables(version) {
