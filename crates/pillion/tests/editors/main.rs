@@ -2,7 +2,8 @@
 //! real editor with the real `pillion lsp`. What an editor's keys and screens are, its driver knows.
 //!
 //! `cargo xtask test` installs the editors and runs these tests. What came out is the table in
-//! `docs/editors.md`. A new editor is one driver, one entry in `editors!`, and one in `driver.rs`.
+//! `docs/editors.md`. A new editor is one driver, one entry in
+//! `crates/testkit/attributes/src/tables.rs`, and one in `driver.rs`.
 
 //! Mistakes that other companions make, and what would notice them here:
 //!
@@ -18,78 +19,6 @@
 //! | the whole home is a workspace | `roots::neither_home_nor_the_machine_is_a_root` |
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-
-/// A rule, which is a test for each editor: `each_editor! { fn it_does_something(kind) { … } }`. One in which
-/// the real Claude Code takes part starts with `claude_code`.
-macro_rules! each_editor {
-    (claude_code $(#[$meta:meta])* fn $name:ident($kind:ident) $body:block) => {
-        each_editor! { @ claude_code $(#[$meta])* $name $kind $body }
-    };
-    ($(#[$meta:meta])* fn $name:ident($kind:ident) $body:block) => {
-        each_editor! { @ alone $(#[$meta])* $name $kind $body }
-    };
-    (@ $with:ident $(#[$meta:meta])* $name:ident $kind:ident $body:block) => {
-        $(#[$meta])*
-        mod $name {
-            #[allow(unused_imports, reason = "not every test uses what its file imports")]
-            use super::*;
-
-            fn check($kind: crate::driver::Kind) $body
-
-            editors! { $with }
-        }
-    };
-}
-
-/// The test of a rule for each editor.
-macro_rules! editors {
-    ($with:ident) => {
-        editors! { $with
-            neovim_0_10 Neovim(pillion_testkit::NvimVersion::V0_10)
-                "needs Neovim: cargo xtask test"
-                "needs the real agents, Claude Code and Neovim: cargo xtask test"
-            neovim_0_12 Neovim(pillion_testkit::NvimVersion::V0_12)
-                "needs Neovim: cargo xtask test"
-                "needs the real agents, Claude Code and Neovim: cargo xtask test"
-            vim_9_1 Vim(pillion_testkit::VimVersion::V9_1)
-                "needs Vim: cargo xtask test"
-                "needs the real agents, Claude Code and Vim: cargo xtask test"
-            vim_9_2 Vim(pillion_testkit::VimVersion::V9_2)
-                "needs Vim: cargo xtask test"
-                "needs the real agents, Claude Code and Vim: cargo xtask test"
-            emacs_29_3 Emacs(pillion_testkit::EmacsVersion::V29_3)
-                "needs Emacs: cargo xtask test"
-                "needs the real agents, Claude Code and Emacs: cargo xtask test"
-            emacs_30_1 Emacs(pillion_testkit::EmacsVersion::V30_1)
-                "needs Emacs: cargo xtask test"
-                "needs the real agents, Claude Code and Emacs: cargo xtask test"
-            emacs_30_2 Emacs(pillion_testkit::EmacsVersion::V30_2)
-                "needs Emacs: cargo xtask test"
-                "needs the real agents, Claude Code and Emacs: cargo xtask test"
-            kakoune_2024_05 Kakoune(pillion_testkit::KakouneVersion::V2024_05)
-                "needs Kakoune: cargo xtask test"
-                "needs the real agents, Claude Code and Kakoune: cargo xtask test"
-            kakoune_2026_05 Kakoune(pillion_testkit::KakouneVersion::V2026_05)
-                "needs Kakoune: cargo xtask test"
-                "needs the real agents, Claude Code and Kakoune: cargo xtask test"
-        }
-    };
-    (alone $($test:ident $kind:ident($version:expr) $needs:literal $with_claude:literal)*) => {
-        editors! { @ $($test $kind($version) $needs)* }
-    };
-    (claude_code $($test:ident $kind:ident($version:expr) $needs:literal $with_claude:literal)*) => {
-        editors! { @ $($test $kind($version) $with_claude)* }
-    };
-    (@ $($test:ident $kind:ident($version:expr) $needs:literal)*) => {
-        $(
-            #[test]
-            #[ignore = $needs]
-            fn $test() {
-                check(crate::driver::Kind::$kind($version));
-            }
-        )*
-    };
-}
 
 mod driver;
 mod drivers;

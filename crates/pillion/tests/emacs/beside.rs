@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use pillion_testkit::{EmacsSetup, EmacsVersion, Home, lock_files};
+use pillion_testkit::{EmacsSetup, EmacsVersion, Home, each_newer_emacs, lock_files};
 
 use crate::world::{PROPOSED, World};
 
@@ -22,18 +22,18 @@ fn lines(place: usize) -> &'static str {
     block.expect("the page has two")
 }
 
-each_emacs! {
-    newer fn agents_find_emacs_once_beside_eglot(version) {
-        once(version, "(eglot-managed-p)", |setup| setup.init(lines(0)));
-    }
+#[each_newer_emacs]
+fn agents_find_emacs_once_beside_eglot(version: EmacsVersion) {
+    once(version, "(eglot-managed-p)", |setup| setup.init(lines(0)));
 }
 
-each_emacs! {
-    newer fn agents_find_emacs_once_beside_lsp_mode(version) {
-        once(version, "(bound-and-true-p lsp--buffer-workspaces)", |setup| {
-            setup.with_lsp_mode().init(lines(1)).init(FILES)
-        });
-    }
+#[each_newer_emacs]
+fn agents_find_emacs_once_beside_lsp_mode(version: EmacsVersion) {
+    once(
+        version,
+        "(bound-and-true-p lsp--buffer-workspaces)",
+        |setup| setup.with_lsp_mode().init(lines(1)).init(FILES),
+    );
 }
 
 fn once(version: EmacsVersion, is_served: &str, client: impl FnOnce(EmacsSetup) -> EmacsSetup) {

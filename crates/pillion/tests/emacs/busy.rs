@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use pillion_testkit::{Editors, Home, SOON, Size};
+use pillion_testkit::{Editors, EmacsVersion, Home, SOON, Size, each_emacs};
 
 use crate::world::{PROPOSED, World};
 
@@ -13,127 +13,156 @@ const CLEAR: &str =
 /// That the mode line says what waits.
 const WAITS: &str = "(string-search \"[M-x pillion-diffs: 1 diff]\" (format-mode-line (default-value 'mode-line-format)))";
 
-each_emacs! {
-    fn keys_of_the_first_second_change_nothing(version) {
-        let world = World::new(version);
-        let mut gemini = world.gemini();
-        // No machine is so slow that this is over before the keys come.
-        world.emacs.eval("(setq pillion-astray--delay 1000)");
+#[each_emacs]
+fn keys_of_the_first_second_change_nothing(version: EmacsVersion) {
+    let world = World::new(version);
+    let mut gemini = world.gemini();
+    // No machine is so slow that this is over before the keys come.
+    world.emacs.eval("(setq pillion-astray--delay 1000)");
+    gemini.propose(&world.path, PROPOSED);
+    world.wait_view();
+    for keys in ["xyz", "<C-k>", "<C-x>h<C-w>", "<C-x>k<RET>", "<C-x>0"] {
+        world.emacs.eval(CLEAR);
+        world.emacs.input(keys);
+        world.emacs.wait_said("keys count once you pause");
+        assert_eq!(
+            world.emacs.get::<String>("(buffer-string)"),
+            PROPOSED,
+            "{keys}"
+        );
+        assert!(
+            !world
+                .emacs
+                .get::<bool>("(if (buffer-modified-p) t :json-false)"),
+            "{keys}"
+        );
+    }
+    world.is_pending(&mut gemini, "keys for what had the focus before");
+    world
+        .emacs
+        .eval("(setq pillion-astray--delay 0 pillion-astray--burst 0)");
+    world
+        .emacs
+        .input_until("mine", "(string-search \"mine\" (buffer-string))");
+    world.emacs.assert_no_errors();
+}
+
+#[each_emacs]
+fn who_has_typed_nothing_yet_does_not_count_as_typing(version: EmacsVersion) {
+    let world = World::new(version);
+    let is_typing = "(cl-letf (((symbol-function 'current-idle-time) (lambda () '(0 0 0 0)))) (if (pillion-typing-p) t :json-false))";
+    assert!(!world.emacs.get::<bool>(is_typing));
+    world.emacs.input_until("<C-f>", "(= (point) 2)");
+    assert!(world.emacs.get::<bool>(is_typing));
+}
+
+#[each_emacs]
+fn what_waits_stays_in_the_mode_line_and_is_said_when_it_opens(version: EmacsVersion) {
+    let world = World::new(version);
+    let mut gemini = world.gemini();
+    for (begin, state, end) in [
+        ("<M-x>abc", "(minibufferp)", "<C-g>"),
+        ("<C-x>", "(equal (this-single-command-keys) [24])", "<C-g>"),
+        ("<C-SPC><C-f>", "mark-active", "<C-g>"),
+        ("<C-x>(", "defining-kbd-macro", "<C-x>)"),
+        ("<C-s>t", "isearch-mode", "<C-g>"),
+    ] {
+        world.emacs.eval(CLEAR);
+        world.emacs.input_until(begin, state);
         gemini.propose(&world.path, PROPOSED);
+        world.emacs.wait_said("M-x pillion-diffs shows it");
+        world.emacs.wait_until("the mode line", WAITS);
+        world.emacs.input(end);
         world.wait_view();
-        for keys in ["xyz", "<C-k>", "<C-x>h<C-w>", "<C-x>k<RET>", "<C-x>0"] {
-            world.emacs.eval(CLEAR);
-            world.emacs.input(keys);
-            world.emacs.wait_said("keys count once you pause");
-            assert_eq!(world.emacs.get::<String>("(buffer-string)"), PROPOSED, "{keys}");
-            assert!(!world.emacs.get::<bool>("(if (buffer-modified-p) t :json-false)"), "{keys}");
-        }
-        world.is_pending(&mut gemini, "keys for what had the focus before");
-        world.emacs.eval("(setq pillion-astray--delay 0 pillion-astray--burst 0)");
-        world.emacs.input_until("mine", "(string-search \"mine\" (buffer-string))");
-        world.emacs.assert_no_errors();
+        world
+            .emacs
+            .wait_said("Gemini CLI proposes a.txt: C-c C-c accepts, C-c C-k rejects");
+        world
+            .emacs
+            .wait_until("nothing that waits", &format!("(not {WAITS})"));
+        world.look();
+        world.emacs.input("<C-c><C-k>");
+        world.is_rejected(&mut gemini);
     }
+    world.emacs.assert_no_errors();
 }
 
-each_emacs! {
-    fn who_has_typed_nothing_yet_does_not_count_as_typing(version) {
-        let world = World::new(version);
-        let is_typing = "(cl-letf (((symbol-function 'current-idle-time) (lambda () '(0 0 0 0)))) (if (pillion-typing-p) t :json-false))";
-        assert!(!world.emacs.get::<bool>(is_typing));
-        world.emacs.input_until("<C-f>", "(= (point) 2)");
-        assert!(world.emacs.get::<bool>(is_typing));
+#[each_emacs]
+fn what_covers_a_proposal_without_a_command_is_said(version: EmacsVersion) {
+    let world = World::new(version);
+    let mut gemini = world.gemini();
+    let other = world.home.file("b.txt", "b\n");
+    world
+        .emacs
+        .eval("(require 'server) (setq server-name \"test\") (server-start)");
+    let server: String = world
+        .emacs
+        .get("(expand-file-name server-name server-socket-dir)");
+    let client = || {
+        let place = Editors::from_env().emacs(version);
+        let client = Command::new(place.client)
+            .args(["--no-wait", "--socket-name", &server])
+            .arg(&other)
+            .status();
+        assert!(client.unwrap().success());
+    };
+    let code = |code: &str| {
+        world
+            .emacs
+            .eval(&format!("(run-at-time 0 nil (lambda () {code}))"))
+    };
+    let covers: [&dyn Fn(); 3] = [
+        &client,
+        &|| code("(switch-to-buffer \"*Messages*\")"),
+        &|| code("(delete-window (get-buffer-window \"*Proposal: a.txt*\"))"),
+    ];
+    for (number, cover) in covers.iter().enumerate() {
+        world.propose(&gemini, PROPOSED);
+        world.emacs.eval(CLEAR);
+        cover();
+        world
+            .emacs
+            .wait_said("a.txt is still pending: M-x pillion-diffs goes to it");
+        world.emacs.wait_until("the mode line", WAITS);
+        world.is_pending(&mut gemini, &number.to_string());
+        world.emacs.command("pillion-diffs");
+        world.wait_view();
+        world.look();
+        world.emacs.input("<C-c><C-k>");
+        world.is_rejected(&mut gemini);
     }
+    world.emacs.assert_no_errors();
 }
 
-each_emacs! {
-    fn what_waits_stays_in_the_mode_line_and_is_said_when_it_opens(version) {
-        let world = World::new(version);
+#[each_emacs]
+fn a_frame_or_a_tab_in_front_of_a_proposal_is_said(version: EmacsVersion) {
+    for (first, is_there, cover) in [
+        ("", "t", "<C-x>5bother<RET>"),
+        ("<C-x>52", "(cdr (frame-list))", "<C-x>bother<RET>"),
+        // Where more keys wait already, Emacs itself crashes.
+        ("<C-x>t2", "(cdr (tab-bar-tabs))", "<C-x>bother<RET>"),
+    ] {
+        let world = World::with(version, Home::new(), |setup| setup.size(Size::new(80, 24)));
         let mut gemini = world.gemini();
-        for (begin, state, end) in [
-            ("<M-x>abc", "(minibufferp)", "<C-g>"),
-            ("<C-x>", "(equal (this-single-command-keys) [24])", "<C-g>"),
-            ("<C-SPC><C-f>", "mark-active", "<C-g>"),
-            ("<C-x>(", "defining-kbd-macro", "<C-x>)"),
-            ("<C-s>t", "isearch-mode", "<C-g>"),
-        ] {
-            world.emacs.eval(CLEAR);
-            world.emacs.input_until(begin, state);
-            gemini.propose(&world.path, PROPOSED);
-            world.emacs.wait_said("M-x pillion-diffs shows it");
-            world.emacs.wait_until("the mode line", WAITS);
-            world.emacs.input(end);
-            world.wait_view();
-            world.emacs.wait_said("Gemini CLI proposes a.txt: C-c C-c accepts, C-c C-k rejects");
-            world.emacs.wait_until("nothing that waits", &format!("(not {WAITS})"));
-            world.look();
-            world.emacs.input("<C-c><C-k>");
-            world.is_rejected(&mut gemini);
+        world.propose(&gemini, PROPOSED);
+        world.emacs.input_until(first, is_there);
+        world
+            .emacs
+            .input_until(cover, "(equal (buffer-name) \"other\")");
+        world
+            .emacs
+            .wait_said("a.txt is still pending: M-x pillion-diffs goes to it");
+        world.emacs.wait_until("the mode line", WAITS);
+        // Half a window has no room for it.
+        if world.emacs.get::<u32>("(window-width)") == 80 {
+            world.emacs.pane().wait_for("[M-x pillion-diffs: 1", SOON);
         }
+        world.is_pending(&mut gemini, cover);
+        world.emacs.command("pillion-diffs");
+        world.wait_view();
+        world.look();
+        world.emacs.input("<C-c><C-k>");
+        world.is_rejected(&mut gemini);
         world.emacs.assert_no_errors();
-    }
-}
-
-each_emacs! {
-    fn what_covers_a_proposal_without_a_command_is_said(version) {
-        let world = World::new(version);
-        let mut gemini = world.gemini();
-        let other = world.home.file("b.txt", "b\n");
-        world.emacs.eval("(require 'server) (setq server-name \"test\") (server-start)");
-        let server: String = world.emacs.get("(expand-file-name server-name server-socket-dir)");
-        let client = || {
-            let place = Editors::from_env().emacs(version);
-            let client = Command::new(place.client).args(["--no-wait", "--socket-name", &server]).arg(&other).status();
-            assert!(client.unwrap().success());
-        };
-        let code = |code: &str| world.emacs.eval(&format!("(run-at-time 0 nil (lambda () {code}))"));
-        let covers: [&dyn Fn(); 3] = [
-            &client,
-            &|| code("(switch-to-buffer \"*Messages*\")"),
-            &|| code("(delete-window (get-buffer-window \"*Proposal: a.txt*\"))"),
-        ];
-        for (number, cover) in covers.iter().enumerate() {
-            world.propose(&gemini, PROPOSED);
-            world.emacs.eval(CLEAR);
-            cover();
-            world.emacs.wait_said("a.txt is still pending: M-x pillion-diffs goes to it");
-            world.emacs.wait_until("the mode line", WAITS);
-            world.is_pending(&mut gemini, &number.to_string());
-            world.emacs.command("pillion-diffs");
-            world.wait_view();
-            world.look();
-            world.emacs.input("<C-c><C-k>");
-            world.is_rejected(&mut gemini);
-        }
-        world.emacs.assert_no_errors();
-    }
-}
-
-each_emacs! {
-    fn a_frame_or_a_tab_in_front_of_a_proposal_is_said(version) {
-        for (first, is_there, cover) in [
-            ("", "t", "<C-x>5bother<RET>"),
-            ("<C-x>52", "(cdr (frame-list))", "<C-x>bother<RET>"),
-            // Where more keys wait already, Emacs itself crashes.
-            ("<C-x>t2", "(cdr (tab-bar-tabs))", "<C-x>bother<RET>"),
-        ] {
-            let world = World::with(version, Home::new(), |setup| setup.size(Size::new(80, 24)));
-            let mut gemini = world.gemini();
-            world.propose(&gemini, PROPOSED);
-            world.emacs.input_until(first, is_there);
-            world.emacs.input_until(cover, "(equal (buffer-name) \"other\")");
-            world.emacs.wait_said("a.txt is still pending: M-x pillion-diffs goes to it");
-            world.emacs.wait_until("the mode line", WAITS);
-            // Half a window has no room for it.
-            if world.emacs.get::<u32>("(window-width)") == 80 {
-                world.emacs.pane().wait_for("[M-x pillion-diffs: 1", SOON);
-            }
-            world.is_pending(&mut gemini, cover);
-            world.emacs.command("pillion-diffs");
-            world.wait_view();
-            world.look();
-            world.emacs.input("<C-c><C-k>");
-            world.is_rejected(&mut gemini);
-            world.emacs.assert_no_errors();
-        }
     }
 }

@@ -3,32 +3,36 @@
 use std::process::Command;
 use std::thread;
 
-use pillion_testkit::Home;
+use pillion_testkit::{EmacsVersion, Home, each_emacs};
 
 use crate::shared_conformance::{commands, fill, run};
 use crate::world::{PILLION, World};
 
-each_emacs! {
-    fn emacs_passes(version) {
-        let home = Home::new();
-        fill(&home);
-        home.file("b.txt", "text\n\n\n\ntext\n");
-        let other = home.other_workspace("other");
-        let world = World::with(version, home, |setup| setup.arg("b.txt"));
-        let mut command = Command::new(PILLION);
-        command
-            .arg("conformance")
-            .args(commands(&format!("kill {}", world.emacs.pid())))
-            .env_clear()
-            .envs(world.home.env().iter())
-            .current_dir(world.home.workspace());
-        let running = thread::spawn(move || run(&mut command));
-        // By then it has read the files.
-        world.emacs.wait_until("an agent", "(pillion-client-get :agents)");
-        let roots = [world.home.workspace(), other].map(|it| format!("{:?}", it.display().to_string()));
-        world.emacs.eval(&format!("(setq pillion-roots '({})) (pillion-roots-refresh)", roots.join(" ")));
-        let outcome = running.join().unwrap();
-        // Nothing but time shows that a silent stream lives.
-        outcome.expect_all_but(&["C1.1-stream-alive"]);
-    }
+#[each_emacs]
+fn emacs_passes(version: EmacsVersion) {
+    let home = Home::new();
+    fill(&home);
+    home.file("b.txt", "text\n\n\n\ntext\n");
+    let other = home.other_workspace("other");
+    let world = World::with(version, home, |setup| setup.arg("b.txt"));
+    let mut command = Command::new(PILLION);
+    command
+        .arg("conformance")
+        .args(commands(&format!("kill {}", world.emacs.pid())))
+        .env_clear()
+        .envs(world.home.env().iter())
+        .current_dir(world.home.workspace());
+    let running = thread::spawn(move || run(&mut command));
+    // By then it has read the files.
+    world
+        .emacs
+        .wait_until("an agent", "(pillion-client-get :agents)");
+    let roots = [world.home.workspace(), other].map(|it| format!("{:?}", it.display().to_string()));
+    world.emacs.eval(&format!(
+        "(setq pillion-roots '({})) (pillion-roots-refresh)",
+        roots.join(" ")
+    ));
+    let outcome = running.join().unwrap();
+    // Nothing but time shows that a silent stream lives.
+    outcome.expect_all_but(&["C1.1-stream-alive"]);
 }

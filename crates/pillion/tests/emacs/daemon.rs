@@ -1,61 +1,67 @@
 //! A daemon, and terminals that come and go.
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{Home, SOON, TestAgent, Tmux};
+use pillion_testkit::{EmacsVersion, Home, SOON, TestAgent, Tmux, each_emacs};
 
 use crate::world::{ORIGINAL, PROPOSED, setup};
 
-each_emacs! {
-    fn a_proposal_waits_until_a_frame_of_the_daemon_is_there(version) {
-        let (home, tmux) = (Home::new(), Tmux::start());
-        let path = home.file("a.txt", ORIGINAL);
-        let daemon = setup(version, &home).daemon();
-        let emacs = daemon.clone().in_tmux(&tmux);
-        emacs.wait_until("the server", "(server-running-p server-name)");
-        let client = daemon.client_in_tmux(&tmux, &path);
-        client.wait_for("three", SOON);
-        emacs.wait_until("a root", "(pillion-roots-list)");
-        let mut gemini = TestAgent::find(&home, Dialect::GeminiCli);
-        gemini.context(|context| context.active_file().is_some_and(|file| file.path.ends_with("a.txt")));
-        // C-x C-c ends the client alone.
-        client.send_keys(["C-x", "C-c"]);
-        client.wait_exit(SOON);
-        gemini.propose(&path, PROPOSED);
-        assert!(gemini.receives_no_outcome(std::time::Duration::from_secs(2)), "{}", emacs.describe());
-        assert!(!emacs.has_looked(), "nobody has seen it");
-        let client = daemon.client_in_tmux(&tmux, &path);
-        client.wait_for("C-c C-c accepts", SOON);
-        emacs.wait_looked();
-        // The first key in a new frame goes to the buffer with which it opened.
-        client.send_keys(["C-l", "C-c", "C-c"]);
-        let expected = pillion_agent::Update::accepted(path.display().to_string(), PROPOSED);
-        assert_eq!(gemini.outcome(), expected);
-        emacs.assert_no_errors();
-    }
+#[each_emacs]
+fn a_proposal_waits_until_a_frame_of_the_daemon_is_there(version: EmacsVersion) {
+    let (home, tmux) = (Home::new(), Tmux::start());
+    let path = home.file("a.txt", ORIGINAL);
+    let daemon = setup(version, &home).daemon();
+    let emacs = daemon.clone().in_tmux(&tmux);
+    emacs.wait_until("the server", "(server-running-p server-name)");
+    let client = daemon.client_in_tmux(&tmux, &path);
+    client.wait_for("three", SOON);
+    emacs.wait_until("a root", "(pillion-roots-list)");
+    let mut gemini = TestAgent::find(&home, Dialect::GeminiCli);
+    gemini.context(|context| {
+        context
+            .active_file()
+            .is_some_and(|file| file.path.ends_with("a.txt"))
+    });
+    // C-x C-c ends the client alone.
+    client.send_keys(["C-x", "C-c"]);
+    client.wait_exit(SOON);
+    gemini.propose(&path, PROPOSED);
+    assert!(
+        gemini.receives_no_outcome(std::time::Duration::from_secs(2)),
+        "{}",
+        emacs.describe()
+    );
+    assert!(!emacs.has_looked(), "nobody has seen it");
+    let client = daemon.client_in_tmux(&tmux, &path);
+    client.wait_for("C-c C-c accepts", SOON);
+    emacs.wait_looked();
+    // The first key in a new frame goes to the buffer with which it opened.
+    client.send_keys(["C-l", "C-c", "C-c"]);
+    let expected = pillion_agent::Update::accepted(path.display().to_string(), PROPOSED);
+    assert_eq!(gemini.outcome(), expected);
+    emacs.assert_no_errors();
 }
 
-each_emacs! {
-    fn a_proposal_whose_frame_is_deleted_goes_to_another(version) {
-        let (home, tmux) = (Home::new(), Tmux::start());
-        let path = home.file("a.txt", ORIGINAL);
-        let daemon = setup(version, &home).daemon();
-        let emacs = daemon.clone().in_tmux(&tmux);
-        emacs.wait_until("the server", "(server-running-p server-name)");
-        let clients = [(); 2].map(|()| {
-            let client = daemon.client_in_tmux(&tmux, &path);
-            client.wait_for("three", SOON);
-            client
-        });
-        emacs.wait_until("a root", "(pillion-roots-list)");
-        let gemini = TestAgent::find(&home, Dialect::GeminiCli);
-        gemini.propose(&path, PROPOSED);
-        let [first, last] = clients;
-        last.wait_for("C-c C-c accepts", SOON);
-        // Sooner, keys do nothing.
-        emacs.wait_looked();
-        last.send_keys(["C-x", "5", "0"]);
-        last.wait_exit(SOON);
-        first.wait_for("C-c C-c accepts", SOON);
-        emacs.assert_no_errors();
-    }
+#[each_emacs]
+fn a_proposal_whose_frame_is_deleted_goes_to_another(version: EmacsVersion) {
+    let (home, tmux) = (Home::new(), Tmux::start());
+    let path = home.file("a.txt", ORIGINAL);
+    let daemon = setup(version, &home).daemon();
+    let emacs = daemon.clone().in_tmux(&tmux);
+    emacs.wait_until("the server", "(server-running-p server-name)");
+    let clients = [(); 2].map(|()| {
+        let client = daemon.client_in_tmux(&tmux, &path);
+        client.wait_for("three", SOON);
+        client
+    });
+    emacs.wait_until("a root", "(pillion-roots-list)");
+    let gemini = TestAgent::find(&home, Dialect::GeminiCli);
+    gemini.propose(&path, PROPOSED);
+    let [first, last] = clients;
+    last.wait_for("C-c C-c accepts", SOON);
+    // Sooner, keys do nothing.
+    emacs.wait_looked();
+    last.send_keys(["C-x", "5", "0"]);
+    last.wait_exit(SOON);
+    first.wait_for("C-c C-c accepts", SOON);
+    emacs.assert_no_errors();
 }

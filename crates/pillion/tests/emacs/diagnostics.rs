@@ -1,6 +1,6 @@
 //! What agents get who ask for problems.
 
-use pillion_testkit::{Home, TestClaude};
+use pillion_testkit::{EmacsVersion, Home, TestClaude, each_emacs};
 
 use crate::world::World;
 
@@ -11,17 +11,22 @@ const BACKEND: &str = "(require 'flymake)
     (defun use-spell () (add-hook 'flymake-diagnostic-functions #'spell nil t) (flymake-mode 1))
     (add-hook 'find-file-hook #'use-spell)";
 
-each_emacs! {
-    fn diagnostics_are_those_of_flymake(version) {
-        let world = World::with(version, Home::new(), |setup| setup.init(BACKEND));
-        world.emacs.wait_until("a problem", "(flymake-diagnostics)");
-        let claude = TestClaude::find(&world.home);
-        let found = claude.diagnostics(None);
-        let text = format!("{found:?}");
-        assert_eq!(found.len(), 1, "{text}");
-        for part in ["no such word", "spell", "line: 2", "character: 0", "character: 2"] {
-            assert!(text.contains(part), "{part}: {text}");
-        }
-        world.emacs.assert_no_errors();
+#[each_emacs]
+fn diagnostics_are_those_of_flymake(version: EmacsVersion) {
+    let world = World::with(version, Home::new(), |setup| setup.init(BACKEND));
+    world.emacs.wait_until("a problem", "(flymake-diagnostics)");
+    let claude = TestClaude::find(&world.home);
+    let found = claude.diagnostics(None);
+    let text = format!("{found:?}");
+    assert_eq!(found.len(), 1, "{text}");
+    for part in [
+        "no such word",
+        "spell",
+        "line: 2",
+        "character: 0",
+        "character: 2",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
     }
+    world.emacs.assert_no_errors();
 }

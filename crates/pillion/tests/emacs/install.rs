@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use pillion_testkit::{EmacsSetup, Home, Tmux};
+use pillion_testkit::{EmacsSetup, EmacsVersion, Home, Tmux, each_emacs};
 
 use crate::world::PILLION;
 
@@ -19,27 +19,40 @@ fn pillion(home: &Home, args: &[&str]) {
     assert!(output.status.success(), "{args:?}: {errors}");
 }
 
-each_emacs! {
-    fn pillion_installs_it_and_takes_it_away(version) {
-        let home = Home::new();
-        let settings = home.home().join(".emacs.d");
-        fs::create_dir_all(&settings).unwrap();
-        fs::write(settings.join("init.el"), "(setq mine 1)\n(pillion-mode 1)\n").unwrap();
-        pillion(&home, &["install", "emacs"]);
-        let package = settings.join("elpa/pillion");
-        assert!(package.join("pillion.el").is_file());
-        let tmux = Tmux::start();
-        let file = home.file("a.txt", "one\n");
-        let emacs = EmacsSetup::new(version, &home).pillion(PILLION).without_package().arg(file).in_tmux(&tmux);
-        emacs.wait_until("Pillion running", "(and (bound-and-true-p mine) (pillion-client-running-p))");
-        let place: String = emacs.get("(file-truename (locate-library \"pillion\"))");
-        assert!(place.starts_with(package.to_str().unwrap()), "{place}");
-        let described: String = emacs.get("(documentation 'pillion-run)");
-        assert!(described.contains("prefix argument"), "{described}");
-        emacs.assert_no_errors();
-        emacs.quit();
-        pillion(&home, &["uninstall", "emacs"]);
-        assert!(!package.exists());
-        assert_eq!(fs::read_to_string(settings.join("init.el")).unwrap(), "(setq mine 1)\n(pillion-mode 1)\n");
-    }
+#[each_emacs]
+fn pillion_installs_it_and_takes_it_away(version: EmacsVersion) {
+    let home = Home::new();
+    let settings = home.home().join(".emacs.d");
+    fs::create_dir_all(&settings).unwrap();
+    fs::write(
+        settings.join("init.el"),
+        "(setq mine 1)\n(pillion-mode 1)\n",
+    )
+    .unwrap();
+    pillion(&home, &["install", "emacs"]);
+    let package = settings.join("elpa/pillion");
+    assert!(package.join("pillion.el").is_file());
+    let tmux = Tmux::start();
+    let file = home.file("a.txt", "one\n");
+    let emacs = EmacsSetup::new(version, &home)
+        .pillion(PILLION)
+        .without_package()
+        .arg(file)
+        .in_tmux(&tmux);
+    emacs.wait_until(
+        "Pillion running",
+        "(and (bound-and-true-p mine) (pillion-client-running-p))",
+    );
+    let place: String = emacs.get("(file-truename (locate-library \"pillion\"))");
+    assert!(place.starts_with(package.to_str().unwrap()), "{place}");
+    let described: String = emacs.get("(documentation 'pillion-run)");
+    assert!(described.contains("prefix argument"), "{described}");
+    emacs.assert_no_errors();
+    emacs.quit();
+    pillion(&home, &["uninstall", "emacs"]);
+    assert!(!package.exists());
+    assert_eq!(
+        fs::read_to_string(settings.join("init.el")).unwrap(),
+        "(setq mine 1)\n(pillion-mode 1)\n"
+    );
 }

@@ -5,36 +5,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-/// A test on each Emacs: `each_emacs! { fn it_does_something(version) { … } }`; with `newer` in front, on all but the
-/// oldest. If it needs more than Emacs, that comes first: `needs "what: how"`.
-macro_rules! each_emacs {
-    (@ $needs:literal [$($test:ident $version:ident)*] $name:ident $argument:ident $body:block) => {
-        mod $name {
-            #[allow(unused_imports, reason = "not every test uses what its file imports")]
-            use super::*;
-
-            fn check($argument: pillion_testkit::EmacsVersion) $body
-
-            $(
-                #[test]
-                #[ignore = $needs]
-                fn $test() {
-                    check(pillion_testkit::EmacsVersion::$version);
-                }
-            )*
-        }
-    };
-    (needs $needs:literal fn $name:ident($version:ident) $body:block) => {
-        each_emacs! { @ $needs [emacs_30_1 V30_1 emacs_30_2 V30_2] $name $version $body }
-    };
-    (newer fn $name:ident($version:ident) $body:block) => {
-        each_emacs! { needs "needs Emacs: cargo xtask test" fn $name($version) $body }
-    };
-    (fn $name:ident($version:ident) $body:block) => {
-        each_emacs! { @ "needs Emacs: cargo xtask test" [emacs_29_3 V29_3 emacs_30_1 V30_1 emacs_30_2 V30_2] $name $version $body }
-    };
-}
-
 mod additions;
 mod agents;
 mod beside;

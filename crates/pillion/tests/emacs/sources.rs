@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pillion_testkit::{EmacsSetup, EmacsVersion, Home};
+use pillion_testkit::{EmacsSetup, EmacsVersion, Home, each_emacs};
 
 /// The files of the package.
 fn sources() -> Vec<PathBuf> {
@@ -19,44 +19,68 @@ fn sources() -> Vec<PathBuf> {
     files
 }
 
-each_emacs! {
-    fn they_compile_without_a_warning(version) {
-        let home = Home::new();
-        let folder = home.other_workspace("package");
-        for source in sources() {
-            fs::copy(&source, folder.join(source.file_name().unwrap())).unwrap();
-        }
-        let files: Vec<String> = sources().iter().map(|it| folder.join(it.file_name().unwrap()).display().to_string()).collect();
-        let mut arguments = vec!["--eval", "(setq byte-compile-error-on-warn t)", "-L", folder.to_str().unwrap(), "-f", "batch-byte-compile"];
-        arguments.extend(files.iter().map(String::as_str));
-        let outcome = EmacsSetup::new(version, &home).batch(&arguments);
-        assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+#[each_emacs]
+fn they_compile_without_a_warning(version: EmacsVersion) {
+    let home = Home::new();
+    let folder = home.other_workspace("package");
+    for source in sources() {
+        fs::copy(&source, folder.join(source.file_name().unwrap())).unwrap();
+    }
+    let files: Vec<String> = sources()
+        .iter()
+        .map(|it| folder.join(it.file_name().unwrap()).display().to_string())
+        .collect();
+    let mut arguments = vec![
+        "--eval",
+        "(setq byte-compile-error-on-warn t)",
+        "-L",
+        folder.to_str().unwrap(),
+        "-f",
+        "batch-byte-compile",
+    ];
+    arguments.extend(files.iter().map(String::as_str));
+    let outcome = EmacsSetup::new(version, &home).batch(&arguments);
+    assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+}
+
+#[each_emacs]
+fn an_emacs_that_is_too_old_is_told(version: EmacsVersion) {
+    let home = Home::new();
+    let setup = EmacsSetup::new(version, &home);
+    let core = format!(
+        "{:?}",
+        EmacsSetup::package()
+            .join("pillion-core.el")
+            .display()
+            .to_string()
+    );
+    for (old, is_enough) in [("28.2", false), ("29.0.91", false), ("29.1", true)] {
+        let load = format!("(progn (setq emacs-version {old:?}) (load {core}))");
+        let outcome = setup.batch(&["--eval", &load]);
+        assert_eq!(outcome.is_ok(), is_enough, "{old}: {outcome:?}");
+        let said = outcome.err().unwrap_or_default();
+        assert!(
+            is_enough || said.contains("Pillion needs Emacs 29.1 or newer"),
+            "{said}"
+        );
     }
 }
 
-each_emacs! {
-    fn an_emacs_that_is_too_old_is_told(version) {
-        let home = Home::new();
-        let setup = EmacsSetup::new(version, &home);
-        let core = format!("{:?}", EmacsSetup::package().join("pillion-core.el").display().to_string());
-        for (old, is_enough) in [("28.2", false), ("29.0.91", false), ("29.1", true)] {
-            let load = format!("(progn (setq emacs-version {old:?}) (load {core}))");
-            let outcome = setup.batch(&["--eval", &load]);
-            assert_eq!(outcome.is_ok(), is_enough, "{old}: {outcome:?}");
-            let said = outcome.err().unwrap_or_default();
-            assert!(is_enough || said.contains("Pillion needs Emacs 29.1 or newer"), "{said}");
-        }
-    }
-}
-
-each_emacs! {
-    fn checkdoc_has_nothing_to_say(version) {
-        let home = Home::new();
-        let files: Vec<String> = sources().iter().map(|it| format!("{:?}", it.display().to_string())).collect();
-        let check = format!("(progn (require 'checkdoc) (mapc #'checkdoc-file '({})))", files.join(" "));
-        let said = EmacsSetup::new(version, &home).batch(&["--eval", &check]).unwrap();
-        assert_eq!(said.trim(), "");
-    }
+#[each_emacs]
+fn checkdoc_has_nothing_to_say(version: EmacsVersion) {
+    let home = Home::new();
+    let files: Vec<String> = sources()
+        .iter()
+        .map(|it| format!("{:?}", it.display().to_string()))
+        .collect();
+    let check = format!(
+        "(progn (require 'checkdoc) (mapc #'checkdoc-file '({})))",
+        files.join(" ")
+    );
+    let said = EmacsSetup::new(version, &home)
+        .batch(&["--eval", &check])
+        .unwrap();
+    assert_eq!(said.trim(), "");
 }
 
 #[test]

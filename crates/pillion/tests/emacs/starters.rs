@@ -5,7 +5,9 @@ use std::process::Command;
 
 use pillion_agent::Update;
 use pillion_protocol::Dialect;
-use pillion_testkit::{Editors, EmacsSetup, Home, TestAgent, Tmux};
+use pillion_testkit::{
+    Editors, EmacsSetup, EmacsVersion, Home, TestAgent, Tmux, each_emacs, each_newer_emacs,
+};
 
 use crate::world::{PILLION, PROPOSED, World};
 
@@ -59,52 +61,67 @@ fn decide_two(world: &World) {
     world.emacs.assert_no_errors();
 }
 
-each_emacs! {
-    newer fn it_works_in_the_commonest_starter(version) {
-        let world = World::with(version, Home::new(), |setup| setup.packages(&["evil", "goto-chg"]).init(STARTER));
-        decide_two(&world);
-    }
+#[each_newer_emacs]
+fn it_works_in_the_commonest_starter(version: EmacsVersion) {
+    let world = World::with(version, Home::new(), |setup| {
+        setup.packages(&["evil", "goto-chg"]).init(STARTER)
+    });
+    decide_two(&world);
 }
 
-each_emacs! {
-    newer fn it_works_with_what_debian_sets_up(version) {
-        let editors = Editors::from_env();
-        let place = editors.emacs(version);
-        let root = place.data.ancestors().nth(5).unwrap();
-        let site = root.join("etc/emacs/site-start.d/00debian.el");
-        let packages = editors.emacs_packages(version);
-        let init = format!(
-            "(load {:?} nil t) (setq package-directory-list '({:?})) (package-activate-all)",
-            site.display().to_string(),
-            packages.display().to_string()
-        );
-        let world = World::with(version, Home::new(), |setup| setup.init(&init));
-        decide_two(&world);
-    }
+#[each_newer_emacs]
+fn it_works_with_what_debian_sets_up(version: EmacsVersion) {
+    let editors = Editors::from_env();
+    let place = editors.emacs(version);
+    let root = place.data.ancestors().nth(5).unwrap();
+    let site = root.join("etc/emacs/site-start.d/00debian.el");
+    let packages = editors.emacs_packages(version);
+    let init = format!(
+        "(load {:?} nil t) (setq package-directory-list '({:?})) (package-activate-all)",
+        site.display().to_string(),
+        packages.display().to_string()
+    );
+    let world = World::with(version, Home::new(), |setup| setup.init(&init));
+    decide_two(&world);
 }
 
-each_emacs! {
-    fn it_works_without_an_init_file(version) {
-        let (home, tmux) = (Home::new(), Tmux::start());
-        let settings = home.home().join(".emacs.d");
-        fs::create_dir_all(&settings).unwrap();
-        let status = Command::new(PILLION).args(["install", "emacs"]).env_clear().envs(home.env().iter()).status();
-        assert!(status.unwrap().success());
-        let path = home.file("a.txt", "one\n");
-        // The screen with which Emacs greets is there, too.
-        let setup = EmacsSetup::new(version, &home).pillion(PILLION).without_package().init("(setq inhibit-startup-screen nil)");
-        let emacs = setup.in_tmux(&tmux);
-        emacs.wait_until("the first screen", "(equal (buffer-name) \"*GNU Emacs*\")");
-        emacs.command("pillion-mode");
-        emacs.wait_until("Pillion running", "(and (fboundp 'pillion-client-running-p) (pillion-client-running-p) (pillion-client-get :port))");
-        let mut gemini = TestAgent::find(&home, Dialect::GeminiCli);
-        gemini.propose(&path, "one\ntwo\n");
-        emacs.wait_until("a proposal", "(string-prefix-p \"*Proposal\" (buffer-name))");
-        emacs.wait_looked();
-        emacs.input("<C-c><C-c>");
-        assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "one\ntwo\n"));
-        emacs.wait_until("the screen of before", "(equal (buffer-name) \"*GNU Emacs*\")");
-        assert!(!settings.join("init.el").exists());
-        emacs.assert_no_errors();
-    }
+#[each_emacs]
+fn it_works_without_an_init_file(version: EmacsVersion) {
+    let (home, tmux) = (Home::new(), Tmux::start());
+    let settings = home.home().join(".emacs.d");
+    fs::create_dir_all(&settings).unwrap();
+    let status = Command::new(PILLION)
+        .args(["install", "emacs"])
+        .env_clear()
+        .envs(home.env().iter())
+        .status();
+    assert!(status.unwrap().success());
+    let path = home.file("a.txt", "one\n");
+    // The screen with which Emacs greets is there, too.
+    let setup = EmacsSetup::new(version, &home)
+        .pillion(PILLION)
+        .without_package()
+        .init("(setq inhibit-startup-screen nil)");
+    let emacs = setup.in_tmux(&tmux);
+    emacs.wait_until("the first screen", "(equal (buffer-name) \"*GNU Emacs*\")");
+    emacs.command("pillion-mode");
+    emacs.wait_until("Pillion running", "(and (fboundp 'pillion-client-running-p) (pillion-client-running-p) (pillion-client-get :port))");
+    let mut gemini = TestAgent::find(&home, Dialect::GeminiCli);
+    gemini.propose(&path, "one\ntwo\n");
+    emacs.wait_until(
+        "a proposal",
+        "(string-prefix-p \"*Proposal\" (buffer-name))",
+    );
+    emacs.wait_looked();
+    emacs.input("<C-c><C-c>");
+    assert_eq!(
+        gemini.outcome(),
+        Update::accepted(path.display().to_string(), "one\ntwo\n")
+    );
+    emacs.wait_until(
+        "the screen of before",
+        "(equal (buffer-name) \"*GNU Emacs*\")",
+    );
+    assert!(!settings.join("init.el").exists());
+    emacs.assert_no_errors();
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
-use pillion_testkit::{Emacs, EmacsVersion, Home, SOON, TestClaude};
+use pillion_testkit::{Emacs, EmacsVersion, Home, SOON, TestClaude, each_emacs, each_newer_emacs};
 
 use crate::world::World;
 
@@ -93,120 +93,152 @@ impl Terminal {
     }
 }
 
-each_emacs! {
-    newer fn an_agent_runs_beside_the_file_and_its_window_comes_and_goes(version) {
-        let terminal = Terminal::new(version);
-        let emacs = &terminal.world.emacs;
-        let port: u32 = emacs.get("(pillion-client-get :port)");
-        let noted = terminal.run("gemini");
-        let folder = terminal.world.home.workspace().display().to_string();
-        assert_eq!(noted, [folder.as_str(), &format!("{port} {port}"), "--flag", "a b"]);
-        terminal.leave();
-        emacs.input("<M-x>pillion-run<RET>gemini<RET>");
-        emacs.wait_until("its window gone", "(= (length (window-list)) 1)");
-        emacs.input("<M-x>pillion-run<RET>gemini<RET>");
-        terminal.in_terminal();
-        assert_eq!(emacs.get::<u32>("(length (window-list))"), 2);
-        terminal.leave();
-        let noted = terminal.run("opencode");
-        assert_eq!(noted[1], format!("{port} "), "opencode would dial the port");
-        emacs.assert_no_errors();
+#[each_newer_emacs]
+fn an_agent_runs_beside_the_file_and_its_window_comes_and_goes(version: EmacsVersion) {
+    let terminal = Terminal::new(version);
+    let emacs = &terminal.world.emacs;
+    let port: u32 = emacs.get("(pillion-client-get :port)");
+    let noted = terminal.run("gemini");
+    let folder = terminal.world.home.workspace().display().to_string();
+    assert_eq!(
+        noted,
+        [folder.as_str(), &format!("{port} {port}"), "--flag", "a b"]
+    );
+    terminal.leave();
+    emacs.input("<M-x>pillion-run<RET>gemini<RET>");
+    emacs.wait_until("its window gone", "(= (length (window-list)) 1)");
+    emacs.input("<M-x>pillion-run<RET>gemini<RET>");
+    terminal.in_terminal();
+    assert_eq!(emacs.get::<u32>("(length (window-list))"), 2);
+    terminal.leave();
+    let noted = terminal.run("opencode");
+    assert_eq!(noted[1], format!("{port} "), "opencode would dial the port");
+    emacs.assert_no_errors();
+}
+
+#[each_emacs]
+fn the_program_says_which_agents_there_are(version: EmacsVersion) {
+    let terminal = Terminal::new(version);
+    let emacs = &terminal.world.emacs;
+    let names = |emacs: &Emacs| {
+        emacs.get::<String>("(string-join (sort (pillion-terminal-names) #'string<) \" \")")
+    };
+    assert_eq!(names(emacs), "claude gemini opencode qwen");
+    emacs.eval("(setq pillion-agents '((\"mine\" \"sh\") (\"qwen\" \"no-such-qwen\")))");
+    assert_eq!(names(emacs), "claude gemini mine opencode qwen");
+    emacs.input("<M-x>pillion-run<RET>qwen<RET>");
+    emacs.wait_said("no-such-qwen is not installed: npm install -g @qwen-code/qwen-code");
+    emacs.eval("(pillion-client-stop)");
+    emacs.wait_until("none", "(eq pillion-client-phase 'stopped)");
+    assert_eq!(
+        names(emacs),
+        "claude gemini mine opencode qwen",
+        "they stay"
+    );
+}
+
+#[each_newer_emacs]
+fn what_is_sent_is_pasted_and_presses_no_enter(version: EmacsVersion) {
+    let terminal = Terminal::new(version);
+    let emacs = &terminal.world.emacs;
+    emacs.command("pillion-send");
+    emacs.wait_said("is not running in a terminal here");
+    terminal.run("gemini");
+    terminal.leave();
+    emacs.command("pillion-send");
+    terminal.pasted("gemini", "@a.txt ");
+    terminal.leave();
+    emacs.input_until("<M-lt><C-n><C-SPC><C-n><C-f>", "mark-active");
+    emacs.command("pillion-send");
+    terminal.pasted("gemini", "@a.txt lines 2-3 \n```\ntwo\nt\n```\n");
+    terminal.leave();
+    let path = terminal.world.home.file("s p/b;c.txt", "x\n");
+    emacs.input(&format!(
+        "<M-x>pillion-send-file<RET>{}<RET>",
+        path.file_name().map_or("", |_| "s\u{11} p/b;c.txt")
+    ));
+    terminal.pasted("gemini", "@s\\ p/b\\;c.txt ");
+    terminal.leave();
+    // Nothing in a text may end the paste.
+    emacs.eval("(goto-char 1) (insert \"\\e[201~\\r```x\")");
+    emacs.input_until("<C-a><C-SPC><C-e>", "mark-active");
+    emacs.command("pillion-send");
+    terminal.pasted("gemini", "a.txt line 1 \n````\n␛[201~␍```xone\n````\n");
+    assert!(!terminal.wait_file("gemini.typed", |_| true).contains('\r'));
+}
+
+#[each_newer_emacs]
+fn an_agent_that_knows_mentions_gets_one(version: EmacsVersion) {
+    let terminal = Terminal::new(version);
+    let emacs = &terminal.world.emacs;
+    let mut claude = TestClaude::find(&terminal.world.home);
+    emacs.wait_until(
+        "an agent that knows mentions",
+        "(pillion-client-get :mentions)",
+    );
+    emacs.input_until("<M-lt><C-n><C-SPC><C-n><C-n>", "mark-active");
+    emacs.command("pillion-send");
+    let mention = claude.mention();
+    assert_eq!(
+        (mention.path.as_str(), mention.lines()),
+        (terminal.world.path.to_str().unwrap(), Some((1, 2)))
+    );
+    emacs.wait_said("mentioned in the prompt of Claude Code");
+}
+
+#[each_newer_emacs]
+fn the_doctor_reports_the_state(version: EmacsVersion) {
+    let world = World::new(version);
+    world.emacs.command("pillion-doctor");
+    world.emacs.wait_until("the report", "(and (equal (buffer-name) \"*pillion doctor*\") (string-search \"IDE mode\" (buffer-string)))");
+    let report: String = world.emacs.get("(buffer-string)");
+    for part in [
+        concat!("Pillion for Emacs ", env!("CARGO_PKG_VERSION")),
+        "Companion: version",
+        "Workspace roots: /",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
     }
 }
 
-each_emacs! {
-    fn the_program_says_which_agents_there_are(version) {
-        let terminal = Terminal::new(version);
-        let emacs = &terminal.world.emacs;
-        let names = |emacs: &Emacs| emacs.get::<String>("(string-join (sort (pillion-terminal-names) #'string<) \" \")");
-        assert_eq!(names(emacs), "claude gemini opencode qwen");
-        emacs.eval("(setq pillion-agents '((\"mine\" \"sh\") (\"qwen\" \"no-such-qwen\")))");
-        assert_eq!(names(emacs), "claude gemini mine opencode qwen");
-        emacs.input("<M-x>pillion-run<RET>qwen<RET>");
-        emacs.wait_said("no-such-qwen is not installed: npm install -g @qwen-code/qwen-code");
-        emacs.eval("(pillion-client-stop)");
-        emacs.wait_until("none", "(eq pillion-client-phase 'stopped)");
-        assert_eq!(names(emacs), "claude gemini mine opencode qwen", "they stay");
-    }
-}
-
-each_emacs! {
-    newer fn what_is_sent_is_pasted_and_presses_no_enter(version) {
-        let terminal = Terminal::new(version);
-        let emacs = &terminal.world.emacs;
-        emacs.command("pillion-send");
-        emacs.wait_said("is not running in a terminal here");
-        terminal.run("gemini");
-        terminal.leave();
-        emacs.command("pillion-send");
-        terminal.pasted("gemini", "@a.txt ");
-        terminal.leave();
-        emacs.input_until("<M-lt><C-n><C-SPC><C-n><C-f>", "mark-active");
-        emacs.command("pillion-send");
-        terminal.pasted("gemini", "@a.txt lines 2-3 \n```\ntwo\nt\n```\n");
-        terminal.leave();
-        let path = terminal.world.home.file("s p/b;c.txt", "x\n");
-        emacs.input(&format!("<M-x>pillion-send-file<RET>{}<RET>", path.file_name().map_or("", |_| "s\u{11} p/b;c.txt")));
-        terminal.pasted("gemini", "@s\\ p/b\\;c.txt ");
-        terminal.leave();
-        // Nothing in a text may end the paste.
-        emacs.eval("(goto-char 1) (insert \"\\e[201~\\r```x\")");
-        emacs.input_until("<C-a><C-SPC><C-e>", "mark-active");
-        emacs.command("pillion-send");
-        terminal.pasted("gemini", "a.txt line 1 \n````\n␛[201~␍```xone\n````\n");
-        assert!(!terminal.wait_file("gemini.typed", |_| true).contains('\r'));
-    }
-}
-
-each_emacs! {
-    newer fn an_agent_that_knows_mentions_gets_one(version) {
-        let terminal = Terminal::new(version);
-        let emacs = &terminal.world.emacs;
-        let mut claude = TestClaude::find(&terminal.world.home);
-        emacs.wait_until("an agent that knows mentions", "(pillion-client-get :mentions)");
-        emacs.input_until("<M-lt><C-n><C-SPC><C-n><C-n>", "mark-active");
-        emacs.command("pillion-send");
-        let mention = claude.mention();
-        assert_eq!((mention.path.as_str(), mention.lines()), (terminal.world.path.to_str().unwrap(), Some((1, 2))));
-        emacs.wait_said("mentioned in the prompt of Claude Code");
-    }
-}
-
-each_emacs! {
-    newer fn the_doctor_reports_the_state(version) {
-        let world = World::new(version);
-        world.emacs.command("pillion-doctor");
-        world.emacs.wait_until("the report", "(and (equal (buffer-name) \"*pillion doctor*\") (string-search \"IDE mode\" (buffer-string)))");
-        let report: String = world.emacs.get("(buffer-string)");
-        for part in [concat!("Pillion for Emacs ", env!("CARGO_PKG_VERSION")), "Companion: version", "Workspace roots: /"] {
-            assert!(report.contains(part), "{part}: {report}");
-        }
-    }
-}
-
-each_emacs! {
-    newer fn a_shell_of_emacs_leads_agents_to_it(version) {
-        let world = World::new(version);
-        let port: u32 = world.emacs.get("(pillion-client-get :port)");
-        world.emacs.command("shell");
-        world.emacs.wait_until("a shell", "(and (eq major-mode 'shell-mode) (string-match-p \"[$#] \" (buffer-string)))");
-        world.emacs.input("echo port=$GEMINI_CLI_IDE_SERVER_PORT<RET>");
-        world.emacs.wait_until("the port", &format!("(string-search \"port={port}\" (buffer-string))"));
-        world.emacs.command("pillion-stop");
-        world.emacs.wait_until("no variables", "(not (getenv \"GEMINI_CLI_IDE_SERVER_PORT\"))");
-        assert!(pillion_testkit::discovery_files(&world.home, pillion_protocol::Dialect::GeminiCli).is_empty());
-    }
+#[each_newer_emacs]
+fn a_shell_of_emacs_leads_agents_to_it(version: EmacsVersion) {
+    let world = World::new(version);
+    let port: u32 = world.emacs.get("(pillion-client-get :port)");
+    world.emacs.command("shell");
+    world.emacs.wait_until(
+        "a shell",
+        "(and (eq major-mode 'shell-mode) (string-match-p \"[$#] \" (buffer-string)))",
+    );
+    world
+        .emacs
+        .input("echo port=$GEMINI_CLI_IDE_SERVER_PORT<RET>");
+    world.emacs.wait_until(
+        "the port",
+        &format!("(string-search \"port={port}\" (buffer-string))"),
+    );
+    world.emacs.command("pillion-stop");
+    world.emacs.wait_until(
+        "no variables",
+        "(not (getenv \"GEMINI_CLI_IDE_SERVER_PORT\"))",
+    );
+    assert!(
+        pillion_testkit::discovery_files(&world.home, pillion_protocol::Dialect::GeminiCli)
+            .is_empty()
+    );
 }
 
 // Its hooks say nothing, and it is about to write what it has not proposed.
-each_emacs! {
-    newer fn how_claude_code_asks_is_said(version) {
-        let terminal = Terminal::new(version);
-        let emacs = &terminal.world.emacs;
-        let claude = TestClaude::find(&terminal.world.home);
-        claude.close_all();
-        emacs.wait_until("a note", "(string-search \"may change files without asking\" (pillion-doctor-status))");
-        claude.diagnostics(Some("file:///a.txt"));
-        emacs.wait_said("without showing them here first");
-    }
+#[each_newer_emacs]
+fn how_claude_code_asks_is_said(version: EmacsVersion) {
+    let terminal = Terminal::new(version);
+    let emacs = &terminal.world.emacs;
+    let claude = TestClaude::find(&terminal.world.home);
+    claude.close_all();
+    emacs.wait_until(
+        "a note",
+        "(string-search \"may change files without asking\" (pillion-doctor-status))",
+    );
+    claude.diagnostics(Some("file:///a.txt"));
+    emacs.wait_said("without showing them here first");
 }

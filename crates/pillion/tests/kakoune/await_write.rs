@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pillion_agent::Update;
-use pillion_testkit::{HungDisk, KakouneVersion, TestAgent};
+use pillion_testkit::{HungDisk, KakouneVersion, TestAgent, each_kakoune};
 
 use crate::world::World;
 
@@ -23,51 +23,64 @@ fn unreachable(version: KakouneVersion) -> Option<(World, TestAgent, PathBuf, Hu
     Some((world, gemini, path, hung))
 }
 
-each_kakoune! {
-    fn the_agent_gets_the_outcome_once_kakoune_was_asked_to_await_its_file(version) {
-        let Some((world, mut gemini, path, hung)) = unreachable(version) else {
-            return;
-        };
-        world.kakoune.pane().send_keys([":", "w", "Enter"]);
-        hung.wait_for_request();
-        assert!(gemini.receives_no_outcome(QUIET), "Kakoune awaits nothing yet");
-        drop(hung);
-        assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "two\n"));
-    }
+#[each_kakoune]
+fn the_agent_gets_the_outcome_once_kakoune_was_asked_to_await_its_file(version: KakouneVersion) {
+    let Some((world, mut gemini, path, hung)) = unreachable(version) else {
+        return;
+    };
+    world.kakoune.pane().send_keys([":", "w", "Enter"]);
+    hung.wait_for_request();
+    assert!(
+        gemini.receives_no_outcome(QUIET),
+        "Kakoune awaits nothing yet"
+    );
+    drop(hung);
+    assert_eq!(
+        gemini.outcome(),
+        Update::accepted(path.display().to_string(), "two\n")
+    );
 }
 
-each_kakoune! {
-    fn a_session_that_cannot_be_reached_does_not_keep_the_outcome(version) {
-        let Some((world, mut gemini, path, hung)) = unreachable(version) else {
-            return;
-        };
-        world.kakoune.pane().send_keys([":", "w", "Enter"]);
-        assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "two\n"));
-        drop(hung);
-    }
+#[each_kakoune]
+fn a_session_that_cannot_be_reached_does_not_keep_the_outcome(version: KakouneVersion) {
+    let Some((world, mut gemini, path, hung)) = unreachable(version) else {
+        return;
+    };
+    world.kakoune.pane().send_keys([":", "w", "Enter"]);
+    assert_eq!(
+        gemini.outcome(),
+        Update::accepted(path.display().to_string(), "two\n")
+    );
+    drop(hung);
 }
 
-each_kakoune! {
-    fn an_agent_that_closes_meanwhile_gets_the_text(version) {
-        let Some((world, mut gemini, path, hung)) = unreachable(version) else {
-            return;
-        };
-        world.kakoune.pane().send_keys([":", "w", "Enter"]);
-        hung.wait_for_request();
-        let closed = gemini.close(&path);
-        assert_eq!(closed.unwrap(), "two\n");
-        assert!(gemini.receives_no_outcome(QUIET), "the answer was the outcome");
-        drop(hung);
-    }
+#[each_kakoune]
+fn an_agent_that_closes_meanwhile_gets_the_text(version: KakouneVersion) {
+    let Some((world, mut gemini, path, hung)) = unreachable(version) else {
+        return;
+    };
+    world.kakoune.pane().send_keys([":", "w", "Enter"]);
+    hung.wait_for_request();
+    let closed = gemini.close(&path);
+    assert_eq!(closed.unwrap(), "two\n");
+    assert!(
+        gemini.receives_no_outcome(QUIET),
+        "the answer was the outcome"
+    );
+    drop(hung);
 }
 
-each_kakoune! {
-    fn a_rejection_waits_for_nothing(version) {
-        let Some((world, mut gemini, path, hung)) = unreachable(version) else {
-            return;
-        };
-        world.kakoune.pane().send_keys([":", "q", "Enter"]);
-        assert_eq!(gemini.outcome(), Update::DiffRejected { path: path.display().to_string() });
-        drop(hung);
-    }
+#[each_kakoune]
+fn a_rejection_waits_for_nothing(version: KakouneVersion) {
+    let Some((world, mut gemini, path, hung)) = unreachable(version) else {
+        return;
+    };
+    world.kakoune.pane().send_keys([":", "q", "Enter"]);
+    assert_eq!(
+        gemini.outcome(),
+        Update::DiffRejected {
+            path: path.display().to_string()
+        }
+    );
+    drop(hung);
 }

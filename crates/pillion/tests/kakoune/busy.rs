@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use pillion_agent::Update;
-use pillion_testkit::SOON;
+use pillion_testkit::{KakouneVersion, SOON, each_kakoune};
 
 use crate::world::World;
 
@@ -32,214 +32,263 @@ const BUSY: [(&str, &str, &str, &str); 10] = [
     ("v", "", "v", "one\n"),
 ];
 
-each_kakoune! {
-    fn a_proposal_waits_until_the_person_is_done(version) {
-        let home = pillion_testkit::Home::new();
-        let files = [("a.txt", "one\n"), ("b.txt", "two\n")];
-        let world = World::with(version, home, &files, |setup| setup.kakrc("map global user x 'l'"));
-        let (kakoune, path) = (&world.kakoune, world.home.workspace().join("b.txt"));
-        let mut gemini = world.gemini();
-        for (keys, mode, end, text) in BUSY {
-            kakoune.wait_value("%opt{pillion_rest}", "idle");
-            kakoune.input(keys);
-            kakoune.wait_until(keys, BUSY_VALUES, |rest| {
-                rest != ["idle"]
+#[each_kakoune]
+fn a_proposal_waits_until_the_person_is_done(version: KakouneVersion) {
+    let home = pillion_testkit::Home::new();
+    let files = [("a.txt", "one\n"), ("b.txt", "two\n")];
+    let world = World::with(version, home, &files, |setup| {
+        setup.kakrc("map global user x 'l'")
+    });
+    let (kakoune, path) = (&world.kakoune, world.home.workspace().join("b.txt"));
+    let mut gemini = world.gemini();
+    for (keys, mode, end, text) in BUSY {
+        kakoune.wait_value("%opt{pillion_rest}", "idle");
+        kakoune.input(keys);
+        kakoune.wait_until(keys, BUSY_VALUES, |rest| rest != ["idle"]);
+        if !mode.is_empty() {
+            kakoune.wait_value("%opt{pillion_mode}", mode);
+        }
+        gemini.propose(&path, "proposed\n");
+        kakoune.wait_value("%opt{pillion_pending}", &format!(" {ANNOUNCED}"));
+        if mode == "insert" {
+            // Boxes and menus of other modes may lie on it.
+            kakoune.pane().wait_for(ANNOUNCED, SOON);
+        }
+        assert!(gemini.receives_no_outcome(QUIET), "{keys}");
+        assert_eq!(kakoune.get("%val{bufname}"), "a.txt", "{keys}");
+        kakoune.input(end);
+        kakoune.wait_until("the proposal", "%val{bufname}", |name| {
+            name[0].starts_with("*pillion-")
+        });
+        assert_eq!(kakoune.text_in_focus(), "proposed\n", "{keys}");
+        kakoune.pane().wait_for(":w accepts, :q rejects", SOON);
+        let held = kakoune.text("a.txt");
+        assert!(held.starts_with(text), "{keys}: {held:?}");
+        world.look();
+        kakoune.input(":pillion-reject<ret>");
+        let expected = Update::DiffRejected {
+            path: path.display().to_string(),
+        };
+        assert_eq!(gemini.outcome(), expected);
+        kakoune.wait_value("%val{bufname}", "a.txt");
+        kakoune
+            .pane()
+            .wait_until("nothing announced", SOON, |screen| {
+                !screen.contains(ANNOUNCED)
             });
-            if !mode.is_empty() {
-                kakoune.wait_value("%opt{pillion_mode}", mode);
-            }
-            gemini.propose(&path, "proposed\n");
-            kakoune.wait_value("%opt{pillion_pending}", &format!(" {ANNOUNCED}"));
-            if mode == "insert" {
-                // Boxes and menus of other modes may lie on it.
-                kakoune.pane().wait_for(ANNOUNCED, SOON);
-            }
-            assert!(gemini.receives_no_outcome(QUIET), "{keys}");
-            assert_eq!(kakoune.get("%val{bufname}"), "a.txt", "{keys}");
-            kakoune.input(end);
-            kakoune.wait_until("the proposal", "%val{bufname}", |name| name[0].starts_with("*pillion-"));
-            assert_eq!(kakoune.text_in_focus(), "proposed\n", "{keys}");
-            kakoune.pane().wait_for(":w accepts, :q rejects", SOON);
-            let held = kakoune.text("a.txt");
-            assert!(held.starts_with(text), "{keys}: {held:?}");
-            world.look();
-            kakoune.input(":pillion-reject<ret>");
-            let expected = Update::DiffRejected { path: path.display().to_string() };
-            assert_eq!(gemini.outcome(), expected);
-            kakoune.wait_value("%val{bufname}", "a.txt");
-            kakoune.pane().wait_until("nothing announced", SOON, |screen| !screen.contains(ANNOUNCED));
-            kakoune.command("execute-keys -draft '%cone<ret><esc>'; execute-keys gg");
-        }
-        kakoune.wait_debug("hello");
-        kakoune.assert_no_errors();
+        kakoune.command("execute-keys -draft '%cone<ret><esc>'; execute-keys gg");
+    }
+    kakoune.wait_debug("hello");
+    kakoune.assert_no_errors();
+}
+
+#[each_kakoune]
+fn a_prompt_that_a_program_opens_is_not_dropped(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    let path = world.home.workspace().join("a.txt");
+    let mut gemini = world.gemini();
+    for prompt in [
+        "prompt Name: %{ echo -debug %val{text} }",
+        "on-key %{ echo -debug %val{key} }",
+        "menu a 'echo -debug chosen' b nop",
+    ] {
+        kakoune.wait_value("%opt{pillion_rest}", "idle");
+        kakoune.command(prompt);
+        gemini.propose(&path, "proposed\n");
+        kakoune.wait_value("%opt{pillion_pending}", &format!(" {ANNOUNCED}"));
+        assert!(gemini.receives_no_outcome(QUIET), "{prompt}");
+        assert_eq!(kakoune.get("%val{bufname}"), "a.txt", "{prompt}");
+        kakoune.input(if prompt.starts_with("prompt") {
+            "answer<ret>"
+        } else {
+            "<ret>"
+        });
+        world.look();
+        kakoune.input(":q<ret>");
+        gemini.outcome();
+        kakoune.wait_value("%val{bufname}", "a.txt");
+    }
+    for said in ["answer", "<ret>", "chosen"] {
+        kakoune.wait_debug(said);
     }
 }
 
-each_kakoune! {
-    fn a_prompt_that_a_program_opens_is_not_dropped(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let kakoune = &world.kakoune;
-        let path = world.home.workspace().join("a.txt");
-        let mut gemini = world.gemini();
-        for prompt in [
-            "prompt Name: %{ echo -debug %val{text} }",
-            "on-key %{ echo -debug %val{key} }",
-            "menu a 'echo -debug chosen' b nop",
-        ] {
-            kakoune.wait_value("%opt{pillion_rest}", "idle");
-            kakoune.command(prompt);
-            gemini.propose(&path, "proposed\n");
-            kakoune.wait_value("%opt{pillion_pending}", &format!(" {ANNOUNCED}"));
-            assert!(gemini.receives_no_outcome(QUIET), "{prompt}");
-            assert_eq!(kakoune.get("%val{bufname}"), "a.txt", "{prompt}");
-            kakoune.input(if prompt.starts_with("prompt") { "answer<ret>" } else { "<ret>" });
-            world.look();
-            kakoune.input(":q<ret>");
-            gemini.outcome();
-            kakoune.wait_value("%val{bufname}", "a.txt");
+#[each_kakoune]
+fn a_proposal_that_is_closed_goes_when_the_person_is_done_in_it(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    let path = world.home.workspace().join("a.txt");
+    let mut gemini = world.gemini();
+    for (keys, end, left) in [
+        ("imine ", "too<esc>", Some("mine tooproposed\n")),
+        (":echo -debug hel", "lo<ret>", None),
+        ("Q", "lQ", None),
+        ("r", "X", Some("Xroposed\n")),
+    ] {
+        gemini.propose(&path, "proposed\n");
+        world.look();
+        kakoune.input(keys);
+        kakoune.wait_until(keys, BUSY_VALUES, |rest| rest != ["idle"]);
+        if let Some(typed) = keys.strip_prefix('i') {
+            kakoune.wait_until(keys, "%val{bufname}", |_| {
+                kakoune.text_in_focus().starts_with(typed)
+            });
         }
-        for said in ["answer", "<ret>", "chosen"] {
-            kakoune.wait_debug(said);
+        let given = gemini.close(&path).unwrap();
+        let expected = if left.is_some() && keys != "r" {
+            "mine proposed\n"
+        } else {
+            "proposed\n"
+        };
+        assert_eq!(given, expected, "{keys}");
+        assert!(gemini.receives_no_outcome(QUIET), "{keys}");
+        assert!(
+            kakoune.get("%val{bufname}").starts_with("*pillion-"),
+            "{keys}\n{}",
+            kakoune.describe()
+        );
+        kakoune.input(end);
+        kakoune.wait_value("%val{bufname}", "a.txt");
+        assert_eq!(kakoune.text("a.txt"), "one\n", "{keys}");
+        if let Some(left) = left {
+            kakoune.wait_debug("the proposal was settled elsewhere, and your edits are kept in");
+            wait_kept(&world, left);
         }
     }
+    kakoune.wait_debug("hello");
+    let buffers = kakoune.list("%val{buflist}");
+    assert!(
+        !buffers.iter().any(|name| name.starts_with("*pillion-")),
+        "{buffers:?}"
+    );
+    kakoune.assert_no_errors();
 }
 
-each_kakoune! {
-    fn a_proposal_that_is_closed_goes_when_the_person_is_done_in_it(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let kakoune = &world.kakoune;
-        let path = world.home.workspace().join("a.txt");
-        let mut gemini = world.gemini();
-        for (keys, end, left) in [
-            ("imine ", "too<esc>", Some("mine tooproposed\n")),
-            (":echo -debug hel", "lo<ret>", None),
-            ("Q", "lQ", None),
-            ("r", "X", Some("Xroposed\n")),
-        ] {
-            gemini.propose(&path, "proposed\n");
-            world.look();
-            kakoune.input(keys);
-            kakoune.wait_until(keys, BUSY_VALUES, |rest| rest != ["idle"]);
-            if let Some(typed) = keys.strip_prefix('i') {
-                kakoune.wait_until(keys, "%val{bufname}", |_| kakoune.text_in_focus().starts_with(typed));
-            }
-            let given = gemini.close(&path).unwrap();
-            let expected = if left.is_some() && keys != "r" { "mine proposed\n" } else { "proposed\n" };
-            assert_eq!(given, expected, "{keys}");
-            assert!(gemini.receives_no_outcome(QUIET), "{keys}");
-            assert!(kakoune.get("%val{bufname}").starts_with("*pillion-"), "{keys}\n{}", kakoune.describe());
-            kakoune.input(end);
-            kakoune.wait_value("%val{bufname}", "a.txt");
-            assert_eq!(kakoune.text("a.txt"), "one\n", "{keys}");
-            if let Some(left) = left {
-                kakoune.wait_debug("the proposal was settled elsewhere, and your edits are kept in");
-                wait_kept(&world, left);
-            }
+#[each_kakoune]
+fn a_newer_proposal_takes_no_key_that_was_meant_for_the_former_one(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    let path = world.home.workspace().join("a.txt");
+    let mut gemini = world.gemini();
+    for (keys, end, edited) in [
+        ("imine ", "too<esc>", Some("mine toofirst\n")),
+        (":echo -debug hel", "lo<ret>", None),
+        ("Q", "lQ", None),
+    ] {
+        gemini.propose(&path, "first\n");
+        world.look();
+        kakoune.input(keys);
+        kakoune.wait_until(keys, BUSY_VALUES, |rest| rest != ["idle"]);
+        gemini.propose(&path, "second\n");
+        assert!(gemini.receives_no_outcome(QUIET), "{keys}");
+        assert!(
+            !kakoune.text_in_focus().contains("second"),
+            "{keys}\n{}",
+            kakoune.describe()
+        );
+        kakoune.input(end);
+        kakoune.wait_until("the newer one", "%val{bufname}", |_| {
+            kakoune.text_in_focus() == "second\n"
+        });
+        if let Some(edited) = edited {
+            kakoune.wait_debug("a newer proposal took the place of yours: u brings it back, and your edits are kept in");
+            wait_kept(&world, edited);
         }
-        kakoune.wait_debug("hello");
-        let buffers = kakoune.list("%val{buflist}");
-        assert!(!buffers.iter().any(|name| name.starts_with("*pillion-")), "{buffers:?}");
-        kakoune.assert_no_errors();
+        world.look();
+        kakoune.input(":w<ret>");
+        let outcome = gemini.outcome();
+        assert_eq!(
+            outcome,
+            Update::accepted(path.display().to_string(), "second\n"),
+            "{keys}"
+        );
+        kakoune.wait_value("%val{bufname}", "a.txt");
     }
+    kakoune.wait_debug("hello");
+    kakoune.assert_no_errors();
 }
 
-each_kakoune! {
-    fn a_newer_proposal_takes_no_key_that_was_meant_for_the_former_one(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let kakoune = &world.kakoune;
-        let path = world.home.workspace().join("a.txt");
-        let mut gemini = world.gemini();
-        for (keys, end, edited) in [
-            ("imine ", "too<esc>", Some("mine toofirst\n")),
-            (":echo -debug hel", "lo<ret>", None),
-            ("Q", "lQ", None),
-        ] {
-            gemini.propose(&path, "first\n");
-            world.look();
-            kakoune.input(keys);
-            kakoune.wait_until(keys, BUSY_VALUES, |rest| rest != ["idle"]);
-            gemini.propose(&path, "second\n");
-            assert!(gemini.receives_no_outcome(QUIET), "{keys}");
-            assert!(!kakoune.text_in_focus().contains("second"), "{keys}\n{}", kakoune.describe());
-            kakoune.input(end);
-            kakoune.wait_until("the newer one", "%val{bufname}", |_| kakoune.text_in_focus() == "second\n");
-            if let Some(edited) = edited {
-                kakoune.wait_debug("a newer proposal took the place of yours: u brings it back, and your edits are kept in");
-                wait_kept(&world, edited);
-            }
-            world.look();
-            kakoune.input(":w<ret>");
-            let outcome = gemini.outcome();
-            assert_eq!(outcome, Update::accepted(path.display().to_string(), "second\n"), "{keys}");
-            kakoune.wait_value("%val{bufname}", "a.txt");
+#[each_kakoune]
+fn what_an_agent_gets_back_is_its_newest_text_also_if_an_older_one_stands_there(
+    version: KakouneVersion,
+) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    let path = world.home.workspace().join("a.txt");
+    let gemini = world.gemini();
+    for (keys, end, edited) in [
+        ("imine ", "<esc>", Some("mine first\n")),
+        (":echo -debug hel", "lo<ret>", None),
+        ("Q", "lQ", None),
+        ("r", "<esc>", None),
+    ] {
+        gemini.propose(&path, "first\n");
+        world.look();
+        kakoune.input(keys);
+        kakoune.wait_until(keys, BUSY_VALUES, |rest| rest != ["idle"]);
+        if let Some(edited) = edited {
+            kakoune.wait_until(keys, "%val{bufname}", |_| kakoune.text_in_focus() == edited);
         }
-        kakoune.wait_debug("hello");
-        kakoune.assert_no_errors();
+        gemini.propose(&path, "second\r\n");
+        assert_eq!(gemini.close(&path).unwrap(), "second\r\n", "{keys}");
+        assert!(
+            kakoune.text_in_focus().contains("first"),
+            "{keys}\n{}",
+            kakoune.describe()
+        );
+        if let Some(edited) = edited {
+            wait_kept(&world, edited);
+        }
+        kakoune.input(end);
+        kakoune.wait_value("%val{bufname}", "a.txt");
     }
+    assert_eq!(
+        kept(&world).len(),
+        1,
+        "what nobody edited is not kept: {:?}",
+        kept(&world)
+    );
+    kakoune.assert_no_errors();
 }
 
-each_kakoune! {
-    fn what_an_agent_gets_back_is_its_newest_text_also_if_an_older_one_stands_there(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let kakoune = &world.kakoune;
-        let path = world.home.workspace().join("a.txt");
-        let gemini = world.gemini();
-        for (keys, end, edited) in [
-            ("imine ", "<esc>", Some("mine first\n")),
-            (":echo -debug hel", "lo<ret>", None),
-            ("Q", "lQ", None),
-            ("r", "<esc>", None),
-        ] {
-            gemini.propose(&path, "first\n");
-            world.look();
-            kakoune.input(keys);
-            kakoune.wait_until(keys, BUSY_VALUES, |rest| rest != ["idle"]);
-            if let Some(edited) = edited {
-                kakoune.wait_until(keys, "%val{bufname}", |_| kakoune.text_in_focus() == edited);
-            }
-            gemini.propose(&path, "second\r\n");
-            assert_eq!(gemini.close(&path).unwrap(), "second\r\n", "{keys}");
-            assert!(kakoune.text_in_focus().contains("first"), "{keys}\n{}", kakoune.describe());
-            if let Some(edited) = edited {
-                wait_kept(&world, edited);
-            }
-            kakoune.input(end);
-            kakoune.wait_value("%val{bufname}", "a.txt");
+#[each_kakoune]
+fn a_buffer_that_is_removed_while_a_newer_text_waits_keeps_only_edits(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    let path = world.home.workspace().join("a.txt");
+    let mut gemini = world.gemini();
+    for edited in [None, Some("mine first\n")] {
+        gemini.propose(&path, "first\n");
+        world.look();
+        if let Some(edited) = edited {
+            kakoune.input("imine <esc>");
+            kakoune.wait_until("the edit", "%val{bufname}", |_| {
+                kakoune.text_in_focus() == edited
+            });
+            kakoune.wait_value("%opt{pillion_mode}", "normal");
         }
-        assert_eq!(kept(&world).len(), 1, "what nobody edited is not kept: {:?}", kept(&world));
-        kakoune.assert_no_errors();
-    }
-}
-
-each_kakoune! {
-    fn a_buffer_that_is_removed_while_a_newer_text_waits_keeps_only_edits(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let kakoune = &world.kakoune;
-        let path = world.home.workspace().join("a.txt");
-        let mut gemini = world.gemini();
-        for edited in [None, Some("mine first\n")] {
-            gemini.propose(&path, "first\n");
-            world.look();
-            if let Some(edited) = edited {
-                kakoune.input("imine <esc>");
-                kakoune.wait_until("the edit", "%val{bufname}", |_| kakoune.text_in_focus() == edited);
-                kakoune.wait_value("%opt{pillion_mode}", "normal");
-            }
-            kakoune.input("Q");
-            kakoune.wait_until("a macro", BUSY_VALUES, |rest| rest != ["idle"]);
-            gemini.propose(&path, "second\n");
-            kakoune.input(":db<ret>");
-            let expected = Update::DiffRejected { path: path.display().to_string() };
-            assert_eq!(gemini.outcome(), expected, "{edited:?}");
-            if let Some(edited) = edited {
-                wait_kept(&world, edited);
-            }
-            kakoune.input("Q");
-            kakoune.wait_value("%val{bufname}", "a.txt");
+        kakoune.input("Q");
+        kakoune.wait_until("a macro", BUSY_VALUES, |rest| rest != ["idle"]);
+        gemini.propose(&path, "second\n");
+        kakoune.input(":db<ret>");
+        let expected = Update::DiffRejected {
+            path: path.display().to_string(),
+        };
+        assert_eq!(gemini.outcome(), expected, "{edited:?}");
+        if let Some(edited) = edited {
+            wait_kept(&world, edited);
         }
-        assert_eq!(kept(&world).len(), 1, "what nobody edited is not kept: {:?}", kept(&world));
-        kakoune.assert_no_errors();
+        kakoune.input("Q");
+        kakoune.wait_value("%val{bufname}", "a.txt");
     }
+    assert_eq!(
+        kept(&world).len(),
+        1,
+        "what nobody edited is not kept: {:?}",
+        kept(&world)
+    );
+    kakoune.assert_no_errors();
 }
 
 /// The texts in private files.

@@ -7,113 +7,163 @@ use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
 use pillion_protocol::{Dialect, DiscoveryFile};
-use pillion_testkit::{Home, KakouneSetup, Pane, SOON, Size, discovery_files};
+use pillion_testkit::{
+    Home, KakouneSetup, KakouneVersion, Pane, SOON, Size, discovery_files, each_kakoune,
+};
 
 use crate::world::{World, may_accept};
 
-each_kakoune! {
-    fn agents_find_the_clients_that_stay(version) {
-        let ways: [fn(&Pane); 2] = [|pane| pane.type_text(":q\r"), Pane::close];
-        for leave in ways {
-            let world = World::with(version, Home::new(), &[("a.txt", "one\n")], KakouneSetup::from_a_shell);
-            let first = world.kakoune.pid();
-            wait_published(&world, first);
-            let second = client(&world);
-            assert_eq!(published(&world), [first], "it stays for as long as it is there");
-            leave(&world.kakoune.pane());
-            wait_published(&world, second.pid());
-            let mut gemini = world.gemini();
-            let path = world.home.workspace().join("a.txt");
-            gemini.propose(&path, "two\n");
-            second.wait_until("a proposal that may be accepted", SOON, |_| {
-                let ready = world.kakoune.list_in("client1", "%opt{pillion_ready} %opt{readonly}");
-                ready.is_some_and(|ready| may_accept(&ready))
-            });
-            second.type_text(":w\r");
-            assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "two\n"));
-            // What is typed while its buffer is taken away goes astray.
-            second.wait_until("the file", SOON, |_| {
-                world.kakoune.list_in("client1", "%val{bufname}").is_some_and(|name| name == ["a.txt"])
-            });
-            // It follows `:cd`, wherever the server is now.
-            let other = world.home.other_workspace("other");
-            second.type_text(&format!(":cd {}\r", other.display()));
-            gemini.disconnect();
-            let name = other.display().to_string();
-            wait(&world, &name, || roots(&world).iter().any(|roots| roots.starts_with(&name)));
-            second.type_text(":q\r");
-            wait(&world, "nothing", || discovery_files(&world.home, Dialect::GeminiCli).is_empty());
-        }
-    }
-}
-
-each_kakoune! {
-    fn the_person_is_in_the_client_that_was_used_last(version) {
-        let files = [("a.txt", "one\n"), ("b.txt", "two\n")];
-        let world = World::with(version, Home::new(), &files, KakouneSetup::from_a_shell);
-        let (in_first, in_second) = (world.kakoune.pane(), client(&world));
-        let first = (&in_first, world.kakoune.pid());
-        let second = (&in_second, in_second.pid());
-        in_second.type_text(":e b.txt\r");
-        go_to(&world, second, "/b.txt");
-        // Nothing else changes in either.
-        for _ in 0..2 {
-            go_to(&world, first, "/a.txt");
-            go_to(&world, second, "/b.txt");
-        }
-        // A proposal opens where the person is.
-        go_to(&world, first, "/a.txt");
-        let gemini = world.gemini();
-        gemini.propose(world.home.workspace().join("new.txt"), "new\n");
-        world.kakoune.wait_until("the proposal", "%val{bufname}", |name| name[0].starts_with("*pillion-"));
-        let beside = world.kakoune.list_in("client1", "%val{bufname}").expect("it is there");
-        assert_eq!(beside, ["b.txt"]);
-    }
-}
-
-each_kakoune! {
-    fn what_answers_a_key_is_said_in_the_client_in_which_it_was_pressed(version) {
-        let files = [("a.txt", "one\n"), ("b.txt", "two\n")];
-        let world = World::with(version, Home::new(), &files, KakouneSetup::from_a_shell);
-        let (in_first, in_second) = (world.kakoune.pane(), client(&world));
+#[each_kakoune]
+fn agents_find_the_clients_that_stay(version: KakouneVersion) {
+    let ways: [fn(&Pane); 2] = [|pane| pane.type_text(":q\r"), Pane::close];
+    for leave in ways {
+        let world = World::with(
+            version,
+            Home::new(),
+            &[("a.txt", "one\n")],
+            KakouneSetup::from_a_shell,
+        );
+        let first = world.kakoune.pid();
+        wait_published(&world, first);
+        let second = client(&world);
+        assert_eq!(
+            published(&world),
+            [first],
+            "it stays for as long as it is there"
+        );
+        leave(&world.kakoune.pane());
+        wait_published(&world, second.pid());
         let mut gemini = world.gemini();
         let path = world.home.workspace().join("a.txt");
-        let second = (&in_second, in_second.pid());
-        gemini.propose(&path, "new\n");
-        in_second.type_text(":pillion-show\r");
-        let is_ready = || {
-            let ready = world.kakoune.list_in("client1", "%opt{pillion_ready} %opt{readonly}");
+        gemini.propose(&path, "two\n");
+        second.wait_until("a proposal that may be accepted", SOON, |_| {
+            let ready = world
+                .kakoune
+                .list_in("client1", "%opt{pillion_ready} %opt{readonly}");
             ready.is_some_and(|ready| may_accept(&ready))
-        };
-        wait(&world, "a proposal that may be accepted", is_ready);
-        // A decision that a program takes in it.
-        let untyped = "only what you type accepts";
-        let there = |command: &str| world.kakoune.command(&format!("evaluate-commands -client client1 {command}"));
-        there("pillion-accept");
-        in_second.wait_for(untyped, SOON);
-        assert!(!in_first.screen().contains(untyped), "{}", in_first.screen());
-        // A question.
-        fs::write(&path, "changed\n").unwrap();
-        let question = "the file has changed on disk";
-        in_second.type_text(":w\r");
-        in_second.wait_for(question, SOON);
-        assert!(!in_first.screen().contains(question), "{}", in_first.screen());
-        // Where edits are, once it is rejected.
-        in_second.type_text("imine ");
-        in_second.wait_for("mine new", SOON);
-        in_second.type_text("\u{1b}");
-        wait(&world, "normal mode", || {
-            let mode = world.kakoune.list_in("client1", "%opt{pillion_mode}");
-            mode.is_some_and(|mode| mode == ["normal"])
         });
-        // Right after the question it would not count.
-        wait(&world, "a proposal that may be rejected", is_ready);
-        in_second.type_text(":q\r");
-        in_second.wait_for("your edits are kept in", SOON);
-        assert!(!in_first.screen().contains("your edits"), "{}", in_first.screen());
-        assert_eq!(gemini.outcome(), Update::DiffRejected { path: path.display().to_string() });
-        go_to(&world, second, ".txt");
+        second.type_text(":w\r");
+        assert_eq!(
+            gemini.outcome(),
+            Update::accepted(path.display().to_string(), "two\n")
+        );
+        // What is typed while its buffer is taken away goes astray.
+        second.wait_until("the file", SOON, |_| {
+            world
+                .kakoune
+                .list_in("client1", "%val{bufname}")
+                .is_some_and(|name| name == ["a.txt"])
+        });
+        // It follows `:cd`, wherever the server is now.
+        let other = world.home.other_workspace("other");
+        second.type_text(&format!(":cd {}\r", other.display()));
+        gemini.disconnect();
+        let name = other.display().to_string();
+        wait(&world, &name, || {
+            roots(&world).iter().any(|roots| roots.starts_with(&name))
+        });
+        second.type_text(":q\r");
+        wait(&world, "nothing", || {
+            discovery_files(&world.home, Dialect::GeminiCli).is_empty()
+        });
     }
+}
+
+#[each_kakoune]
+fn the_person_is_in_the_client_that_was_used_last(version: KakouneVersion) {
+    let files = [("a.txt", "one\n"), ("b.txt", "two\n")];
+    let world = World::with(version, Home::new(), &files, KakouneSetup::from_a_shell);
+    let (in_first, in_second) = (world.kakoune.pane(), client(&world));
+    let first = (&in_first, world.kakoune.pid());
+    let second = (&in_second, in_second.pid());
+    in_second.type_text(":e b.txt\r");
+    go_to(&world, second, "/b.txt");
+    // Nothing else changes in either.
+    for _ in 0..2 {
+        go_to(&world, first, "/a.txt");
+        go_to(&world, second, "/b.txt");
+    }
+    // A proposal opens where the person is.
+    go_to(&world, first, "/a.txt");
+    let gemini = world.gemini();
+    gemini.propose(world.home.workspace().join("new.txt"), "new\n");
+    world
+        .kakoune
+        .wait_until("the proposal", "%val{bufname}", |name| {
+            name[0].starts_with("*pillion-")
+        });
+    let beside = world
+        .kakoune
+        .list_in("client1", "%val{bufname}")
+        .expect("it is there");
+    assert_eq!(beside, ["b.txt"]);
+}
+
+#[each_kakoune]
+fn what_answers_a_key_is_said_in_the_client_in_which_it_was_pressed(version: KakouneVersion) {
+    let files = [("a.txt", "one\n"), ("b.txt", "two\n")];
+    let world = World::with(version, Home::new(), &files, KakouneSetup::from_a_shell);
+    let (in_first, in_second) = (world.kakoune.pane(), client(&world));
+    let mut gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    let second = (&in_second, in_second.pid());
+    gemini.propose(&path, "new\n");
+    in_second.type_text(":pillion-show\r");
+    let is_ready = || {
+        let ready = world
+            .kakoune
+            .list_in("client1", "%opt{pillion_ready} %opt{readonly}");
+        ready.is_some_and(|ready| may_accept(&ready))
+    };
+    wait(&world, "a proposal that may be accepted", is_ready);
+    // A decision that a program takes in it.
+    let untyped = "only what you type accepts";
+    let there = |command: &str| {
+        world
+            .kakoune
+            .command(&format!("evaluate-commands -client client1 {command}"))
+    };
+    there("pillion-accept");
+    in_second.wait_for(untyped, SOON);
+    assert!(
+        !in_first.screen().contains(untyped),
+        "{}",
+        in_first.screen()
+    );
+    // A question.
+    fs::write(&path, "changed\n").unwrap();
+    let question = "the file has changed on disk";
+    in_second.type_text(":w\r");
+    in_second.wait_for(question, SOON);
+    assert!(
+        !in_first.screen().contains(question),
+        "{}",
+        in_first.screen()
+    );
+    // Where edits are, once it is rejected.
+    in_second.type_text("imine ");
+    in_second.wait_for("mine new", SOON);
+    in_second.type_text("\u{1b}");
+    wait(&world, "normal mode", || {
+        let mode = world.kakoune.list_in("client1", "%opt{pillion_mode}");
+        mode.is_some_and(|mode| mode == ["normal"])
+    });
+    // Right after the question it would not count.
+    wait(&world, "a proposal that may be rejected", is_ready);
+    in_second.type_text(":q\r");
+    in_second.wait_for("your edits are kept in", SOON);
+    assert!(
+        !in_first.screen().contains("your edits"),
+        "{}",
+        in_first.screen()
+    );
+    assert_eq!(
+        gemini.outcome(),
+        Update::DiffRejected {
+            path: path.display().to_string()
+        }
+    );
+    go_to(&world, second, ".txt");
 }
 
 /// Another client of the session in a terminal of its own, which has reported itself.

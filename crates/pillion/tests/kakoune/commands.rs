@@ -7,7 +7,9 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pillion_testkit::{Home, KakouneSetup, KakouneVersion, Pane, SOON, TestClaude, Tmux};
+use pillion_testkit::{
+    Home, KakouneSetup, KakouneVersion, Pane, SOON, TestClaude, Tmux, each_kakoune,
+};
 
 use crate::world::World;
 
@@ -81,160 +83,185 @@ fn assert_not_pwned(world: &World) {
     }
 }
 
-each_kakoune! {
-    fn an_agent_runs_in_the_folder_of_the_session_and_knows_its_port(version) {
-        for folder in HOSTILE {
-            let world = world(version, folder);
-            let port = world.kakoune.get("%opt{pillion_port}");
-            world.kakoune.input(":pillion-run gemini '%sh{touch PWNED}' --flag 'it''s \"a\" b' $HOME<ret>");
-            let folder = world.home.other_workspace(folder).display().to_string();
-            let words = [folder.replace('\n', "\\n").as_str(), "%sh{touch PWNED}", "--flag", "it's \"a\" b", "$HOME"]
-                .map(|word| format!("{word}."));
-            let noted = started(&world);
-            assert_eq!((noted[0].as_str(), &noted[1..]), (port.as_str(), &words[..]));
-            assert_not_pwned(&world);
-            world.kakoune.assert_no_errors();
-        }
+#[each_kakoune]
+fn an_agent_runs_in_the_folder_of_the_session_and_knows_its_port(version: KakouneVersion) {
+    for folder in HOSTILE {
+        let world = world(version, folder);
+        let port = world.kakoune.get("%opt{pillion_port}");
+        world
+            .kakoune
+            .input(":pillion-run gemini '%sh{touch PWNED}' --flag 'it''s \"a\" b' $HOME<ret>");
+        let folder = world.home.other_workspace(folder).display().to_string();
+        let words = [
+            folder.replace('\n', "\\n").as_str(),
+            "%sh{touch PWNED}",
+            "--flag",
+            "it's \"a\" b",
+            "$HOME",
+        ]
+        .map(|word| format!("{word}."));
+        let noted = started(&world);
+        assert_eq!(
+            (noted[0].as_str(), &noted[1..]),
+            (port.as_str(), &words[..])
+        );
+        assert_not_pwned(&world);
+        world.kakoune.assert_no_errors();
     }
 }
 
-each_kakoune! {
-    fn the_program_says_which_agents_there_are(version) {
-        let world = world(version, "plain");
-        let mut names = world.kakoune.list("%opt{pillion_agents}");
-        names.sort();
-        assert_eq!(names, ["claude", "gemini", "opencode", "qwen"]);
-        world.kakoune.input(":pillion-run ");
-        world.kakoune.pane().wait_for("opencode", SOON);
-        world.kakoune.input("<esc>");
-    }
+#[each_kakoune]
+fn the_program_says_which_agents_there_are(version: KakouneVersion) {
+    let world = world(version, "plain");
+    let mut names = world.kakoune.list("%opt{pillion_agents}");
+    names.sort();
+    assert_eq!(names, ["claude", "gemini", "opencode", "qwen"]);
+    world.kakoune.input(":pillion-run ");
+    world.kakoune.pane().wait_for("opencode", SOON);
+    world.kakoune.input("<esc>");
 }
 
-each_kakoune! {
-    fn a_kakoune_that_is_too_old_is_told(version) {
-        let (home, tmux) = (Home::new(), Tmux::start());
-        let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/kakoune/pillion.kak");
-        let text = fs::read_to_string(module).unwrap();
-        let newer = home.file("newer.kak", text.replace("v20[01][0-9].*|v202[0-3].*)", "*)"));
-        let kakrc = format!("source '{}'\nset-option global pillion_autostart false", newer.display());
-        let settings = home.home().join(".config/kak");
-        fs::create_dir_all(&settings).unwrap();
-        fs::write(settings.join("kakrc"), kakrc).unwrap();
-        let kakoune = KakouneSetup::new(version, &home).without_module().in_tmux(&tmux);
-        kakoune.input(":pillion-enable<ret>");
-        kakoune.pane().wait_for("Kakoune 2024.05 or newer is needed", SOON);
-        assert_eq!(kakoune.get("%opt{pillion_port}"), "0");
-    }
+#[each_kakoune]
+fn a_kakoune_that_is_too_old_is_told(version: KakouneVersion) {
+    let (home, tmux) = (Home::new(), Tmux::start());
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/kakoune/pillion.kak");
+    let text = fs::read_to_string(module).unwrap();
+    let newer = home.file(
+        "newer.kak",
+        text.replace("v20[01][0-9].*|v202[0-3].*)", "*)"),
+    );
+    let kakrc = format!(
+        "source '{}'\nset-option global pillion_autostart false",
+        newer.display()
+    );
+    let settings = home.home().join(".config/kak");
+    fs::create_dir_all(&settings).unwrap();
+    fs::write(settings.join("kakrc"), kakrc).unwrap();
+    let kakoune = KakouneSetup::new(version, &home)
+        .without_module()
+        .in_tmux(&tmux);
+    kakoune.input(":pillion-enable<ret>");
+    kakoune
+        .pane()
+        .wait_for("Kakoune 2024.05 or newer is needed", SOON);
+    assert_eq!(kakoune.get("%opt{pillion_port}"), "0");
 }
 
-each_kakoune! {
-    fn the_output_of_an_agent_that_fails_can_be_read(version) {
-        let world = world(version, "plain");
-        world.kakoune.input(":pillion-run gemini fail<ret>");
+#[each_kakoune]
+fn the_output_of_an_agent_that_fails_can_be_read(version: KakouneVersion) {
+    let world = world(version, "plain");
+    world.kakoune.input(":pillion-run gemini fail<ret>");
+    let pane = opened(&world);
+    pane.wait_for("Exited with status 3. Press Enter.", SOON);
+    pane.send_keys(["Enter"]);
+    pane.wait_exit(SOON);
+}
+
+#[each_kakoune]
+fn without_a_companion_they_say_so(version: KakouneVersion) {
+    let world = world(version, "plain");
+    world.kakoune.input(":pillion-disable<ret>");
+    for command in ["pillion-run gemini", "pillion-terminal", "pillion-send"] {
+        world.kakoune.input(&format!(":{command}<ret>"));
+        world.kakoune.pane().wait_for("not running here", SOON);
+        world.kakoune.input(":nop<ret>");
+        world.kakoune.pane().wait_gone("not running here", SOON);
+    }
+    assert!(world.kakoune.pane().others().is_empty());
+    world.kakoune.input(":pillion-enable<ret>");
+    world.wait_running();
+    world.kakoune.input(":pillion-run gemini<ret>");
+    assert_eq!(started(&world)[0], world.kakoune.get("%opt{pillion_port}"));
+}
+
+#[each_kakoune]
+fn every_agent_in_a_terminal_knows_the_port(version: KakouneVersion) {
+    for folder in HOSTILE {
+        let world = world(version, folder);
+        let port = world.kakoune.get("%opt{pillion_port}");
+        world.kakoune.input(":pillion-terminal<ret>");
         let pane = opened(&world);
-        pane.wait_for("Exited with status 3. Press Enter.", SOON);
-        pane.send_keys(["Enter"]);
-        pane.wait_exit(SOON);
+        pane.wait_until("a shell", SOON, |screen| screen.contains(['$', '#']));
+        pane.type_text("echo port=$GEMINI_CLI_IDE_SERVER_PORT; gemini x >/dev/null &\r");
+        pane.wait_for(&format!("port={port}"), SOON);
+        let folder = world.home.other_workspace(folder).display().to_string();
+        assert_eq!(
+            started(&world)[1],
+            format!("{}.", folder.replace('\n', "\\n"))
+        );
+        assert_not_pwned(&world);
     }
 }
 
-each_kakoune! {
-    fn without_a_companion_they_say_so(version) {
-        let world = world(version, "plain");
-        world.kakoune.input(":pillion-disable<ret>");
-        for command in ["pillion-run gemini", "pillion-terminal", "pillion-send"] {
-            world.kakoune.input(&format!(":{command}<ret>"));
-            world.kakoune.pane().wait_for("not running here", SOON);
-            world.kakoune.input(":nop<ret>");
-            world.kakoune.pane().wait_gone("not running here", SOON);
+#[each_kakoune]
+fn the_selected_lines_are_named_whatever_the_file_is_called(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\ntwo\nthree\n")]);
+    let kakoune = &world.kakoune;
+    kakoune.input(":pillion-send<ret>");
+    kakoune
+        .pane()
+        .wait_for("no connected agent supports mentions", SOON);
+    let mut claude = TestClaude::find(&world.home);
+    for name in HOSTILE.into_iter().chain(["a:1-2", "a\\b,c"]) {
+        let path = world
+            .home
+            .file(name, "%sh{touch PWNED}\ntwo\n'three\nfour\n");
+        kakoune.command(&format!(
+            "edit -- '{}'",
+            path.to_str().unwrap().replace('\'', "''")
+        ));
+        for (keys, first, last) in [
+            ("ggh", 0, 0),
+            ("ggxJ", 0, 1),
+            // The cursor stands above the anchor.
+            ("3gghKK", 0, 2),
+        ] {
+            kakoune.input(keys);
+            kakoune.input(":pillion-send<ret>");
+            let mention = claude.mention();
+            let path = path.to_str().unwrap();
+            // Claude Code reads a name with blanks in quotes, with the lines.
+            let quoted = match (first, last) {
+                (first, last) if first == last => format!("\"{path}#L{}\"", first + 1),
+                (first, last) => format!("\"{path}#L{}-{}\"", first + 1, last + 1),
+            };
+            let expected = match path.contains(char::is_whitespace) {
+                true => (quoted.as_str(), None),
+                false => (path, Some((first, last))),
+            };
+            assert_eq!((mention.path.as_str(), mention.lines()), expected, "{keys}");
         }
-        assert!(world.kakoune.pane().others().is_empty());
-        world.kakoune.input(":pillion-enable<ret>");
-        world.wait_running();
-        world.kakoune.input(":pillion-run gemini<ret>");
-        assert_eq!(started(&world)[0], world.kakoune.get("%opt{pillion_port}"));
+        kakoune.pane().wait_for("Claude Code", SOON);
     }
+    kakoune.input(":edit -scratch *mine*<ret>:pillion-send<ret>");
+    kakoune.pane().wait_for("this buffer has no file", SOON);
+    assert_not_pwned(&world);
+    kakoune.assert_no_errors();
 }
 
-each_kakoune! {
-    fn every_agent_in_a_terminal_knows_the_port(version) {
-        for folder in HOSTILE {
-            let world = world(version, folder);
-            let port = world.kakoune.get("%opt{pillion_port}");
-            world.kakoune.input(":pillion-terminal<ret>");
-            let pane = opened(&world);
-            pane.wait_until("a shell", SOON, |screen| screen.contains(['$', '#']));
-            pane.type_text("echo port=$GEMINI_CLI_IDE_SERVER_PORT; gemini x >/dev/null &\r");
-            pane.wait_for(&format!("port={port}"), SOON);
-            let folder = world.home.other_workspace(folder).display().to_string();
-            assert_eq!(started(&world)[1], format!("{}.", folder.replace('\n', "\\n")));
-            assert_not_pwned(&world);
-        }
-    }
-}
-
-each_kakoune! {
-    fn the_selected_lines_are_named_whatever_the_file_is_called(version) {
-        let world = World::open(version, &[("a.txt", "one\ntwo\nthree\n")]);
+#[each_kakoune]
+fn the_doctor_and_the_status_say_how_things_are(version: KakouneVersion) {
+    for folder in HOSTILE {
+        let world = world(version, folder);
         let kakoune = &world.kakoune;
-        kakoune.input(":pillion-send<ret>");
-        kakoune.pane().wait_for("no connected agent supports mentions", SOON);
-        let mut claude = TestClaude::find(&world.home);
-        for name in HOSTILE.into_iter().chain(["a:1-2", "a\\b,c"]) {
-            let path = world.home.file(name, "%sh{touch PWNED}\ntwo\n'three\nfour\n");
-            kakoune.command(&format!("edit -- '{}'", path.to_str().unwrap().replace('\'', "''")));
-            for (keys, first, last) in [
-                ("ggh", 0, 0),
-                ("ggxJ", 0, 1),
-                // The cursor stands above the anchor.
-                ("3gghKK", 0, 2),
-            ] {
-                kakoune.input(keys);
-                kakoune.input(":pillion-send<ret>");
-                let mention = claude.mention();
-                let path = path.to_str().unwrap();
-                // Claude Code reads a name with blanks in quotes, with the lines.
-                let quoted = match (first, last) {
-                    (first, last) if first == last => format!("\"{path}#L{}\"", first + 1),
-                    (first, last) => format!("\"{path}#L{}-{}\"", first + 1, last + 1),
-                };
-                let expected = match path.contains(char::is_whitespace) {
-                    true => (quoted.as_str(), None),
-                    false => (path, Some((first, last))),
-                };
-                assert_eq!((mention.path.as_str(), mention.lines()), expected, "{keys}");
-            }
-            kakoune.pane().wait_for("Claude Code", SOON);
-        }
-        kakoune.input(":edit -scratch *mine*<ret>:pillion-send<ret>");
-        kakoune.pane().wait_for("this buffer has no file", SOON);
+        let port = kakoune.get("%opt{pillion_port}");
+        kakoune.input(":pillion-doctor<ret>");
+        kakoune.wait_value("%val{bufname}", "*pillion-doctor*");
+        let said = kakoune.text_in_focus();
+        assert!(said.contains("Kakoune") && said.contains(&port), "{said}");
+        let _gemini = world.gemini();
+        kakoune.input(":pillion-status<ret>");
+        kakoune.pane().wait_for(&format!("port {port}"), SOON);
+        // Its hooks say nothing, and it is about to write what it has not proposed.
+        let claude = TestClaude::find(&world.home);
+        claude.close_all();
+        claude.diagnostics(Some("file:///a.txt"));
+        kakoune.pane().wait_for("without showing them here", SOON);
+        kakoune.input(":pillion-status<ret>");
+        kakoune
+            .pane()
+            .wait_for("may change files without asking", SOON);
         assert_not_pwned(&world);
         kakoune.assert_no_errors();
-    }
-}
-
-each_kakoune! {
-    fn the_doctor_and_the_status_say_how_things_are(version) {
-        for folder in HOSTILE {
-            let world = world(version, folder);
-            let kakoune = &world.kakoune;
-            let port = kakoune.get("%opt{pillion_port}");
-            kakoune.input(":pillion-doctor<ret>");
-            kakoune.wait_value("%val{bufname}", "*pillion-doctor*");
-            let said = kakoune.text_in_focus();
-            assert!(said.contains("Kakoune") && said.contains(&port), "{said}");
-            let _gemini = world.gemini();
-            kakoune.input(":pillion-status<ret>");
-            kakoune.pane().wait_for(&format!("port {port}"), SOON);
-            // Its hooks say nothing, and it is about to write what it has not proposed.
-            let claude = TestClaude::find(&world.home);
-            claude.close_all();
-            claude.diagnostics(Some("file:///a.txt"));
-            kakoune.pane().wait_for("without showing them here", SOON);
-            kakoune.input(":pillion-status<ret>");
-            kakoune.pane().wait_for("may change files without asking", SOON);
-            assert_not_pwned(&world);
-            kakoune.assert_no_errors();
-        }
     }
 }

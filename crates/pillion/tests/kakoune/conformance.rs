@@ -3,37 +3,40 @@
 use std::process::Command;
 use std::thread;
 
-use pillion_testkit::Home;
+use pillion_testkit::{Home, KakouneVersion, each_kakoune};
 
 use crate::shared_conformance::{commands, fill, run};
 use crate::world::{PILLION, World};
 
-each_kakoune! {
-    fn kakoune_passes(version) {
-        let home = Home::new();
-        fill(&home);
-        // It stays a root when Kakoune works elsewhere.
-        home.file(".git/HEAD", "");
-        let other = home.other_workspace("other");
-        let text = "text\n\n\n\ntext\n";
-        let files = [("a.txt", text), ("b.txt", text)];
-        let world = World::with(version, home, &files, |setup| setup);
-        let mut command = Command::new(PILLION);
-        command
-            .arg("conformance")
-            .args(commands(&format!("kill {}", world.kakoune.pid())))
-            .env_clear()
-            .envs(world.home.env().iter())
-            .current_dir(world.home.workspace());
-        let running = thread::spawn(move || run(&mut command));
-        let status = format!("{}/out/status", world.kakoune.get("%opt{pillion_dir}"));
-        // By then it has read the files.
-        world.kakoune.wait_until("an agent", "%val{session}", |_| {
-            !std::fs::read_to_string(&status).unwrap().contains("no agent")
-        });
-        world.kakoune.command(&format!("change-directory {}", other.display()));
-        let outcome = running.join().unwrap();
-        // Nothing but time shows that a silent stream lives.
-        outcome.expect_all_but(&["C1.1-stream-alive"]);
-    }
+#[each_kakoune]
+fn kakoune_passes(version: KakouneVersion) {
+    let home = Home::new();
+    fill(&home);
+    // It stays a root when Kakoune works elsewhere.
+    home.file(".git/HEAD", "");
+    let other = home.other_workspace("other");
+    let text = "text\n\n\n\ntext\n";
+    let files = [("a.txt", text), ("b.txt", text)];
+    let world = World::with(version, home, &files, |setup| setup);
+    let mut command = Command::new(PILLION);
+    command
+        .arg("conformance")
+        .args(commands(&format!("kill {}", world.kakoune.pid())))
+        .env_clear()
+        .envs(world.home.env().iter())
+        .current_dir(world.home.workspace());
+    let running = thread::spawn(move || run(&mut command));
+    let status = format!("{}/out/status", world.kakoune.get("%opt{pillion_dir}"));
+    // By then it has read the files.
+    world.kakoune.wait_until("an agent", "%val{session}", |_| {
+        !std::fs::read_to_string(&status)
+            .unwrap()
+            .contains("no agent")
+    });
+    world
+        .kakoune
+        .command(&format!("change-directory {}", other.display()));
+    let outcome = running.join().unwrap();
+    // Nothing but time shows that a silent stream lives.
+    outcome.expect_all_but(&["C1.1-stream-alive"]);
 }

@@ -3,127 +3,150 @@
 use std::time::Duration;
 
 use pillion_agent::Update;
+use pillion_testkit::{KakouneVersion, each_kakoune};
 
 use crate::world::World;
 
 const QUIET: Duration = Duration::from_millis(300);
 
-each_kakoune! {
-    fn neither_macros_nor_programs_nor_hooks_decide(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let kakoune = &world.kakoune;
-        // Recorded before there is a proposal.
-        kakoune.input("Q:w<ret>Q");
-        let mut gemini = world.gemini();
-        let path = world.home.workspace().join("a.txt");
-        gemini.propose(&path, "two\n");
-        world.look();
-        kakoune.input("q");
-        assert!(gemini.receives_no_outcome(QUIET), "a macro");
-        for command in [
-            "write",
-            "pillion-accept",
-            "pillion-reject",
-            "quit",
-            "execute-keys ':w<ret>'",
-            "execute-keys -with-maps ':w<ret>'",
-            "hook -once global User x %{ execute-keys ':pillion-accept<ret>' }; trigger-user-hook x",
-        ] {
-            kakoune.command(&format!("try %{{ {command} }}"));
-            // A key afterwards makes no decision of it.
-            kakoune.input("l");
-            assert!(gemini.receives_no_outcome(QUIET), "{command}\n{}", kakoune.describe());
-        }
-        kakoune.wait_debug("only what you type accepts or rejects");
-        world.look();
-        kakoune.input(":w<ret>");
-        assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "two\n"));
-        kakoune.assert_no_errors();
+#[each_kakoune]
+fn neither_macros_nor_programs_nor_hooks_decide(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    // Recorded before there is a proposal.
+    kakoune.input("Q:w<ret>Q");
+    let mut gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    gemini.propose(&path, "two\n");
+    world.look();
+    kakoune.input("q");
+    assert!(gemini.receives_no_outcome(QUIET), "a macro");
+    for command in [
+        "write",
+        "pillion-accept",
+        "pillion-reject",
+        "quit",
+        "execute-keys ':w<ret>'",
+        "execute-keys -with-maps ':w<ret>'",
+        "hook -once global User x %{ execute-keys ':pillion-accept<ret>' }; trigger-user-hook x",
+    ] {
+        kakoune.command(&format!("try %{{ {command} }}"));
+        // A key afterwards makes no decision of it.
+        kakoune.input("l");
+        assert!(
+            gemini.receives_no_outcome(QUIET),
+            "{command}\n{}",
+            kakoune.describe()
+        );
     }
+    kakoune.wait_debug("only what you type accepts or rejects");
+    world.look();
+    kakoune.input(":w<ret>");
+    assert_eq!(
+        gemini.outcome(),
+        Update::accepted(path.display().to_string(), "two\n")
+    );
+    kakoune.assert_no_errors();
 }
 
-each_kakoune! {
-    fn a_key_of_the_persons_decides(version) {
-        let maps = "map global normal <c-s> ':w<ret>'\nmap global user r ':pillion-reject<ret>'";
-        let files = [("a.txt", "one\n")];
-        let home = pillion_testkit::Home::new();
-        let world = World::with(version, home, &files, |setup| setup.kakrc(maps));
-        let mut gemini = world.gemini();
-        let path = world.home.workspace().join("a.txt");
-        let name = path.display().to_string();
-        gemini.propose(&path, "two\n");
-        world.look();
-        world.kakoune.input("<c-s>");
-        assert_eq!(gemini.outcome(), Update::accepted(name.clone(), "two\n"));
-        gemini.propose(&path, "three\n");
-        world.look();
-        world.kakoune.input("<space>r");
-        assert_eq!(gemini.outcome(), Update::DiffRejected { path: name });
-    }
+#[each_kakoune]
+fn a_key_of_the_persons_decides(version: KakouneVersion) {
+    let maps = "map global normal <c-s> ':w<ret>'\nmap global user r ':pillion-reject<ret>'";
+    let files = [("a.txt", "one\n")];
+    let home = pillion_testkit::Home::new();
+    let world = World::with(version, home, &files, |setup| setup.kakrc(maps));
+    let mut gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    let name = path.display().to_string();
+    gemini.propose(&path, "two\n");
+    world.look();
+    world.kakoune.input("<c-s>");
+    assert_eq!(gemini.outcome(), Update::accepted(name.clone(), "two\n"));
+    gemini.propose(&path, "three\n");
+    world.look();
+    world.kakoune.input("<space>r");
+    assert_eq!(gemini.outcome(), Update::DiffRejected { path: name });
 }
 
-each_kakoune! {
-    fn deleting_the_buffer_rejects_and_keeps_the_edits(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let mut gemini = world.gemini();
-        let path = world.home.workspace().join("a.txt");
-        gemini.propose(&path, "two\r\n");
-        world.look();
-        world.kakoune.input("geomine<esc>");
-        world.kakoune.wait_until("the edit", "%val{bufname}", |_| world.kakoune.text_in_focus() == "two\nmine\n");
-        // Otherwise the terminal takes it for Alt and the next key.
-        world.kakoune.wait_value("%opt{pillion_mode}", "normal");
-        world.kakoune.input(":db<ret>");
-        let expected = Update::DiffRejected { path: path.display().to_string() };
-        assert_eq!(gemini.outcome(), expected);
-        world.kakoune.wait_debug("your edits are kept in");
-        let kept = std::fs::read_dir(world.home.tmp()).unwrap().flatten();
-        let kept = kept.filter_map(|entry| std::fs::read_to_string(entry.path().join("a.txt")).ok());
-        assert_eq!(kept.collect::<Vec<_>>(), ["two\r\nmine\r\n"]);
-        world.kakoune.wait_value("%val{bufname}", "a.txt");
-        world.kakoune.assert_no_errors();
-    }
+#[each_kakoune]
+fn deleting_the_buffer_rejects_and_keeps_the_edits(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let mut gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    gemini.propose(&path, "two\r\n");
+    world.look();
+    world.kakoune.input("geomine<esc>");
+    world.kakoune.wait_until("the edit", "%val{bufname}", |_| {
+        world.kakoune.text_in_focus() == "two\nmine\n"
+    });
+    // Otherwise the terminal takes it for Alt and the next key.
+    world.kakoune.wait_value("%opt{pillion_mode}", "normal");
+    world.kakoune.input(":db<ret>");
+    let expected = Update::DiffRejected {
+        path: path.display().to_string(),
+    };
+    assert_eq!(gemini.outcome(), expected);
+    world.kakoune.wait_debug("your edits are kept in");
+    let kept = std::fs::read_dir(world.home.tmp()).unwrap().flatten();
+    let kept = kept.filter_map(|entry| std::fs::read_to_string(entry.path().join("a.txt")).ok());
+    assert_eq!(kept.collect::<Vec<_>>(), ["two\r\nmine\r\n"]);
+    world.kakoune.wait_value("%val{bufname}", "a.txt");
+    world.kakoune.assert_no_errors();
 }
 
-each_kakoune! {
-    fn a_companion_that_is_killed_is_started_again_and_its_texts_stay(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let gemini = world.gemini();
-        let path = world.home.workspace().join("a.txt");
-        gemini.propose(&path, "two\n");
-        world.look();
-        let port = world.kakoune.get("%opt{pillion_port}");
-        world.kakoune.command("set-option global pillion_port 0");
-        let folder = world.kakoune.get("%opt{pillion_dir}");
-        let pid = folder.rsplit('/').next().unwrap();
-        let killed = std::process::Command::new("kill").args(["-KILL", pid]).status();
-        assert!(killed.unwrap().success());
-        world.wait_running();
-        assert_eq!(world.kakoune.get("%opt{pillion_port}"), port, "agents find it again");
-        world.kakoune.wait_until("an ordinary buffer", "%val{bufname}", |name| {
+#[each_kakoune]
+fn a_companion_that_is_killed_is_started_again_and_its_texts_stay(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    gemini.propose(&path, "two\n");
+    world.look();
+    let port = world.kakoune.get("%opt{pillion_port}");
+    world.kakoune.command("set-option global pillion_port 0");
+    let folder = world.kakoune.get("%opt{pillion_dir}");
+    let pid = folder.rsplit('/').next().unwrap();
+    let killed = std::process::Command::new("kill")
+        .args(["-KILL", pid])
+        .status();
+    assert!(killed.unwrap().success());
+    world.wait_running();
+    assert_eq!(
+        world.kakoune.get("%opt{pillion_port}"),
+        port,
+        "agents find it again"
+    );
+    world
+        .kakoune
+        .wait_until("an ordinary buffer", "%val{bufname}", |name| {
             name[0].ends_with("(not answered)")
         });
-        assert_eq!(world.kakoune.text_in_focus(), "two\n");
-        world.gemini().propose(&path, "three\n");
-        world.look();
-        assert_eq!(world.kakoune.text_in_focus(), "three\n");
-    }
+    assert_eq!(world.kakoune.text_in_focus(), "two\n");
+    world.gemini().propose(&path, "three\n");
+    world.look();
+    assert_eq!(world.kakoune.text_in_focus(), "three\n");
 }
 
-each_kakoune! {
-    fn a_file_that_an_agent_wrote_is_reloaded_without_a_question(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let mut gemini = world.gemini();
-        let path = world.home.workspace().join("a.txt");
-        gemini.propose(&path, "two\n");
-        world.look();
-        world.kakoune.input(":w<ret>");
-        gemini.outcome();
-        world.kakoune.wait_value("%opt{autoreload}", "no");
-        std::fs::write(&path, "two\n").unwrap();
-        world.kakoune.wait_value("%opt{autoreload}", "ask");
-        world.kakoune.wait_until("the new text", "%val{bufname}", |_| world.kakoune.text_in_focus() == "two\n");
-        assert!(!world.kakoune.pane().screen().contains("reload"), "{}", world.kakoune.describe());
-        world.kakoune.assert_no_errors();
-    }
+#[each_kakoune]
+fn a_file_that_an_agent_wrote_is_reloaded_without_a_question(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let mut gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    gemini.propose(&path, "two\n");
+    world.look();
+    world.kakoune.input(":w<ret>");
+    gemini.outcome();
+    world.kakoune.wait_value("%opt{autoreload}", "no");
+    std::fs::write(&path, "two\n").unwrap();
+    world.kakoune.wait_value("%opt{autoreload}", "ask");
+    world
+        .kakoune
+        .wait_until("the new text", "%val{bufname}", |_| {
+            world.kakoune.text_in_focus() == "two\n"
+        });
+    assert!(
+        !world.kakoune.pane().screen().contains("reload"),
+        "{}",
+        world.kakoune.describe()
+    );
+    world.kakoune.assert_no_errors();
 }

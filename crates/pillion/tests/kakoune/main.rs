@@ -5,34 +5,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-/// A test on each Kakoune: `each_kakoune! { fn it_does_something(version) { … } }`.
-macro_rules! each_kakoune {
-    (needs $needs:literal $(#[$meta:meta])* fn $name:ident($version:ident) $body:block) => {
-        $(#[$meta])*
-        mod $name {
-            #[allow(unused_imports, reason = "not every test uses what its file imports")]
-            use super::*;
-
-            fn check($version: pillion_testkit::KakouneVersion) $body
-
-            #[test]
-            #[ignore = $needs]
-            fn kakoune_2024_05() {
-                check(pillion_testkit::KakouneVersion::V2024_05);
-            }
-
-            #[test]
-            #[ignore = $needs]
-            fn kakoune_2026_05() {
-                check(pillion_testkit::KakouneVersion::V2026_05);
-            }
-        }
-    };
-    ($($test:tt)*) => {
-        each_kakoune! { needs "needs Kakoune: cargo xtask test" $($test)* }
-    };
-}
-
 mod agents;
 mod await_write;
 mod busy;

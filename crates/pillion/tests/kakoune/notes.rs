@@ -1,6 +1,6 @@
 //! What the person tells the agent beside a decision: a reason, and notes on lines of the proposal.
 
-use pillion_testkit::{SOON, TestAgent};
+use pillion_testkit::{KakouneVersion, SOON, TestAgent, each_kakoune};
 
 use crate::world::World;
 
@@ -16,71 +16,93 @@ fn is_told(gemini: &mut TestAgent, told: &str) {
     });
 }
 
-each_kakoune! {
-    fn a_reason_is_the_rest_of_the_line(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let kakoune = &world.kakoune;
-        let path = world.home.workspace().join("a.txt");
-        let mut gemini = world.gemini();
-        for (typed, reason) in [
-            ("too long", "too long"),
-            ("it's not what I asked: {x} $(id)", "it's not what I asked: {x} $(id)"),
-            ("'%sh{touch ran}; fail'", "%sh{touch ran}; fail"),
-        ] {
-            gemini.propose(&path, "two\n");
-            world.look();
-            kakoune.input(&format!(":pillion-reject {typed}<ret>"));
-            is_told(&mut gemini, &format!("rejected your change to {} and says: {reason}", path.display()));
-            kakoune.wait_value("%val{bufname}", "a.txt");
-        }
-        assert!(!world.home.workspace().join("ran").exists());
-        kakoune.assert_no_errors();
-    }
-}
-
-each_kakoune! {
-    fn notes_are_about_the_selected_lines_and_move_with_them(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let kakoune = &world.kakoune;
-        let path = world.home.workspace().join("a.txt");
-        let mut gemini = world.gemini();
-        gemini.propose(&path, "a\nb\nc\nd\n");
-        world.look();
-        kakoune.input("ggjJ");
-        kakoune.wait_value("%val{selection_desc}", "2.1,3.1");
-        kakoune.input(":pillion-note why<ret>");
-        kakoune.pane().wait_for("▸1", SOON);
-        // One that is asked for, changed and removed.
-        for (text, count) in [("'; quit! %sh{touch ran}", "2 notes go"), ("x", "2 notes go"), ("", "1 note goes")] {
-            kakoune.input("ge");
-            kakoune.wait_until("the last line", "%val{selection_desc}", |place| place[0].starts_with("4."));
-            kakoune.input(":pillion-note<ret>");
-            kakoune.pane().wait_for("note:", SOON);
-            kakoune.input(&format!("{text}<ret>"));
-            kakoune.pane().wait_for(count, SOON);
-            kakoune.wait_value("%opt{pillion_rest}", "idle");
-        }
-        kakoune.input("ggOtop<esc>");
-        kakoune.wait_until("the edit", "%val{bufname}", |_| kakoune.text_in_focus() == "top\na\nb\nc\nd\n");
-        kakoune.wait_value("%opt{pillion_mode}", "normal");
-        world.look();
-        kakoune.input(":w<ret>");
-        is_told(&mut gemini, &format!("accepted your change to {} and says:\n- lines 3 to 4 (`b`): why", path.display()));
-        assert!(!world.home.workspace().join("ran").exists());
-        kakoune.assert_no_errors();
-    }
-}
-
-each_kakoune! {
-    fn notes_on_what_the_agent_closes_are_in_a_message(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let gemini = world.gemini();
-        let path = world.home.workspace().join("a.txt");
+#[each_kakoune]
+fn a_reason_is_the_rest_of_the_line(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    let path = world.home.workspace().join("a.txt");
+    let mut gemini = world.gemini();
+    for (typed, reason) in [
+        ("too long", "too long"),
+        (
+            "it's not what I asked: {x} $(id)",
+            "it's not what I asked: {x} $(id)",
+        ),
+        ("'%sh{touch ran}; fail'", "%sh{touch ran}; fail"),
+    ] {
         gemini.propose(&path, "two\n");
         world.look();
-        world.kakoune.input(":pillion-note mine alone<ret>");
-        world.kakoune.pane().wait_for("1 note goes", SOON);
-        gemini.close(&path).unwrap();
-        world.kakoune.wait_debug("the agent was not told your notes: mine alone");
+        kakoune.input(&format!(":pillion-reject {typed}<ret>"));
+        is_told(
+            &mut gemini,
+            &format!(
+                "rejected your change to {} and says: {reason}",
+                path.display()
+            ),
+        );
+        kakoune.wait_value("%val{bufname}", "a.txt");
     }
+    assert!(!world.home.workspace().join("ran").exists());
+    kakoune.assert_no_errors();
+}
+
+#[each_kakoune]
+fn notes_are_about_the_selected_lines_and_move_with_them(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    let path = world.home.workspace().join("a.txt");
+    let mut gemini = world.gemini();
+    gemini.propose(&path, "a\nb\nc\nd\n");
+    world.look();
+    kakoune.input("ggjJ");
+    kakoune.wait_value("%val{selection_desc}", "2.1,3.1");
+    kakoune.input(":pillion-note why<ret>");
+    kakoune.pane().wait_for("▸1", SOON);
+    // One that is asked for, changed and removed.
+    for (text, count) in [
+        ("'; quit! %sh{touch ran}", "2 notes go"),
+        ("x", "2 notes go"),
+        ("", "1 note goes"),
+    ] {
+        kakoune.input("ge");
+        kakoune.wait_until("the last line", "%val{selection_desc}", |place| {
+            place[0].starts_with("4.")
+        });
+        kakoune.input(":pillion-note<ret>");
+        kakoune.pane().wait_for("note:", SOON);
+        kakoune.input(&format!("{text}<ret>"));
+        kakoune.pane().wait_for(count, SOON);
+        kakoune.wait_value("%opt{pillion_rest}", "idle");
+    }
+    kakoune.input("ggOtop<esc>");
+    kakoune.wait_until("the edit", "%val{bufname}", |_| {
+        kakoune.text_in_focus() == "top\na\nb\nc\nd\n"
+    });
+    kakoune.wait_value("%opt{pillion_mode}", "normal");
+    world.look();
+    kakoune.input(":w<ret>");
+    is_told(
+        &mut gemini,
+        &format!(
+            "accepted your change to {} and says:\n- lines 3 to 4 (`b`): why",
+            path.display()
+        ),
+    );
+    assert!(!world.home.workspace().join("ran").exists());
+    kakoune.assert_no_errors();
+}
+
+#[each_kakoune]
+fn notes_on_what_the_agent_closes_are_in_a_message(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    gemini.propose(&path, "two\n");
+    world.look();
+    world.kakoune.input(":pillion-note mine alone<ret>");
+    world.kakoune.pane().wait_for("1 note goes", SOON);
+    gemini.close(&path).unwrap();
+    world
+        .kakoune
+        .wait_debug("the agent was not told your notes: mine alone");
 }

@@ -3,6 +3,8 @@
 
 use std::process::Command;
 
+use pillion_testkit::{KakouneVersion, each_kakoune};
+
 use crate::world::World;
 
 const SCRIPT: &str = concat!(
@@ -10,28 +12,29 @@ const SCRIPT: &str = concat!(
     "/../../editors/kakoune/pillion-open-kak"
 );
 
-each_kakoune! {
-    fn the_script_opens_files_whatever_they_are_called(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        for name in [
-            "plain.rs",
-            "it's 'quoted'.rs",
-            "%sh{touch PWNED}.rs",
-            "$(touch PWNED)`touch PWNED`.rs",
-            "two\nlines.rs",
-            "ends with a newline\n",
-            "-x.rs",
-            "a,b {c} \"d\" \\.rs",
-        ] {
-            let path = world.home.file(name, format!("{name:?}\n"));
-            open(&world, path.to_str().unwrap());
-            world.kakoune.wait_until(name, "%val{buffile}", |file| file == [path.to_str().unwrap()]);
-            assert_eq!(world.kakoune.text_in_focus(), format!("{name:?}\n"));
-        }
-        assert!(!world.home.workspace().join("PWNED").exists());
-        assert!(!world.home.home().join("PWNED").exists());
-        world.kakoune.assert_no_errors();
+#[each_kakoune]
+fn the_script_opens_files_whatever_they_are_called(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    for name in [
+        "plain.rs",
+        "it's 'quoted'.rs",
+        "%sh{touch PWNED}.rs",
+        "$(touch PWNED)`touch PWNED`.rs",
+        "two\nlines.rs",
+        "ends with a newline\n",
+        "-x.rs",
+        "a,b {c} \"d\" \\.rs",
+    ] {
+        let path = world.home.file(name, format!("{name:?}\n"));
+        open(&world, path.to_str().unwrap());
+        world.kakoune.wait_until(name, "%val{buffile}", |file| {
+            file == [path.to_str().unwrap()]
+        });
+        assert_eq!(world.kakoune.text_in_focus(), format!("{name:?}\n"));
     }
+    assert!(!world.home.workspace().join("PWNED").exists());
+    assert!(!world.home.home().join("PWNED").exists());
+    world.kakoune.assert_no_errors();
 }
 
 /// Runs the script as kakoune-lsp's servers run theirs.

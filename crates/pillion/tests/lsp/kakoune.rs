@@ -8,7 +8,7 @@ use pillion_agent::Update;
 use pillion_protocol::Dialect;
 use pillion_testkit::{
     Editors, Home, Kakoune, KakouneSetup, KakouneVersion, SOON, TestAgent, Tmux, discovery_file,
-    discovery_files, kill_all_of,
+    discovery_files, each_kakoune, kill_all_of,
 };
 
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
@@ -20,50 +20,49 @@ const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/kakoun
 
 const BEFORE: &str = "one\ntwo\nthree\n";
 
-each_release! {
-    Kakoune fn a_proposal_is_decided_in_the_menu_or_by_closing_it(version) {
-        decides(version);
-    }
+#[each_kakoune(kakoune_lsp)]
+fn a_proposal_is_decided_in_the_menu_or_by_closing_it(version: KakouneVersion) {
+    decides(version);
 }
 
-each_release! {
-    Kakoune fn names_are_taken_as_they_are(version) {
-        let scene = Scene::start(version);
-        let home = &scene.home;
-        let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
-        // kakoune-lsp ends at a `|`, and does not reach a buffer with a comma in its name.
-        for name in [
-            "it's %{x} \"q\".py",
-            "%sh{touch PWNED} $(touch PWNED).py",
-            "-x.py",
-            "a;b§[c].py",
-            "ünï 👩‍👩.py",
-        ] {
-            let path = home.file(name, BEFORE);
-            for keys in ["<ret>", "\t\t<ret>"] {
-                gemini.propose(&path, "new\n");
-                scene.is_shown(&name.replace(".py", ".proposed.py"));
-                scene.choose(keys);
-                let path = path.display().to_string();
-                let expected = match keys {
-                    "<ret>" => Update::accepted(path, "new\n"),
-                    _ => Update::DiffRejected { path },
-                };
-                assert_eq!(gemini.outcome(), expected, "{name}");
-                scene.close();
-            }
+#[each_kakoune(kakoune_lsp)]
+fn names_are_taken_as_they_are(version: KakouneVersion) {
+    let scene = Scene::start(version);
+    let home = &scene.home;
+    let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
+    // kakoune-lsp ends at a `|`, and does not reach a buffer with a comma in its name.
+    for name in [
+        "it's %{x} \"q\".py",
+        "%sh{touch PWNED} $(touch PWNED).py",
+        "-x.py",
+        "a;b§[c].py",
+        "ünï 👩‍👩.py",
+    ] {
+        let path = home.file(name, BEFORE);
+        for keys in ["<ret>", "\t\t<ret>"] {
+            gemini.propose(&path, "new\n");
+            scene.is_shown(&name.replace(".py", ".proposed.py"));
+            scene.choose(keys);
+            let path = path.display().to_string();
+            let expected = match keys {
+                "<ret>" => Update::accepted(path, "new\n"),
+                _ => Update::DiffRejected { path },
+            };
+            assert_eq!(gemini.outcome(), expected, "{name}");
+            scene.close();
         }
-        assert!(!home.workspace().join("PWNED").exists());
     }
+    assert!(!home.workspace().join("PWNED").exists());
 }
 
-each_release! {
-    Kakoune fn the_languages_own_server_is_kept(version) {
-        let scene = Scene::with(version, page());
-        scene.kakoune.wait_until("both servers", "%opt{lsp_servers}", |servers| {
+#[each_kakoune(kakoune_lsp)]
+fn the_languages_own_server_is_kept(version: KakouneVersion) {
+    let scene = Scene::with(version, page());
+    scene
+        .kakoune
+        .wait_until("both servers", "%opt{lsp_servers}", |servers| {
             servers[0].contains("[pylsp]") && servers[0].matches("[pillion]").count() == 1
         });
-    }
 }
 
 fn decides(version: KakouneVersion) {

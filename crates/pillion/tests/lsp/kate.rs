@@ -12,7 +12,7 @@ use pillion_agent::claude::Answer;
 use pillion_protocol::Dialect;
 use pillion_testkit::{
     Claude, ClaudeRelease, Env, Home, Kate, KateVersion, Model, SOON, TestAgent, TestClaude, Tmux,
-    Turn, lock_files,
+    Turn, each_kate, lock_files,
 };
 use serde_json::{Value, json};
 
@@ -29,199 +29,191 @@ const PROPOSAL: &str = "poem.proposed.py";
 const ACCEPT: usize = 1;
 const REJECT: usize = 2;
 
-each_release! {
-    Kate fn a_proposal_is_decided_in_the_menu_of_code_actions_or_by_closing_it(version) {
-        let scene = Scene::start(version, BEFORE);
-        let Scene {
-            kate, path, home, ..
-        } = &scene;
-        let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
-        kate.keys(["Down", "End"]);
-        gemini.context(|context| {
-            let file = context.active_file();
-            let cursor = file.and_then(|file| file.cursor);
-            cursor.is_some_and(|cursor| (cursor.line, cursor.character) == (2, 4))
-        });
-        let accepted = |text: &str| Update::accepted(path.display().to_string(), text);
-        let rejected = Update::DiffRejected {
-            path: path.display().to_string(),
-        };
+#[each_kate]
+fn a_proposal_is_decided_in_the_menu_of_code_actions_or_by_closing_it(version: KateVersion) {
+    let scene = Scene::start(version, BEFORE);
+    let Scene {
+        kate, path, home, ..
+    } = &scene;
+    let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
+    kate.keys(["Down", "End"]);
+    gemini.context(|context| {
+        let file = context.active_file();
+        let cursor = file.and_then(|file| file.cursor);
+        cursor.is_some_and(|cursor| (cursor.line, cursor.character) == (2, 4))
+    });
+    let accepted = |text: &str| Update::accepted(path.display().to_string(), text);
+    let rejected = Update::DiffRejected {
+        path: path.display().to_string(),
+    };
 
-        scene.shows(PROPOSAL, || gemini.propose(path, "one\n2\nthree\n"));
-        kate.keys(["ctrl+End"]);
-        kate.type_text("mine");
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\n2\nthree\n"));
+    kate.keys(["ctrl+End"]);
+    kate.type_text("mine");
+    kate.choose(ACCEPT);
+    assert_eq!(gemini.outcome(), accepted("one\n2\nthree\nmine"));
+    scene.close();
+
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\nthree\n"));
+    kate.choose(REJECT);
+    assert_eq!(gemini.outcome(), rejected);
+    scene.close();
+
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\n"));
+    scene.close();
+    assert_eq!(gemini.outcome(), rejected);
+    assert_eq!(fs::read_to_string(path).unwrap(), BEFORE);
+
+    // Saving decides nothing.
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\nfour\n"));
+    kate.keys(["ctrl+End"]);
+    kate.type_text("mine");
+    kate.keys(["ctrl+s"]);
+    assert!(gemini.receives_no_outcome(Duration::from_millis(1500)));
+    kate.kill();
+    assert_eq!(gemini.outcome(), rejected);
+}
+
+#[each_kate]
+fn two_agents_with_hostile_names_get_an_outcome_each(version: KateVersion) {
+    let scene = Scene::start(version, BEFORE);
+    let Scene { kate, home, .. } = &scene;
+    let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
+    let claude = TestClaude::find(home);
+    for name in ["$(touch PWNED).py", "-x.py", "a b'\"#%?:3.py", "ünï 👩‍👩.py"] {
+        let path = home.workspace().join(name);
+        let title = name.replace(".py", ".proposed.py");
+        scene.shows(&title, || gemini.propose(&path, "gemini's\n"));
         kate.choose(ACCEPT);
-        assert_eq!(gemini.outcome(), accepted("one\n2\nthree\nmine"));
-        scene.close();
-
-        scene.shows(PROPOSAL, || gemini.propose(path, "one\nthree\n"));
-        kate.choose(REJECT);
-        assert_eq!(gemini.outcome(), rejected);
-        scene.close();
-
-        scene.shows(PROPOSAL, || gemini.propose(path, "one\n"));
-        scene.close();
-        assert_eq!(gemini.outcome(), rejected);
-        assert_eq!(fs::read_to_string(path).unwrap(), BEFORE);
-
-        // Saving decides nothing.
-        scene.shows(PROPOSAL, || gemini.propose(path, "one\nfour\n"));
-        kate.keys(["ctrl+End"]);
-        kate.type_text("mine");
-        kate.keys(["ctrl+s"]);
-        assert!(gemini.receives_no_outcome(Duration::from_millis(1500)));
-        kate.kill();
-        assert_eq!(gemini.outcome(), rejected);
-    }
-}
-
-each_release! {
-    Kate fn two_agents_with_hostile_names_get_an_outcome_each(version) {
-        let scene = Scene::start(version, BEFORE);
-        let Scene { kate, home, .. } = &scene;
-        let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
-        let claude = TestClaude::find(home);
-        for name in ["$(touch PWNED).py", "-x.py", "a b'\"#%?:3.py", "ünï 👩‍👩.py"] {
-            let path = home.workspace().join(name);
-            let title = name.replace(".py", ".proposed.py");
-            scene.shows(&title, || gemini.propose(&path, "gemini's\n"));
-            kate.choose(ACCEPT);
-            let accepted = Update::accepted(path.display().to_string(), "gemini's\n");
-            assert_eq!(gemini.outcome(), accepted);
-            scene.close();
-            // Of a new file, a release that names no version loses the last line feed.
-            fs::write(&path, "old\n").unwrap();
-            let call = scene.shows(&title, || claude.proposing(&path, "claude's\n", name));
-            kate.choose(ACCEPT);
-            assert_eq!(call.end(), Ok(Answer::Saved("claude's\n".to_owned())));
-            scene.close();
-        }
-        assert!(!home.workspace().join("PWNED").exists());
-        let companions = lock_files(home);
-        assert_eq!(companions.len(), 1, "{companions:?}");
-    }
-}
-
-each_release! {
-    Kate needs "needs the real agents, Claude Code and Kate: cargo xtask test"
-    fn the_real_claude_code_writes_what_is_accepted_in_kate(version) {
-        let scene = Scene::start(version, &BEFORE.replace('\n', "\r\n"));
-        let Scene {
-            kate, path, home, ..
-        } = &scene;
-        let (tmux, model) = (Tmux::start(), Model::start());
-        let folder = home.workspace();
-        let claude = Claude::start(ClaudeRelease::Native, &tmux, home, &model, &folder);
-        claude.wait_for("⧉ In poem.py");
-        model.script([
-            Turn::read_file(path),
-            Turn::replace(path, "two", "TWO"),
-            Turn::say("that is done"),
-        ]);
-        scene.shows(PROPOSAL, || claude.prompt("change it"));
-        claude.wait_question();
-        kate.keys(["ctrl+End"]);
-        kate.type_text("mine");
-        kate.choose(ACCEPT);
-        claude.wait_for("that is done");
-        let edited = "one\r\nTWO\r\nthree\r\nmine";
-        assert_eq!(fs::read_to_string(path).unwrap(), edited);
-        model.wait_for("with the open file", SOON, |request| {
-            let opened = format!("The user opened the file {} in the IDE", path.display());
-            request.is_main && request.mentions(&opened)
-        });
-    }
-}
-
-each_release! {
-    Kate fn after_installing_a_proposal_in_any_language_can_be_decided(version) {
-        let scene = Scene::with(version, BEFORE, installed);
-        let Scene { kate, home, .. } = &scene;
-        let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
-        // A server of Kate's own that is not here, one that it has none for, plain text, and no name for it at all.
-        for name in [
-            "a.rs",
-            "a.lua",
-            "a.ada",
-            "a.f90",
-            "CMakeLists.txt",
-            "notes.txt",
-            "a.qqq",
-            "Makefile",
-        ] {
-            let path = home.workspace().join(name);
-            let title = match name.rsplit_once('.') {
-                Some((stem, extension)) => format!("{stem}.proposed.{extension}"),
-                None => format!("{name}.proposed"),
-            };
-            scene.shows(&title, || gemini.propose(&path, "one\n"));
-            kate.choose(ACCEPT);
-            let accepted = Update::accepted(path.display().to_string(), "one\n");
-            assert_eq!(gemini.outcome(), accepted, "{name}");
-            scene.close();
-        }
-        assert_eq!(scene.logged("initialize"), 1);
-        assert_eq!(lock_files(home).len(), 1);
-    }
-}
-
-each_release! {
-    Kate
-    /// Where Kate looks for the root itself, a proposal is outside of it, and Kate starts another server for that.
-    fn a_second_server_for_a_proposal_decides_it_and_is_no_companion(version) {
-        let scene = Scene::with(version, BEFORE, |_| {
-            let mut settings = of_the_page();
-            let server = &mut settings["servers"]["~pillion"];
-            server["rootIndicationFileNames"] = json!([".git"]);
-            server["useWorkspace"] = json!(false);
-            settings
-        });
-        let Scene {
-            kate, path, home, ..
-        } = &scene;
-        let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
-        scene.shows(PROPOSAL, || gemini.propose(path, "one\n2\nthree\n"));
-        kate.keys(["ctrl+End"]);
-        kate.type_text("mine");
-        kate.choose(ACCEPT);
-        let accepted = Update::accepted(path.display().to_string(), "one\n2\nthree\nmine");
+        let accepted = Update::accepted(path.display().to_string(), "gemini's\n");
         assert_eq!(gemini.outcome(), accepted);
-        assert_eq!(scene.logged("initialize"), 2);
-        assert_eq!(lock_files(home).len(), 1);
         scene.close();
-
-        let rejected = Update::DiffRejected {
-            path: path.display().to_string(),
-        };
-        scene.shows(PROPOSAL, || gemini.propose(path, "one\n"));
-        kate.choose(REJECT);
-        assert_eq!(gemini.outcome(), rejected);
+        // Of a new file, a release that names no version loses the last line feed.
+        fs::write(&path, "old\n").unwrap();
+        let call = scene.shows(&title, || claude.proposing(&path, "claude's\n", name));
+        kate.choose(ACCEPT);
+        assert_eq!(call.end(), Ok(Answer::Saved("claude's\n".to_owned())));
         scene.close();
-        scene.shows(PROPOSAL, || gemini.propose(path, "two\n"));
-        scene.close();
-        assert_eq!(gemini.outcome(), rejected);
-        assert_eq!(lock_files(home).len(), 1);
     }
+    assert!(!home.workspace().join("PWNED").exists());
+    let companions = lock_files(home);
+    assert_eq!(companions.len(), 1, "{companions:?}");
 }
 
-each_release! {
-    Kate fn cannot_tell_agents_what_is_selected(version) {
-        let scene = Scene::start(version, BEFORE);
-        let mut gemini = TestAgent::find(&scene.home, Dialect::GeminiCli);
-        scene.kate.keys(["Home", "shift+End", "shift+Down"]);
-        // Nor later, once the cursor is somewhere else.
-        scene.kate.keys(["ctrl+End"]);
-        let selected = Cell::new(false);
-        gemini.context(|context| {
-            let file = context.active_file();
-            if file.is_some_and(|file| file.selected_text.is_some()) {
-                selected.set(true);
-            }
-            let cursor = file.and_then(|file| file.cursor);
-            cursor.is_some_and(|cursor| cursor.line == 4)
-        });
-        assert!(!selected.get());
+#[each_kate(claude_code)]
+fn the_real_claude_code_writes_what_is_accepted_in_kate(version: KateVersion) {
+    let scene = Scene::start(version, &BEFORE.replace('\n', "\r\n"));
+    let Scene {
+        kate, path, home, ..
+    } = &scene;
+    let (tmux, model) = (Tmux::start(), Model::start());
+    let folder = home.workspace();
+    let claude = Claude::start(ClaudeRelease::Native, &tmux, home, &model, &folder);
+    claude.wait_for("⧉ In poem.py");
+    model.script([
+        Turn::read_file(path),
+        Turn::replace(path, "two", "TWO"),
+        Turn::say("that is done"),
+    ]);
+    scene.shows(PROPOSAL, || claude.prompt("change it"));
+    claude.wait_question();
+    kate.keys(["ctrl+End"]);
+    kate.type_text("mine");
+    kate.choose(ACCEPT);
+    claude.wait_for("that is done");
+    let edited = "one\r\nTWO\r\nthree\r\nmine";
+    assert_eq!(fs::read_to_string(path).unwrap(), edited);
+    model.wait_for("with the open file", SOON, |request| {
+        let opened = format!("The user opened the file {} in the IDE", path.display());
+        request.is_main && request.mentions(&opened)
+    });
+}
+
+#[each_kate]
+fn after_installing_a_proposal_in_any_language_can_be_decided(version: KateVersion) {
+    let scene = Scene::with(version, BEFORE, installed);
+    let Scene { kate, home, .. } = &scene;
+    let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
+    // A server of Kate's own that is not here, one that it has none for, plain text, and no name for it at all.
+    for name in [
+        "a.rs",
+        "a.lua",
+        "a.ada",
+        "a.f90",
+        "CMakeLists.txt",
+        "notes.txt",
+        "a.qqq",
+        "Makefile",
+    ] {
+        let path = home.workspace().join(name);
+        let title = match name.rsplit_once('.') {
+            Some((stem, extension)) => format!("{stem}.proposed.{extension}"),
+            None => format!("{name}.proposed"),
+        };
+        scene.shows(&title, || gemini.propose(&path, "one\n"));
+        kate.choose(ACCEPT);
+        let accepted = Update::accepted(path.display().to_string(), "one\n");
+        assert_eq!(gemini.outcome(), accepted, "{name}");
+        scene.close();
     }
+    assert_eq!(scene.logged("initialize"), 1);
+    assert_eq!(lock_files(home).len(), 1);
+}
+
+/// Where Kate looks for the root itself, a proposal is outside of it, and Kate starts another server for that.
+#[each_kate]
+fn a_second_server_for_a_proposal_decides_it_and_is_no_companion(version: KateVersion) {
+    let scene = Scene::with(version, BEFORE, |_| {
+        let mut settings = of_the_page();
+        let server = &mut settings["servers"]["~pillion"];
+        server["rootIndicationFileNames"] = json!([".git"]);
+        server["useWorkspace"] = json!(false);
+        settings
+    });
+    let Scene {
+        kate, path, home, ..
+    } = &scene;
+    let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\n2\nthree\n"));
+    kate.keys(["ctrl+End"]);
+    kate.type_text("mine");
+    kate.choose(ACCEPT);
+    let accepted = Update::accepted(path.display().to_string(), "one\n2\nthree\nmine");
+    assert_eq!(gemini.outcome(), accepted);
+    assert_eq!(scene.logged("initialize"), 2);
+    assert_eq!(lock_files(home).len(), 1);
+    scene.close();
+
+    let rejected = Update::DiffRejected {
+        path: path.display().to_string(),
+    };
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\n"));
+    kate.choose(REJECT);
+    assert_eq!(gemini.outcome(), rejected);
+    scene.close();
+    scene.shows(PROPOSAL, || gemini.propose(path, "two\n"));
+    scene.close();
+    assert_eq!(gemini.outcome(), rejected);
+    assert_eq!(lock_files(home).len(), 1);
+}
+
+#[each_kate]
+fn cannot_tell_agents_what_is_selected(version: KateVersion) {
+    let scene = Scene::start(version, BEFORE);
+    let mut gemini = TestAgent::find(&scene.home, Dialect::GeminiCli);
+    scene.kate.keys(["Home", "shift+End", "shift+Down"]);
+    // Nor later, once the cursor is somewhere else.
+    scene.kate.keys(["ctrl+End"]);
+    let selected = Cell::new(false);
+    gemini.context(|context| {
+        let file = context.active_file();
+        if file.is_some_and(|file| file.selected_text.is_some()) {
+            selected.set(true);
+        }
+        let cursor = file.and_then(|file| file.cursor);
+        cursor.is_some_and(|cursor| cursor.line == 4)
+    });
+    assert!(!selected.get());
 }
 
 /// Kate with `poem.py` open.

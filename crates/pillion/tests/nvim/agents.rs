@@ -6,7 +6,9 @@ mod views;
 use std::fs;
 use std::path::PathBuf;
 
-use pillion_testkit::{Agent, AgentKind, Home, Model, Nvim, NvimVersion, SOON, Size, Tmux};
+use pillion_testkit::{
+    Agent, AgentKind, Home, Model, Nvim, NvimVersion, SOON, Size, Tmux, each_agent_in_neovim,
+};
 use serde_json::json;
 
 use crate::world::{look, setup};
@@ -19,118 +21,106 @@ const BEFORE: &str = "one\ntwo\nthree\n";
 const PROPOSED: &str = "one\nTWO\nthree\nfour\n";
 const EDITED: &str = "one\nTWO\nthree\nvier\n";
 
-/// One test for each agent: Gemini CLI runs with the older Neovim, Qwen Code with the newer one.
-macro_rules! each_agent {
-    ($(#[$meta:meta])* fn $name:ident($kind:ident, $version:ident) $body:block) => {
-        $(#[$meta])*
-        mod $name {
-            use super::*;
-
-            fn check($kind: AgentKind, $version: NvimVersion) $body
-
-            #[test]
-            #[ignore = "needs the real agents and Neovim: cargo xtask test"]
-            fn gemini_neovim_0_10() {
-                check(AgentKind::Gemini, NvimVersion::V0_10);
-            }
-
-            #[test]
-            #[ignore = "needs the real agents and Neovim: cargo xtask test"]
-            fn qwen_neovim_0_12() {
-                check(AgentKind::Qwen, NvimVersion::V0_12);
-            }
-        }
-    };
+/// What `:Pillion run` opens. The person types to the agent, then goes to the view.
+#[each_agent_in_neovim]
+fn in_a_terminal_inside_an_edited_change_is_accepted_with_w(kind: AgentKind, version: NvimVersion) {
+    let scene = Scene::inside(kind, version);
+    scene.receives_the_cursor();
+    scene.proposes();
+    // The person stays where they type, and sees the view beside it.
+    assert_eq!(scene.nvim.mode(), "t");
+    scene.nvim.pane().wait_for(":PillionAccept", SOON);
+    scene.go_to_the_view();
+    scene.nvim.input("Gccvier<Esc>:w<CR>");
+    scene.agent.wait_accepted(FILE);
+    scene.wait_settled();
+    assert_eq!(scene.text(), EDITED);
+    scene.nvim.wait_until(
+        "the buffer reloaded",
+        "vim.fn.getbufline(vim.fn.bufnr('poem.txt'), 1, '$')[4] == 'vier'",
+    );
+    scene.nvim.assert_no_errors();
 }
 
-each_agent! {
-    /// What `:Pillion run` opens. The person types to the agent, then goes to the view.
-    fn in_a_terminal_inside_an_edited_change_is_accepted_with_w(kind, version) {
-        let scene = Scene::inside(kind, version);
-        scene.receives_the_cursor();
-        scene.proposes();
-        // The person stays where they type, and sees the view beside it.
-        assert_eq!(scene.nvim.mode(), "t");
-        scene.nvim.pane().wait_for(":PillionAccept", SOON);
-        scene.go_to_the_view();
-        scene.nvim.input("Gccvier<Esc>:w<CR>");
-        scene.agent.wait_accepted(FILE);
-        scene.wait_settled();
-        assert_eq!(scene.text(), EDITED);
-        scene.nvim.wait_until(
-            "the buffer reloaded",
-            "vim.fn.getbufline(vim.fn.bufnr('poem.txt'), 1, '$')[4] == 'vier'",
-        );
-        scene.nvim.assert_no_errors();
-    }
+/// In another pane of the same tmux, with nothing in its environment that leads it.
+#[each_agent_in_neovim]
+fn in_another_pane_a_change_is_rejected_with_q(kind: AgentKind, version: NvimVersion) {
+    let scene = Scene::beside(kind, version);
+    scene.receives_the_selection();
+    scene.proposes();
+    scene.go_to_the_view();
+    scene.nvim.input(":q<CR>");
+    scene.agent.wait_rejected(FILE);
+    scene.wait_settled();
+    assert_eq!(scene.text(), BEFORE);
+    scene.nvim.assert_no_errors();
 }
 
-each_agent! {
-    /// In another pane of the same tmux, with nothing in its environment that leads it.
-    fn in_another_pane_a_change_is_rejected_with_q(kind, version) {
-        let scene = Scene::beside(kind, version);
-        scene.receives_the_selection();
-        scene.proposes();
-        scene.go_to_the_view();
-        scene.nvim.input(":q<CR>");
-        scene.agent.wait_rejected(FILE);
-        scene.wait_settled();
-        assert_eq!(scene.text(), BEFORE);
-        scene.nvim.assert_no_errors();
-    }
+#[each_agent_in_neovim]
+fn a_change_answered_in_the_agents_own_window_leaves_no_view(
+    kind: AgentKind,
+    version: NvimVersion,
+) {
+    let scene = Scene::beside(kind, version);
+    scene.proposes();
+    scene.agent.allow();
+    scene.agent.wait_accepted(FILE);
+    scene.wait_settled();
+    assert_eq!(scene.text(), PROPOSED);
+    scene.nvim.wait_until(
+        "the buffer reloaded",
+        "vim.fn.getbufline(vim.fn.bufnr('poem.txt'), 1, '$')[2] == 'TWO'",
+    );
+    let lines: Vec<String> = scene.nvim.lua("return vim.fn.getline(1, '$')", json!([]));
+    assert_eq!(lines, ["one", "TWO", "three", "four"]);
+    scene.nvim.assert_no_errors();
 }
 
-each_agent! {
-    fn a_change_answered_in_the_agents_own_window_leaves_no_view(kind, version) {
-        let scene = Scene::beside(kind, version);
-        scene.proposes();
-        scene.agent.allow();
-        scene.agent.wait_accepted(FILE);
-        scene.wait_settled();
-        assert_eq!(scene.text(), PROPOSED);
-        scene.nvim.wait_until(
-            "the buffer reloaded",
-            "vim.fn.getbufline(vim.fn.bufnr('poem.txt'), 1, '$')[2] == 'TWO'",
-        );
-        let lines: Vec<String> = scene.nvim.lua("return vim.fn.getline(1, '$')", json!([]));
-        assert_eq!(lines, ["one", "TWO", "three", "four"]);
-        scene.nvim.assert_no_errors();
-    }
+/// Going to its terminal ends Visual mode.
+#[each_agent_in_neovim]
+fn an_agent_inside_is_told_what_was_selected_when_the_person_came(
+    kind: AgentKind,
+    version: NvimVersion,
+) {
+    let scene = Scene::inside(kind, version);
+    scene.nvim.input("<C-\\><C-n><C-w>p2G0vG$h<C-w>p");
+    scene.nvim.wait_until(
+        "the terminal in focus again",
+        "vim.b.pillion_agent ~= nil and vim.fn.line(\"'<\", vim.fn.win_getid(1)) == 2",
+    );
+    scene.nvim.input("i");
+    scene.wait_typing();
+    let told = scene.agent.ask(&scene.model, "look at the selection");
+    assert!(told.contains("twothre"), "no selection in {told}");
+    scene.nvim.assert_no_errors();
 }
 
-each_agent! {
-    /// Going to its terminal ends Visual mode.
-    fn an_agent_inside_is_told_what_was_selected_when_the_person_came(kind, version) {
-        let scene = Scene::inside(kind, version);
-        scene.nvim.input("<C-\\><C-n><C-w>p2G0vG$h<C-w>p");
-        scene.nvim.wait_until(
-            "the terminal in focus again",
-            "vim.b.pillion_agent ~= nil and vim.fn.line(\"'<\", vim.fn.win_getid(1)) == 2",
-        );
-        scene.nvim.input("i");
-        scene.wait_typing();
-        let told = scene.agent.ask(&scene.model, "look at the selection");
-        assert!(told.contains("twothre"), "no selection in {told}");
-        scene.nvim.assert_no_errors();
-    }
-}
-
-each_agent! {
-    /// What the stand-ins of the other tests are sent, the real ones read.
-    fn files_and_selections_are_sent_into_the_prompt(kind, version) {
-        let scene = Scene::inside(kind, version);
-        let path = scene.home.file("my (first) file, too.txt", "contents of the mentioned\n");
-        scene.nvim.lua::<()>("vim.cmd('stopinsert | wincmd p | edit ' .. vim.fn.fnameescape(...))", json!([path]));
-        scene.nvim.input(":PillionSend<CR>");
-        scene.wait_typing();
-        let told = scene.agent.ask_with(&scene.model, "what is in it", Agent::complete_prompt);
-        assert!(told.contains("contentsofthementioned"), "{told}");
-        scene.nvim.input("<C-\\><C-n>1<C-w>w:edit poem.txt<CR>ggVj:PillionSend<CR>");
-        scene.wait_typing();
-        let told = scene.agent.ask_with(&scene.model, "what was that", Agent::complete_prompt);
-        assert!(told.contains("onetwowhatwasthat"), "{told}");
-        scene.nvim.assert_no_errors();
-    }
+/// What the stand-ins of the other tests are sent, the real ones read.
+#[each_agent_in_neovim]
+fn files_and_selections_are_sent_into_the_prompt(kind: AgentKind, version: NvimVersion) {
+    let scene = Scene::inside(kind, version);
+    let path = scene
+        .home
+        .file("my (first) file, too.txt", "contents of the mentioned\n");
+    scene.nvim.lua::<()>(
+        "vim.cmd('stopinsert | wincmd p | edit ' .. vim.fn.fnameescape(...))",
+        json!([path]),
+    );
+    scene.nvim.input(":PillionSend<CR>");
+    scene.wait_typing();
+    let told = scene
+        .agent
+        .ask_with(&scene.model, "what is in it", Agent::complete_prompt);
+    assert!(told.contains("contentsofthementioned"), "{told}");
+    scene
+        .nvim
+        .input("<C-\\><C-n>1<C-w>w:edit poem.txt<CR>ggVj:PillionSend<CR>");
+    scene.wait_typing();
+    let told = scene
+        .agent
+        .ask_with(&scene.model, "what was that", Agent::complete_prompt);
+    assert!(told.contains("onetwowhatwasthat"), "{told}");
+    scene.nvim.assert_no_errors();
 }
 
 /// Neovim with [`FILE`] open, and an agent that is connected to it.

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use pillion_testkit::Home;
+use pillion_testkit::{Home, NvimVersion, each_neovim};
 
 use serde_json::json;
 
@@ -14,63 +14,63 @@ use crate::world::{PILLION, World};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-each_neovim! {
-    fn neovim_passes(version) {
-        let home = Home::new();
-        fill(&home);
-        let other = home.other_workspace("other");
-        let text = "text\n\n\n\ntext\n";
-        let files = [("a.txt", text), ("b.txt", text)];
-        let world = World::with(version, home, &files, |setup| setup);
-        let mut command = Command::new(PILLION);
-        command
-            .arg("conformance")
-            .args(commands(&format!("kill {}", world.nvim.pid())))
-            .env_clear()
-            .envs(world.home.env().iter())
-            .current_dir(world.home.workspace());
-        let running = thread::spawn(move || run(&mut command));
-        // By then it has read the files.
-        let connected = "#require('pillion.client').state.agents > 0";
-        world.nvim.wait_until("an agent", connected);
-        world.nvim.command(&format!("tabnew | tcd {}", other.display()));
-        let outcome = running.join().unwrap();
-        // Nothing but time shows that a silent stream lives.
-        outcome.expect_all_but(&["C1.1-stream-alive"]);
-    }
+#[each_neovim]
+fn neovim_passes(version: NvimVersion) {
+    let home = Home::new();
+    fill(&home);
+    let other = home.other_workspace("other");
+    let text = "text\n\n\n\ntext\n";
+    let files = [("a.txt", text), ("b.txt", text)];
+    let world = World::with(version, home, &files, |setup| setup);
+    let mut command = Command::new(PILLION);
+    command
+        .arg("conformance")
+        .args(commands(&format!("kill {}", world.nvim.pid())))
+        .env_clear()
+        .envs(world.home.env().iter())
+        .current_dir(world.home.workspace());
+    let running = thread::spawn(move || run(&mut command));
+    // By then it has read the files.
+    let connected = "#require('pillion.client').state.agents > 0";
+    world.nvim.wait_until("an agent", connected);
+    world
+        .nvim
+        .command(&format!("tabnew | tcd {}", other.display()));
+    let outcome = running.join().unwrap();
+    // Nothing but time shows that a silent stream lives.
+    outcome.expect_all_but(&["C1.1-stream-alive"]);
 }
 
-each_neovim! {
-    fn neovim_keeps_claude_codes_rules(version) {
-        let home = Home::new();
-        fill(&home);
-        let text = "text\n\n\n\ntext\n";
-        let files = [("a.txt", text), ("b.txt", text)];
-        let world = World::with(version, home, &files, |setup| setup);
-        let asked = world.home.root().join("close");
-        let stop = format!("kill {}", world.nvim.pid());
-        let mut command = Command::new(PILLION);
-        command
-            .arg("conformance")
-            .args(claude_commands(&stop, Some(&close_line(&asked))))
-            .env_clear()
-            .envs(world.home.env().iter())
-            .current_dir(world.home.workspace());
-        let running = thread::spawn(move || run(&mut command));
-        while !running.is_finished() {
-            if asked.exists() {
-                world.nvim.lua::<()>(
-                    // One that goes may take another along.
-                    "for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+#[each_neovim]
+fn neovim_keeps_claude_codes_rules(version: NvimVersion) {
+    let home = Home::new();
+    fill(&home);
+    let text = "text\n\n\n\ntext\n";
+    let files = [("a.txt", text), ("b.txt", text)];
+    let world = World::with(version, home, &files, |setup| setup);
+    let asked = world.home.root().join("close");
+    let stop = format!("kill {}", world.nvim.pid());
+    let mut command = Command::new(PILLION);
+    command
+        .arg("conformance")
+        .args(claude_commands(&stop, Some(&close_line(&asked))))
+        .env_clear()
+        .envs(world.home.env().iter())
+        .current_dir(world.home.workspace());
+    let running = thread::spawn(move || run(&mut command));
+    while !running.is_finished() {
+        if asked.exists() {
+            world.nvim.lua::<()>(
+                // One that goes may take another along.
+                "for _, buf in ipairs(vim.api.nvim_list_bufs()) do
                        local is_valid = vim.api.nvim_buf_is_valid(buf)
                        if is_valid and vim.b[buf].pillion_diff ~= nil then vim.cmd('bwipeout! ' .. buf) end
                      end",
-                    json!([]),
-                );
-                fs::remove_file(&asked).unwrap();
-            }
-            thread::sleep(POLL_INTERVAL);
+                json!([]),
+            );
+            fs::remove_file(&asked).unwrap();
         }
-        running.join().unwrap().expect_all_but(&[]);
+        thread::sleep(POLL_INTERVAL);
     }
+    running.join().unwrap().expect_all_but(&[]);
 }

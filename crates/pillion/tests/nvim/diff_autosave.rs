@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pillion_testkit::NvimVersion;
+use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
 use crate::diff::Review;
@@ -55,28 +55,42 @@ const WRITERS: &[&str] = &[
     ":w<Esc>:lua vim.cmd('write') vim.g.done = true<CR>",
 ];
 
-each_neovim! {
-    fn what_nobody_typed_for_the_proposal_accepts_nothing_and_says_so_once(version) {
-        let mut review = Review::with(version, INIT);
-        review.world.nvim.command("autocmd FocusLost * silent! wall");
-        review.propose(PROPOSED);
-        review.type_until("Gomine<Esc>", "vim.bo.modified");
-        for writer in WRITERS {
-            review.world.nvim.command("let g:done = v:false");
-            // The question of Neovim, if it has one, is answered.
-            review.type_until(writer, "vim.g.done == true");
-            let state: Value = review.world.nvim.lua(
-                "return { #require('pillion.diff').list(), vim.fn.getbufvar('^pillion://', '&modified') == 1 }",
-                json!([]),
-            );
-            assert_eq!(state, json!([1, true]), "after {writer}");
-            review.world.nvim.command("execute bufwinnr('^pillion://') . 'wincmd w'");
-        }
-        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
-        assert_eq!(review.world.nvim.messages().matches(EXPLAINED).count(), 1, "{}", review.world.nvim.messages());
-        review.world.nvim.input(":w<CR>");
-        review.is_accepted(EDITED);
+#[each_neovim]
+fn what_nobody_typed_for_the_proposal_accepts_nothing_and_says_so_once(version: NvimVersion) {
+    let mut review = Review::with(version, INIT);
+    review
+        .world
+        .nvim
+        .command("autocmd FocusLost * silent! wall");
+    review.propose(PROPOSED);
+    review.type_until("Gomine<Esc>", "vim.bo.modified");
+    for writer in WRITERS {
+        review.world.nvim.command("let g:done = v:false");
+        // The question of Neovim, if it has one, is answered.
+        review.type_until(writer, "vim.g.done == true");
+        let state: Value = review.world.nvim.lua(
+            "return { #require('pillion.diff').list(), vim.fn.getbufvar('^pillion://', '&modified') == 1 }",
+            json!([]),
+        );
+        assert_eq!(state, json!([1, true]), "after {writer}");
+        review
+            .world
+            .nvim
+            .command("execute bufwinnr('^pillion://') . 'wincmd w'");
     }
+    assert!(
+        review
+            .gemini
+            .receives_no_outcome(Duration::from_millis(300))
+    );
+    assert_eq!(
+        review.world.nvim.messages().matches(EXPLAINED).count(),
+        1,
+        "{}",
+        review.world.nvim.messages()
+    );
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(EDITED);
 }
 
 /// Three plugins that save by themselves: after a while by the buffer, at once and at the end, and in
@@ -108,20 +122,26 @@ const AUTOSAVES: [&str; 3] = [
      ]]",
 ];
 
-each_neovim! {
-    fn plugins_that_save_by_themselves_leave_the_decision_to_the_person(version) {
-        for autosave in AUTOSAVES {
-            let mut review = Review::with(version, autosave);
-            review.propose(PROPOSED);
-            review.world.nvim.command("let g:saved = 0");
-            review.type_until("Gomine<Esc><C-w>h<C-w>l", "vim.g.saved > 0");
-            review.type_until("<C-w>h<C-w>l:q<CR>", "vim.fn.bufname() == vim.fn.bufname('^pillion://')");
-            assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
-            let is_modified: bool = review.world.nvim.lua("return vim.bo.modified", json!([]));
-            assert!(is_modified);
-            review.world.nvim.input(":w<CR>");
-            review.is_accepted(EDITED);
-        }
+#[each_neovim]
+fn plugins_that_save_by_themselves_leave_the_decision_to_the_person(version: NvimVersion) {
+    for autosave in AUTOSAVES {
+        let mut review = Review::with(version, autosave);
+        review.propose(PROPOSED);
+        review.world.nvim.command("let g:saved = 0");
+        review.type_until("Gomine<Esc><C-w>h<C-w>l", "vim.g.saved > 0");
+        review.type_until(
+            "<C-w>h<C-w>l:q<CR>",
+            "vim.fn.bufname() == vim.fn.bufname('^pillion://')",
+        );
+        assert!(
+            review
+                .gemini
+                .receives_no_outcome(Duration::from_millis(300))
+        );
+        let is_modified: bool = review.world.nvim.lua("return vim.bo.modified", json!([]));
+        assert!(is_modified);
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(EDITED);
     }
 }
 
@@ -135,11 +155,11 @@ fn accepts_with(version: NvimVersion, init: &str, keys: &[&str]) {
     review.world.nvim.assert_no_errors();
 }
 
-each_neovim! {
-    fn maps_and_commands_of_the_person_that_write_accept(version) {
-        accepts_with(
-            version,
-            "local map = vim.keymap.set
+#[each_neovim]
+fn maps_and_commands_of_the_person_that_write_accept(version: NvimVersion) {
+    accepts_with(
+        version,
+        "local map = vim.keymap.set
              map('n', '<C-s>', '<Cmd>w<CR>')
              map('i', '<C-s>', '<Cmd>silent! update<CR><Esc>')
              map('n', ' w', ':w<CR>')
@@ -161,24 +181,47 @@ each_neovim! {
                command! Save silent write
                cabbrev ww w
              ]]",
-            &[
-                "<C-s>", "A<C-s>", " w", " u", " x", " z", " p", " f", ":W<CR>", ":W!<CR>", ":Wq<CR>",
-                " b", " e", "V v", " i<CR>", ";w<CR>", "A<C-e>", "A<C-o><Esc>",
-                ":Save<CR>", ":ww<CR>", ":1,$w<CR>", ":%w!<CR>", ":keepalt sil! up<CR>", ":exit<CR>", "q:iw<CR>",
-                ":w %<CR>", ":w ++enc=utf-8<CR>", ":w | let g:saved = 1<CR>", ":w <C-r>=bufname()<CR><CR>",
-            ],
-        );
-    }
+        &[
+            "<C-s>",
+            "A<C-s>",
+            " w",
+            " u",
+            " x",
+            " z",
+            " p",
+            " f",
+            ":W<CR>",
+            ":W!<CR>",
+            ":Wq<CR>",
+            " b",
+            " e",
+            "V v",
+            " i<CR>",
+            ";w<CR>",
+            "A<C-e>",
+            "A<C-o><Esc>",
+            ":Save<CR>",
+            ":ww<CR>",
+            ":1,$w<CR>",
+            ":%w!<CR>",
+            ":keepalt sil! up<CR>",
+            ":exit<CR>",
+            "q:iw<CR>",
+            ":w %<CR>",
+            ":w ++enc=utf-8<CR>",
+            ":w | let g:saved = 1<CR>",
+            ":w <C-r>=bufname()<CR><CR>",
+        ],
+    );
 }
 
-each_neovim! {
-    fn maps_that_are_made_after_the_view_accept_once_it_is_entered(version) {
-        let mut review = Review::new(version);
-        review.propose(PROPOSED);
-        review.world.nvim.command("nnoremap <C-s> <Cmd>w<CR>");
-        review.world.nvim.input("Gomine<Esc><C-w>h<C-w>l<C-s>");
-        review.is_accepted(EDITED);
-    }
+#[each_neovim]
+fn maps_that_are_made_after_the_view_accept_once_it_is_entered(version: NvimVersion) {
+    let mut review = Review::new(version);
+    review.propose(PROPOSED);
+    review.world.nvim.command("nnoremap <C-s> <Cmd>w<CR>");
+    review.world.nvim.input("Gomine<Esc><C-w>h<C-w>l<C-s>");
+    review.is_accepted(EDITED);
 }
 
 /// Writes a part or a copy elsewhere; what autocommands then write was not typed.
@@ -194,51 +237,62 @@ const COPIES: &[&str] = &[
     " o",
 ];
 
-each_neovim! {
-    fn a_copy_that_is_written_elsewhere_accepts_nothing(version) {
-        let mut review = Review::with(
-            version,
-            "vim.o.shortmess = vim.o.shortmess .. 'a'
+#[each_neovim]
+fn a_copy_that_is_written_elsewhere_accepts_nothing(version: NvimVersion) {
+    let mut review = Review::with(
+        version,
+        "vim.o.shortmess = vim.o.shortmess .. 'a'
              vim.keymap.set('n', ' o', ':w! other.txt<CR>')
              vim.cmd [[
                command! -nargs=? W w! <args>
                command! -nargs=? Copy write! <args>
                autocmd BufWritePost,FileWritePost,FileAppendPost * ++nested silent! wall | let g:saved = g:saved + 1
              ]]",
+    );
+    review.propose(PROPOSED);
+    review.type_until("Gomine<Esc>", "vim.bo.modified");
+    for copy in COPIES {
+        review.world.nvim.command("let g:saved = 0");
+        review.type_until(copy, "vim.g.saved > 0");
+        let state: Value = review.world.nvim.lua(
+            "return { #require('pillion.diff').list(), vim.bo.modified, vim.b.pillion_diff ~= nil }",
+            json!([]),
         );
-        review.propose(PROPOSED);
-        review.type_until("Gomine<Esc>", "vim.bo.modified");
-        for copy in COPIES {
-            review.world.nvim.command("let g:saved = 0");
-            review.type_until(copy, "vim.g.saved > 0");
-            let state: Value = review.world.nvim.lua(
-                "return { #require('pillion.diff').list(), vim.bo.modified, vim.b.pillion_diff ~= nil }",
-                json!([]),
-            );
-            assert_eq!(state, json!([1, true, true]), "after {copy}");
-            let whole = std::fs::read_to_string(review.world.home.workspace().join("other.txt")).unwrap();
-            assert!(whole.starts_with("one\n2\n"), "after {copy}: {whole}");
-        }
-        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
-        review.world.nvim.input(":w<CR>");
-        review.is_accepted(EDITED);
-        review.propose(PROPOSED);
-        review.world.nvim.input("Gomine<Esc>:wq another.txt<CR>");
-        review.is_rejected();
-        assert_eq!(std::fs::read_to_string(review.world.home.workspace().join("another.txt")).unwrap(), EDITED);
+        assert_eq!(state, json!([1, true, true]), "after {copy}");
+        let whole =
+            std::fs::read_to_string(review.world.home.workspace().join("other.txt")).unwrap();
+        assert!(whole.starts_with("one\n2\n"), "after {copy}: {whole}");
     }
+    assert!(
+        review
+            .gemini
+            .receives_no_outcome(Duration::from_millis(300))
+    );
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(EDITED);
+    review.propose(PROPOSED);
+    review.world.nvim.input("Gomine<Esc>:wq another.txt<CR>");
+    review.is_rejected();
+    assert_eq!(
+        std::fs::read_to_string(review.world.home.workspace().join("another.txt")).unwrap(),
+        EDITED
+    );
 }
 
-each_neovim! {
-    fn wa_says_in_an_unedited_proposal_too_that_it_accepts_nothing(version) {
-        let mut review = Review::new(version);
-        review.propose(PROPOSED);
-        let says_it = format!("vim.api.nvim_exec('messages', true):find('{EXPLAINED}', 1, true) ~= nil");
-        review.type_until(":wa<CR>", &says_it);
-        review.type_until(":wall<CR>:let g:done = v:true<CR>", "vim.g.done == true");
-        assert_eq!(review.world.nvim.messages().matches(EXPLAINED).count(), 1);
-        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
-        review.world.nvim.input(":w<CR>");
-        review.is_accepted(PROPOSED);
-    }
+#[each_neovim]
+fn wa_says_in_an_unedited_proposal_too_that_it_accepts_nothing(version: NvimVersion) {
+    let mut review = Review::new(version);
+    review.propose(PROPOSED);
+    let says_it =
+        format!("vim.api.nvim_exec('messages', true):find('{EXPLAINED}', 1, true) ~= nil");
+    review.type_until(":wa<CR>", &says_it);
+    review.type_until(":wall<CR>:let g:done = v:true<CR>", "vim.g.done == true");
+    assert_eq!(review.world.nvim.messages().matches(EXPLAINED).count(), 1);
+    assert!(
+        review
+            .gemini
+            .receives_no_outcome(Duration::from_millis(300))
+    );
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(PROPOSED);
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
 use crate::diff::{ORIGINAL, Review};
@@ -41,113 +42,131 @@ fn mode_and_tabs(review: &Review) -> Value {
     review.world.nvim.lua(code, json!([]))
 }
 
-each_neovim! {
-    fn a_person_in_a_terminal_stays_in_it_and_sees_the_diff(version) {
-        let mut review = Review::new(version);
-        let sizes = type_in_terminal(&review);
-        let before = review.everything();
-        review.propose(PROPOSED);
-        assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", false]));
-        let shown: Value = review.world.nvim.lua("return { vim.fn.winnr('$'), vim.fn.winwidth(0) }", json!([]));
-        assert_eq!(shown, json!([3, 40]));
-        review.type_until("typed", "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('typed') ~= nil");
-        review.type_until("<C-\\><C-n><C-w>h", "vim.b.pillion_diff == 1");
-        review.world.nvim.input(":w<CR>");
-        review.is_accepted(PROPOSED);
-        review.world.nvim.wait_until("the terminal again", "vim.api.nvim_get_mode().mode == 't'");
-        // The cursor goes with the output.
-        assert_eq!(fs::read_to_string(&sizes).unwrap(), "38 40\n");
-        assert_eq!(review.everything()[2], before[2]);
-        assert_eq!(review.everything()[1], before[1]);
-    }
+#[each_neovim]
+fn a_person_in_a_terminal_stays_in_it_and_sees_the_diff(version: NvimVersion) {
+    let mut review = Review::new(version);
+    let sizes = type_in_terminal(&review);
+    let before = review.everything();
+    review.propose(PROPOSED);
+    assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", false]));
+    let shown: Value = review.world.nvim.lua(
+        "return { vim.fn.winnr('$'), vim.fn.winwidth(0) }",
+        json!([]),
+    );
+    assert_eq!(shown, json!([3, 40]));
+    review.type_until(
+        "typed",
+        "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('typed') ~= nil",
+    );
+    review.type_until("<C-\\><C-n><C-w>h", "vim.b.pillion_diff == 1");
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(PROPOSED);
+    review
+        .world
+        .nvim
+        .wait_until("the terminal again", "vim.api.nvim_get_mode().mode == 't'");
+    // The cursor goes with the output.
+    assert_eq!(fs::read_to_string(&sizes).unwrap(), "38 40\n");
+    assert_eq!(review.everything()[2], before[2]);
+    assert_eq!(review.everything()[1], before[1]);
 }
 
-each_neovim! {
-    fn a_view_that_the_agent_closes_leaves_the_person_in_the_terminal(version) {
-        for options in ["", "open_in_new_tab = false", "layout = 'unified'"] {
-            let review = Review::with(version, &format!("require('pillion').setup({{ diff = {{ {options} }} }})"));
-            type_in_terminal(&review);
-            review.propose(PROPOSED);
-            assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
-            review.wait_gone();
-            assert_eq!(mode_and_tabs(&review), json!(["t", 1, "terminal", true]), "{options}");
-        }
-    }
-}
-
-each_neovim! {
-    fn a_terminal_that_fills_the_screen_is_left_alone(version) {
-        let mut review = Review::new(version);
-        type_in_terminal(&review);
-        review.type_until("<C-\\><C-n><C-w>oi", "vim.api.nvim_get_mode().mode == 't'");
-        review.begin(PROPOSED);
-        assert_eq!(mode_and_tabs(&review), json!(["t", 1, "terminal", true]));
-        review.type_until("<C-\\><C-n>", "vim.b.pillion_diff == 1");
-        review.world.nvim.input(":q<CR>");
-        review.is_rejected();
-        assert_eq!(mode_and_tabs(&review)[3], json!(true));
-    }
-}
-
-each_neovim! {
-    fn the_focus_is_taken_from_a_terminal_if_that_is_wanted(version) {
-        let mut review = Review::with(version, "require('pillion').setup({ diff = { keep_terminal_focus = false } })");
+#[each_neovim]
+fn a_view_that_the_agent_closes_leaves_the_person_in_the_terminal(version: NvimVersion) {
+    for options in ["", "open_in_new_tab = false", "layout = 'unified'"] {
+        let review = Review::with(
+            version,
+            &format!("require('pillion').setup({{ diff = {{ {options} }} }})"),
+        );
         type_in_terminal(&review);
         review.propose(PROPOSED);
-        review.world.nvim.wait_until("the proposal", "vim.api.nvim_get_mode().mode == 'n'");
-        assert_eq!(mode_and_tabs(&review), json!(["n", 2, "acwrite", false]));
-        review.world.nvim.input(":w<CR>");
-        review.is_accepted(PROPOSED);
-        review.world.nvim.wait_until("the terminal again", "vim.api.nvim_get_mode().mode == 't'");
-    }
-}
-
-each_neovim! {
-    fn no_key_is_lost_on_a_person_who_types(version) {
-        let mut review = Review::new(version);
-        review.world.nvim.input("Gohello");
-        review.begin(PROPOSED);
-        review.world.nvim.input(" world");
         assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
-        review.type_until("!<Esc>", "vim.fn.getline('.') == 'hello world!'");
-        // A selection goes on, and so does a command line.
-        review.type_until("gg0l<C-v>j", "vim.api.nvim_get_mode().mode == '\\22'");
-        review.begin(PROPOSED);
-        review.type_until("j$y", "vim.fn.getreg('\"') == 'ne\\nwo\\nhree'");
-        review.type_until(":let g:typed = 1", "vim.api.nvim_get_mode().mode == 'c'");
-        review.gemini.close(&review.path).unwrap();
-        review.begin(PROPOSED);
-        review.type_until("2<CR>", "vim.g.typed == 12");
-        // What they have not seen is shown first.
-        review.type_until(":PillionAccept<CR>", "vim.b.pillion_diff ~= nil");
-        review.world.look();
-        review.world.nvim.input(":PillionAccept<CR>");
-        review.is_accepted(PROPOSED);
-        assert_eq!(review.lines().len(), ORIGINAL.lines().count() + 1);
+        review.wait_gone();
+        assert_eq!(
+            mode_and_tabs(&review),
+            json!(["t", 1, "terminal", true]),
+            "{options}"
+        );
     }
 }
 
-each_neovim! {
-    fn the_layout_is_as_before_whatever_the_options(version) {
-        for options in [
-            "noequalalways", "splitright splitbelow", "diffopt+=vertical,hiddenoff,closeoff", "winwidth=60 winheight=20",
-            "switchbuf=useopen,usetab,newtab", "nohidden autowriteall",
-        ] {
-            for layout in ["vertical", "horizontal", "unified"] {
-                for new_tab in [true, false] {
-                    layout_is_as_before(version, options, layout, new_tab);
-                }
+#[each_neovim]
+fn a_terminal_that_fills_the_screen_is_left_alone(version: NvimVersion) {
+    let mut review = Review::new(version);
+    type_in_terminal(&review);
+    review.type_until("<C-\\><C-n><C-w>oi", "vim.api.nvim_get_mode().mode == 't'");
+    review.begin(PROPOSED);
+    assert_eq!(mode_and_tabs(&review), json!(["t", 1, "terminal", true]));
+    review.type_until("<C-\\><C-n>", "vim.b.pillion_diff == 1");
+    review.world.nvim.input(":q<CR>");
+    review.is_rejected();
+    assert_eq!(mode_and_tabs(&review)[3], json!(true));
+}
+
+#[each_neovim]
+fn the_focus_is_taken_from_a_terminal_if_that_is_wanted(version: NvimVersion) {
+    let mut review = Review::with(
+        version,
+        "require('pillion').setup({ diff = { keep_terminal_focus = false } })",
+    );
+    type_in_terminal(&review);
+    review.propose(PROPOSED);
+    review
+        .world
+        .nvim
+        .wait_until("the proposal", "vim.api.nvim_get_mode().mode == 'n'");
+    assert_eq!(mode_and_tabs(&review), json!(["n", 2, "acwrite", false]));
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(PROPOSED);
+    review
+        .world
+        .nvim
+        .wait_until("the terminal again", "vim.api.nvim_get_mode().mode == 't'");
+}
+
+#[each_neovim]
+fn no_key_is_lost_on_a_person_who_types(version: NvimVersion) {
+    let mut review = Review::new(version);
+    review.world.nvim.input("Gohello");
+    review.begin(PROPOSED);
+    review.world.nvim.input(" world");
+    assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
+    review.type_until("!<Esc>", "vim.fn.getline('.') == 'hello world!'");
+    // A selection goes on, and so does a command line.
+    review.type_until("gg0l<C-v>j", "vim.api.nvim_get_mode().mode == '\\22'");
+    review.begin(PROPOSED);
+    review.type_until("j$y", "vim.fn.getreg('\"') == 'ne\\nwo\\nhree'");
+    review.type_until(":let g:typed = 1", "vim.api.nvim_get_mode().mode == 'c'");
+    review.gemini.close(&review.path).unwrap();
+    review.begin(PROPOSED);
+    review.type_until("2<CR>", "vim.g.typed == 12");
+    // What they have not seen is shown first.
+    review.type_until(":PillionAccept<CR>", "vim.b.pillion_diff ~= nil");
+    review.world.look();
+    review.world.nvim.input(":PillionAccept<CR>");
+    review.is_accepted(PROPOSED);
+    assert_eq!(review.lines().len(), ORIGINAL.lines().count() + 1);
+}
+
+#[each_neovim]
+fn the_layout_is_as_before_whatever_the_options(version: NvimVersion) {
+    for options in [
+        "noequalalways",
+        "splitright splitbelow",
+        "diffopt+=vertical,hiddenoff,closeoff",
+        "winwidth=60 winheight=20",
+        "switchbuf=useopen,usetab,newtab",
+        "nohidden autowriteall",
+    ] {
+        for layout in ["vertical", "horizontal", "unified"] {
+            for new_tab in [true, false] {
+                layout_is_as_before(version, options, layout, new_tab);
             }
         }
     }
 }
 
-fn layout_is_as_before(
-    version: pillion_testkit::NvimVersion,
-    options: &str,
-    layout: &str,
-    new_tab: bool,
-) {
+fn layout_is_as_before(version: NvimVersion, options: &str, layout: &str, new_tab: bool) {
     let setup = format!(
         "require('pillion').setup({{ diff = {{ layout = '{layout}', open_in_new_tab = {new_tab} }} }})"
     );
@@ -180,85 +199,113 @@ fn layout_is_as_before(
     assert_eq!(review.everything()[2], here, "{options} {layout} {new_tab}");
 }
 
-each_neovim! {
-    fn diffs_of_two_agents_for_one_file_have_views_of_their_own(version) {
-        let mut review = Review::new(version);
-        let mut qwen = review.world.agent(pillion_protocol::Dialect::QwenCode);
-        let before = review.everything();
-        review.propose(PROPOSED);
-        qwen.propose(&review.path, "qwen\n");
-        review.type_until(":PillionDiffs 2<CR>", "vim.b.pillion_diff == 2");
-        review.world.look();
-        review.world.nvim.input(":w<CR>");
-        let path = review.path();
-        assert_eq!(qwen.outcome(), pillion_agent::Update::accepted(path, "qwen\n"));
-        review.type_until(":PillionDiffs 1<CR>", "vim.b.pillion_diff == 1");
-        review.world.nvim.input(":q<CR>");
-        review.is_rejected();
-        assert_eq!(review.everything(), before);
-    }
+#[each_neovim]
+fn diffs_of_two_agents_for_one_file_have_views_of_their_own(version: NvimVersion) {
+    let mut review = Review::new(version);
+    let mut qwen = review.world.agent(pillion_protocol::Dialect::QwenCode);
+    let before = review.everything();
+    review.propose(PROPOSED);
+    qwen.propose(&review.path, "qwen\n");
+    review.type_until(":PillionDiffs 2<CR>", "vim.b.pillion_diff == 2");
+    review.world.look();
+    review.world.nvim.input(":w<CR>");
+    let path = review.path();
+    assert_eq!(
+        qwen.outcome(),
+        pillion_agent::Update::accepted(path, "qwen\n")
+    );
+    review.type_until(":PillionDiffs 1<CR>", "vim.b.pillion_diff == 1");
+    review.world.nvim.input(":q<CR>");
+    review.is_rejected();
+    assert_eq!(review.everything(), before);
 }
 
-each_neovim! {
-    fn a_terminal_in_a_corner_keeps_its_size(version) {
-        let mut review = Review::new(version);
-        review.world.nvim.command("set columns=120 lines=40");
-        let window = "topleft 20vnew | wincmd p | belowright 10split | enew";
-        let sizes = open_terminal(&review, window, "10 99");
-        let before = review.everything();
-        review.propose(PROPOSED);
-        assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", false]));
-        let size: Value = review.world.nvim.lua("return { vim.fn.winheight(0), vim.fn.winwidth(0) }", json!([]));
-        assert_eq!(size, json!([10, 99]));
-        assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
-        review.wait_gone();
-        assert_eq!(mode_and_tabs(&review), json!(["t", 1, "terminal", true]));
-        assert_eq!(review.everything()[0], before[0]);
-        review.type_until("typed", "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('typed') ~= nil");
-        assert_eq!(fs::read_to_string(&sizes).unwrap(), "10 99\n");
-        review.propose(PROPOSED);
-        review.type_until("<C-\\><C-n>:PillionAccept<CR>", "vim.api.nvim_get_mode().mode == 't'");
-        review.is_accepted(PROPOSED);
-    }
+#[each_neovim]
+fn a_terminal_in_a_corner_keeps_its_size(version: NvimVersion) {
+    let mut review = Review::new(version);
+    review.world.nvim.command("set columns=120 lines=40");
+    let window = "topleft 20vnew | wincmd p | belowright 10split | enew";
+    let sizes = open_terminal(&review, window, "10 99");
+    let before = review.everything();
+    review.propose(PROPOSED);
+    assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", false]));
+    let size: Value = review.world.nvim.lua(
+        "return { vim.fn.winheight(0), vim.fn.winwidth(0) }",
+        json!([]),
+    );
+    assert_eq!(size, json!([10, 99]));
+    assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
+    review.wait_gone();
+    assert_eq!(mode_and_tabs(&review), json!(["t", 1, "terminal", true]));
+    assert_eq!(review.everything()[0], before[0]);
+    review.type_until(
+        "typed",
+        "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('typed') ~= nil",
+    );
+    assert_eq!(fs::read_to_string(&sizes).unwrap(), "10 99\n");
+    review.propose(PROPOSED);
+    review.type_until(
+        "<C-\\><C-n>:PillionAccept<CR>",
+        "vim.api.nvim_get_mode().mode == 't'",
+    );
+    review.is_accepted(PROPOSED);
 }
 
-each_neovim! {
-    fn a_diff_of_the_users_own_is_left_alone(version) {
-        let mut review = Review::with(version, "require('pillion').setup({ diff = { open_in_new_tab = false } })");
-        review.world.nvim.command("diffthis | vnew | diffthis");
-        let before = review.everything();
-        review.propose(PROPOSED);
-        let tabs: Value = review.world.nvim.lua("return #vim.api.nvim_list_tabpages()", json!([]));
-        assert_eq!(tabs, json!(2));
-        review.world.nvim.input(":w<CR>");
-        review.is_accepted(PROPOSED);
-        assert_eq!(review.everything(), before);
-    }
+#[each_neovim]
+fn a_diff_of_the_users_own_is_left_alone(version: NvimVersion) {
+    let mut review = Review::with(
+        version,
+        "require('pillion').setup({ diff = { open_in_new_tab = false } })",
+    );
+    review.world.nvim.command("diffthis | vnew | diffthis");
+    let before = review.everything();
+    review.propose(PROPOSED);
+    let tabs: Value = review
+        .world
+        .nvim
+        .lua("return #vim.api.nvim_list_tabpages()", json!([]));
+    assert_eq!(tabs, json!(2));
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(PROPOSED);
+    assert_eq!(review.everything(), before);
 }
 
-each_neovim! {
-    fn windows_near_the_end_of_a_file_do_not_shift(version) {
-        let views = "vim.cmd('redraw!') return vim.tbl_map(function(win)
+#[each_neovim]
+fn windows_near_the_end_of_a_file_do_not_shift(version: NvimVersion) {
+    let views = "vim.cmd('redraw!') return vim.tbl_map(function(win)
             return vim.api.nvim_win_call(win, vim.fn.winsaveview)
           end, vim.api.nvim_tabpage_list_wins(0))";
-        for (layout, new_tab) in [("vertical", true), ("unified", true), ("vertical", false), ("unified", false)] {
-            let mut review = Review::with(
-                version,
-                &format!("vim.o.scrolloff = 5 require('pillion').setup({{ diff = {{ layout = '{layout}', open_in_new_tab = {new_tab} }} }})"),
+    for (layout, new_tab) in [
+        ("vertical", true),
+        ("unified", true),
+        ("vertical", false),
+        ("unified", false),
+    ] {
+        let mut review = Review::with(
+            version,
+            &format!(
+                "vim.o.scrolloff = 5 require('pillion').setup({{ diff = {{ layout = '{layout}', open_in_new_tab = {new_tab} }} }})"
+            ),
+        );
+        let lines: String = (1..=100).map(|number| format!("line {number}\n")).collect();
+        let path = review.world.home.file("long.txt", lines);
+        review
+            .world
+            .nvim
+            .lua::<Value>("vim.cmd('edit ' .. ...)", json!([path]));
+        review.type_until(":split<CR>Gkkzb", "vim.fn.line('.') == 98");
+        let before: Value = review.world.nvim.lua(views, json!([]));
+        for keys in [":q<CR>", ":tabfirst<CR>:redraw<CR>:PillionReject<CR>"] {
+            review.gemini.propose(&path, "short\n");
+            review.world.look();
+            review.world.nvim.input(keys);
+            review.gemini.outcome();
+            review.wait_gone();
+            assert_eq!(
+                review.world.nvim.lua::<Value>(views, json!([])),
+                before,
+                "{layout} {new_tab} {keys}"
             );
-            let lines: String = (1..=100).map(|number| format!("line {number}\n")).collect();
-            let path = review.world.home.file("long.txt", lines);
-            review.world.nvim.lua::<Value>("vim.cmd('edit ' .. ...)", json!([path]));
-            review.type_until(":split<CR>Gkkzb", "vim.fn.line('.') == 98");
-            let before: Value = review.world.nvim.lua(views, json!([]));
-            for keys in [":q<CR>", ":tabfirst<CR>:redraw<CR>:PillionReject<CR>"] {
-                review.gemini.propose(&path, "short\n");
-                review.world.look();
-                review.world.nvim.input(keys);
-                review.gemini.outcome();
-                review.wait_gone();
-                assert_eq!(review.world.nvim.lua::<Value>(views, json!([])), before, "{layout} {new_tab} {keys}");
-            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pillion_agent::Update;
+use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
 use crate::diff::{ORIGINAL, Review};
@@ -21,78 +22,130 @@ fn said(text: &str) -> String {
     format!("vim.api.nvim_exec('messages', true):find('{text}', 1, true) ~= nil")
 }
 
-each_neovim! {
-    fn what_is_refused_keeps_its_view_and_its_text(version) {
-        let mut review = Review::with(version, LEAVE);
-        for keys in [":w<CR>", ":x<CR>", ":wq<CR>", "ZZ", ":silent x<CR>", ":w|q<CR>", ":w|tabclose<CR>", ":Leave<CR>", ":PillionAccept<CR>"] {
-            std::fs::write(&review.path, ORIGINAL).unwrap();
-            review.propose(PROPOSED);
-            review.type_until("Gomine<Esc>", "vim.bo.modified");
-            std::fs::write(&review.path, NEWER).unwrap();
-            review.world.nvim.command("messages clear");
-            review.type_until(keys, &said("changed on disk"));
-            review.world.nvim.wait_until("the view", IN_VIEW);
-            assert!(review.gemini.receives_no_outcome(Duration::from_millis(800)), "after {keys}");
-            let state: Value = review.world.nvim.lua("return { vim.bo.modified, #vim.fn.win_findbuf(vim.api.nvim_get_current_buf()) }", json!([]));
-            assert_eq!(state, json!([true, 1]), "after {keys}");
-            assert_eq!(review.lines().join("\n") + "\n", EDITED, "after {keys}");
-            review.world.look();
-            review.world.nvim.input(":w<CR>");
-            review.is_accepted(EDITED);
-        }
-    }
-}
-
-each_neovim! {
-    fn whatever_quits_after_an_acceptance_waits_for_it(version) {
-        for keys in [":w<CR>:qa<CR>", ":w|qa<CR>", ":x<CR>:qa<CR>", ":w<CR>:wqa<CR>", ":w<CR>:qa!<CR>", ":silent w|qa!<CR>"] {
-            let mut review = Review::with(version, LEAVE);
-            review.propose(PROPOSED);
-            review.type_until("Gomine<Esc>", "vim.bo.modified");
-            review.world.nvim.input(keys);
-            assert_eq!(review.gemini.outcome(), Update::accepted(review.path(), EDITED), "{keys}");
-            assert_eq!(review.world.nvim.wait_exit(), 0, "{keys}");
-        }
-    }
-}
-
-each_neovim! {
-    fn nothing_quits_if_the_acceptance_does_not_count(version) {
-        let mut review = Review::with(version, LEAVE);
+#[each_neovim]
+fn what_is_refused_keeps_its_view_and_its_text(version: NvimVersion) {
+    let mut review = Review::with(version, LEAVE);
+    for keys in [
+        ":w<CR>",
+        ":x<CR>",
+        ":wq<CR>",
+        "ZZ",
+        ":silent x<CR>",
+        ":w|q<CR>",
+        ":w|tabclose<CR>",
+        ":Leave<CR>",
+        ":PillionAccept<CR>",
+    ] {
+        std::fs::write(&review.path, ORIGINAL).unwrap();
         review.propose(PROPOSED);
         review.type_until("Gomine<Esc>", "vim.bo.modified");
         std::fs::write(&review.path, NEWER).unwrap();
-        review.type_until(":w<CR>:qa<CR>", &said("changed on disk"));
+        review.world.nvim.command("messages clear");
+        review.type_until(keys, &said("changed on disk"));
         review.world.nvim.wait_until("the view", IN_VIEW);
-        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
-        assert_eq!(review.lines().join("\n") + "\n", EDITED);
-        review.world.nvim.input(":qa!<CR>");
-        assert_eq!(review.gemini.outcome(), Update::DiffRejected { path: review.path() });
+        assert!(
+            review
+                .gemini
+                .receives_no_outcome(Duration::from_millis(800)),
+            "after {keys}"
+        );
+        let state: Value = review.world.nvim.lua(
+            "return { vim.bo.modified, #vim.fn.win_findbuf(vim.api.nvim_get_current_buf()) }",
+            json!([]),
+        );
+        assert_eq!(state, json!([true, 1]), "after {keys}");
+        assert_eq!(review.lines().join("\n") + "\n", EDITED, "after {keys}");
+        review.world.look();
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(EDITED);
     }
 }
 
-each_neovim! {
-    /// What may be dangerous is asked, once.
-    fn what_pillion_doubts_is_asked_and_can_be_accepted(version) {
+#[each_neovim]
+fn whatever_quits_after_an_acceptance_waits_for_it(version: NvimVersion) {
+    for keys in [
+        ":w<CR>:qa<CR>",
+        ":w|qa<CR>",
+        ":x<CR>:qa<CR>",
+        ":w<CR>:wqa<CR>",
+        ":w<CR>:qa!<CR>",
+        ":silent w|qa!<CR>",
+    ] {
         let mut review = Review::with(version, LEAVE);
-        let long: String = (1..=40).map(|number| format!("line {number}\n")).collect();
-        let folder = review.world.home.workspace();
-        for (name, before, after, doubt) in [
-            ("long.txt", long.as_str(), "line 1\n", "39 of the file\\'s 40 lines are deleted"),
-            (".envrc", "one\n", "two\n", "your shell runs this file"),
-            ("../elsewhere.txt", "one\n", "two\n", "outside of the workspace"),
-        ] {
-            let path = folder.join(name);
-            std::fs::write(&path, before).unwrap();
-            let path = path.canonicalize().unwrap();
-            review.gemini.propose(&path, after);
-            review.world.look();
-            review.world.nvim.command("messages clear");
-            review.type_until(":w<CR>", &said(doubt));
-            assert!(review.gemini.receives_no_outcome(Duration::from_millis(800)), "{name}");
-            review.world.nvim.input(":w<CR>");
-            assert_eq!(review.gemini.outcome(), Update::accepted(path.display().to_string(), after));
-            review.wait_gone();
+        review.propose(PROPOSED);
+        review.type_until("Gomine<Esc>", "vim.bo.modified");
+        review.world.nvim.input(keys);
+        assert_eq!(
+            review.gemini.outcome(),
+            Update::accepted(review.path(), EDITED),
+            "{keys}"
+        );
+        assert_eq!(review.world.nvim.wait_exit(), 0, "{keys}");
+    }
+}
+
+#[each_neovim]
+fn nothing_quits_if_the_acceptance_does_not_count(version: NvimVersion) {
+    let mut review = Review::with(version, LEAVE);
+    review.propose(PROPOSED);
+    review.type_until("Gomine<Esc>", "vim.bo.modified");
+    std::fs::write(&review.path, NEWER).unwrap();
+    review.type_until(":w<CR>:qa<CR>", &said("changed on disk"));
+    review.world.nvim.wait_until("the view", IN_VIEW);
+    assert!(
+        review
+            .gemini
+            .receives_no_outcome(Duration::from_millis(300))
+    );
+    assert_eq!(review.lines().join("\n") + "\n", EDITED);
+    review.world.nvim.input(":qa!<CR>");
+    assert_eq!(
+        review.gemini.outcome(),
+        Update::DiffRejected {
+            path: review.path()
         }
+    );
+}
+
+/// What may be dangerous is asked, once.
+#[each_neovim]
+fn what_pillion_doubts_is_asked_and_can_be_accepted(version: NvimVersion) {
+    let mut review = Review::with(version, LEAVE);
+    let long: String = (1..=40).map(|number| format!("line {number}\n")).collect();
+    let folder = review.world.home.workspace();
+    for (name, before, after, doubt) in [
+        (
+            "long.txt",
+            long.as_str(),
+            "line 1\n",
+            "39 of the file\\'s 40 lines are deleted",
+        ),
+        (".envrc", "one\n", "two\n", "your shell runs this file"),
+        (
+            "../elsewhere.txt",
+            "one\n",
+            "two\n",
+            "outside of the workspace",
+        ),
+    ] {
+        let path = folder.join(name);
+        std::fs::write(&path, before).unwrap();
+        let path = path.canonicalize().unwrap();
+        review.gemini.propose(&path, after);
+        review.world.look();
+        review.world.nvim.command("messages clear");
+        review.type_until(":w<CR>", &said(doubt));
+        assert!(
+            review
+                .gemini
+                .receives_no_outcome(Duration::from_millis(800)),
+            "{name}"
+        );
+        review.world.nvim.input(":w<CR>");
+        assert_eq!(
+            review.gemini.outcome(),
+            Update::accepted(path.display().to_string(), after)
+        );
+        review.wait_gone();
     }
 }

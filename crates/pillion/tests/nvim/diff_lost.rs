@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pillion_testkit::Home;
+use pillion_testkit::{Home, NvimVersion, each_neovim};
 
 use crate::diff::Review;
 use crate::world::World;
@@ -47,26 +47,24 @@ fn told_after(review: Review, keys: &str, wanted: &str) -> World {
     world
 }
 
-each_neovim! {
-    fn what_was_edited_and_accepted_for_a_dead_agent_is_kept_and_its_place_said(version) {
-        let review = Review::new(version);
-        review.propose(PROPOSED);
-        review.type_until("Gomine<Esc>", "vim.fn.line('$') == 3");
-        let world = told_after(review, ":w<CR>", "your text is kept in");
-        let [(file, text)] = &kept(&world.home)[..] else {
-            panic!("one text is kept: {:?}", kept(&world.home));
-        };
-        assert_eq!(text, "one\n2\nmine\n");
-        let said = world.nvim.messages();
-        assert!(said.contains(file.to_str().unwrap()), "{said}");
-    }
+#[each_neovim]
+fn what_was_edited_and_accepted_for_a_dead_agent_is_kept_and_its_place_said(version: NvimVersion) {
+    let review = Review::new(version);
+    review.propose(PROPOSED);
+    review.type_until("Gomine<Esc>", "vim.fn.line('$') == 3");
+    let world = told_after(review, ":w<CR>", "your text is kept in");
+    let [(file, text)] = &kept(&world.home)[..] else {
+        panic!("one text is kept: {:?}", kept(&world.home));
+    };
+    assert_eq!(text, "one\n2\nmine\n");
+    let said = world.nvim.messages();
+    assert!(said.contains(file.to_str().unwrap()), "{said}");
 }
 
-each_neovim! {
-    fn of_a_proposal_as_it_came_it_is_said_that_it_was_not_written(version) {
-        let review = Review::new(version);
-        review.propose(PROPOSED);
-        let world = told_after(review, ":w<CR>", "nothing was written");
-        assert_eq!(kept(&world.home), []);
-    }
+#[each_neovim]
+fn of_a_proposal_as_it_came_it_is_said_that_it_was_not_written(version: NvimVersion) {
+    let review = Review::new(version);
+    review.propose(PROPOSED);
+    let world = told_after(review, ":w<CR>", "nothing was written");
+    assert_eq!(kept(&world.home), []);
 }

@@ -1,6 +1,7 @@
 //! Names that an editor may take for a pattern or a command open the right file and run nothing.
 
 use pillion_agent::Update;
+use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -24,50 +25,50 @@ const NAMES: [&str; 16] = [
     "a\\b.txt",
 ];
 
-each_neovim! {
-    fn names_are_taken_as_they_are(version) {
-        let world = World::open(version, &[("i.tsx", "not this\n"), ("a.txt", "nor this\n")]);
-        let mut gemini = world.gemini();
-        for name in NAMES {
-            for is_open in [false, true] {
-                let path = world.home.file(name, "the file\n");
-                let path = path.to_str().unwrap();
-                if is_open {
-                    world.nvim.lua::<Value>("vim.fn.bufload(vim.fn.bufadd(...))", json!([path]));
-                }
-                gemini.propose(path, "proposed\n");
-                world.look();
-                let shown: Value = world.nvim.lua(
-                    "vim.cmd('redraw!')
+#[each_neovim]
+fn names_are_taken_as_they_are(version: NvimVersion) {
+    let world = World::open(version, &[("i.tsx", "not this\n"), ("a.txt", "nor this\n")]);
+    let mut gemini = world.gemini();
+    for name in NAMES {
+        for is_open in [false, true] {
+            let path = world.home.file(name, "the file\n");
+            let path = path.to_str().unwrap();
+            if is_open {
+                world
+                    .nvim
+                    .lua::<Value>("vim.fn.bufload(vim.fn.bufadd(...))", json!([path]));
+            }
+            gemini.propose(path, "proposed\n");
+            world.look();
+            let shown: Value = world.nvim.lua(
+                "vim.cmd('redraw!')
                      local left = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))
                      return { vim.api.nvim_buf_get_name(0):match('^pillion://%d+/(.*)$') == vim.fn.fnamemodify(..., ':t'),
                        vim.api.nvim_buf_get_name(left) == ...,
                        vim.api.nvim_buf_get_lines(left, 0, -1, false)[1] }",
-                    json!([path]),
-                );
-                assert_eq!(shown, json!([true, is_open, "the file"]), "{name:?}");
-                world.nvim.input(":w<CR>");
-                let expected = Update::accepted(path.to_owned(), "proposed\n");
-                assert_eq!(gemini.outcome(), expected);
-            }
+                json!([path]),
+            );
+            assert_eq!(shown, json!([true, is_open, "the file"]), "{name:?}");
+            world.nvim.input(":w<CR>");
+            let expected = Update::accepted(path.to_owned(), "proposed\n");
+            assert_eq!(gemini.outcome(), expected);
         }
-        assert!(!world.home.workspace().join("PWNED").exists());
     }
+    assert!(!world.home.workspace().join("PWNED").exists());
 }
 
-each_neovim! {
-    fn a_file_is_found_by_its_links_and_not_by_what_looks_like_it(version) {
-        let world = World::open(version, &[("i.tsx", "one\n")]);
-        let folder = world.home.workspace();
-        std::os::unix::fs::symlink(folder.join("i.tsx"), folder.join("link.tsx")).unwrap();
-        std::os::unix::fs::symlink(&folder, folder.join("below")).unwrap();
-        let found: Value = world.nvim.lua(
-            "local folder = ...
+#[each_neovim]
+fn a_file_is_found_by_its_links_and_not_by_what_looks_like_it(version: NvimVersion) {
+    let world = World::open(version, &[("i.tsx", "one\n")]);
+    let folder = world.home.workspace();
+    std::os::unix::fs::symlink(folder.join("i.tsx"), folder.join("link.tsx")).unwrap();
+    std::os::unix::fs::symlink(&folder, folder.join("below")).unwrap();
+    let found: Value = world.nvim.lua(
+        "local folder = ...
              return vim.tbl_map(function(name)
                return require('pillion.buffers').find(folder .. name) or 0
              end, { '/i.tsx', '/link.tsx', '/below/i.tsx', '/[i].tsx', '/i.ts', '/not/i.tsx' })",
-            json!([folder]),
-        );
-        assert_eq!(found, json!([1, 1, 1, 0, 0, 0]));
-    }
+        json!([folder]),
+    );
+    assert_eq!(found, json!([1, 1, 1, 0, 0, 0]));
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
 use crate::diff::Review;
@@ -30,127 +31,165 @@ impl Review {
     }
 }
 
-each_neovim! {
-    fn q_on_an_edited_proposal_says_what_it_would_throw_away(version) {
-        let mut review = Review::with(version, "vim.cmd [[nnoremap <C-q> <Cmd>q<CR>]]");
+#[each_neovim]
+fn q_on_an_edited_proposal_says_what_it_would_throw_away(version: NvimVersion) {
+    let mut review = Review::with(version, "vim.cmd [[nnoremap <C-q> <Cmd>q<CR>]]");
+    review.propose(PROPOSED);
+    review.type_until("Gomine<Esc>", "vim.bo.modified");
+    for keys in [":q<CR>", "<C-w>q", ":silent q<CR>", "<C-q>"] {
+        review.is_told(
+            keys,
+            "you edited this proposal: :w accepts it, :q! rejects it",
+        );
+        let state: Value = review.world.nvim.lua(
+            "return { vim.bo.modified, vim.bo.bufhidden, vim.fn.line('$') }",
+            json!([]),
+        );
+        assert_eq!(state, json!([true, "hide", 8]), "after {keys}");
+    }
+    // Elsewhere it may still be seen.
+    review.type_until(":split<CR>:q<CR>", "vim.fn.winnr('$') == 2");
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(EDITED);
+}
+
+#[each_neovim]
+fn closing_the_window_of_an_edited_proposal_rejects_it_and_keeps_the_edits(version: NvimVersion) {
+    let mut review = Review::new(version);
+    for keys in [":close<CR>", "<C-w>c", ":tabclose<CR>", "<C-w>h:only<CR>"] {
         review.propose(PROPOSED);
-        review.type_until("Gomine<Esc>", "vim.bo.modified");
-        for keys in [":q<CR>", "<C-w>q", ":silent q<CR>", "<C-q>"] {
-            review.is_told(keys, "you edited this proposal: :w accepts it, :q! rejects it");
-            let state: Value = review.world.nvim.lua("return { vim.bo.modified, vim.bo.bufhidden, vim.fn.line('$') }", json!([]));
-            assert_eq!(state, json!([true, "hide", 8]), "after {keys}");
-        }
-        // Elsewhere it may still be seen.
-        review.type_until(":split<CR>:q<CR>", "vim.fn.winnr('$') == 2");
-        review.world.nvim.input(":w<CR>");
-        review.is_accepted(EDITED);
+        review.world.nvim.command("messages clear");
+        review.world.nvim.input(&format!("Gomine<Esc>{keys}"));
+        let expected = pillion_agent::Update::DiffRejected {
+            path: review.path(),
+        };
+        assert_eq!(review.gemini.outcome(), expected);
+        let number: u32 = review.world.nvim.wait_for(
+            "the buffer",
+            "return tonumber(vim.api.nvim_exec('messages', true):match('rejected a.txt; edits are in buffer (%d+) %(:w NAME saves%)'))",
+            json!([]),
+        );
+        let kept: Vec<String> = review.world.nvim.lua(
+            "return vim.api.nvim_buf_get_lines(..., 0, -1, false)",
+            json!([number]),
+        );
+        assert_eq!(kept.join("\n") + "\n", EDITED, "after {keys}");
+        let saved = review.world.home.root().join("saved.txt");
+        let write = "local buf, name = ...
+                vim.api.nvim_buf_call(buf, function() vim.cmd('write! ' .. name) end)";
+        review.world.nvim.lua::<()>(write, json!([number, saved]));
+        assert_eq!(std::fs::read_to_string(saved).unwrap(), EDITED);
+        review.world.nvim.command(&format!("bwipeout! {number}"));
+        review.wait_gone();
     }
 }
 
-each_neovim! {
-    fn closing_the_window_of_an_edited_proposal_rejects_it_and_keeps_the_edits(version) {
-        let mut review = Review::new(version);
-        for keys in [":close<CR>", "<C-w>c", ":tabclose<CR>", "<C-w>h:only<CR>"] {
-            review.propose(PROPOSED);
-            review.world.nvim.command("messages clear");
-            review.world.nvim.input(&format!("Gomine<Esc>{keys}"));
-            let expected = pillion_agent::Update::DiffRejected { path: review.path() };
-            assert_eq!(review.gemini.outcome(), expected);
-            let number: u32 = review.world.nvim.wait_for(
-                "the buffer",
-                "return tonumber(vim.api.nvim_exec('messages', true):match('rejected a.txt; edits are in buffer (%d+) %(:w NAME saves%)'))",
+#[each_neovim]
+fn qa_with_a_pending_diff_says_so_and_stays(version: NvimVersion) {
+    let mut review = Review::with(
+        version,
+        "vim.cmd [[nnoremap <C-q> <Cmd>qa<CR>]] vim.cmd [[command! Qa qa]]",
+    );
+    review.propose(PROPOSED);
+    for keys in [
+        ":qa<CR>",
+        ":quitall<CR>",
+        ":xa<CR>",
+        ":wqa<CR>",
+        "<C-q>",
+        ":Qa<CR>",
+    ] {
+        for tab in [1, 2] {
+            review.world.nvim.command(&format!("tabnext {tab}"));
+            review.is_told(keys, "change to a.txt is pending: :qa! rejects it");
+            // A map of a buffer that is not ours is not read.
+            if keys.starts_with(':') || tab == 2 {
+                let messages = review.world.nvim.messages();
+                assert!(
+                    !messages.contains("E37") && !messages.contains("E162"),
+                    "{keys}: {messages}"
+                );
+            }
+            let modified: Value = review.world.nvim.lua(
+                "return vim.bo[vim.fn.bufnr('^pillion://')].modified",
                 json!([]),
             );
-            let kept: Vec<String> = review.world.nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", json!([number]));
-            assert_eq!(kept.join("\n") + "\n", EDITED, "after {keys}");
-            let saved = review.world.home.root().join("saved.txt");
-            let write = "local buf, name = ...
-                vim.api.nvim_buf_call(buf, function() vim.cmd('write! ' .. name) end)";
-            review.world.nvim.lua::<()>(write, json!([number, saved]));
-            assert_eq!(std::fs::read_to_string(saved).unwrap(), EDITED);
-            review.world.nvim.command(&format!("bwipeout! {number}"));
-            review.wait_gone();
+            assert_eq!(modified, json!(false), "after {keys}");
+        }
+    }
+    review.type_until("2gtGomine<Esc>", "vim.bo.modified");
+    for keys in [":qa<CR>", ":xa<CR>", ":wqa<CR>"] {
+        review.is_told(keys, "change to a.txt is pending: :qa! rejects it");
+    }
+    review.world.nvim.input(":qa!<CR>");
+    assert_eq!(review.world.nvim.wait_exit(), 0);
+    assert_eq!(
+        review.gemini.outcome(),
+        pillion_agent::Update::DiffRejected {
+            path: review.path()
+        }
+    );
+}
+
+#[each_neovim]
+fn a_function_that_quits_all_is_stopped_by_a_pending_diff(version: NvimVersion) {
+    let mut review = Review::new(version);
+    review.propose(PROPOSED);
+    review.type_until("1gt", "vim.b.pillion_diff == nil");
+    review.is_told(
+        ":lua vim.cmd('qa')<CR>",
+        "change to a.txt is pending: :qa! rejects it",
+    );
+    review.type_until("2gt", "vim.b.pillion_diff == 1");
+    review.is_told(
+        ":lua vim.cmd('qa')<CR>",
+        "change to a.txt is pending: :qa! rejects it",
+    );
+}
+
+#[each_neovim]
+fn what_neovim_cannot_quit_yet_is_written_by_wqa(version: NvimVersion) {
+    let mut review = Review::new(version);
+    review.propose(PROPOSED);
+    review.type_until("1gtGomine<Esc>", "vim.bo.modified");
+    review.is_told(":wqa<CR>", "change to a.txt is pending: :qa! rejects it");
+    review
+        .world
+        .nvim
+        .wait_until("written", "not vim.bo.modified");
+    review.world.nvim.input(":PillionReject<CR>");
+    review.is_rejected();
+    review.world.nvim.input(":qa<CR>");
+    assert_eq!(review.world.nvim.wait_exit(), 0);
+}
+
+/// Neovim 0.12 has both.
+#[each_neovim]
+fn a_restart_throws_no_proposal_away(version: NvimVersion) {
+    let mut review = Review::new(version);
+    if !review
+        .world
+        .nvim
+        .lua::<bool>("return vim.fn.exists(':restart') == 2", json!([]))
+    {
+        return;
+    }
+    review.propose(PROPOSED);
+    for tab in [2, 1] {
+        review.world.nvim.command(&format!("tabnext {tab}"));
+        for keys in [":restart<CR>", "ZR"] {
+            review.is_told(keys, "change to a.txt is pending");
         }
     }
 }
 
-each_neovim! {
-    fn qa_with_a_pending_diff_says_so_and_stays(version) {
-        let mut review = Review::with(version, "vim.cmd [[nnoremap <C-q> <Cmd>qa<CR>]] vim.cmd [[command! Qa qa]]");
-        review.propose(PROPOSED);
-        for keys in [":qa<CR>", ":quitall<CR>", ":xa<CR>", ":wqa<CR>", "<C-q>", ":Qa<CR>"] {
-            for tab in [1, 2] {
-                review.world.nvim.command(&format!("tabnext {tab}"));
-                review.is_told(keys, "change to a.txt is pending: :qa! rejects it");
-                // A map of a buffer that is not ours is not read.
-                if keys.starts_with(':') || tab == 2 {
-                    let messages = review.world.nvim.messages();
-                    assert!(!messages.contains("E37") && !messages.contains("E162"), "{keys}: {messages}");
-                }
-                let modified: Value = review.world.nvim.lua("return vim.bo[vim.fn.bufnr('^pillion://')].modified", json!([]));
-                assert_eq!(modified, json!(false), "after {keys}");
-            }
-        }
-        review.type_until("2gtGomine<Esc>", "vim.bo.modified");
-        for keys in [":qa<CR>", ":xa<CR>", ":wqa<CR>"] {
-            review.is_told(keys, "change to a.txt is pending: :qa! rejects it");
-        }
-        review.world.nvim.input(":qa!<CR>");
-        assert_eq!(review.world.nvim.wait_exit(), 0);
-        assert_eq!(review.gemini.outcome(), pillion_agent::Update::DiffRejected { path: review.path() });
+#[each_neovim]
+fn update_on_an_unedited_proposal_says_what_accepts(version: NvimVersion) {
+    let mut review = Review::with(version, "vim.cmd [[nnoremap <C-s> <Cmd>update<CR>]]");
+    review.propose(PROPOSED);
+    for keys in [":update<CR>", ":up<CR>", "<C-s>"] {
+        review.is_told(keys, ":update writes only what you edited: :w accepts");
     }
-}
-
-each_neovim! {
-    fn a_function_that_quits_all_is_stopped_by_a_pending_diff(version) {
-        let mut review = Review::new(version);
-        review.propose(PROPOSED);
-        review.type_until("1gt", "vim.b.pillion_diff == nil");
-        review.is_told(":lua vim.cmd('qa')<CR>", "change to a.txt is pending: :qa! rejects it");
-        review.type_until("2gt", "vim.b.pillion_diff == 1");
-        review.is_told(":lua vim.cmd('qa')<CR>", "change to a.txt is pending: :qa! rejects it");
-    }
-}
-
-each_neovim! {
-    fn what_neovim_cannot_quit_yet_is_written_by_wqa(version) {
-        let mut review = Review::new(version);
-        review.propose(PROPOSED);
-        review.type_until("1gtGomine<Esc>", "vim.bo.modified");
-        review.is_told(":wqa<CR>", "change to a.txt is pending: :qa! rejects it");
-        review.world.nvim.wait_until("written", "not vim.bo.modified");
-        review.world.nvim.input(":PillionReject<CR>");
-        review.is_rejected();
-        review.world.nvim.input(":qa<CR>");
-        assert_eq!(review.world.nvim.wait_exit(), 0);
-    }
-}
-
-each_neovim! {
-    /// Neovim 0.12 has both.
-    fn a_restart_throws_no_proposal_away(version) {
-        let mut review = Review::new(version);
-        if !review.world.nvim.lua::<bool>("return vim.fn.exists(':restart') == 2", json!([])) {
-            return;
-        }
-        review.propose(PROPOSED);
-        for tab in [2, 1] {
-            review.world.nvim.command(&format!("tabnext {tab}"));
-            for keys in [":restart<CR>", "ZR"] {
-                review.is_told(keys, "change to a.txt is pending");
-            }
-        }
-    }
-}
-
-each_neovim! {
-    fn update_on_an_unedited_proposal_says_what_accepts(version) {
-        let mut review = Review::with(version, "vim.cmd [[nnoremap <C-s> <Cmd>update<CR>]]");
-        review.propose(PROPOSED);
-        for keys in [":update<CR>", ":up<CR>", "<C-s>"] {
-            review.is_told(keys, ":update writes only what you edited: :w accepts");
-        }
-        review.world.nvim.input("Gomine<Esc>:up<CR>");
-        review.is_accepted(EDITED);
-    }
+    review.world.nvim.input("Gomine<Esc>:up<CR>");
+    review.is_accepted(EDITED);
 }

@@ -1,7 +1,7 @@
 //! Files that belong together: each says its place, and each is decided on its own.
 
 use pillion_agent::Update;
-use pillion_testkit::{Heard, NvimVersion, TestAgent};
+use pillion_testkit::{Heard, NvimVersion, TestAgent, each_neovim};
 use serde_json::json;
 
 use crate::diff::Review;
@@ -92,52 +92,57 @@ impl Set {
     }
 }
 
-each_neovim! {
-    fn the_files_of_a_set_say_their_places_and_are_decided_one_by_one(version) {
-        let mut set = Set::new(version);
-        set.shows(&["a.txt (1 of 3)", "b.txt (2 of 3)", "c.txt (3 of 3)"]);
-        set.decide(2, ":q<CR>");
-        let path = set.path("b.txt");
-        set.hears(Update::DiffRejected { path });
-        set.shows(&["a.txt (1 of 3)", "c.txt (3 of 3)"]);
-        for (number, name, left) in [(3, "c.txt", &["a.txt (1 of 3)"][..]), (1, "a.txt", &[])] {
-            set.decide(number, ":w<CR>");
-            set.hears(Update::accepted(set.path(name), "new\n"));
-            set.shows(left);
-        }
-        set.review.wait_gone();
+#[each_neovim]
+fn the_files_of_a_set_say_their_places_and_are_decided_one_by_one(version: NvimVersion) {
+    let mut set = Set::new(version);
+    set.shows(&["a.txt (1 of 3)", "b.txt (2 of 3)", "c.txt (3 of 3)"]);
+    set.decide(2, ":q<CR>");
+    let path = set.path("b.txt");
+    set.hears(Update::DiffRejected { path });
+    set.shows(&["a.txt (1 of 3)", "c.txt (3 of 3)"]);
+    for (number, name, left) in [(3, "c.txt", &["a.txt (1 of 3)"][..]), (1, "a.txt", &[])] {
+        set.decide(number, ":w<CR>");
+        set.hears(Update::accepted(set.path(name), "new\n"));
+        set.shows(left);
     }
+    set.review.wait_gone();
 }
 
-each_neovim! {
-    fn a_file_of_a_set_is_withdrawn_or_revised_and_then_its_proposer_is_gone(version) {
-        let set = Set::new(version);
-        let other = TestAgent::script(&set.review.world.home);
-        other.propose_in_set("x", "2 of 2", set.path("d.txt"), "new\n");
-        set.script.close(set.path("a.txt")).unwrap();
-        set.shows(&["b.txt (2 of 3)", "c.txt (3 of 3)", "d.txt (2 of 2)"]);
-        set.script.propose(set.path("b.txt"), "newer\n");
-        set.decide(2, "gg");
-        assert_eq!(set.review.lines(), ["newer"]);
-        set.shows(&["b.txt (2 of 3)", "c.txt (3 of 3)", "d.txt (2 of 2)"]);
-        set.script.disconnect();
-        set.review.world.nvim.wait_until("one view", &format!("#{LABELS} == 1"));
-        other.disconnect();
-        set.review.wait_gone();
-    }
+#[each_neovim]
+fn a_file_of_a_set_is_withdrawn_or_revised_and_then_its_proposer_is_gone(version: NvimVersion) {
+    let set = Set::new(version);
+    let other = TestAgent::script(&set.review.world.home);
+    other.propose_in_set("x", "2 of 2", set.path("d.txt"), "new\n");
+    set.script.close(set.path("a.txt")).unwrap();
+    set.shows(&["b.txt (2 of 3)", "c.txt (3 of 3)", "d.txt (2 of 2)"]);
+    set.script.propose(set.path("b.txt"), "newer\n");
+    set.decide(2, "gg");
+    assert_eq!(set.review.lines(), ["newer"]);
+    set.shows(&["b.txt (2 of 3)", "c.txt (3 of 3)", "d.txt (2 of 2)"]);
+    set.script.disconnect();
+    set.review
+        .world
+        .nvim
+        .wait_until("one view", &format!("#{LABELS} == 1"));
+    other.disconnect();
+    set.review.wait_gone();
 }
 
-each_neovim! {
-    fn the_list_of_pending_diffs_names_the_places(version) {
-        let set = Set::new(version);
-        set.review.world.nvim.lua::<serde_json::Value>(
-            "vim.ui.select = function(items, options) vim.g.rows = vim.tbl_map(options.format_item, items) end",
-            json!([]),
-        );
-        set.review.type_until(":PillionDiffs<CR>", "vim.g.rows ~= nil");
-        let rows: Vec<String> = set.review.world.nvim.lua("return vim.g.rows", json!([]));
-        for (row, place) in rows.iter().zip(["a.txt (1 of 3)  +", "b.txt (2 of 3)  +", "c.txt (3 of 3)  +"]) {
-            assert!(row.contains(place), "{rows:?}");
-        }
+#[each_neovim]
+fn the_list_of_pending_diffs_names_the_places(version: NvimVersion) {
+    let set = Set::new(version);
+    set.review.world.nvim.lua::<serde_json::Value>(
+        "vim.ui.select = function(items, options) vim.g.rows = vim.tbl_map(options.format_item, items) end",
+        json!([]),
+    );
+    set.review
+        .type_until(":PillionDiffs<CR>", "vim.g.rows ~= nil");
+    let rows: Vec<String> = set.review.world.nvim.lua("return vim.g.rows", json!([]));
+    for (row, place) in rows.iter().zip([
+        "a.txt (1 of 3)  +",
+        "b.txt (2 of 3)  +",
+        "c.txt (3 of 3)  +",
+    ]) {
+        assert!(row.contains(place), "{rows:?}");
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pillion_agent::Update;
+use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
 use crate::diff::Review;
@@ -31,7 +32,7 @@ fn one_hunk() -> (String, String) {
 }
 
 impl Review {
-    pub fn with_layout(version: pillion_testkit::NvimVersion, layout: &str) -> Review {
+    pub fn with_layout(version: NvimVersion, layout: &str) -> Review {
         Review::with(
             version,
             &format!(
@@ -83,112 +84,126 @@ impl Review {
     }
 }
 
-each_neovim! {
-    fn what_was_not_on_the_screen_is_asked_about_once(version) {
-        for layout in LAYOUTS {
-            let mut review = Review::with_layout(version, layout);
-            for texts in [many_hunks(), one_hunk()] {
-                let path = review.propose_long(&texts);
-                review.is_asked();
-                review.world.look();
-                std::thread::sleep(pillion_view::LOOK);
-                review.world.nvim.input(":w<CR>");
-                review.is_accepted_as(&path, &texts.1);
-            }
-        }
-    }
-}
-
-each_neovim! {
-    fn what_was_scrolled_through_is_seen(version) {
-        for layout in LAYOUTS {
-            let mut review = Review::with_layout(version, layout);
-            for texts in [many_hunks(), one_hunk()] {
-                let path = review.propose_long(&texts);
-                assert!(review.unseen() > 0);
-                review.scroll_through();
-                review.world.nvim.wait_until("all seen", "#require('pillion.diff.pending').sorted()[1].unseen == 0");
-                review.world.nvim.input(":w<CR>");
-                review.is_accepted_as(&path, &texts.1);
-            }
-        }
-    }
-}
-
-each_neovim! {
-    fn what_is_only_removed_is_seen_where_it_was(version) {
-        for layout in LAYOUTS {
-            let mut review = Review::with_layout(version, layout);
-            let (before, _) = many_hunks();
-            let after = before.replace("line 30\n", "").replace("line 350\n", "");
-            let path = review.propose_long(&(before, after.clone()));
-            assert_eq!(review.unseen(), 1, "{layout}");
+#[each_neovim]
+fn what_was_not_on_the_screen_is_asked_about_once(version: NvimVersion) {
+    for layout in LAYOUTS {
+        let mut review = Review::with_layout(version, layout);
+        for texts in [many_hunks(), one_hunk()] {
+            let path = review.propose_long(&texts);
             review.is_asked();
-            review.type_until("349G", "#require('pillion.diff.pending').sorted()[1].unseen == 0");
             review.world.look();
+            std::thread::sleep(pillion_view::LOOK);
             review.world.nvim.input(":w<CR>");
-            review.is_accepted_as(&path, &after);
+            review.is_accepted_as(&path, &texts.1);
         }
     }
 }
 
-each_neovim! {
-    fn edits_move_what_is_unseen_and_see_what_they_change(version) {
-        let review = Review::with_layout(version, "vertical");
-        let (before, after) = many_hunks();
-        review.propose_long(&(before, after));
-        review.type_until("zRgg", "vim.fn.line('.') == 1");
-        let unseen = review.unseen();
-        // Out of sight, and nothing of it is shown.
-        let edit = "local from, to, lines = ... vim.api.nvim_buf_set_lines(0, from, to, false, lines)";
-        review.world.nvim.lua::<()>(edit, json!([0, 0, ["mine"]]));
-        assert_eq!(review.unseen(), unseen, "inserted above");
-        review.world.nvim.lua::<()>(edit, json!([400, 401, ["mine"]]));
-        assert_eq!(review.unseen(), unseen - 1, "changed");
-        review.world.nvim.lua::<()>(edit, json!([385, 395, []]));
-        assert_eq!(review.unseen(), unseen - 2, "taken out");
-        review.world.nvim.lua::<()>(edit, json!([386, 387, ["mine"]]));
-        assert_eq!(review.unseen(), unseen - 2, "changed beside");
-        let rows: Value = review.world.nvim.lua(
-            "local wrong = {}
+#[each_neovim]
+fn what_was_scrolled_through_is_seen(version: NvimVersion) {
+    for layout in LAYOUTS {
+        let mut review = Review::with_layout(version, layout);
+        for texts in [many_hunks(), one_hunk()] {
+            let path = review.propose_long(&texts);
+            assert!(review.unseen() > 0);
+            review.scroll_through();
+            review.world.nvim.wait_until(
+                "all seen",
+                "#require('pillion.diff.pending').sorted()[1].unseen == 0",
+            );
+            review.world.nvim.input(":w<CR>");
+            review.is_accepted_as(&path, &texts.1);
+        }
+    }
+}
+
+#[each_neovim]
+fn what_is_only_removed_is_seen_where_it_was(version: NvimVersion) {
+    for layout in LAYOUTS {
+        let mut review = Review::with_layout(version, layout);
+        let (before, _) = many_hunks();
+        let after = before.replace("line 30\n", "").replace("line 350\n", "");
+        let path = review.propose_long(&(before, after.clone()));
+        assert_eq!(review.unseen(), 1, "{layout}");
+        review.is_asked();
+        review.type_until(
+            "349G",
+            "#require('pillion.diff.pending').sorted()[1].unseen == 0",
+        );
+        review.world.look();
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted_as(&path, &after);
+    }
+}
+
+#[each_neovim]
+fn edits_move_what_is_unseen_and_see_what_they_change(version: NvimVersion) {
+    let review = Review::with_layout(version, "vertical");
+    let (before, after) = many_hunks();
+    review.propose_long(&(before, after));
+    review.type_until("zRgg", "vim.fn.line('.') == 1");
+    let unseen = review.unseen();
+    // Out of sight, and nothing of it is shown.
+    let edit = "local from, to, lines = ... vim.api.nvim_buf_set_lines(0, from, to, false, lines)";
+    review.world.nvim.lua::<()>(edit, json!([0, 0, ["mine"]]));
+    assert_eq!(review.unseen(), unseen, "inserted above");
+    review
+        .world
+        .nvim
+        .lua::<()>(edit, json!([400, 401, ["mine"]]));
+    assert_eq!(review.unseen(), unseen - 1, "changed");
+    review.world.nvim.lua::<()>(edit, json!([385, 395, []]));
+    assert_eq!(review.unseen(), unseen - 2, "taken out");
+    review
+        .world
+        .nvim
+        .lua::<()>(edit, json!([386, 387, ["mine"]]));
+    assert_eq!(review.unseen(), unseen - 2, "changed beside");
+    let rows: Value = review.world.nvim.lua(
+        "local wrong = {}
              for _, hunk in ipairs(require('pillion.diff.pending').sorted()[1].unseen) do
                if not vim.fn.getline(hunk.first + 1):find('^LINE') then table.insert(wrong, hunk.first) end
              end
              return wrong",
-            json!([]),
-        );
-        assert_eq!(rows, json!([]));
-    }
+        json!([]),
+    );
+    assert_eq!(rows, json!([]));
 }
 
-each_neovim! {
-    fn what_is_folded_is_not_seen(version) {
-        let review = Review::with_layout(version, "vertical");
-        let (before, after) = many_hunks();
-        review.propose_long(&(before, after));
-        review.type_until(":setlocal foldmethod=manual foldenable<CR>zE:21,$fold<CR>gg:let g:done = 1<CR>", "vim.g.done == 1");
-        let unseen = review.unseen();
-        assert!(unseen > 0);
-        review.type_until("Gzt<C-b>G:let g:done = 2<CR>", "vim.g.done == 2");
-        review.world.nvim.command("redraw!");
-        assert_eq!(review.unseen(), unseen);
-    }
+#[each_neovim]
+fn what_is_folded_is_not_seen(version: NvimVersion) {
+    let review = Review::with_layout(version, "vertical");
+    let (before, after) = many_hunks();
+    review.propose_long(&(before, after));
+    review.type_until(
+        ":setlocal foldmethod=manual foldenable<CR>zE:21,$fold<CR>gg:let g:done = 1<CR>",
+        "vim.g.done == 1",
+    );
+    let unseen = review.unseen();
+    assert!(unseen > 0);
+    review.type_until("Gzt<C-b>G:let g:done = 2<CR>", "vim.g.done == 2");
+    review.world.nvim.command("redraw!");
+    assert_eq!(review.unseen(), unseen);
 }
 
-each_neovim! {
-    fn a_newer_proposal_is_seen_anew(version) {
-        let mut review = Review::with_layout(version, "vertical");
-        let texts = many_hunks();
-        let path = review.propose_long(&texts);
-        review.scroll_through();
-        review.world.nvim.wait_until("all seen", "#require('pillion.diff.pending').sorted()[1].unseen == 0");
-        let newer = texts.1.replace("LINE 20\n", "other\n");
-        review.gemini.propose(&path, &newer);
-        review.world.look();
-        review.world.nvim.command("messages clear");
-        review.is_asked();
-        review.world.nvim.input(":q<CR>");
-        let rejected = Update::DiffRejected { path: path.display().to_string() };
-        assert_eq!(review.gemini.outcome(), rejected);
-    }
+#[each_neovim]
+fn a_newer_proposal_is_seen_anew(version: NvimVersion) {
+    let mut review = Review::with_layout(version, "vertical");
+    let texts = many_hunks();
+    let path = review.propose_long(&texts);
+    review.scroll_through();
+    review.world.nvim.wait_until(
+        "all seen",
+        "#require('pillion.diff.pending').sorted()[1].unseen == 0",
+    );
+    let newer = texts.1.replace("LINE 20\n", "other\n");
+    review.gemini.propose(&path, &newer);
+    review.world.look();
+    review.world.nvim.command("messages clear");
+    review.is_asked();
+    review.world.nvim.input(":q<CR>");
+    let rejected = Update::DiffRejected {
+        path: path.display().to_string(),
+    };
+    assert_eq!(review.gemini.outcome(), rejected);
 }

@@ -1,6 +1,6 @@
 //! A proposal that cannot be shown when it comes is pending all the same, and is shown once the person is done.
 
-use pillion_testkit::{Home, SOON, Size, TestAgent, Tmux};
+use pillion_testkit::{Home, NvimVersion, SOON, Size, TestAgent, Tmux, each_neovim};
 use serde_json::{Value, json};
 
 use crate::diff::{ORIGINAL, Review};
@@ -39,134 +39,167 @@ impl Review {
     }
 }
 
-each_neovim! {
-    fn it_opens_when_the_command_line_window_is_left(version) {
-        let mut review = Review::new(version);
-        for begin in ["q:", "q/", "q?", ":<C-f>", "/<C-f>"] {
-            review.waits_for(begin, "vim.fn.getcmdwintype() ~= ''", ":q<CR><Esc>");
-        }
-        review.waits_for("q:i", "vim.fn.getcmdwintype() ~= '' and vim.api.nvim_get_mode().mode == 'i'", "<Esc>:q<CR>");
+#[each_neovim]
+fn it_opens_when_the_command_line_window_is_left(version: NvimVersion) {
+    let mut review = Review::new(version);
+    for begin in ["q:", "q/", "q?", ":<C-f>", "/<C-f>"] {
+        review.waits_for(begin, "vim.fn.getcmdwintype() ~= ''", ":q<CR><Esc>");
     }
+    review.waits_for(
+        "q:i",
+        "vim.fn.getcmdwintype() ~= '' and vim.api.nvim_get_mode().mode == 'i'",
+        "<Esc>:q<CR>",
+    );
 }
 
-each_neovim! {
-    fn it_opens_when_the_mode_ends(version) {
-        let mut review = Review::new(version);
-        for (begin, mode, end) in [
-            ("i", "i", "<Esc>"),
-            ("R", "R", "<Esc>"),
-            ("v", "v", "<Esc>"),
-            ("<C-v>j", "\\22", "<Esc>"),
-            ("gh", "s", "<Esc>"),
-            ("d", "no", "<Esc>"),
-            (":echo 1", "c", "<Esc>"),
-            ("/one", "c", "<Esc>"),
-            (":let g:answer = input('? ')<CR>", "c", "yes<CR>"),
-        ] {
-            review.waits_for(begin, &format!("vim.api.nvim_get_mode().mode == '{mode}'"), end);
-        }
-        review.waits_for("qa", "vim.fn.reg_recording() == 'a'", "q");
+#[each_neovim]
+fn it_opens_when_the_mode_ends(version: NvimVersion) {
+    let mut review = Review::new(version);
+    for (begin, mode, end) in [
+        ("i", "i", "<Esc>"),
+        ("R", "R", "<Esc>"),
+        ("v", "v", "<Esc>"),
+        ("<C-v>j", "\\22", "<Esc>"),
+        ("gh", "s", "<Esc>"),
+        ("d", "no", "<Esc>"),
+        (":echo 1", "c", "<Esc>"),
+        ("/one", "c", "<Esc>"),
+        (":let g:answer = input('? ')<CR>", "c", "yes<CR>"),
+    ] {
+        review.waits_for(
+            begin,
+            &format!("vim.api.nvim_get_mode().mode == '{mode}'"),
+            end,
+        );
     }
+    review.waits_for("qa", "vim.fn.reg_recording() == 'a'", "q");
 }
 
-each_neovim! {
-    /// Neovim answers nothing meanwhile.
-    fn it_opens_after_a_key_that_neovim_waits_for(version) {
-        let (home, tmux) = (Home::new(), Tmux::start());
-        let file = home.file("a.txt", ORIGINAL);
-        let nvim = setup(version, &home).arg(&file).in_tmux(&tmux, Size::new(100, 24));
-        let world = World { nvim, home };
-        world.wait_running();
-        let mut gemini = TestAgent::find(&world.home, pillion_protocol::Dialect::GeminiCli);
-        for (begin, end) in [
-            (":echo 'one' | echo 'two'<CR>", "<CR>"),
-            ("r", "<Esc>"),
-            (":call confirm('sure?')<CR>", "o"),
-        ] {
-            world.nvim.input(begin);
-            let begun = std::time::Instant::now();
-            while world.nvim.blocked_in().is_none() && !world.nvim.mode().starts_with('r') {
-                assert!(begun.elapsed() < SOON, "{begin}: {}", world.nvim.describe());
-            }
-            gemini.propose(&file, PROPOSED);
-            world.nvim.input(end);
-            world.nvim.wait_until(begin, SHOWN);
-            world.look();
-            world.nvim.input(":w<CR>");
-            assert_eq!(gemini.outcome(), pillion_agent::Update::accepted(file.display().to_string(), PROPOSED));
-            world.nvim.wait_until("back", "vim.b.pillion_diff == nil");
+/// Neovim answers nothing meanwhile.
+#[each_neovim]
+fn it_opens_after_a_key_that_neovim_waits_for(version: NvimVersion) {
+    let (home, tmux) = (Home::new(), Tmux::start());
+    let file = home.file("a.txt", ORIGINAL);
+    let nvim = setup(version, &home)
+        .arg(&file)
+        .in_tmux(&tmux, Size::new(100, 24));
+    let world = World { nvim, home };
+    world.wait_running();
+    let mut gemini = TestAgent::find(&world.home, pillion_protocol::Dialect::GeminiCli);
+    for (begin, end) in [
+        (":echo 'one' | echo 'two'<CR>", "<CR>"),
+        ("r", "<Esc>"),
+        (":call confirm('sure?')<CR>", "o"),
+    ] {
+        world.nvim.input(begin);
+        let begun = std::time::Instant::now();
+        while world.nvim.blocked_in().is_none() && !world.nvim.mode().starts_with('r') {
+            assert!(begun.elapsed() < SOON, "{begin}: {}", world.nvim.describe());
         }
-        world.nvim.assert_no_errors();
+        gemini.propose(&file, PROPOSED);
+        world.nvim.input(end);
+        world.nvim.wait_until(begin, SHOWN);
+        world.look();
+        world.nvim.input(":w<CR>");
+        assert_eq!(
+            gemini.outcome(),
+            pillion_agent::Update::accepted(file.display().to_string(), PROPOSED)
+        );
+        world.nvim.wait_until("back", "vim.b.pillion_diff == nil");
     }
+    world.nvim.assert_no_errors();
 }
 
-each_neovim! {
-    /// What others do goes on, and mode and prompt say nothing of it.
-    fn it_opens_after_a_script_that_waits(version) {
-        let mut review = Review::with(version, "vim.cmd [[nnoremap <C-g> <Cmd>call getchar() <Bar> let g:done = 1<CR>]]");
-        for (begin, end) in [
-            (":call getchar() | let g:done = 1<CR>", "x"),
-            ("<C-g>", "x"),
-            (":lua vim.wait(1e6, function() return vim.g.wanted end) vim.g.done = 1<CR>", ""),
-        ] {
-            review.world.nvim.command("let g:done = 0 | let g:wanted = v:false");
-            review.type_until(begin, "vim.fn.state('S') ~= ''");
-            review.begin(PROPOSED);
-            review.world.nvim.wait_until(begin, &format!("{WAITS} and vim.g.done == 0"));
-            review.world.nvim.command("let g:wanted = v:true");
-            review.type_until(end, &format!("vim.g.done == 1 and {SHOWN}"));
-            review.world.look();
-            review.world.nvim.input(":w<CR>");
-            review.is_accepted(PROPOSED);
-            review.world.nvim.assert_no_errors();
-        }
-    }
-}
-
-each_neovim! {
-    fn keys_that_follow_the_end_of_typing_go_where_they_went(version) {
-        let mut review = Review::new(version);
-        review.type_until("Gomine", "vim.api.nvim_get_mode().mode == 'i'");
+/// What others do goes on, and mode and prompt say nothing of it.
+#[each_neovim]
+fn it_opens_after_a_script_that_waits(version: NvimVersion) {
+    let mut review = Review::with(
+        version,
+        "vim.cmd [[nnoremap <C-g> <Cmd>call getchar() <Bar> let g:done = 1<CR>]]",
+    );
+    for (begin, end) in [
+        (":call getchar() | let g:done = 1<CR>", "x"),
+        ("<C-g>", "x"),
+        (
+            ":lua vim.wait(1e6, function() return vim.g.wanted end) vim.g.done = 1<CR>",
+            "",
+        ),
+    ] {
+        review
+            .world
+            .nvim
+            .command("let g:done = 0 | let g:wanted = v:false");
+        review.type_until(begin, "vim.fn.state('S') ~= ''");
         review.begin(PROPOSED);
-        // All of them come before a pause.
-        review.world.nvim.input("<Esc>ggxxxA!<Esc>");
-        review.world.nvim.wait_until("the proposal", SHOWN);
-        assert_eq!(review.lines().join("\n") + "\n", PROPOSED);
-        let typed: Vec<String> = review.world.nvim.lua("return vim.fn.getbufline('a.txt', 1, '$')", json!([]));
-        assert_eq!((typed[0].as_str(), typed[7].as_str()), ("!", "mine"));
-        review.world.nvim.wait_until("that it is said", "vim.fn.execute('messages'):find('Gemini CLI proposed a.txt meanwhile', 1, true) ~= nil");
-        review.world.nvim.input(":q<CR>");
-        review.is_rejected();
+        review
+            .world
+            .nvim
+            .wait_until(begin, &format!("{WAITS} and vim.g.done == 0"));
+        review.world.nvim.command("let g:wanted = v:true");
+        review.type_until(end, &format!("vim.g.done == 1 and {SHOWN}"));
+        review.world.look();
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(PROPOSED);
+        review.world.nvim.assert_no_errors();
     }
 }
 
-each_neovim! {
-    fn several_that_wait_open_one_after_the_other(version) {
-        let review = Review::new(version);
-        let other = review.world.home.file("b.txt", "b\n");
-        review.type_until("i", "vim.api.nvim_get_mode().mode == 'i'");
+#[each_neovim]
+fn keys_that_follow_the_end_of_typing_go_where_they_went(version: NvimVersion) {
+    let mut review = Review::new(version);
+    review.type_until("Gomine", "vim.api.nvim_get_mode().mode == 'i'");
+    review.begin(PROPOSED);
+    // All of them come before a pause.
+    review.world.nvim.input("<Esc>ggxxxA!<Esc>");
+    review.world.nvim.wait_until("the proposal", SHOWN);
+    assert_eq!(review.lines().join("\n") + "\n", PROPOSED);
+    let typed: Vec<String> = review
+        .world
+        .nvim
+        .lua("return vim.fn.getbufline('a.txt', 1, '$')", json!([]));
+    assert_eq!((typed[0].as_str(), typed[7].as_str()), ("!", "mine"));
+    review.world.nvim.wait_until(
+        "that it is said",
+        "vim.fn.execute('messages'):find('Gemini CLI proposed a.txt meanwhile', 1, true) ~= nil",
+    );
+    review.world.nvim.input(":q<CR>");
+    review.is_rejected();
+}
+
+#[each_neovim]
+fn several_that_wait_open_one_after_the_other(version: NvimVersion) {
+    let review = Review::new(version);
+    let other = review.world.home.file("b.txt", "b\n");
+    review.type_until("i", "vim.api.nvim_get_mode().mode == 'i'");
+    review.begin(PROPOSED);
+    review.gemini.propose(&other, "B\n");
+    // A newer one takes the place of the first.
+    review.begin("newer\n");
+    review.type_until(
+        "<Esc>",
+        "vim.b.pillion_diff == 1 and #vim.api.nvim_list_tabpages() == 3",
+    );
+    assert_eq!(review.lines(), ["newer"]);
+    review.type_until(":PillionDiffs 2<CR>", "vim.b.pillion_diff == 2");
+}
+
+#[each_neovim]
+fn one_that_its_agent_takes_back_is_never_shown(version: NvimVersion) {
+    let review = Review::new(version);
+    for (begin, end) in [("i", "<Esc>"), ("q:", ":q<CR>"), ("qa", "q")] {
+        review.type_until(begin, "vim.api.nvim_get_mode().mode == 'i' or vim.fn.getcmdwintype() ~= '' or vim.fn.reg_recording() ~= ''");
         review.begin(PROPOSED);
-        review.gemini.propose(&other, "B\n");
-        // A newer one takes the place of the first.
-        review.begin("newer\n");
-        review.type_until("<Esc>", "vim.b.pillion_diff == 1 and #vim.api.nvim_list_tabpages() == 3");
-        assert_eq!(review.lines(), ["newer"]);
-        review.type_until(":PillionDiffs 2<CR>", "vim.b.pillion_diff == 2");
-    }
-}
-
-each_neovim! {
-    fn one_that_its_agent_takes_back_is_never_shown(version) {
-        let review = Review::new(version);
-        for (begin, end) in [("i", "<Esc>"), ("q:", ":q<CR>"), ("qa", "q")] {
-            review.type_until(begin, "vim.api.nvim_get_mode().mode == 'i' or vim.fn.getcmdwintype() ~= '' or vim.fn.reg_recording() ~= ''");
-            review.begin(PROPOSED);
-            assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
-            review.type_until(end, "vim.fn.getcmdwintype() == '' and vim.api.nvim_get_mode().mode == 'n'");
-            review.wait_gone();
-            let tabs: Value = review.world.nvim.lua("return #vim.api.nvim_list_tabpages()", json!([]));
-            assert_eq!(tabs, json!(1), "{begin}");
-        }
+        assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
+        review.type_until(
+            end,
+            "vim.fn.getcmdwintype() == '' and vim.api.nvim_get_mode().mode == 'n'",
+        );
+        review.wait_gone();
+        let tabs: Value = review
+            .world
+            .nvim
+            .lua("return #vim.api.nvim_list_tabpages()", json!([]));
+        assert_eq!(tabs, json!(1), "{begin}");
     }
 }
 
@@ -180,43 +213,62 @@ fn type_in_terminal(review: &Review, window: &str) {
     review.type_until("i", "vim.api.nvim_get_mode().mode == 't'");
 }
 
-each_neovim! {
-    /// A message would be covered by the name of the mode.
-    fn a_terminal_that_leaves_no_room_says_what_waits(version) {
-        for window in [
-            "vim.cmd('enew')",
-            "vim.cmd('tabnew')",
-            "vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, { relative = 'editor', row = 2, col = 5, width = 100, height = 30 })",
-        ] {
-            let mut review = Review::with(version, "vim.o.hidden = true");
-            type_in_terminal(&review, window);
-            let tabs: u32 = review.world.nvim.lua("return #vim.api.nvim_list_tabpages()", json!([]));
-            review.begin(PROPOSED);
-            review.world.nvim.wait_until("the line", "vim.wo[terminal].winbar:find('Gemini CLI proposes a.txt: CTRL-\\\\ CTRL-N shows it', 1, true) ~= nil");
-            let now: Value = review.world.nvim.lua("return { vim.api.nvim_get_mode().mode, #vim.api.nvim_list_tabpages() }", json!([]));
-            assert_eq!(now, json!(["t", tabs]), "{window}");
-            review.type_until("<C-\\><C-n>", "vim.b.pillion_diff == 1");
-            review.world.nvim.wait_until("no line", "vim.wo[terminal].winbar == ''");
-            review.world.look();
-            review.world.nvim.input(":w<CR>");
-            review.is_accepted(PROPOSED);
-            review.world.nvim.wait_until("typing again", "vim.api.nvim_get_mode().mode == 't' and vim.api.nvim_get_current_win() == terminal");
-        }
-    }
-}
-
-each_neovim! {
-    fn a_proposal_that_finds_no_window_stays_pending_and_says_so(version) {
-        let mut review = Review::new(version);
-        review.world.nvim.lua::<()>("layout_open = require('pillion.diff.layout').open
-            require('pillion.diff.layout').open = function() error('E36: Not enough room', 0) end", json!([]));
+/// A message would be covered by the name of the mode.
+#[each_neovim]
+fn a_terminal_that_leaves_no_room_says_what_waits(version: NvimVersion) {
+    for window in [
+        "vim.cmd('enew')",
+        "vim.cmd('tabnew')",
+        "vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, { relative = 'editor', row = 2, col = 5, width = 100, height = 30 })",
+    ] {
+        let mut review = Review::with(version, "vim.o.hidden = true");
+        type_in_terminal(&review, window);
+        let tabs: u32 = review
+            .world
+            .nvim
+            .lua("return #vim.api.nvim_list_tabpages()", json!([]));
         review.begin(PROPOSED);
-        review.world.nvim.wait_until("the message", "vim.fn.execute('messages'):find('cannot show a.txt', 1, true) ~= nil");
-        review.world.nvim.wait_until("pending", WAITS);
-        review.world.nvim.lua::<()>("require('pillion.diff.layout').open = layout_open", json!([]));
-        review.type_until(":PillionDiffs<CR>", SHOWN);
+        review.world.nvim.wait_until("the line", "vim.wo[terminal].winbar:find('Gemini CLI proposes a.txt: CTRL-\\\\ CTRL-N shows it', 1, true) ~= nil");
+        let now: Value = review.world.nvim.lua(
+            "return { vim.api.nvim_get_mode().mode, #vim.api.nvim_list_tabpages() }",
+            json!([]),
+        );
+        assert_eq!(now, json!(["t", tabs]), "{window}");
+        review.type_until("<C-\\><C-n>", "vim.b.pillion_diff == 1");
+        review
+            .world
+            .nvim
+            .wait_until("no line", "vim.wo[terminal].winbar == ''");
         review.world.look();
         review.world.nvim.input(":w<CR>");
         review.is_accepted(PROPOSED);
+        review.world.nvim.wait_until(
+            "typing again",
+            "vim.api.nvim_get_mode().mode == 't' and vim.api.nvim_get_current_win() == terminal",
+        );
     }
+}
+
+#[each_neovim]
+fn a_proposal_that_finds_no_window_stays_pending_and_says_so(version: NvimVersion) {
+    let mut review = Review::new(version);
+    review.world.nvim.lua::<()>(
+        "layout_open = require('pillion.diff.layout').open
+            require('pillion.diff.layout').open = function() error('E36: Not enough room', 0) end",
+        json!([]),
+    );
+    review.begin(PROPOSED);
+    review.world.nvim.wait_until(
+        "the message",
+        "vim.fn.execute('messages'):find('cannot show a.txt', 1, true) ~= nil",
+    );
+    review.world.nvim.wait_until("pending", WAITS);
+    review.world.nvim.lua::<()>(
+        "require('pillion.diff.layout').open = layout_open",
+        json!([]),
+    );
+    review.type_until(":PillionDiffs<CR>", SHOWN);
+    review.world.look();
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(PROPOSED);
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
 use crate::diff::Review;
@@ -22,7 +23,7 @@ fn line(count: usize, changed: &[usize]) -> String {
 
 const ALL_SEEN: &str = "#require('pillion.diff.pending').sorted()[1].unseen == 0";
 
-fn review(version: pillion_testkit::NvimVersion, layout: &str) -> Review {
+fn review(version: NvimVersion, layout: &str) -> Review {
     Review::with_layout(version, layout)
 }
 
@@ -57,70 +58,72 @@ impl Review {
     }
 }
 
-each_neovim! {
-    /// As in a minified file.
-    fn the_far_end_of_a_long_line_is_seen_where_it_was_scrolled_to(version) {
-        for layout in ["vertical", "horizontal"] {
-            let mut review = review(version, layout);
-            let path = review.propose_line(&line(150, &[]), &line(150, &[75]));
-            review.is_asked();
-            review.says("line 2, column 901");
-            review.scroll("2G0", 1);
-            review.scroll("900|", 0);
-            review.world.nvim.input(":w<CR>");
-            review.is_accepted_as(&path, &format!("first\n{}\nlast\n", line(150, &[75])));
-        }
-    }
-}
-
-each_neovim! {
-    fn each_change_of_a_long_line_has_to_be_seen(version) {
-        let mut review = review(version, "vertical");
-        review.propose_line(&line(150, &[]), &line(150, &[3, 75]));
-        // The first is there at once, and what is between them does not matter.
+/// As in a minified file.
+#[each_neovim]
+fn the_far_end_of_a_long_line_is_seen_where_it_was_scrolled_to(version: NvimVersion) {
+    for layout in ["vertical", "horizontal"] {
+        let mut review = review(version, layout);
+        let path = review.propose_line(&line(150, &[]), &line(150, &[75]));
         review.is_asked();
         review.says("line 2, column 901");
-        review.scroll("2G900|", 0);
-        // The second alone is not enough.
-        review.propose_line(&line(150, &[]), &line(150, &[40, 75]));
-        review.world.nvim.command("messages clear");
-        review.scroll("2G900|", 1);
-        review.is_asked();
-        review.says("line 2, column 481");
-        review.scroll("480|", 0);
+        review.scroll("2G0", 1);
+        review.scroll("900|", 0);
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted_as(&path, &format!("first\n{}\nlast\n", line(150, &[75])));
     }
 }
 
-each_neovim! {
-    fn a_line_that_is_wrapped_is_seen_as_far_as_it_is_on_the_screen(version) {
-        let review = review(version, "unified");
-        // All of it is there.
-        review.propose_line(&line(150, &[]), &line(150, &[75]));
-        review.world.nvim.command("setlocal wrap");
-        review.world.nvim.wait_until("all seen", ALL_SEEN);
-        // A line that is taller than the window, of which the end is not.
-        let path = review.propose_line(&line(900, &[]), &line(900, &[3, 899]));
-        review.world.nvim.command("setlocal wrap smoothscroll");
-        review.world.nvim.command("normal! 2G0zt");
-        review.scroll("", 1);
-        let shown: Value = review.world.nvim.lua("return vim.fn.screenpos(0, 2, 40).row > 0", json!([]));
-        assert_eq!(shown, json!(true), "its beginning");
-        review.scroll("$", 0);
-        review.gemini.close(&path).unwrap();
-        review.wait_gone();
-    }
+#[each_neovim]
+fn each_change_of_a_long_line_has_to_be_seen(version: NvimVersion) {
+    let mut review = review(version, "vertical");
+    review.propose_line(&line(150, &[]), &line(150, &[3, 75]));
+    // The first is there at once, and what is between them does not matter.
+    review.is_asked();
+    review.says("line 2, column 901");
+    review.scroll("2G900|", 0);
+    // The second alone is not enough.
+    review.propose_line(&line(150, &[]), &line(150, &[40, 75]));
+    review.world.nvim.command("messages clear");
+    review.scroll("2G900|", 1);
+    review.is_asked();
+    review.says("line 2, column 481");
+    review.scroll("480|", 0);
 }
 
-each_neovim! {
-    fn what_is_gone_from_a_long_line_is_seen_where_it_was(version) {
-        let review = review(version, "vertical");
-        review.propose_line(&line(150, &[]), &line(150, &[]).replace("old0075();  ", ""));
-        review.scroll("2G0", 1);
-        review.scroll("890|", 0);
-        // A new line, all of it: its end is there at once, where the window was.
-        review.propose_long(&("first\nlast\n".to_owned(), format!("first\n{}\nlast\n", line(20, &[]))));
-        review.scroll("2G0", 1);
-        review.scroll("60zl", 1);
-        review.scroll("60zl", 0);
-    }
+#[each_neovim]
+fn a_line_that_is_wrapped_is_seen_as_far_as_it_is_on_the_screen(version: NvimVersion) {
+    let review = review(version, "unified");
+    // All of it is there.
+    review.propose_line(&line(150, &[]), &line(150, &[75]));
+    review.world.nvim.command("setlocal wrap");
+    review.world.nvim.wait_until("all seen", ALL_SEEN);
+    // A line that is taller than the window, of which the end is not.
+    let path = review.propose_line(&line(900, &[]), &line(900, &[3, 899]));
+    review.world.nvim.command("setlocal wrap smoothscroll");
+    review.world.nvim.command("normal! 2G0zt");
+    review.scroll("", 1);
+    let shown: Value = review
+        .world
+        .nvim
+        .lua("return vim.fn.screenpos(0, 2, 40).row > 0", json!([]));
+    assert_eq!(shown, json!(true), "its beginning");
+    review.scroll("$", 0);
+    review.gemini.close(&path).unwrap();
+    review.wait_gone();
+}
+
+#[each_neovim]
+fn what_is_gone_from_a_long_line_is_seen_where_it_was(version: NvimVersion) {
+    let review = review(version, "vertical");
+    review.propose_line(&line(150, &[]), &line(150, &[]).replace("old0075();  ", ""));
+    review.scroll("2G0", 1);
+    review.scroll("890|", 0);
+    // A new line, all of it: its end is there at once, where the window was.
+    review.propose_long(&(
+        "first\nlast\n".to_owned(),
+        format!("first\n{}\nlast\n", line(20, &[])),
+    ));
+    review.scroll("2G0", 1);
+    review.scroll("60zl", 1);
+    review.scroll("60zl", 0);
 }

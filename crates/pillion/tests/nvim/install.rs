@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use pillion_testkit::{Home, Nvim, NvimVersion};
+use pillion_testkit::{Home, Nvim, NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
 use crate::world::{PILLION, setup};
@@ -19,39 +19,42 @@ fn block(heading: &str) -> String {
     code.split_once('\n').unwrap().1.to_owned()
 }
 
-each_neovim! {
-    fn it_is_installed_by_hand_as_the_readme_says(version) {
-        let home = Home::new();
-        std::fs::create_dir(home.home().join("src")).unwrap();
-        std::os::unix::fs::symlink(REPOSITORY, home.home().join("src/pillion")).unwrap();
-        let ran = Command::new("sh")
-            .args(["-e", "-c", &block("**By hand**")])
-            .env_clear()
-            .envs(home.env().iter())
-            .status();
-        assert!(ran.unwrap().success());
-        let file = home.file("first.txt", "one\n");
-        let nothing = home.other_workspace("nothing");
-        let nvim = setup(version, &home).plugin(nothing).arg(file).headless();
-        nvim.wait_until(
-            "Pillion running",
-            "package.loaded['pillion.client'] and require('pillion.client').is_running()",
-        );
-    }
+#[each_neovim]
+fn it_is_installed_by_hand_as_the_readme_says(version: NvimVersion) {
+    let home = Home::new();
+    std::fs::create_dir(home.home().join("src")).unwrap();
+    std::os::unix::fs::symlink(REPOSITORY, home.home().join("src/pillion")).unwrap();
+    let ran = Command::new("sh")
+        .args(["-e", "-c", &block("**By hand**")])
+        .env_clear()
+        .envs(home.env().iter())
+        .status();
+    assert!(ran.unwrap().success());
+    let file = home.file("first.txt", "one\n");
+    let nothing = home.other_workspace("nothing");
+    let nvim = setup(version, &home).plugin(nothing).arg(file).headless();
+    nvim.wait_until(
+        "Pillion running",
+        "package.loaded['pillion.client'] and require('pillion.client').is_running()",
+    );
 }
 
-each_neovim! {
-    fn the_options_of_the_readme_are_options(version) {
-        let home = Home::new();
-        let nvim = setup(version, &home).headless();
-        for heading in ["The plugin maps no keys", "Qwen Code approves changes itself"] {
-            nvim.lua::<()>(&block(heading), json!([]));
-        }
-        assert_eq!(nvim.messages(), "");
-        let command: Vec<String> =
-            nvim.lua("return require('pillion.config').get().agents.qwen", json!([]));
-        assert_eq!(command, ["qwen", "--approval-mode", "default"]);
+#[each_neovim]
+fn the_options_of_the_readme_are_options(version: NvimVersion) {
+    let home = Home::new();
+    let nvim = setup(version, &home).headless();
+    for heading in [
+        "The plugin maps no keys",
+        "Qwen Code approves changes itself",
+    ] {
+        nvim.lua::<()>(&block(heading), json!([]));
     }
+    assert_eq!(nvim.messages(), "");
+    let command: Vec<String> = nvim.lua(
+        "return require('pillion.config').get().agents.qwen",
+        json!([]),
+    );
+    assert_eq!(command, ["qwen", "--approval-mode", "default"]);
 }
 
 /// Runs `pillion` as this person.
@@ -93,118 +96,139 @@ fn site(home: &Home) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-each_neovim! {
-    fn pillion_installs_it_and_takes_it_away(version) {
-        let home = Home::new();
-        let site_folder = home.home().join(".local/share/nvim/site");
-        std::fs::create_dir_all(site_folder.join("pack/mine/start/x/plugin")).unwrap();
-        std::fs::write(site_folder.join("pack/mine/start/x/plugin/x.vim"), "let g:mine = 1\n").unwrap();
-        let before = site(&home);
+#[each_neovim]
+fn pillion_installs_it_and_takes_it_away(version: NvimVersion) {
+    let home = Home::new();
+    let site_folder = home.home().join(".local/share/nvim/site");
+    std::fs::create_dir_all(site_folder.join("pack/mine/start/x/plugin")).unwrap();
+    std::fs::write(
+        site_folder.join("pack/mine/start/x/plugin/x.vim"),
+        "let g:mine = 1\n",
+    )
+    .unwrap();
+    let before = site(&home);
 
-        pillion(&home, &["install", "nvim"]);
-        let nvim = bare(version, &home);
-        let data: String = nvim.lua("return vim.fn.stdpath('data')", json!([]));
-        assert_eq!(format!("{data}/site"), site_folder.display().to_string());
-        nvim.wait_until("the command", "vim.fn.exists(':Pillion') == 2 and vim.g.mine == 1");
-        nvim.command("help pillion");
-        let page: String = nvim.lua("return vim.fn.expand('%:p')", json!([]));
-        let plugin = site_folder.join("pack/pillion/start/pillion");
-        assert_eq!(page, plugin.join("doc/pillion.txt").display().to_string());
-        nvim.command("silent checkhealth pillion");
-        let report: String = nvim.wait_for(
-            "the report",
-            "return vim.fn.search('pillion: the options', 'nw') > 0
+    pillion(&home, &["install", "nvim"]);
+    let nvim = bare(version, &home);
+    let data: String = nvim.lua("return vim.fn.stdpath('data')", json!([]));
+    assert_eq!(format!("{data}/site"), site_folder.display().to_string());
+    nvim.wait_until(
+        "the command",
+        "vim.fn.exists(':Pillion') == 2 and vim.g.mine == 1",
+    );
+    nvim.command("help pillion");
+    let page: String = nvim.lua("return vim.fn.expand('%:p')", json!([]));
+    let plugin = site_folder.join("pack/pillion/start/pillion");
+    assert_eq!(page, plugin.join("doc/pillion.txt").display().to_string());
+    nvim.command("silent checkhealth pillion");
+    let report: String = nvim.wait_for(
+        "the report",
+        "return vim.fn.search('pillion: the options', 'nw') > 0
              and table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')",
-            json!([]),
-        );
-        let number = env!("CARGO_PKG_VERSION");
-        assert!(report.contains(&format!("version {number}, the plugin is {number}")), "{report}");
-        assert!(!report.contains("ERROR"), "{report}");
+        json!([]),
+    );
+    let number = env!("CARGO_PKG_VERSION");
+    assert!(
+        report.contains(&format!("version {number}, the plugin is {number}")),
+        "{report}"
+    );
+    assert!(!report.contains("ERROR"), "{report}");
 
-        // The index is what Neovim itself makes of the page.
-        let own = std::fs::read(plugin.join("doc/tags")).unwrap();
-        nvim.command(&format!("helptags {}/doc", plugin.display()));
-        let neovims = std::fs::read(plugin.join("doc/tags")).unwrap();
-        assert_eq!(String::from_utf8(own).unwrap(), String::from_utf8(neovims).unwrap());
-        nvim.assert_no_errors();
-        drop(nvim);
+    // The index is what Neovim itself makes of the page.
+    let own = std::fs::read(plugin.join("doc/tags")).unwrap();
+    nvim.command(&format!("helptags {}/doc", plugin.display()));
+    let neovims = std::fs::read(plugin.join("doc/tags")).unwrap();
+    assert_eq!(
+        String::from_utf8(own).unwrap(),
+        String::from_utf8(neovims).unwrap()
+    );
+    nvim.assert_no_errors();
+    drop(nvim);
 
-        pillion(&home, &["uninstall", "nvim"]);
-        assert_eq!(site(&home), before);
-        let nvim = bare(version, &home);
-        nvim.wait_until("no command", "vim.fn.exists(':Pillion') == 0 and vim.g.mine == 1");
-    }
+    pillion(&home, &["uninstall", "nvim"]);
+    assert_eq!(site(&home), before);
+    let nvim = bare(version, &home);
+    nvim.wait_until(
+        "no command",
+        "vim.fn.exists(':Pillion') == 0 and vim.g.mine == 1",
+    );
 }
 
-each_neovim! {
-    fn it_is_installed_by_pillion_as_the_readme_says(version) {
-        let home = Home::new();
-        let line = block("**Pillion itself**");
-        let words: Vec<_> = line.split_whitespace().collect();
-        assert_eq!(words[0], "pillion");
-        pillion(&home, &words[1..]);
-        let nvim = bare(version, &home);
-        nvim.wait_until("the command", "vim.fn.exists(':Pillion') == 2");
-    }
+#[each_neovim]
+fn it_is_installed_by_pillion_as_the_readme_says(version: NvimVersion) {
+    let home = Home::new();
+    let line = block("**Pillion itself**");
+    let words: Vec<_> = line.split_whitespace().collect();
+    assert_eq!(words[0], "pillion");
+    pillion(&home, &words[1..]);
+    let nvim = bare(version, &home);
+    nvim.wait_until("the command", "vim.fn.exists(':Pillion') == 2");
 }
 
-each_neovim! {
-    fn the_folder_is_the_one_that_this_neovim_names(version) {
-        let home = Home::new();
-        let data = home.other_workspace("data of mine");
-        let variables = [("XDG_DATA_HOME", data.to_str().unwrap()), ("NVIM_APPNAME", "other/nvim")];
-        let ran = Command::new(PILLION)
-            .args(["install", "nvim"])
-            .env_clear()
-            .envs(home.env().iter())
-            .envs(variables)
-            .status();
-        assert!(ran.unwrap().success());
-        let nothing = home.other_workspace("nothing");
-        let mut setup = setup(version, &home).plugin(nothing);
-        for (name, value) in variables {
-            setup = setup.env(name, value);
-        }
-        let nvim = setup.headless();
-        let folder: String = nvim.lua("return vim.fn.stdpath('data')", json!([]));
-        let plugin = Path::new(&folder).join("site/pack/pillion/start/pillion");
-        assert!(plugin.join("plugin/pillion.lua").is_file(), "{}", plugin.display());
-        nvim.wait_until("the command", "vim.fn.exists(':Pillion') == 2");
+#[each_neovim]
+fn the_folder_is_the_one_that_this_neovim_names(version: NvimVersion) {
+    let home = Home::new();
+    let data = home.other_workspace("data of mine");
+    let variables = [
+        ("XDG_DATA_HOME", data.to_str().unwrap()),
+        ("NVIM_APPNAME", "other/nvim"),
+    ];
+    let ran = Command::new(PILLION)
+        .args(["install", "nvim"])
+        .env_clear()
+        .envs(home.env().iter())
+        .envs(variables)
+        .status();
+    assert!(ran.unwrap().success());
+    let nothing = home.other_workspace("nothing");
+    let mut setup = setup(version, &home).plugin(nothing);
+    for (name, value) in variables {
+        setup = setup.env(name, value);
     }
+    let nvim = setup.headless();
+    let folder: String = nvim.lua("return vim.fn.stdpath('data')", json!([]));
+    let plugin = Path::new(&folder).join("site/pack/pillion/start/pillion");
+    assert!(
+        plugin.join("plugin/pillion.lua").is_file(),
+        "{}",
+        plugin.display()
+    );
+    nvim.wait_until("the command", "vim.fn.exists(':Pillion') == 2");
 }
 
-each_neovim! {
-    fn a_file_that_is_opened_starts_what_pillion_installed(version) {
-        let home = Home::new();
-        pillion(&home, &["install", "nvim"]);
-        let file = home.file("first.txt", "one\n");
-        let nothing = home.other_workspace("nothing");
-        let nvim = setup(version, &home).plugin(nothing).arg(file).headless();
-        nvim.wait_until(
-            "Pillion running",
-            "package.loaded['pillion.client'] and require('pillion.client').is_running()",
-        );
-    }
+#[each_neovim]
+fn a_file_that_is_opened_starts_what_pillion_installed(version: NvimVersion) {
+    let home = Home::new();
+    pillion(&home, &["install", "nvim"]);
+    let file = home.file("first.txt", "one\n");
+    let nothing = home.other_workspace("nothing");
+    let nvim = setup(version, &home).plugin(nothing).arg(file).headless();
+    nvim.wait_until(
+        "Pillion running",
+        "package.loaded['pillion.client'] and require('pillion.client').is_running()",
+    );
 }
 
-each_neovim! {
-    fn its_terminal_is_detected_as_neovims_within_that_of_vs_code(version) {
-        let home = Home::new();
-        let nothing = home.other_workspace("nothing");
-        let nvim = setup(version, &home).plugin(nothing).env("TERM_PROGRAM", "vscode").headless();
-        let out = home.root().join("detected.json");
-        nvim.lua::<()>(
-            "local pillion, out = ...
+#[each_neovim]
+fn its_terminal_is_detected_as_neovims_within_that_of_vs_code(version: NvimVersion) {
+    let home = Home::new();
+    let nothing = home.other_workspace("nothing");
+    let nvim = setup(version, &home)
+        .plugin(nothing)
+        .env("TERM_PROGRAM", "vscode")
+        .headless();
+    let out = home.root().join("detected.json");
+    nvim.lua::<()>(
+        "local pillion, out = ...
              script = ([['%s' detect --json > '%s.new'; mv '%s.new' '%s']]):format(pillion, out, out, out)
              vim.cmd('new')
              vim.fn.termopen({ 'sh', '-c', script })",
-            json!([PILLION, out]),
-        );
-        let there = format!("vim.loop.fs_stat([[{}]]) ~= nil", out.display());
-        nvim.wait_until("an answer", &there);
-        let found: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
-        assert_eq!(found["name"], "neovim");
-        assert_eq!(found["displayName"], "Neovim");
-        assert_eq!(found["pid"], nvim.pid(), "{found}");
-    }
+        json!([PILLION, out]),
+    );
+    let there = format!("vim.loop.fs_stat([[{}]]) ~= nil", out.display());
+    nvim.wait_until("an answer", &there);
+    let found: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
+    assert_eq!(found["name"], "neovim");
+    assert_eq!(found["displayName"], "Neovim");
+    assert_eq!(found["pid"], nvim.pid(), "{found}");
 }

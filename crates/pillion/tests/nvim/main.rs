@@ -35,35 +35,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-/// A test on each Neovim: `each_neovim! { fn it_does_something(version) { … } }`. If it needs more, that
-/// comes first: `needs "what: how"`.
-macro_rules! each_neovim {
-    (needs $needs:literal $(#[$meta:meta])* fn $name:ident($version:ident) $body:block) => {
-        $(#[$meta])*
-        mod $name {
-            #[allow(unused_imports, reason = "not every test uses what its file imports")]
-            use super::*;
-
-            fn check($version: pillion_testkit::NvimVersion) $body
-
-            #[test]
-            #[ignore = $needs]
-            fn neovim_0_10() {
-                check(pillion_testkit::NvimVersion::V0_10);
-            }
-
-            #[test]
-            #[ignore = $needs]
-            fn neovim_0_12() {
-                check(pillion_testkit::NvimVersion::V0_12);
-            }
-        }
-    };
-    ($($test:tt)*) => {
-        each_neovim! { needs "needs Neovim: cargo xtask test" $($test)* }
-    };
-}
-
 mod agents;
 mod claude;
 mod configurations;

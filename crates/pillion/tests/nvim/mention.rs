@@ -1,6 +1,6 @@
 //! `:PillionSend` and `:PillionAdd` where an agent knows mentions, and where none does.
 
-use pillion_testkit::NvimVersion;
+use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
 use crate::send::{back_to_the_file, pasted};
@@ -83,131 +83,207 @@ fn wait_typing(world: &World) {
         .wait_until("typing in the agent's terminal", typing);
 }
 
-each_neovim! {
-    fn what_is_sent_is_mentioned_where_an_agent_knows_mentions(version) {
-        let (world, _agents, claude) = with_claude(version);
-        world.home.file("src/a b.rs", "1\n2\n3\n");
-        for (keys, asked) in [
-            (":PillionSend<CR>", vec![("first.txt", Value::Null)]),
-            (":2,3PillionSend<CR>", vec![("first.txt", lines(1, 2))]),
-            ("gg0lvj:PillionSend<CR>", vec![("first.txt", lines(0, 1))]),
-            ("ggV:PillionSend claude<CR>", vec![("first.txt", lines(0, 0))]),
-            (":PillionSend src/a\\ b.rs:2-3 first.txt<CR>",
-             vec![("src/a%20b.rs", lines(1, 2)), ("first.txt", Value::Null)]),
-            (":PillionSend src<CR>", vec![("src/", Value::Null)]),
-            (":PillionAdd src/a\\ b.rs 2 3<CR>", vec![("src/a%20b.rs", lines(1, 2))]),
-            (":PillionAdd ./src/../first.txt 2<CR>", vec![("first.txt", lines(1, 1))]),
-            (":Pillion add %<CR>", vec![("first.txt", Value::Null)]),
-        ] {
-            pretend(&world, &["gemini", "claude"], &["claude"]);
-            world.nvim.input(keys);
-            asks(&world, &asked);
-            wait_typing(&world);
-            back_to_the_file(&world);
-        }
-        assert_eq!(claude.typed(""), "", "nothing was pasted");
-        world.nvim.assert_no_errors();
-    }
-}
-
-each_neovim! {
-    fn what_cannot_be_mentioned_is_pasted(version) {
-        let (world, agents, claude) = with_claude(version);
-        world.home.file("src/a b.rs", "1\n2\n3\n");
-        let spaced = world.home.workspace().join("src/a b.rs");
-        let spaced = spaced.to_str().unwrap();
-        let two = format!("@\"{spaced}#L2-3\" @first.txt#L1 ");
-        let before = claude.typed("").len();
-        for (agents, answers, command, bytes) in [
-            // An older program, one that takes no answer, and one whose agent went away.
-            (vec!["claude"], vec!["error"], "PillionSend", "@first.txt "),
-            (vec!["claude"], vec!["silent"], "PillionSend", "@first.txt "),
-            (vec!["claude"], vec!["none"], "PillionSend src/a\\ b.rs:2-3 first.txt:1", two.as_str()),
-            // It runs, and is not connected.
-            (vec!["gemini"], vec!["claude"], "PillionAdd first.txt 2", "@first.txt#L2 "),
-            // Nobody knows which of them is in the terminal.
-            (vec!["claude", "claude"], vec!["claude"], "PillionSend", "@first.txt "),
-            (vec!["opencode", "claude"], vec!["claude"], "PillionSend", "@first.txt "),
-        ] {
-            pretend(&world, &agents, &answers);
-            let before = claude.typed("").len().max(before);
-            world.nvim.command(command);
-            assert_eq!(claude.typed_after(before, bytes), bytes, "{command} {agents:?} {answers:?}");
-            wait_typing(&world);
-            back_to_the_file(&world);
-        }
-        // Claude Code would read what is on disk.
-        pretend(&world, &["claude"], &["claude"]);
-        world.nvim.input("ggx:1PillionSend<CR>");
-        claude.typed(&format!("first.txt line 1 {}", pasted("ne\n")));
+#[each_neovim]
+fn what_is_sent_is_mentioned_where_an_agent_knows_mentions(version: NvimVersion) {
+    let (world, _agents, claude) = with_claude(version);
+    world.home.file("src/a b.rs", "1\n2\n3\n");
+    for (keys, asked) in [
+        (":PillionSend<CR>", vec![("first.txt", Value::Null)]),
+        (":2,3PillionSend<CR>", vec![("first.txt", lines(1, 2))]),
+        ("gg0lvj:PillionSend<CR>", vec![("first.txt", lines(0, 1))]),
+        (
+            "ggV:PillionSend claude<CR>",
+            vec![("first.txt", lines(0, 0))],
+        ),
+        (
+            ":PillionSend src/a\\ b.rs:2-3 first.txt<CR>",
+            vec![("src/a%20b.rs", lines(1, 2)), ("first.txt", Value::Null)],
+        ),
+        (":PillionSend src<CR>", vec![("src/", Value::Null)]),
+        (
+            ":PillionAdd src/a\\ b.rs 2 3<CR>",
+            vec![("src/a%20b.rs", lines(1, 2))],
+        ),
+        (
+            ":PillionAdd ./src/../first.txt 2<CR>",
+            vec![("first.txt", lines(1, 1))],
+        ),
+        (":Pillion add %<CR>", vec![("first.txt", Value::Null)]),
+    ] {
+        pretend(&world, &["gemini", "claude"], &["claude"]);
+        world.nvim.input(keys);
+        asks(&world, &asked);
         wait_typing(&world);
         back_to_the_file(&world);
-        world.nvim.command("silent undo");
-        // The other agent gets it as ever.
-        world.nvim.command("Pillion run gemini");
-        let gemini = agents.one("gemini");
-        back_to_the_file(&world);
-        world.nvim.command("PillionSend");
-        gemini.typed("@first.txt ");
-        asks(&world, &[]);
-        world.nvim.assert_no_errors();
     }
+    assert_eq!(claude.typed(""), "", "nothing was pasted");
+    world.nvim.assert_no_errors();
 }
 
-each_neovim! {
-    fn an_agent_that_runs_elsewhere_is_pointed_to_a_file_too(version) {
-        let (world, _agents) = terminal::world(version, |setup| setup);
-        pretend(&world, &["claude", "claude"], &["claude"]);
-        terminal::is_refused(&world, "PillionSend", "Pillion: mentioned in the prompt of Claude Code");
-        asks(&world, &[("first.txt", Value::Null)]);
-        terminal::is_refused(&world, "PillionSend claude", "mentioned in the prompt of Claude Code");
-        terminal::is_refused(&world, "PillionSend gemini", "gemini is not running in a terminal");
-        world.nvim.input("ggx");
-        terminal::is_refused(&world, "1PillionSend", "the buffer has unsaved changes. Hint: :w first");
-        world.nvim.command("silent undo");
-        pretend(&world, &["claude"], &["claude", "none"]);
-        terminal::is_refused(
-            &world, "PillionSend first.txt:1 first.txt:2", "only 1 of 2 files were mentioned. Hint: try again",
+#[each_neovim]
+fn what_cannot_be_mentioned_is_pasted(version: NvimVersion) {
+    let (world, agents, claude) = with_claude(version);
+    world.home.file("src/a b.rs", "1\n2\n3\n");
+    let spaced = world.home.workspace().join("src/a b.rs");
+    let spaced = spaced.to_str().unwrap();
+    let two = format!("@\"{spaced}#L2-3\" @first.txt#L1 ");
+    let before = claude.typed("").len();
+    for (agents, answers, command, bytes) in [
+        // An older program, one that takes no answer, and one whose agent went away.
+        (vec!["claude"], vec!["error"], "PillionSend", "@first.txt "),
+        (vec!["claude"], vec!["silent"], "PillionSend", "@first.txt "),
+        (
+            vec!["claude"],
+            vec!["none"],
+            "PillionSend src/a\\ b.rs:2-3 first.txt:1",
+            two.as_str(),
+        ),
+        // It runs, and is not connected.
+        (
+            vec!["gemini"],
+            vec!["claude"],
+            "PillionAdd first.txt 2",
+            "@first.txt#L2 ",
+        ),
+        // Nobody knows which of them is in the terminal.
+        (
+            vec!["claude", "claude"],
+            vec!["claude"],
+            "PillionSend",
+            "@first.txt ",
+        ),
+        (
+            vec!["opencode", "claude"],
+            vec!["claude"],
+            "PillionSend",
+            "@first.txt ",
+        ),
+    ] {
+        pretend(&world, &agents, &answers);
+        let before = claude.typed("").len().max(before);
+        world.nvim.command(command);
+        assert_eq!(
+            claude.typed_after(before, bytes),
+            bytes,
+            "{command} {agents:?} {answers:?}"
         );
-        pretend(&world, &["claude"], &["none"]);
-        let hint = "no agent is running in a terminal. Hint: :Pillion run";
-        terminal::is_refused(&world, "PillionSend", hint);
-        pretend(&world, &[], &["claude"]);
-        terminal::is_refused(&world, "PillionSend", hint);
-        asks(&world, &[]);
-        world.nvim.assert_no_errors();
+        wait_typing(&world);
+        back_to_the_file(&world);
     }
+    // Claude Code would read what is on disk.
+    pretend(&world, &["claude"], &["claude"]);
+    world.nvim.input("ggx:1PillionSend<CR>");
+    claude.typed(&format!("first.txt line 1 {}", pasted("ne\n")));
+    wait_typing(&world);
+    back_to_the_file(&world);
+    world.nvim.command("silent undo");
+    // The other agent gets it as ever.
+    world.nvim.command("Pillion run gemini");
+    let gemini = agents.one("gemini");
+    back_to_the_file(&world);
+    world.nvim.command("PillionSend");
+    gemini.typed("@first.txt ");
+    asks(&world, &[]);
+    world.nvim.assert_no_errors();
 }
 
-each_neovim! {
-    fn what_is_wrong_with_a_path_or_a_line_is_said_with_a_hint(version) {
-        let (world, _agents) = terminal::world(version, |setup| setup);
-        world.home.file("src/a.rs", "1\n");
-        pretend(&world, &["claude"], &["claude"]);
-        for (command, message) in [
-            ("PillionAdd", "a path is missing. Hint: :PillionAdd PATH [FROM TO]"),
-            ("1,2PillionAdd first.txt", "a path cannot have a range. Hint: :PillionAdd PATH 3 7"),
-            ("PillionAdd nothing.txt", "there is no file nothing.txt. Hint: escape spaces"),
-            ("PillionAdd first.txt 0", "0 is not a line number. Hint: :PillionAdd first.txt 3 7"),
-            ("PillionAdd first.txt 1 x", "x is not a line number. Hint: :PillionAdd first.txt 3 7"),
-            ("PillionAdd first.txt -1", "-1 is not a line number."),
-            ("PillionAdd first.txt 3 2", "line 3 comes after line 2. Hint: :PillionAdd first.txt 2 3"),
-            ("PillionAdd first.txt 1 2 3", "too many words. Hint: escape spaces in a name with a backslash"),
-            ("PillionAdd src 1", "src is a folder: it has no lines"),
-        ] {
-            terminal::is_refused(&world, command, message);
-        }
-        asks(&world, &[]);
-        let home = format!("PillionAdd {}", "~");
-        let completed = |command: &str| -> Vec<String> {
-            world.nvim.lua("return vim.fn.getcompletion((...), 'cmdline')", json!([command]))
-        };
-        assert_eq!(completed("PillionAdd f"), ["first.txt"]);
-        assert_eq!(completed("PillionAdd src/"), ["src/a.rs"]);
-        assert_eq!(completed("PillionAdd first.txt f"), Vec::<String>::new());
-        std::fs::write(world.home.home().join("at home.txt"), "").unwrap();
-        world.nvim.command(&format!("{home}/at\\ home.txt"));
-        world.nvim.wait_until("the file at home asked for", "#_G.asked == 1 and _G.asked[1][2]:find('at%%20home.txt$') ~= nil");
-        world.nvim.assert_no_errors();
+#[each_neovim]
+fn an_agent_that_runs_elsewhere_is_pointed_to_a_file_too(version: NvimVersion) {
+    let (world, _agents) = terminal::world(version, |setup| setup);
+    pretend(&world, &["claude", "claude"], &["claude"]);
+    terminal::is_refused(
+        &world,
+        "PillionSend",
+        "Pillion: mentioned in the prompt of Claude Code",
+    );
+    asks(&world, &[("first.txt", Value::Null)]);
+    terminal::is_refused(
+        &world,
+        "PillionSend claude",
+        "mentioned in the prompt of Claude Code",
+    );
+    terminal::is_refused(
+        &world,
+        "PillionSend gemini",
+        "gemini is not running in a terminal",
+    );
+    world.nvim.input("ggx");
+    terminal::is_refused(
+        &world,
+        "1PillionSend",
+        "the buffer has unsaved changes. Hint: :w first",
+    );
+    world.nvim.command("silent undo");
+    pretend(&world, &["claude"], &["claude", "none"]);
+    terminal::is_refused(
+        &world,
+        "PillionSend first.txt:1 first.txt:2",
+        "only 1 of 2 files were mentioned. Hint: try again",
+    );
+    pretend(&world, &["claude"], &["none"]);
+    let hint = "no agent is running in a terminal. Hint: :Pillion run";
+    terminal::is_refused(&world, "PillionSend", hint);
+    pretend(&world, &[], &["claude"]);
+    terminal::is_refused(&world, "PillionSend", hint);
+    asks(&world, &[]);
+    world.nvim.assert_no_errors();
+}
+
+#[each_neovim]
+fn what_is_wrong_with_a_path_or_a_line_is_said_with_a_hint(version: NvimVersion) {
+    let (world, _agents) = terminal::world(version, |setup| setup);
+    world.home.file("src/a.rs", "1\n");
+    pretend(&world, &["claude"], &["claude"]);
+    for (command, message) in [
+        (
+            "PillionAdd",
+            "a path is missing. Hint: :PillionAdd PATH [FROM TO]",
+        ),
+        (
+            "1,2PillionAdd first.txt",
+            "a path cannot have a range. Hint: :PillionAdd PATH 3 7",
+        ),
+        (
+            "PillionAdd nothing.txt",
+            "there is no file nothing.txt. Hint: escape spaces",
+        ),
+        (
+            "PillionAdd first.txt 0",
+            "0 is not a line number. Hint: :PillionAdd first.txt 3 7",
+        ),
+        (
+            "PillionAdd first.txt 1 x",
+            "x is not a line number. Hint: :PillionAdd first.txt 3 7",
+        ),
+        ("PillionAdd first.txt -1", "-1 is not a line number."),
+        (
+            "PillionAdd first.txt 3 2",
+            "line 3 comes after line 2. Hint: :PillionAdd first.txt 2 3",
+        ),
+        (
+            "PillionAdd first.txt 1 2 3",
+            "too many words. Hint: escape spaces in a name with a backslash",
+        ),
+        ("PillionAdd src 1", "src is a folder: it has no lines"),
+    ] {
+        terminal::is_refused(&world, command, message);
     }
+    asks(&world, &[]);
+    let home = format!("PillionAdd {}", "~");
+    let completed = |command: &str| -> Vec<String> {
+        world.nvim.lua(
+            "return vim.fn.getcompletion((...), 'cmdline')",
+            json!([command]),
+        )
+    };
+    assert_eq!(completed("PillionAdd f"), ["first.txt"]);
+    assert_eq!(completed("PillionAdd src/"), ["src/a.rs"]);
+    assert_eq!(completed("PillionAdd first.txt f"), Vec::<String>::new());
+    std::fs::write(world.home.home().join("at home.txt"), "").unwrap();
+    world.nvim.command(&format!("{home}/at\\ home.txt"));
+    world.nvim.wait_until(
+        "the file at home asked for",
+        "#_G.asked == 1 and _G.asked[1][2]:find('at%%20home.txt$') ~= nil",
+    );
+    world.nvim.assert_no_errors();
 }

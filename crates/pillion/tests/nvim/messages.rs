@@ -1,6 +1,6 @@
 //! What the plugin says and shows without being asked, which must stop nobody.
 
-use pillion_testkit::{Home, NvimVersion, SOON, Size, TestAgent, Tmux};
+use pillion_testkit::{Home, NvimVersion, SOON, Size, TestAgent, Tmux, each_neovim};
 use serde_json::json;
 
 use crate::diff::Review;
@@ -139,164 +139,214 @@ fn ask_everywhere(version: NvimVersion, init: &str) {
     world.nvim.assert_no_errors();
 }
 
-each_neovim! {
-    fn no_question_asks_for_a_key_however_narrow_the_screen(version) {
-        ask_everywhere(version, "");
+#[each_neovim]
+fn no_question_asks_for_a_key_however_narrow_the_screen(version: NvimVersion) {
+    ask_everywhere(version, "");
+}
+
+/// Neovim's own replacement of its command line, which is there since 0.12.
+#[each_neovim]
+fn nor_with_other_messages_of_neovim_s(version: NvimVersion) {
+    if version == NvimVersion::V0_12 {
+        ask_everywhere(version, "require('vim._core.ui2').enable({})");
     }
 }
 
-each_neovim! {
-    /// Neovim's own replacement of its command line, which is there since 0.12.
-    fn nor_with_other_messages_of_neovim_s(version) {
-        if version == NvimVersion::V0_12 {
-            ask_everywhere(version, "require('vim._core.ui2').enable({})");
+/// Those of plugins get all of it; those that echo in the end ask for nothing, either.
+#[each_neovim]
+fn whatever_takes_the_place_of_vim_notify_gets_all_of_a_message(version: NvimVersion) {
+    for (init, is_echoed) in [
+        ("vim.notify = function(text) vim.g.told = text end", false),
+        (
+            "local own = vim.notify vim.notify = function(text, ...) vim.g.told = text return own(text, ...) end",
+            true,
+        ),
+        (
+            "vim.notify = function(text) vim.g.told = text vim.api.nvim_echo({ { text } }, true, {}) end",
+            true,
+        ),
+    ] {
+        let tmux = Tmux::start();
+        let world = in_a_terminal(version, &tmux, 60, init);
+        world.wait_running();
+        let long = "a sentence that no command line has room for ".repeat(4);
+        world
+            .nvim
+            .lua::<()>("require('pillion.notify').error(...)", json!([long]));
+        assert_eq!(world.nvim.blocked_in(), None, "{init}");
+        world.nvim.wait_until(init, "(vim.g.told or ''):find('room for $') ~= nil or (vim.g.told or ''):find('room for ', 100) ~= nil");
+        if is_echoed {
+            wait_shown(&world, "room for");
         }
+        world.nvim.input("itypedx<Esc>");
+        world
+            .nvim
+            .wait_until("what was typed", "vim.fn.getline(1) == 'typedxa'");
     }
 }
 
-each_neovim! {
-    /// Those of plugins get all of it; those that echo in the end ask for nothing, either.
-    fn whatever_takes_the_place_of_vim_notify_gets_all_of_a_message(version) {
-        for (init, is_echoed) in [
-            ("vim.notify = function(text) vim.g.told = text end", false),
-            ("local own = vim.notify vim.notify = function(text, ...) vim.g.told = text return own(text, ...) end", true),
-            ("vim.notify = function(text) vim.g.told = text vim.api.nvim_echo({ { text } }, true, {}) end", true),
-        ] {
-            let tmux = Tmux::start();
-            let world = in_a_terminal(version, &tmux, 60, init);
-            world.wait_running();
-            let long = "a sentence that no command line has room for ".repeat(4);
-            world.nvim.lua::<()>("require('pillion.notify').error(...)", json!([long]));
-            assert_eq!(world.nvim.blocked_in(), None, "{init}");
-            world.nvim.wait_until(init, "(vim.g.told or ''):find('room for $') ~= nil or (vim.g.told or ''):find('room for ', 100) ~= nil");
-            if is_echoed {
-                wait_shown(&world, "room for");
-            }
-            world.nvim.input("itypedx<Esc>");
-            world.nvim.wait_until("what was typed", "vim.fn.getline(1) == 'typedxa'");
-        }
-    }
-}
-
-each_neovim! {
-    /// Text for the command line and for a window, from a callback, from a command and while one is typed.
-    fn messages_in_a_row_ask_for_no_key_either(version) {
-        for columns in [40, 60, 80] {
-            let tmux = Tmux::start();
-            let world = in_a_terminal(version, &tmux, columns, "function Say()
+/// Text for the command line and for a window, from a callback, from a command and while one is typed.
+#[each_neovim]
+fn messages_in_a_row_ask_for_no_key_either(version: NvimVersion) {
+    for columns in [40, 60, 80] {
+        let tmux = Tmux::start();
+        let world = in_a_terminal(version, &tmux, columns, "function Say()
                 local notify = require('pillion.notify')
                 notify.info('one') notify.warn(('two '):rep(30)) notify.error('three')
               end
               vim.keymap.set('c', '<F2>', function() vim.schedule(Say) return '' end, { expr = true })");
-            for keys in [":lua Say()<CR>", ":lua vim.schedule(Say)<CR>", ":let g:typed = 1<F2>"] {
-                world.nvim.command("messages clear");
-                world.nvim.input(keys);
-                world.nvim.pane().wait_until(keys, SOON, |screen| {
-                    let words = words_on(screen);
-                    ["one", "twotwotwo", "three"].iter().all(|text| words.contains(text))
-                });
-                assert_eq!(world.nvim.blocked_in(), None, "{keys}");
-                world.nvim.input("<CR>");
-            }
-            world.nvim.wait_until("what was typed", "vim.g.typed == 1");
+        for keys in [
+            ":lua Say()<CR>",
+            ":lua vim.schedule(Say)<CR>",
+            ":let g:typed = 1<F2>",
+        ] {
+            world.nvim.command("messages clear");
+            world.nvim.input(keys);
+            world.nvim.pane().wait_until(keys, SOON, |screen| {
+                let words = words_on(screen);
+                ["one", "twotwotwo", "three"]
+                    .iter()
+                    .all(|text| words.contains(text))
+            });
+            assert_eq!(world.nvim.blocked_in(), None, "{keys}");
+            world.nvim.input("<CR>");
         }
+        world.nvim.wait_until("what was typed", "vim.g.typed == 1");
     }
 }
 
-each_neovim! {
-    /// Short messages of commands, also after other output, with and without a command line.
-    fn what_a_command_says_asks_for_no_key(version) {
-        for cmdheight in [0, 1, 2] {
-            let tmux = Tmux::start();
-            let world = in_a_terminal(version, &tmux, 80, &format!("vim.o.cmdheight = {cmdheight}"));
-            world.wait_running();
-            for keys in [":PillionDiffs<CR>", ":Pillion status<CR>", ":lua print('one') vim.cmd('PillionDiffs')<CR>"] {
-                let has_output = keys.contains("print");
-                if has_output && cmdheight == 0 {
-                    // Neovim asks for Enter after its own message.
-                    continue;
-                }
-                world.nvim.command("messages clear");
-                world.nvim.input(keys);
-                let said = if keys.contains("status") { "version" } else { "no diff is pending" };
-                world.nvim.pane().wait_for(said, SOON);
-                assert_eq!(world.nvim.blocked_in(), None, "{keys}, cmdheight {cmdheight}");
-                world.nvim.input("x");
-            }
-            world.nvim.wait_until("keys that were typed", "vim.fn.getline(1) == ''");
-        }
-    }
-}
-
-each_neovim! {
-    /// A window of a plugin's that floats while a view opens or closes.
-    fn windows_that_float_meanwhile_change_no_sizes(version) {
-        let float = "vim.g.float = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false,
-            { relative = 'editor', row = 1, col = 1, width = 9, height = 3 })";
-        let steps = [("opens", float, ""), ("is there", float, "vim.api.nvim_win_close(vim.g.float, true)"), ("closes", "", float)];
-        for (what, before, inside) in steps {
-            let mut review = Review::with(version, "vim.cmd('autocmd VimEnter * botright 5split')");
-            let sizes = "return { vim.o.cmdheight, vim.fn.winheight(1), vim.fn.winheight(2) }";
-            let was: Vec<u32> = review.world.nvim.lua(sizes, json!([]));
-            review.world.nvim.lua::<()>(before, json!([]));
-            review.propose("1\n");
-            review.world.nvim.lua::<()>(inside, json!([]));
-            review.world.nvim.input(":q<CR>");
-            review.is_rejected();
-            assert_eq!(review.world.nvim.lua::<Vec<u32>>(sizes, json!([])), was, "a window that {what}");
-        }
-    }
-}
-
-each_neovim! {
-    /// What nobody asked for stays long enough to be read by who types, away from the cursor.
-    fn who_types_reads_what_was_not_asked_for(version) {
-        let tmux = Tmux::start();
-        let init = "package.loaded['pillion.version'] = '99.0.0'";
-        let world = in_a_terminal(version, &tmux, 60, init);
-        wait_shown(&world, "update the program");
-        assert_eq!(world.nvim.blocked_in(), None);
-        world.nvim.input("ityped<Esc>");
-        world.nvim.wait_until("what was typed", "vim.fn.getline(1) == 'typeda'");
-        world.nvim.wait_until("it gone with a key", "(function()
-            vim.api.nvim_input('l')
-            return #vim.api.nvim_list_wins() == 1 end)()");
-    }
-}
-
-each_neovim! {
-    fn in_a_narrow_terminal_no_message_asks_for_a_key_either(version) {
-        for columns in [60, 40] {
-            let tmux = Tmux::start();
-            let world = in_a_terminal(version, &tmux, columns, "");
-            world.wait_running();
-            let _agent = world.gemini();
-            world.nvim.command("call setline(1, 'mine')");
-            world.nvim.lua::<()>("require('pillion.reload').check()", json!([]));
-            std::fs::write(world.home.workspace().join("a.txt"), "theirs\n").unwrap();
-            world.nvim.pane().wait_for("Pillion: …a.txt cha", SOON);
-            assert_eq!(world.nvim.blocked_in(), None);
-            world.nvim.input("ityped <Esc>");
-            world.nvim.wait_until("what was typed", "vim.fn.getline(1) == 'typed mine'");
-        }
-    }
-}
-
-each_neovim! {
-    fn the_status_line_is_drawn_when_an_agent_comes_and_goes(version) {
+/// Short messages of commands, also after other output, with and without a command line.
+#[each_neovim]
+fn what_a_command_says_asks_for_no_key(version: NvimVersion) {
+    for cmdheight in [0, 1, 2] {
         let tmux = Tmux::start();
         let world = in_a_terminal(
             version,
             &tmux,
             80,
-            "vim.o.statusline = [[%{%v:lua.require'pillion'.statusline()%}]]",
+            &format!("vim.o.cmdheight = {cmdheight}"),
         );
         world.wait_running();
-        let agent = world.gemini();
-        world.nvim.pane().wait_for("Pillion: Gemini CLI", SOON);
-        agent.disconnect();
-        world.nvim.pane().wait_until("the agent gone", SOON, |screen| {
+        for keys in [
+            ":PillionDiffs<CR>",
+            ":Pillion status<CR>",
+            ":lua print('one') vim.cmd('PillionDiffs')<CR>",
+        ] {
+            let has_output = keys.contains("print");
+            if has_output && cmdheight == 0 {
+                // Neovim asks for Enter after its own message.
+                continue;
+            }
+            world.nvim.command("messages clear");
+            world.nvim.input(keys);
+            let said = if keys.contains("status") {
+                "version"
+            } else {
+                "no diff is pending"
+            };
+            world.nvim.pane().wait_for(said, SOON);
+            assert_eq!(
+                world.nvim.blocked_in(),
+                None,
+                "{keys}, cmdheight {cmdheight}"
+            );
+            world.nvim.input("x");
+        }
+        world
+            .nvim
+            .wait_until("keys that were typed", "vim.fn.getline(1) == ''");
+    }
+}
+
+/// A window of a plugin's that floats while a view opens or closes.
+#[each_neovim]
+fn windows_that_float_meanwhile_change_no_sizes(version: NvimVersion) {
+    let float = "vim.g.float = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false,
+            { relative = 'editor', row = 1, col = 1, width = 9, height = 3 })";
+    let steps = [
+        ("opens", float, ""),
+        (
+            "is there",
+            float,
+            "vim.api.nvim_win_close(vim.g.float, true)",
+        ),
+        ("closes", "", float),
+    ];
+    for (what, before, inside) in steps {
+        let mut review = Review::with(version, "vim.cmd('autocmd VimEnter * botright 5split')");
+        let sizes = "return { vim.o.cmdheight, vim.fn.winheight(1), vim.fn.winheight(2) }";
+        let was: Vec<u32> = review.world.nvim.lua(sizes, json!([]));
+        review.world.nvim.lua::<()>(before, json!([]));
+        review.propose("1\n");
+        review.world.nvim.lua::<()>(inside, json!([]));
+        review.world.nvim.input(":q<CR>");
+        review.is_rejected();
+        assert_eq!(
+            review.world.nvim.lua::<Vec<u32>>(sizes, json!([])),
+            was,
+            "a window that {what}"
+        );
+    }
+}
+
+/// What nobody asked for stays long enough to be read by who types, away from the cursor.
+#[each_neovim]
+fn who_types_reads_what_was_not_asked_for(version: NvimVersion) {
+    let tmux = Tmux::start();
+    let init = "package.loaded['pillion.version'] = '99.0.0'";
+    let world = in_a_terminal(version, &tmux, 60, init);
+    wait_shown(&world, "update the program");
+    assert_eq!(world.nvim.blocked_in(), None);
+    world.nvim.input("ityped<Esc>");
+    world
+        .nvim
+        .wait_until("what was typed", "vim.fn.getline(1) == 'typeda'");
+    world.nvim.wait_until(
+        "it gone with a key",
+        "(function()
+            vim.api.nvim_input('l')
+            return #vim.api.nvim_list_wins() == 1 end)()",
+    );
+}
+
+#[each_neovim]
+fn in_a_narrow_terminal_no_message_asks_for_a_key_either(version: NvimVersion) {
+    for columns in [60, 40] {
+        let tmux = Tmux::start();
+        let world = in_a_terminal(version, &tmux, columns, "");
+        world.wait_running();
+        let _agent = world.gemini();
+        world.nvim.command("call setline(1, 'mine')");
+        world
+            .nvim
+            .lua::<()>("require('pillion.reload').check()", json!([]));
+        std::fs::write(world.home.workspace().join("a.txt"), "theirs\n").unwrap();
+        world.nvim.pane().wait_for("Pillion: …a.txt cha", SOON);
+        assert_eq!(world.nvim.blocked_in(), None);
+        world.nvim.input("ityped <Esc>");
+        world
+            .nvim
+            .wait_until("what was typed", "vim.fn.getline(1) == 'typed mine'");
+    }
+}
+
+#[each_neovim]
+fn the_status_line_is_drawn_when_an_agent_comes_and_goes(version: NvimVersion) {
+    let tmux = Tmux::start();
+    let world = in_a_terminal(
+        version,
+        &tmux,
+        80,
+        "vim.o.statusline = [[%{%v:lua.require'pillion'.statusline()%}]]",
+    );
+    world.wait_running();
+    let agent = world.gemini();
+    world.nvim.pane().wait_for("Pillion: Gemini CLI", SOON);
+    agent.disconnect();
+    world
+        .nvim
+        .pane()
+        .wait_until("the agent gone", SOON, |screen| {
             !screen.contains("Gemini CLI")
         });
-    }
 }

@@ -5,7 +5,7 @@ use std::{fs, thread};
 
 use pillion_agent::Update;
 use pillion_protocol::Dialect;
-use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, SOON, TestAgent};
+use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, SOON, TestAgent, each_neovim};
 use serde_json::json;
 
 use crate::world;
@@ -101,99 +101,109 @@ impl World {
     }
 }
 
-each_neovim! {
-    fn a_plain_client_shows_a_proposal_and_accepts_it_byte_for_byte(version) {
-        let mut world = World::open(version);
-        world.gemini.context(|context| {
-            context.active_file().is_some_and(|file| file.path == world.target)
-        });
-        let focused: u32 = world.nvim.lua("return vim.api.nvim_get_current_buf()", json!([]));
-        let buffer = world.propose();
-        let now: u32 = world.nvim.lua("return vim.api.nvim_get_current_buf()", json!([]));
-        assert_eq!(now, focused, "the focus stays");
-        world.accept(buffer);
-        assert_eq!(world.outcome().as_deref(), Some(PROPOSED));
-        world.nvim.wait_until("no hunks any more", "#vim.diagnostic.get() == 0");
-        assert_eq!(fs::read_to_string(&world.target).expect("it is there"), "one\ntwo\n");
-    }
+#[each_neovim]
+fn a_plain_client_shows_a_proposal_and_accepts_it_byte_for_byte(version: NvimVersion) {
+    let mut world = World::open(version);
+    world.gemini.context(|context| {
+        context
+            .active_file()
+            .is_some_and(|file| file.path == world.target)
+    });
+    let focused: u32 = world
+        .nvim
+        .lua("return vim.api.nvim_get_current_buf()", json!([]));
+    let buffer = world.propose();
+    let now: u32 = world
+        .nvim
+        .lua("return vim.api.nvim_get_current_buf()", json!([]));
+    assert_eq!(now, focused, "the focus stays");
+    world.accept(buffer);
+    assert_eq!(world.outcome().as_deref(), Some(PROPOSED));
+    world
+        .nvim
+        .wait_until("no hunks any more", "#vim.diagnostic.get() == 0");
+    assert_eq!(
+        fs::read_to_string(&world.target).expect("it is there"),
+        "one\ntwo\n"
+    );
 }
 
-each_neovim! {
-    fn a_plain_client_s_edits_are_accepted_and_nothing_else_changes(version) {
-        let mut world = World::open(version);
-        let buffer = world.propose();
-        let edit = "vim.api.nvim_buf_set_lines((...), 1, 1, true, { 'new 😀' })";
-        world.nvim.lua::<serde_json::Value>(edit, json!([buffer]));
-        world.nvim.command("wall");
-        world.accept(buffer);
-        let edited = PROPOSED.replace("TWO", "new 😀\r\nTWO");
-        assert_eq!(world.outcome(), Some(edited));
-    }
+#[each_neovim]
+fn a_plain_client_s_edits_are_accepted_and_nothing_else_changes(version: NvimVersion) {
+    let mut world = World::open(version);
+    let buffer = world.propose();
+    let edit = "vim.api.nvim_buf_set_lines((...), 1, 1, true, { 'new 😀' })";
+    world.nvim.lua::<serde_json::Value>(edit, json!([buffer]));
+    world.nvim.command("wall");
+    world.accept(buffer);
+    let edited = PROPOSED.replace("TWO", "new 😀\r\nTWO");
+    assert_eq!(world.outcome(), Some(edited));
 }
 
-each_neovim! {
-    fn a_carriage_return_that_neovim_shows_can_be_edited(version) {
-        let mut world = World::open(version);
-        let buffer = world.propose_text("one\r\nTWO\nthree\r\nfour\r\n");
-        let edit = "
+#[each_neovim]
+fn a_carriage_return_that_neovim_shows_can_be_edited(version: NvimVersion) {
+    let mut world = World::open(version);
+    let buffer = world.propose_text("one\r\nTWO\nthree\r\nfour\r\n");
+    let edit = "
             local buffer = ...
             vim.api.nvim_buf_set_text(buffer, 0, 3, 0, 4, {})
             vim.api.nvim_buf_set_text(buffer, 2, 6, 3, 0, { ' ' })";
-        world.nvim.lua::<serde_json::Value>(edit, json!([buffer]));
-        world.accept(buffer);
-        assert_eq!(world.outcome().as_deref(), Some("one\nTWO\nthree\r four\r\n"));
-    }
+    world.nvim.lua::<serde_json::Value>(edit, json!([buffer]));
+    world.accept(buffer);
+    assert_eq!(
+        world.outcome().as_deref(),
+        Some("one\nTWO\nthree\r four\r\n")
+    );
 }
 
-each_neovim! {
-    fn line_ends_that_the_person_changes_are_accepted(version) {
-        let mut world = World::open(version);
-        let buffer = world.propose();
-        let convert = "
+#[each_neovim]
+fn line_ends_that_the_person_changes_are_accepted(version: NvimVersion) {
+    let mut world = World::open(version);
+    let buffer = world.propose();
+    let convert = "
             vim.api.nvim_buf_call(..., function()
               vim.bo.fileformat = 'unix'
               vim.cmd('write')
             end)";
-        world.nvim.lua::<serde_json::Value>(convert, json!([buffer]));
-        world.accept(buffer);
-        assert_eq!(world.outcome(), Some(PROPOSED.replace('\r', "")));
-    }
+    world
+        .nvim
+        .lua::<serde_json::Value>(convert, json!([buffer]));
+    world.accept(buffer);
+    assert_eq!(world.outcome(), Some(PROPOSED.replace('\r', "")));
 }
 
-each_neovim! {
-    fn closing_a_proposal_rejects_it(version) {
-        let mut world = World::open(version);
-        let buffer = world.propose();
-        world.nvim.command(&format!("bwipeout! {buffer}"));
-        assert_eq!(world.outcome(), None);
-        let proposals = world.home.runtime().join("pillion/proposals");
-        // The thread that owns the files removes it a moment after the outcome.
-        let started = Instant::now();
-        loop {
-            let left = fs::read_dir(&proposals).expect("it is there").flatten();
-            let left = left.flat_map(|process| fs::read_dir(process.path()).expect("it is there"));
-            // A socket for other windows stays.
-            let mut left = left.flatten().map(|entry| entry.path());
-            if !left.any(|path| path.is_dir()) {
-                break;
-            }
-            assert!(started.elapsed() < SOON, "the proposal stays behind");
-            thread::sleep(Duration::from_millis(20));
+#[each_neovim]
+fn closing_a_proposal_rejects_it(version: NvimVersion) {
+    let mut world = World::open(version);
+    let buffer = world.propose();
+    world.nvim.command(&format!("bwipeout! {buffer}"));
+    assert_eq!(world.outcome(), None);
+    let proposals = world.home.runtime().join("pillion/proposals");
+    // The thread that owns the files removes it a moment after the outcome.
+    let started = Instant::now();
+    loop {
+        let left = fs::read_dir(&proposals).expect("it is there").flatten();
+        let left = left.flat_map(|process| fs::read_dir(process.path()).expect("it is there"));
+        // A socket for other windows stays.
+        let mut left = left.flatten().map(|entry| entry.path());
+        if !left.any(|path| path.is_dir()) {
+            break;
         }
+        assert!(started.elapsed() < SOON, "the proposal stays behind");
+        thread::sleep(Duration::from_millis(20));
     }
 }
 
-each_neovim! {
-    fn a_cursor_that_rests_is_sent(version) {
-        let mut world = World::open(version);
-        world.nvim.command("set updatetime=10");
-        world.nvim.input("jl");
-        // A busy machine lets the cursor rest after each key.
-        world.gemini.context(|context| {
-            let cursor = context.active_file().and_then(|file| file.cursor);
-            cursor.is_some_and(|cursor| (cursor.line, cursor.character) == (2, 2))
-        });
-    }
+#[each_neovim]
+fn a_cursor_that_rests_is_sent(version: NvimVersion) {
+    let mut world = World::open(version);
+    world.nvim.command("set updatetime=10");
+    world.nvim.input("jl");
+    // A busy machine lets the cursor rest after each key.
+    world.gemini.context(|context| {
+        let cursor = context.active_file().and_then(|file| file.cursor);
+        cursor.is_some_and(|cursor| (cursor.line, cursor.character) == (2, 2))
+    });
 }
 
 /// What Neovim's clients are, and which folders each companion has.
@@ -253,25 +263,28 @@ fn projects(version: NvimVersion, init: &str) -> (Nvim, Home) {
     (nvim, home)
 }
 
-each_neovim! {
-    /// Wherever files are, and whichever comes first.
-    fn one_neovim_has_one_companion(version) {
-        let (nvim, home) = projects(version, &recipe(version));
-        wait_for_companions(&home, &[&["one"]]);
-        nvim.command("edit ../loose/a.txt");
-        nvim.command("edit ../two/a.txt");
-        match version {
-            // By the current folder.
-            NvimVersion::V0_10 => wait_for_companions(&home, &[&["one"]]),
-            NvimVersion::V0_12 => wait_for_companions(&home, &[&["one", "two"]]),
-        }
-        nvim.wait_until("one client", "#vim.lsp.get_clients() == 1");
-        // Agents know the file that has the focus.
-        let mut gemini = TestAgent::find(&home, Dialect::GeminiCli);
-        gemini.context(|context| context.active_file().is_some_and(|file| file.path.ends_with("two/a.txt")));
-        let gone = "(function() vim.cmd('cd ../two') vim.cmd('edit b.txt') return #vim.lsp.get_clients() == 1 end)()";
-        nvim.wait_until("one client", gone);
+/// Wherever files are, and whichever comes first.
+#[each_neovim]
+fn one_neovim_has_one_companion(version: NvimVersion) {
+    let (nvim, home) = projects(version, &recipe(version));
+    wait_for_companions(&home, &[&["one"]]);
+    nvim.command("edit ../loose/a.txt");
+    nvim.command("edit ../two/a.txt");
+    match version {
+        // By the current folder.
+        NvimVersion::V0_10 => wait_for_companions(&home, &[&["one"]]),
+        NvimVersion::V0_12 => wait_for_companions(&home, &[&["one", "two"]]),
     }
+    nvim.wait_until("one client", "#vim.lsp.get_clients() == 1");
+    // Agents know the file that has the focus.
+    let mut gemini = TestAgent::find(&home, Dialect::GeminiCli);
+    gemini.context(|context| {
+        context
+            .active_file()
+            .is_some_and(|file| file.path.ends_with("two/a.txt"))
+    });
+    let gone = "(function() vim.cmd('cd ../two') vim.cmd('edit b.txt') return #vim.lsp.get_clients() == 1 end)()";
+    nvim.wait_until("one client", gone);
 }
 
 /// What people write who know `vim.lsp.enable`, and no page of ours.

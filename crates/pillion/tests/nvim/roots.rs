@@ -1,7 +1,7 @@
 //! The workspace roots: agents connect from the folders that Neovim works in (B23).
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{Home, NvimSetup};
+use pillion_testkit::{Home, NvimSetup, NvimVersion, each_neovim};
 use serde_json::json;
 
 use crate::world::{PILLION, World};
@@ -35,195 +35,240 @@ fn wait_published(world: &World, wanted: &[&std::path::Path]) {
     }
 }
 
-each_neovim! {
-    fn the_roots_are_the_working_folders_of_all_windows(version) {
-        let world = World::open(version, &[("a.txt", "a\n")]);
-        let project = world.home.workspace();
-        let [other, third, fourth] = ["other", "third", "fourth"].map(|name| world.home.other_workspace(name));
-        wait_published(&world, &[&project]);
-        world.nvim.command(&format!("tabnew | tcd {}", other.display()));
-        wait_published(&world, &[&project, &other]);
-        world.nvim.command(&format!("split | lcd {}", third.display()));
-        wait_published(&world, &[&project, &other, &third]);
-        world.nvim.command("close");
-        wait_published(&world, &[&project, &other]);
-        world.nvim.command("tabclose");
-        wait_published(&world, &[&project]);
-        world.nvim.command(&format!("cd {}", fourth.display()));
-        wait_published(&world, &[&fourth]);
-        world.nvim.assert_no_errors();
-    }
+#[each_neovim]
+fn the_roots_are_the_working_folders_of_all_windows(version: NvimVersion) {
+    let world = World::open(version, &[("a.txt", "a\n")]);
+    let project = world.home.workspace();
+    let [other, third, fourth] =
+        ["other", "third", "fourth"].map(|name| world.home.other_workspace(name));
+    wait_published(&world, &[&project]);
+    world
+        .nvim
+        .command(&format!("tabnew | tcd {}", other.display()));
+    wait_published(&world, &[&project, &other]);
+    world
+        .nvim
+        .command(&format!("split | lcd {}", third.display()));
+    wait_published(&world, &[&project, &other, &third]);
+    world.nvim.command("close");
+    wait_published(&world, &[&project, &other]);
+    world.nvim.command("tabclose");
+    wait_published(&world, &[&project]);
+    world.nvim.command(&format!("cd {}", fourth.display()));
+    wait_published(&world, &[&fourth]);
+    world.nvim.assert_no_errors();
 }
 
-each_neovim! {
-    /// `.git` is a file in a work tree.
-    fn the_repositories_of_open_files_are_roots_while_a_file_of_theirs_is_open(version) {
+/// `.git` is a file in a work tree.
+#[each_neovim]
+fn the_repositories_of_open_files_are_roots_while_a_file_of_theirs_is_open(version: NvimVersion) {
+    let home = Home::new();
+    let project = home.workspace();
+    let inner = project.join("src");
+    std::fs::create_dir_all(inner.join("deep")).unwrap();
+    std::fs::write(project.join(".git"), "gitdir: elsewhere").unwrap();
+    let other = home.other_workspace("other");
+    std::fs::create_dir_all(other.join(".hg")).unwrap();
+    std::fs::create_dir_all(other.join("lib")).unwrap();
+    std::fs::write(other.join("lib/b.txt"), "b\n").unwrap();
+    let world = World::with(version, home, &[("src/deep/a.txt", "a\n")], |setup| {
+        setup.cwd(&inner)
+    });
+    wait_published(&world, &[&inner, &project]);
+    world
+        .nvim
+        .command(&format!("edit {}/lib/b.txt", other.display()));
+    wait_published(&world, &[&inner, &project, &other]);
+    world.nvim.command("bwipeout");
+    wait_published(&world, &[&inner, &project]);
+    // One that becomes a repository.
+    std::fs::create_dir(inner.join("deep/.jj")).unwrap();
+    world.nvim.command("doautocmd <nomodeline> FocusGained");
+    wait_published(&world, &[&inner, &project, &inner.join("deep")]);
+    world.nvim.assert_no_errors();
+}
+
+/// The home folder is no workspace, not even if it is a repository.
+#[each_neovim]
+fn the_home_folder_and_the_whole_machine_are_no_roots(version: NvimVersion) {
+    for cwd in ["home", "/"] {
         let home = Home::new();
-        let project = home.workspace();
-        let inner = project.join("src");
-        std::fs::create_dir_all(inner.join("deep")).unwrap();
-        std::fs::write(project.join(".git"), "gitdir: elsewhere").unwrap();
-        let other = home.other_workspace("other");
-        std::fs::create_dir_all(other.join(".hg")).unwrap();
-        std::fs::create_dir_all(other.join("lib")).unwrap();
-        std::fs::write(other.join("lib/b.txt"), "b\n").unwrap();
-        let world = World::with(version, home, &[("src/deep/a.txt", "a\n")], |setup| setup.cwd(&inner));
-        wait_published(&world, &[&inner, &project]);
-        world.nvim.command(&format!("edit {}/lib/b.txt", other.display()));
-        wait_published(&world, &[&inner, &project, &other]);
-        world.nvim.command("bwipeout");
-        wait_published(&world, &[&inner, &project]);
-        // One that becomes a repository.
-        std::fs::create_dir(inner.join("deep/.jj")).unwrap();
-        world.nvim.command("doautocmd <nomodeline> FocusGained");
-        wait_published(&world, &[&inner, &project, &inner.join("deep")]);
-        world.nvim.assert_no_errors();
-    }
-}
-
-each_neovim! {
-    /// The home folder is no workspace, not even if it is a repository.
-    fn the_home_folder_and_the_whole_machine_are_no_roots(version) {
-        for cwd in ["home", "/"] {
-            let home = Home::new();
-            std::fs::create_dir(home.home().join(".git")).unwrap();
-            std::fs::create_dir(home.home().join("notes")).unwrap();
-            std::fs::write(home.home().join("notes/b.txt"), "b\n").unwrap();
-            let rc = home.home().join("rc");
-            std::fs::write(&rc, "rc\n").unwrap();
-            let cwd = if cwd == "home" { home.home() } else { cwd.into() };
-            let world = World::with(version, home, &[], |setup| setup.cwd(cwd).arg(rc));
-            world.wait_running();
-            wait_published(&world, &[std::path::Path::new("")]);
-            let notes = world.home.home().join("notes");
-            world.nvim.command(&format!("edit {}/b.txt", notes.display()));
-            wait_published(&world, &[&notes]);
-            let project = world.home.workspace();
-            std::fs::create_dir(project.join(".git")).unwrap();
-            let file = world.home.file("src/a.txt", "a\n");
-            world.nvim.command(&format!("edit {}", file.display()));
-            wait_published(&world, &[&project]);
-            world.nvim.assert_no_errors();
-        }
-    }
-}
-
-each_neovim! {
-    fn where_there_is_no_root_starting_says_so_once(version) {
-        let home = Home::new();
-        let cwd = home.home();
-        let world = World::with(version, home, &[], |setup| setup.cwd(cwd));
-        let said = "vim.api.nvim_exec('messages', true):find('no workspace root, so no agent connects', 1, true) ~= nil";
-        world.nvim.input(":Pillion start<CR>");
-        world.nvim.wait_until("the message", said);
+        std::fs::create_dir(home.home().join(".git")).unwrap();
+        std::fs::create_dir(home.home().join("notes")).unwrap();
+        std::fs::write(home.home().join("notes/b.txt"), "b\n").unwrap();
+        let rc = home.home().join("rc");
+        std::fs::write(&rc, "rc\n").unwrap();
+        let cwd = if cwd == "home" {
+            home.home()
+        } else {
+            cwd.into()
+        };
+        let world = World::with(version, home, &[], |setup| setup.cwd(cwd).arg(rc));
         world.wait_running();
-        world.nvim.input(":Pillion start<CR>:Pillion status<CR>");
-        world.nvim.wait_until("the status", "vim.api.nvim_exec('messages', true):find('no workspace root. Hint: :cd', 1, true) ~= nil");
-        assert_eq!(world.nvim.messages().matches("so no agent connects").count(), 1);
-        world.nvim.command(&format!("cd {}", world.home.workspace().display()));
-        world.nvim.command("messages clear | Pillion status");
-        assert!(!world.nvim.messages().contains("no workspace root"));
-    }
-}
-
-each_neovim! {
-    fn autochdir_does_not_move_the_root(version) {
-        let home = Home::new();
-        let project = home.workspace();
-        let other = home.other_workspace("other");
-        std::fs::write(other.join("b.txt"), "b\n").unwrap();
-        let world = World::with(version, home, &[("src/a.txt", "a\n")], |setup| {
-            setup.init("vim.o.autochdir = true")
-        });
-        wait_published(&world, &[&project]);
-        world.nvim.command(&format!("edit {}/b.txt", other.display()));
-        world.nvim.wait_until("the folder changed", "vim.fn.getcwd():find('other$') ~= nil");
-        world.nvim.command("split | lcd /");
-        // The next change of the roots: nothing came in between.
-        std::fs::create_dir(other.join(".git")).unwrap();
-        world.nvim.command("doautocmd <nomodeline> FocusGained");
-        wait_published(&world, &[&project, &other]);
-    }
-}
-
-each_neovim! {
-    /// A real language server: it is at hand, and its discovery files are elsewhere.
-    fn the_folders_of_language_servers_are_roots(version) {
-        let world = World::open(version, &[("a.txt", "a\n")]);
-        let served = world.home.other_workspace("served");
+        wait_published(&world, &[std::path::Path::new("")]);
+        let notes = world.home.home().join("notes");
+        world
+            .nvim
+            .command(&format!("edit {}/b.txt", notes.display()));
+        wait_published(&world, &[&notes]);
         let project = world.home.workspace();
-        let start = "local root, pillion = ...
+        std::fs::create_dir(project.join(".git")).unwrap();
+        let file = world.home.file("src/a.txt", "a\n");
+        world.nvim.command(&format!("edit {}", file.display()));
+        wait_published(&world, &[&project]);
+        world.nvim.assert_no_errors();
+    }
+}
+
+#[each_neovim]
+fn where_there_is_no_root_starting_says_so_once(version: NvimVersion) {
+    let home = Home::new();
+    let cwd = home.home();
+    let world = World::with(version, home, &[], |setup| setup.cwd(cwd));
+    let said = "vim.api.nvim_exec('messages', true):find('no workspace root, so no agent connects', 1, true) ~= nil";
+    world.nvim.input(":Pillion start<CR>");
+    world.nvim.wait_until("the message", said);
+    world.wait_running();
+    world.nvim.input(":Pillion start<CR>:Pillion status<CR>");
+    world.nvim.wait_until(
+        "the status",
+        "vim.api.nvim_exec('messages', true):find('no workspace root. Hint: :cd', 1, true) ~= nil",
+    );
+    assert_eq!(
+        world
+            .nvim
+            .messages()
+            .matches("so no agent connects")
+            .count(),
+        1
+    );
+    world
+        .nvim
+        .command(&format!("cd {}", world.home.workspace().display()));
+    world.nvim.command("messages clear | Pillion status");
+    assert!(!world.nvim.messages().contains("no workspace root"));
+}
+
+#[each_neovim]
+fn autochdir_does_not_move_the_root(version: NvimVersion) {
+    let home = Home::new();
+    let project = home.workspace();
+    let other = home.other_workspace("other");
+    std::fs::write(other.join("b.txt"), "b\n").unwrap();
+    let world = World::with(version, home, &[("src/a.txt", "a\n")], |setup| {
+        setup.init("vim.o.autochdir = true")
+    });
+    wait_published(&world, &[&project]);
+    world
+        .nvim
+        .command(&format!("edit {}/b.txt", other.display()));
+    world.nvim.wait_until(
+        "the folder changed",
+        "vim.fn.getcwd():find('other$') ~= nil",
+    );
+    world.nvim.command("split | lcd /");
+    // The next change of the roots: nothing came in between.
+    std::fs::create_dir(other.join(".git")).unwrap();
+    world.nvim.command("doautocmd <nomodeline> FocusGained");
+    wait_published(&world, &[&project, &other]);
+}
+
+/// A real language server: it is at hand, and its discovery files are elsewhere.
+#[each_neovim]
+fn the_folders_of_language_servers_are_roots(version: NvimVersion) {
+    let world = World::open(version, &[("a.txt", "a\n")]);
+    let served = world.home.other_workspace("served");
+    let project = world.home.workspace();
+    let start = "local root, pillion = ...
              local id = vim.lsp.start_client({ name = 'other', root_dir = root, cmd = { pillion, 'lsp' },
                cmd_env = { TMPDIR = root, XDG_RUNTIME_DIR = root, QWEN_HOME = root } })
              vim.lsp.buf_attach_client(0, id)";
-        world.nvim.lua::<()>(start, json!([served, PILLION]));
-        let clients = "(vim.lsp.get_clients or vim.lsp.get_active_clients)()";
-        world.nvim.wait_until("the server", &format!("#{clients} == 1"));
-        world.nvim.command("doautocmd <nomodeline> CursorHold");
-        wait_published(&world, &[&project, &served]);
-        world.nvim.lua::<()>(&format!("vim.lsp.stop_client({clients}, true)"), json!([]));
-        world.nvim.wait_until("no server", &format!("#{clients} == 0"));
-        world.nvim.command("doautocmd <nomodeline> CursorHold");
-        wait_published(&world, &[&project]);
-    }
+    world.nvim.lua::<()>(start, json!([served, PILLION]));
+    let clients = "(vim.lsp.get_clients or vim.lsp.get_active_clients)()";
+    world
+        .nvim
+        .wait_until("the server", &format!("#{clients} == 1"));
+    world.nvim.command("doautocmd <nomodeline> CursorHold");
+    wait_published(&world, &[&project, &served]);
+    world
+        .nvim
+        .lua::<()>(&format!("vim.lsp.stop_client({clients}, true)"), json!([]));
+    world
+        .nvim
+        .wait_until("no server", &format!("#{clients} == 0"));
+    world.nvim.command("doautocmd <nomodeline> CursorHold");
+    wait_published(&world, &[&project]);
 }
 
-each_neovim! {
-    /// Agents compare real paths.
-    fn a_root_is_a_real_path(version) {
-        let home = Home::new();
-        let link = home.root().join("link");
-        std::os::unix::fs::symlink(home.workspace(), &link).expect("the home is ours");
-        let world = World::with(version, home, &[("a.txt", "a\n")], |setup| setup.cwd(&link));
-        wait_published(&world, &[&world.home.workspace()]);
-    }
+/// Agents compare real paths.
+#[each_neovim]
+fn a_root_is_a_real_path(version: NvimVersion) {
+    let home = Home::new();
+    let link = home.root().join("link");
+    std::os::unix::fs::symlink(home.workspace(), &link).expect("the home is ours");
+    let world = World::with(version, home, &[("a.txt", "a\n")], |setup| setup.cwd(&link));
+    wait_published(&world, &[&world.home.workspace()]);
 }
 
-each_neovim! {
-    fn the_option_roots_decides_if_it_is_set(version) {
-        let home = Home::new();
-        let other = home.other_workspace("other");
-        let init = format!(
-            "require('pillion').setup({{ roots = function() return {{ [[{}]], '/is/not/there' }} end }})",
-            other.display()
-        );
-        let world = World::with(version, home, &[("a.txt", "a\n")], |setup| setup.init(&init));
-        wait_published(&world, &[&other]);
-        world.nvim.assert_no_errors();
-    }
+#[each_neovim]
+fn the_option_roots_decides_if_it_is_set(version: NvimVersion) {
+    let home = Home::new();
+    let other = home.other_workspace("other");
+    let init = format!(
+        "require('pillion').setup({{ roots = function() return {{ [[{}]], '/is/not/there' }} end }})",
+        other.display()
+    );
+    let world = World::with(version, home, &[("a.txt", "a\n")], |setup| {
+        setup.init(&init)
+    });
+    wait_published(&world, &[&other]);
+    world.nvim.assert_no_errors();
 }
 
-each_neovim! {
-    fn a_second_neovim_in_the_same_folder_shares_its_companion(version) {
-        let world = World::open(version, &[("a.txt", "a\n")]);
-        let file = world.home.file("b.txt", "b\n");
-        let second = NvimSetup::new(version, &world.home).pillion(PILLION).arg(file).headless();
-        second.wait_until("Pillion running", "require('pillion.client').state.port ~= nil");
-        let port = "return require('pillion.client').state.port";
-        let ports: [u16; 2] = [world.nvim.lua(port, json!([])), second.lua(port, json!([]))];
-        assert_eq!(ports[0], ports[1]);
-        // An agent sees what is open in both, and the file of the one that was used last in front.
-        let mut agent = world.gemini();
-        agent.context(|context| {
-            let active = context.active_file().is_some_and(|file| file.path.ends_with("b.txt"));
-            active && context.files().iter().any(|file| file.path.ends_with("a.txt"))
-        });
-        assert_eq!(second.quit(), 0);
-        agent.context(|context| {
-            let active = context.active_file().is_some_and(|file| file.path.ends_with("a.txt"));
-            active && context.files().len() == 1
-        });
-        assert_eq!(world.nvim.quit(), 0);
-    }
+#[each_neovim]
+fn a_second_neovim_in_the_same_folder_shares_its_companion(version: NvimVersion) {
+    let world = World::open(version, &[("a.txt", "a\n")]);
+    let file = world.home.file("b.txt", "b\n");
+    let second = NvimSetup::new(version, &world.home)
+        .pillion(PILLION)
+        .arg(file)
+        .headless();
+    second.wait_until(
+        "Pillion running",
+        "require('pillion.client').state.port ~= nil",
+    );
+    let port = "return require('pillion.client').state.port";
+    let ports: [u16; 2] = [world.nvim.lua(port, json!([])), second.lua(port, json!([]))];
+    assert_eq!(ports[0], ports[1]);
+    // An agent sees what is open in both, and the file of the one that was used last in front.
+    let mut agent = world.gemini();
+    agent.context(|context| {
+        let active = context
+            .active_file()
+            .is_some_and(|file| file.path.ends_with("b.txt"));
+        active
+            && context
+                .files()
+                .iter()
+                .any(|file| file.path.ends_with("a.txt"))
+    });
+    assert_eq!(second.quit(), 0);
+    agent.context(|context| {
+        let active = context
+            .active_file()
+            .is_some_and(|file| file.path.ends_with("a.txt"));
+        active && context.files().len() == 1
+    });
+    assert_eq!(world.nvim.quit(), 0);
 }
 
-each_neovim! {
-    /// Neovim lists it until it is gone.
-    fn a_language_server_that_was_stopped_is_no_root(version) {
-        let home = Home::new();
-        let other = home.other_workspace("other");
-        let world = World::with(version, home, &[("a.txt", "a\n")], |setup| setup);
-        let start = "local root, stopped = ..., false
+/// Neovim lists it until it is gone.
+#[each_neovim]
+fn a_language_server_that_was_stopped_is_no_root(version: NvimVersion) {
+    let home = Home::new();
+    let other = home.other_workspace("other");
+    let world = World::with(version, home, &[("a.txt", "a\n")], |setup| setup);
+    let start = "local root, stopped = ..., false
             local id = vim.lsp.start_client({ name = 'stubborn', root_dir = root, cmd = function()
               return {
                 request = function(_, _, callback) callback(nil, { capabilities = {} }) return true, 1 end,
@@ -234,11 +279,19 @@ each_neovim! {
             end })
             vim.lsp.buf_attach_client(0, id)
             server = id";
-        world.nvim.lua::<()>(start, json!([other]));
-        let folders = "#require('pillion.roots.servers').folders()";
-        world.nvim.wait_until("its folder", &format!("{folders} == 1"));
-        world.nvim.lua::<()>("vim.lsp.get_client_by_id(server).rpc.terminate()", json!([]));
-        world.nvim.wait_until("listed", "vim.lsp.get_client_by_id(server) ~= nil");
-        world.nvim.wait_until("no folder", &format!("{folders} == 0"));
-    }
+    world.nvim.lua::<()>(start, json!([other]));
+    let folders = "#require('pillion.roots.servers').folders()";
+    world
+        .nvim
+        .wait_until("its folder", &format!("{folders} == 1"));
+    world.nvim.lua::<()>(
+        "vim.lsp.get_client_by_id(server).rpc.terminate()",
+        json!([]),
+    );
+    world
+        .nvim
+        .wait_until("listed", "vim.lsp.get_client_by_id(server) ~= nil");
+    world
+        .nvim
+        .wait_until("no folder", &format!("{folders} == 0"));
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use pillion_testkit::Home;
+use pillion_testkit::{Home, NvimVersion, each_neovim};
 use serde_json::json;
 
 use crate::world::{PILLION, World};
@@ -40,31 +40,32 @@ impl Drop for Serve {
     }
 }
 
-each_neovim! {
-    /// Beside a companion whose folder is deeper, without a variable, and with another's.
-    fn a_command_inside_is_given_its_own_neovim(version) {
-        let world = World::open(version, &[("a.txt", "x\n")]);
-        let inner = world.home.workspace().join("inner");
-        fs::create_dir(&inner).unwrap();
-        let Serve(_, port) = &Serve::start(&world.home, &inner);
-        let own: u16 = world.nvim.lua("return require('pillion.client').state.port", json!([]));
-        let script = r#"cd inner; GEMINI_CLI_IDE_SERVER_PORT="$1" exec "$0" run --print gemini"#;
-        for variable in ["", &port.to_string()] {
-            let command = json!([["sh", "-c", script, PILLION, variable]]);
-            let said: String = world.nvim.lua("return vim.fn.system(...)", command);
-            let expected = format!("GEMINI_CLI_IDE_SERVER_PORT={own}\n");
-            assert!(said.contains(&expected), "{said}");
-        }
-        // From outside the deeper folder wins.
-        let outside = Command::new(PILLION)
-            .args(["run", "--print", "gemini"])
-            .current_dir(&inner)
-            .env_clear()
-            .envs(world.home.env().iter())
-            .output()
-            .unwrap();
-        let said = String::from_utf8(outside.stdout).unwrap();
-        let expected = format!("GEMINI_CLI_IDE_SERVER_PORT={port}\n");
+/// Beside a companion whose folder is deeper, without a variable, and with another's.
+#[each_neovim]
+fn a_command_inside_is_given_its_own_neovim(version: NvimVersion) {
+    let world = World::open(version, &[("a.txt", "x\n")]);
+    let inner = world.home.workspace().join("inner");
+    fs::create_dir(&inner).unwrap();
+    let Serve(_, port) = &Serve::start(&world.home, &inner);
+    let own: u16 = world
+        .nvim
+        .lua("return require('pillion.client').state.port", json!([]));
+    let script = r#"cd inner; GEMINI_CLI_IDE_SERVER_PORT="$1" exec "$0" run --print gemini"#;
+    for variable in ["", &port.to_string()] {
+        let command = json!([["sh", "-c", script, PILLION, variable]]);
+        let said: String = world.nvim.lua("return vim.fn.system(...)", command);
+        let expected = format!("GEMINI_CLI_IDE_SERVER_PORT={own}\n");
         assert!(said.contains(&expected), "{said}");
     }
+    // From outside the deeper folder wins.
+    let outside = Command::new(PILLION)
+        .args(["run", "--print", "gemini"])
+        .current_dir(&inner)
+        .env_clear()
+        .envs(world.home.env().iter())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(outside.stdout).unwrap();
+    let expected = format!("GEMINI_CLI_IDE_SERVER_PORT={port}\n");
+    assert!(said.contains(&expected), "{said}");
 }

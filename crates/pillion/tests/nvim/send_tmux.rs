@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use pillion_testkit::{Home, NvimVersion};
+use pillion_testkit::{Home, NvimVersion, each_neovim};
 use serde_json::json;
 
 use crate::send::pasted;
@@ -108,66 +108,103 @@ fn start(
     (id, agents.one(name))
 }
 
-each_neovim! {
-    fn an_agent_in_another_pane_gets_files_and_selections(version) {
-        let (world, panes, agents) = in_tmux(version);
-        let hint = "no agent is running in a terminal. Hint: :Pillion run claude";
-        terminal::is_refused(&world, "PillionSend", hint);
-        let (id, gemini) = start(&panes, &world, &agents, &["split-window", "-d", "-t", "work:"], "gemini");
-        world.nvim.input(":PillionSend<CR>");
-        gemini.typed(&pasted("@first.txt "));
-        assert_eq!(panes.focused(), id);
-        panes.tmux(&["select-pane", "-t", &panes.own]);
-        world.nvim.input("ggVj:PillionSend<CR>");
-        gemini.typed(&pasted("@first.txt lines 1-2 one\ntwo\n"));
-        let hostile = "#{pane_id} $(touch ran); \u{1b}[201~\rx\u{3}";
-        world.nvim.lua::<()>("vim.fn.setline(1, (...))", json!([hostile]));
-        world.nvim.input(":1PillionSend<CR>");
-        gemini.typed(&pasted("first.txt line 1 #{pane_id} $(touch ran); ␛[201~␍x␃\n"));
-        assert!(!world.home.workspace().join("ran").exists());
-        assert_eq!(panes.tmux(&["list-buffers"]), "", "nothing is left behind");
-        world.nvim.input(":Pillion ask what now<CR>");
-        gemini.typed(&pasted("what now"));
-        panes.tmux(&["select-pane", "-t", &panes.own]);
-        world.nvim.command("Pillion focus");
-        assert_eq!(panes.focused(), id);
-        world.nvim.assert_no_errors();
-    }
+#[each_neovim]
+fn an_agent_in_another_pane_gets_files_and_selections(version: NvimVersion) {
+    let (world, panes, agents) = in_tmux(version);
+    let hint = "no agent is running in a terminal. Hint: :Pillion run claude";
+    terminal::is_refused(&world, "PillionSend", hint);
+    let (id, gemini) = start(
+        &panes,
+        &world,
+        &agents,
+        &["split-window", "-d", "-t", "work:"],
+        "gemini",
+    );
+    world.nvim.input(":PillionSend<CR>");
+    gemini.typed(&pasted("@first.txt "));
+    assert_eq!(panes.focused(), id);
+    panes.tmux(&["select-pane", "-t", &panes.own]);
+    world.nvim.input("ggVj:PillionSend<CR>");
+    gemini.typed(&pasted("@first.txt lines 1-2 one\ntwo\n"));
+    let hostile = "#{pane_id} $(touch ran); \u{1b}[201~\rx\u{3}";
+    world
+        .nvim
+        .lua::<()>("vim.fn.setline(1, (...))", json!([hostile]));
+    world.nvim.input(":1PillionSend<CR>");
+    gemini.typed(&pasted(
+        "first.txt line 1 #{pane_id} $(touch ran); ␛[201~␍x␃\n",
+    ));
+    assert!(!world.home.workspace().join("ran").exists());
+    assert_eq!(panes.tmux(&["list-buffers"]), "", "nothing is left behind");
+    world.nvim.input(":Pillion ask what now<CR>");
+    gemini.typed(&pasted("what now"));
+    panes.tmux(&["select-pane", "-t", &panes.own]);
+    world.nvim.command("Pillion focus");
+    assert_eq!(panes.focused(), id);
+    world.nvim.assert_no_errors();
 }
 
-each_neovim! {
-    fn the_agent_of_the_same_window_is_preferred_and_another_one_can_be_named(version) {
-        let (world, panes, agents) = in_tmux(version);
-        let (_, gemini) = start(&panes, &world, &agents, &["new-window", "-d", "-t", "work:"], "gemini");
-        world.nvim.command("PillionSend");
-        gemini.typed(&pasted("@first.txt "));
-        let (_, qwen) = start(&panes, &world, &agents, &["split-window", "-d", "-t", &panes.own], "qwen");
+#[each_neovim]
+fn the_agent_of_the_same_window_is_preferred_and_another_one_can_be_named(version: NvimVersion) {
+    let (world, panes, agents) = in_tmux(version);
+    let (_, gemini) = start(
+        &panes,
+        &world,
+        &agents,
+        &["new-window", "-d", "-t", "work:"],
+        "gemini",
+    );
+    world.nvim.command("PillionSend");
+    gemini.typed(&pasted("@first.txt "));
+    let (_, qwen) = start(
+        &panes,
+        &world,
+        &agents,
+        &["split-window", "-d", "-t", &panes.own],
+        "qwen",
+    );
+    world.nvim.command("PillionSend");
+    qwen.typed(&pasted("@first.txt "));
+    world.nvim.command("2PillionSend gemini");
+    gemini.typed(&pasted("@first.txt line 2 two\n"));
+    // Another session is other work.
+    world
+        .nvim
+        .command("lua require('pillion').setup({ agents = { other = { 'other' } } })");
+    panes.open(&["new-session", "-d", "-s", "play"], "exec -a other cat");
+    terminal::is_refused(
+        &world,
+        "PillionSend other",
+        "other is not running in a terminal",
+    );
+}
+
+#[each_neovim]
+fn the_option_names_a_pane_whatever_runs_there(version: NvimVersion) {
+    let (world, panes, agents) = in_tmux(version);
+    let (_, gemini) = start(
+        &panes,
+        &world,
+        &agents,
+        &["split-window", "-d", "-t", "work:"],
+        "gemini",
+    );
+    let (id, qwen) = start(
+        &panes,
+        &world,
+        &agents,
+        &["new-session", "-d", "-s", "play"],
+        "qwen",
+    );
+    let set = "require('pillion').setup({ terminal = { tmux_pane = (...) } })";
+    for target in [id.as_str(), "play:"] {
+        world.nvim.lua::<()>(set, json!([target]));
         world.nvim.command("PillionSend");
         qwen.typed(&pasted("@first.txt "));
-        world.nvim.command("2PillionSend gemini");
-        gemini.typed(&pasted("@first.txt line 2 two\n"));
-        // Another session is other work.
-        world.nvim.command("lua require('pillion').setup({ agents = { other = { 'other' } } })");
-        panes.open(&["new-session", "-d", "-s", "play"], "exec -a other cat");
-        terminal::is_refused(&world, "PillionSend other", "other is not running in a terminal");
     }
-}
-
-each_neovim! {
-    fn the_option_names_a_pane_whatever_runs_there(version) {
-        let (world, panes, agents) = in_tmux(version);
-        let (_, gemini) = start(&panes, &world, &agents, &["split-window", "-d", "-t", "work:"], "gemini");
-        let (id, qwen) = start(&panes, &world, &agents, &["new-session", "-d", "-s", "play"], "qwen");
-        let set = "require('pillion').setup({ terminal = { tmux_pane = (...) } })";
-        for target in [id.as_str(), "play:"] {
-            world.nvim.lua::<()>(set, json!([target]));
-            world.nvim.command("PillionSend");
-            qwen.typed(&pasted("@first.txt "));
-        }
-        world.nvim.command("PillionSend gemini");
-        gemini.typed(&pasted("@first.txt "));
-        world.nvim.lua::<()>(set, json!(["nowhere:"]));
-        terminal::is_refused(&world, "PillionSend", "Pillion: t");
-        assert!(world.nvim.messages().contains("nowhere"));
-    }
+    world.nvim.command("PillionSend gemini");
+    gemini.typed(&pasted("@first.txt "));
+    world.nvim.lua::<()>(set, json!(["nowhere:"]));
+    terminal::is_refused(&world, "PillionSend", "Pillion: t");
+    assert!(world.nvim.messages().contains("nowhere"));
 }

@@ -3,32 +3,35 @@
 use std::process::Command;
 use std::thread;
 
-use pillion_testkit::Home;
+use pillion_testkit::{Home, VimVersion, each_vim};
 
 use crate::shared_conformance::{commands, fill, run};
 use crate::world::{PILLION, World};
 
-each_vim! {
-    fn vim_passes(version) {
-        let home = Home::new();
-        fill(&home);
-        let other = home.other_workspace("other");
-        let text = "text\n\n\n\ntext\n";
-        let files = [("a.txt", text), ("b.txt", text)];
-        let world = World::with(version, home, &files, |setup| setup);
-        let mut command = Command::new(PILLION);
-        command
-            .arg("conformance")
-            .args(commands(&format!("kill {}", world.vim.pid())))
-            .env_clear()
-            .envs(world.home.env().iter())
-            .current_dir(world.home.workspace());
-        let running = thread::spawn(move || run(&mut command));
-        // By then it has read the files.
-        world.vim.wait_until("an agent", "!empty(pillion#Status().agents)");
-        world.vim.command(&format!("tabnew | tcd {}", other.display()));
-        let outcome = running.join().unwrap();
-        // Nothing but time shows that a silent stream lives.
-        outcome.expect_all_but(&["C1.1-stream-alive"]);
-    }
+#[each_vim]
+fn vim_passes(version: VimVersion) {
+    let home = Home::new();
+    fill(&home);
+    let other = home.other_workspace("other");
+    let text = "text\n\n\n\ntext\n";
+    let files = [("a.txt", text), ("b.txt", text)];
+    let world = World::with(version, home, &files, |setup| setup);
+    let mut command = Command::new(PILLION);
+    command
+        .arg("conformance")
+        .args(commands(&format!("kill {}", world.vim.pid())))
+        .env_clear()
+        .envs(world.home.env().iter())
+        .current_dir(world.home.workspace());
+    let running = thread::spawn(move || run(&mut command));
+    // By then it has read the files.
+    world
+        .vim
+        .wait_until("an agent", "!empty(pillion#Status().agents)");
+    world
+        .vim
+        .command(&format!("tabnew | tcd {}", other.display()));
+    let outcome = running.join().unwrap();
+    // Nothing but time shows that a silent stream lives.
+    outcome.expect_all_but(&["C1.1-stream-alive"]);
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::thread::sleep;
 
-use pillion_testkit::Size;
+use pillion_testkit::{Size, VimVersion, each_vim};
 use pillion_view::LOOK;
 
 use crate::review::{PROPOSED, Review};
@@ -34,125 +34,174 @@ impl Review {
     }
 }
 
-each_vim! {
-    fn what_has_not_been_on_the_screen_is_asked_about_once(version) {
-        let mut review = Review::with(version, "set diffopt+=context:9999");
-        let after = review.propose_long();
-        review.vim().input(":w<CR>");
-        review.vim().wait_said("2 of 3 changes have not been on the screen: accept again to go ahead");
-        review.is_pending("what was not seen");
-        sleep(LOOK);
-        review.vim().input(":w<CR>");
-        review.is_accepted(&after);
-    }
+#[each_vim]
+fn what_has_not_been_on_the_screen_is_asked_about_once(version: VimVersion) {
+    let mut review = Review::with(version, "set diffopt+=context:9999");
+    let after = review.propose_long();
+    review.vim().input(":w<CR>");
+    review
+        .vim()
+        .wait_said("2 of 3 changes have not been on the screen: accept again to go ahead");
+    review.is_pending("what was not seen");
+    sleep(LOOK);
+    review.vim().input(":w<CR>");
+    review.is_accepted(&after);
 }
 
-each_vim! {
-    fn what_was_looked_at_or_taken_out_is_not_asked_about(version) {
-        let steps: [&[(&str, &str)]; 4] = [
-            &[("60G", "line('.') == 60"), ("G", "line('.') == 120")],
-            &[("60G", "line('.') == 60"), ("gg", "line('.') == 1"), ("G", "line('.') == 120")],
-            &[("45G", "line('.') == 45"), ("z<CR>", "line('w0') == 45"), ("G", "line('.') == 120")],
-            &[(":60,61d<CR>", "line('$') == 118"), ("G", "line('.') == 118")],
-        ];
-        for keys in steps {
-            let mut review = Review::with(version, "set diffopt+=context:9999");
-            review.propose_long();
-            for (keys, done) in keys {
-                review.vim().input_until(keys, &format!("{done} && state('S') == ''"));
-            }
-            let text: Vec<String> = review.vim().get("getline(1, '$')");
-            review.vim().input(":w<CR>");
-            review.is_accepted(&(text.join("\n") + "\n"));
-        }
-    }
-}
-
-each_vim! {
-    /// A fold shows none of its lines.
-    fn what_is_folded_is_not_seen(version) {
+#[each_vim]
+fn what_was_looked_at_or_taken_out_is_not_asked_about(version: VimVersion) {
+    let steps: [&[(&str, &str)]; 4] = [
+        &[("60G", "line('.') == 60"), ("G", "line('.') == 120")],
+        &[
+            ("60G", "line('.') == 60"),
+            ("gg", "line('.') == 1"),
+            ("G", "line('.') == 120"),
+        ],
+        &[
+            ("45G", "line('.') == 45"),
+            ("z<CR>", "line('w0') == 45"),
+            ("G", "line('.') == 120"),
+        ],
+        &[
+            (":60,61d<CR>", "line('$') == 118"),
+            ("G", "line('.') == 118"),
+        ],
+    ];
+    for keys in steps {
         let mut review = Review::with(version, "set diffopt+=context:9999");
         review.propose_long();
-        review.vim().input(":set foldenable foldmethod=manual | 20,115fold<CR>G");
-        review.vim().wait_until("the fold", "foldclosed(60) > 0");
+        for (keys, done) in keys {
+            review
+                .vim()
+                .input_until(keys, &format!("{done} && state('S') == ''"));
+        }
+        let text: Vec<String> = review.vim().get("getline(1, '$')");
         review.vim().input(":w<CR>");
-        review.vim().wait_said("1 of 3 changes has not been on the screen");
-        review.is_pending("a fold");
+        review.is_accepted(&(text.join("\n") + "\n"));
     }
 }
 
-each_vim! {
-    /// However narrow the screen is.
-    fn all_of_what_is_doubted_is_on_the_screen(version) {
-        let mut review = Review::set_up(version, |setup| setup.size(Size::new(50, 30)));
-        review.propose(PROPOSED);
-        review.vim().input("ggdG:w<CR>");
-        let all = review.vim().pane().wait_for("accept again", pillion_testkit::SOON);
-        let text: String = all.split_whitespace().collect();
-        assert!(text.contains("GeminiCLIignoresanemptytextandwritesitsown:acceptagain"), "{all}");
-        assert_eq!(review.vim().get::<String>("mode()"), "n");
-        review.is_pending("a doubt");
-    }
+/// A fold shows none of its lines.
+#[each_vim]
+fn what_is_folded_is_not_seen(version: VimVersion) {
+    let mut review = Review::with(version, "set diffopt+=context:9999");
+    review.propose_long();
+    review
+        .vim()
+        .input(":set foldenable foldmethod=manual | 20,115fold<CR>G");
+    review.vim().wait_until("the fold", "foldclosed(60) > 0");
+    review.vim().input(":w<CR>");
+    review
+        .vim()
+        .wait_said("1 of 3 changes has not been on the screen");
+    review.is_pending("a fold");
 }
 
-each_vim! {
-    /// What is decided is carried out, whatever is typed meanwhile.
-    fn a_decision_outlives_what_is_typed_right_after_it(version) {
-        for keys in [":w<CR>:q<CR>", ":w<CR>:w<CR>:w<CR>", ":w<CR>dd", ":wq<CR>:q<CR>", "ZZZZ", ":w<CR>:qa<CR>", ":wq<CR>:qa!<CR>"] {
-            let mut review = Review::new(version);
-            review.propose(PROPOSED);
-            review.vim().input(keys);
-            let expected = pillion_agent::Update::accepted(review.path.display().to_string(), PROPOSED);
-            assert_eq!(review.gemini.outcome(), expected, "{keys}");
-        }
-    }
+/// However narrow the screen is.
+#[each_vim]
+fn all_of_what_is_doubted_is_on_the_screen(version: VimVersion) {
+    let mut review = Review::set_up(version, |setup| setup.size(Size::new(50, 30)));
+    review.propose(PROPOSED);
+    review.vim().input("ggdG:w<CR>");
+    let all = review
+        .vim()
+        .pane()
+        .wait_for("accept again", pillion_testkit::SOON);
+    let text: String = all.split_whitespace().collect();
+    assert!(
+        text.contains("GeminiCLIignoresanemptytextandwritesitsown:acceptagain"),
+        "{all}"
+    );
+    assert_eq!(review.vim().get::<String>("mode()"), "n");
+    review.is_pending("a doubt");
 }
 
-each_vim! {
-    fn a_view_that_was_refused_is_still_there(version) {
+/// What is decided is carried out, whatever is typed meanwhile.
+#[each_vim]
+fn a_decision_outlives_what_is_typed_right_after_it(version: VimVersion) {
+    for keys in [
+        ":w<CR>:q<CR>",
+        ":w<CR>:w<CR>:w<CR>",
+        ":w<CR>dd",
+        ":wq<CR>:q<CR>",
+        "ZZZZ",
+        ":w<CR>:qa<CR>",
+        ":wq<CR>:qa!<CR>",
+    ] {
         let mut review = Review::new(version);
-        for keys in [":wq<CR>", ":x<CR>", "ZZ", ":PillionReject<CR>"] {
-            review.begin(PROPOSED);
-            review.vim().input(keys);
-            review.vim().wait_said("has only just opened");
-            review.vim().wait_until("the view", "bufname() =~ '^pillion://' && winnr('$') == 2");
-            review.look();
-            review.vim().input(":w<CR>");
-            review.is_accepted(PROPOSED);
-        }
-        review.vim().assert_no_errors();
+        review.propose(PROPOSED);
+        review.vim().input(keys);
+        let expected = pillion_agent::Update::accepted(review.path.display().to_string(), PROPOSED);
+        assert_eq!(review.gemini.outcome(), expected, "{keys}");
     }
 }
 
-each_vim! {
-    /// Letters that were meant for another buffer, at every moment of the first second and in one go.
-    fn keys_of_the_first_second_change_nothing(version) {
-        for (wait, keys) in [(0, "ohello<Esc>"), (400, "xxdd"), (800, "ihi<Esc>"), (0, "pAx<Esc>J~"), (600, "do")] {
-            let mut review = Review::new(version);
-            review.vim().input("yy");
-            review.begin(PROPOSED);
-            sleep(std::time::Duration::from_millis(wait));
-            for key in keys.split_inclusive(|_: char| true) {
-                review.vim().input(key);
-            }
-            review.vim().wait_said("a proposal has just opened: keys count once you pause");
-            review.look();
-            assert_eq!(review.vim().get::<Vec<String>>("getline(1, '$')").join("\n") + "\n", PROPOSED, "{wait} {keys}");
-            assert!(!review.vim().get::<bool>("&modified ? v:true : v:false"));
-            review.vim().input_until("Gomine<Esc>", "line('$') == 7 && mode() == 'n'");
-            review.vim().input(":w<CR>");
-            review.is_accepted(&format!("{PROPOSED}mine\n"));
-        }
-    }
-}
-
-each_vim! {
-    fn keys_count_at_once_in_a_proposal_that_the_person_goes_to(version) {
-        let review = Review::new(version);
+#[each_vim]
+fn a_view_that_was_refused_is_still_there(version: VimVersion) {
+    let mut review = Review::new(version);
+    for keys in [":wq<CR>", ":x<CR>", "ZZ", ":PillionReject<CR>"] {
         review.begin(PROPOSED);
+        review.vim().input(keys);
+        review.vim().wait_said("has only just opened");
+        review
+            .vim()
+            .wait_until("the view", "bufname() =~ '^pillion://' && winnr('$') == 2");
         review.look();
-        review.vim().input_until("gt", "bufname() == 'a.txt'");
-        review.vim().input_until(":PillionDiffs<CR>", "bufname() =~ '^pillion://'");
-        review.vim().input_until("Gomine<Esc>", "line('$') == 7 && mode() == 'n'");
+        review.vim().input(":w<CR>");
+        review.is_accepted(PROPOSED);
     }
+    review.vim().assert_no_errors();
+}
+
+/// Letters that were meant for another buffer, at every moment of the first second and in one go.
+#[each_vim]
+fn keys_of_the_first_second_change_nothing(version: VimVersion) {
+    for (wait, keys) in [
+        (0, "ohello<Esc>"),
+        (400, "xxdd"),
+        (800, "ihi<Esc>"),
+        (0, "pAx<Esc>J~"),
+        (600, "do"),
+    ] {
+        let mut review = Review::new(version);
+        review.vim().input("yy");
+        review.begin(PROPOSED);
+        sleep(std::time::Duration::from_millis(wait));
+        for key in keys.split_inclusive(|_: char| true) {
+            review.vim().input(key);
+        }
+        review
+            .vim()
+            .wait_said("a proposal has just opened: keys count once you pause");
+        review.look();
+        assert_eq!(
+            review
+                .vim()
+                .get::<Vec<String>>("getline(1, '$')")
+                .join("\n")
+                + "\n",
+            PROPOSED,
+            "{wait} {keys}"
+        );
+        assert!(!review.vim().get::<bool>("&modified ? v:true : v:false"));
+        review
+            .vim()
+            .input_until("Gomine<Esc>", "line('$') == 7 && mode() == 'n'");
+        review.vim().input(":w<CR>");
+        review.is_accepted(&format!("{PROPOSED}mine\n"));
+    }
+}
+
+#[each_vim]
+fn keys_count_at_once_in_a_proposal_that_the_person_goes_to(version: VimVersion) {
+    let review = Review::new(version);
+    review.begin(PROPOSED);
+    review.look();
+    review.vim().input_until("gt", "bufname() == 'a.txt'");
+    review
+        .vim()
+        .input_until(":PillionDiffs<CR>", "bufname() =~ '^pillion://'");
+    review
+        .vim()
+        .input_until("Gomine<Esc>", "line('$') == 7 && mode() == 'n'");
 }

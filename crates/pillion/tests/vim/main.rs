@@ -14,35 +14,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-/// A test on each Vim: `each_vim! { fn it_does_something(version) { … } }`. If it needs more, that comes first:
-/// `needs "what: how"`.
-macro_rules! each_vim {
-    (needs $needs:literal $(#[$meta:meta])* fn $name:ident($version:ident) $body:block) => {
-        $(#[$meta])*
-        mod $name {
-            #[allow(unused_imports, reason = "not every test uses what its file imports")]
-            use super::*;
-
-            fn check($version: pillion_testkit::VimVersion) $body
-
-            #[test]
-            #[ignore = $needs]
-            fn vim_9_1() {
-                check(pillion_testkit::VimVersion::V9_1);
-            }
-
-            #[test]
-            #[ignore = $needs]
-            fn vim_9_2() {
-                check(pillion_testkit::VimVersion::V9_2);
-            }
-        }
-    };
-    ($($test:tt)*) => {
-        each_vim! { needs "needs Vim: cargo xtask test" $($test)* }
-    };
-}
-
 mod accidents;
 mod agents;
 mod conformance;

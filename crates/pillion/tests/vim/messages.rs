@@ -1,6 +1,6 @@
 //! What the plugin says, which must stop nobody: Vim must never ask for Enter for it.
 
-use pillion_testkit::{SOON, Size, VimVersion};
+use pillion_testkit::{SOON, Size, VimVersion, each_vim};
 
 use crate::review::Review;
 
@@ -92,10 +92,9 @@ fn ask_everywhere(version: VimVersion, columns: u16, shortmess: &str) {
     review.vim().assert_no_errors();
 }
 
-each_vim! {
-    fn no_question_asks_for_a_key_however_narrow_the_screen(version) {
-        for (columns, shortmess) in [(80, ""), (60, "filnxtToOS"), (40, "a")] {
-            ask_everywhere(version, columns, shortmess);
-        }
+#[each_vim]
+fn no_question_asks_for_a_key_however_narrow_the_screen(version: VimVersion) {
+    for (columns, shortmess) in [(80, ""), (60, "filnxtToOS"), (40, "a")] {
+        ask_everywhere(version, columns, shortmess);
     }
 }

@@ -1,7 +1,7 @@
 //! Quitting while a proposal waits: Vim stays, and one sentence says why.
 
 use pillion_agent::Update;
-use pillion_testkit::SOON;
+use pillion_testkit::{SOON, VimVersion, each_vim};
 
 use crate::review::{ORIGINAL, PROPOSED, Review};
 
@@ -42,53 +42,79 @@ impl Review {
     }
 }
 
-each_vim! {
-    fn one_sentence_says_what_waits_and_no_error(version) {
-        let mut review = Review::with(version, "nnoremap <C-n> <Cmd>qa<CR>\ncommand Qa qa\nnnoremap ,q :qa<CR>\nfunction Quit()\nquitall\nendfunction");
-        review.propose(PROPOSED);
-        for keys in [":qa<CR>", ":wqa<CR>", ":quitall<CR>", ":xa<CR>", ":conf qa<CR>", ",q", "<C-n>", ":Qa<CR>", ":call Quit()<CR>"] {
-            for tab in [2, 1] {
-                review.vim().command(&format!("tabnext {tab}"));
-                review.says_what_waits(keys);
-            }
+#[each_vim]
+fn one_sentence_says_what_waits_and_no_error(version: VimVersion) {
+    let mut review = Review::with(
+        version,
+        "nnoremap <C-n> <Cmd>qa<CR>\ncommand Qa qa\nnnoremap ,q :qa<CR>\nfunction Quit()\nquitall\nendfunction",
+    );
+    review.propose(PROPOSED);
+    for keys in [
+        ":qa<CR>",
+        ":wqa<CR>",
+        ":quitall<CR>",
+        ":xa<CR>",
+        ":conf qa<CR>",
+        ",q",
+        "<C-n>",
+        ":Qa<CR>",
+        ":call Quit()<CR>",
+    ] {
+        for tab in [2, 1] {
+            review.vim().command(&format!("tabnext {tab}"));
+            review.says_what_waits(keys);
         }
-        review.vim().input(":qa!<CR>");
-        assert_eq!(review.vim().wait_exit(), 0);
-        assert!(matches!(review.gemini.outcome(), Update::DiffRejected { .. }));
     }
+    review.vim().input(":qa!<CR>");
+    assert_eq!(review.vim().wait_exit(), 0);
+    assert!(matches!(
+        review.gemini.outcome(),
+        Update::DiffRejected { .. }
+    ));
 }
 
-each_vim! {
-    /// That would end Vim, and with it what was never shown.
-    fn the_last_window_stays_while_a_proposal_waits(version) {
-        let mut review = Review::new(version);
-        for keys in [":q<CR>", "ZQ", "ZZ", ":q!<CR>", ":wq<CR>", "<C-w>q", ":qa<CR>", ":wqa<CR>"] {
-            review.waits_in_one_window();
-            review.says_what_waits(&format!("<Esc>{keys}"));
-            review.vim().wait_until("a view", "bufname() =~ '^pillion://'");
-            review.close();
-        }
+/// That would end Vim, and with it what was never shown.
+#[each_vim]
+fn the_last_window_stays_while_a_proposal_waits(version: VimVersion) {
+    let mut review = Review::new(version);
+    for keys in [
+        ":q<CR>", "ZQ", "ZZ", ":q!<CR>", ":wq<CR>", "<C-w>q", ":qa<CR>", ":wqa<CR>",
+    ] {
         review.waits_in_one_window();
-        review.vim().input("<Esc>:qa!<CR>");
-        assert_eq!(review.vim().wait_exit(), 0);
-        assert!(matches!(review.gemini.outcome(), Update::DiffRejected { .. }));
+        review.says_what_waits(&format!("<Esc>{keys}"));
+        review
+            .vim()
+            .wait_until("a view", "bufname() =~ '^pillion://'");
+        review.close();
     }
+    review.waits_in_one_window();
+    review.vim().input("<Esc>:qa!<CR>");
+    assert_eq!(review.vim().wait_exit(), 0);
+    assert!(matches!(
+        review.gemini.outcome(),
+        Update::DiffRejected { .. }
+    ));
 }
 
-each_vim! {
-    fn wqa_writes_what_can_be_written(version) {
-        let mut review = Review::with(version, "set hidden");
-        let other = review.world.home.file("b.txt", "b\n");
-        review.vim().input_until(":edit b.txt<CR>", "bufname() == 'b.txt'");
-        review.vim().input_until("omine<Esc>", "&modified && mode() == 'n'");
-        review.propose(PROPOSED);
-        review.says_what_waits(":wqa<CR>");
-        review.vim().wait_until("written", "!getbufvar('b.txt', '&modified')");
-        assert_eq!(std::fs::read_to_string(other).unwrap(), "b\nmine\n");
-        assert_eq!(std::fs::read_to_string(&review.path).unwrap(), ORIGINAL);
-        review.vim().input(":PillionReject<CR>");
-        review.is_rejected();
-        review.vim().input(":qa<CR>");
-        assert_eq!(review.vim().wait_exit(), 0);
-    }
+#[each_vim]
+fn wqa_writes_what_can_be_written(version: VimVersion) {
+    let mut review = Review::with(version, "set hidden");
+    let other = review.world.home.file("b.txt", "b\n");
+    review
+        .vim()
+        .input_until(":edit b.txt<CR>", "bufname() == 'b.txt'");
+    review
+        .vim()
+        .input_until("omine<Esc>", "&modified && mode() == 'n'");
+    review.propose(PROPOSED);
+    review.says_what_waits(":wqa<CR>");
+    review
+        .vim()
+        .wait_until("written", "!getbufvar('b.txt', '&modified')");
+    assert_eq!(std::fs::read_to_string(other).unwrap(), "b\nmine\n");
+    assert_eq!(std::fs::read_to_string(&review.path).unwrap(), ORIGINAL);
+    review.vim().input(":PillionReject<CR>");
+    review.is_rejected();
+    review.vim().input(":qa<CR>");
+    assert_eq!(review.vim().wait_exit(), 0);
 }

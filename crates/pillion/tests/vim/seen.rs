@@ -1,67 +1,70 @@
 //! A decision names what the person has seen on a drawn screen.
 
+use pillion_testkit::{VimVersion, each_vim};
+
 use crate::review::{PROPOSED, Review};
 
-each_vim! {
-    fn nothing_is_accepted_as_it_opens(version) {
-        let mut review = Review::new(version);
-        for keys in [":w<CR>", "ZZ", ":x<CR>", ":PillionAccept<CR>"] {
-            review.begin(PROPOSED);
-            review.vim().input(keys);
-            review.vim().wait_said("just opened");
-            review.is_pending(keys);
-            review.vim().command("messages clear");
-            review.close();
-        }
+#[each_vim]
+fn nothing_is_accepted_as_it_opens(version: VimVersion) {
+    let mut review = Review::new(version);
+    for keys in [":w<CR>", "ZZ", ":x<CR>", ":PillionAccept<CR>"] {
+        review.begin(PROPOSED);
+        review.vim().input(keys);
+        review.vim().wait_said("just opened");
+        review.is_pending(keys);
+        review.vim().command("messages clear");
+        review.close();
     }
 }
 
-each_vim! {
-    fn a_newer_proposal_is_not_accepted_by_what_was_begun_before(version) {
-        let mut review = Review::new(version);
+#[each_vim]
+fn a_newer_proposal_is_not_accepted_by_what_was_begun_before(version: VimVersion) {
+    let mut review = Review::new(version);
+    review.propose(PROPOSED);
+    review.vim().input_until(":w", "mode() == 'c'");
+    review.begin_again("another\n");
+    review.look_at_newer();
+    review.vim().input("<CR>");
+    review.is_pending("a command line that was begun before");
+    review.vim().wait_said("a newer proposal");
+    review.look();
+    review.vim().input(":w<CR>");
+    review.is_accepted("another\n");
+}
+
+#[each_vim]
+fn a_proposal_out_of_sight_is_shown_before_it_is_accepted(version: VimVersion) {
+    let mut review = Review::new(version);
+    review.vim().input_until("ohello", "mode() == 'i'");
+    review.gemini.propose(&review.path, PROPOSED);
+    // It does not take the focus of a person who types.
+    assert_eq!(
+        review
+            .vim()
+            .get::<String>("mode() .. bufname()->fnamemodify(':t')"),
+        "ia.txt"
+    );
+    review.vim().input("<Esc>u");
+    review.vim().wait_until("normal mode", "mode() == 'n'");
+    review.vim().input(":PillionAccept<CR>");
+    review.vim().wait_said("has not been on the screen yet");
+    review.is_pending("a look");
+    review.look();
+    review.vim().input(":PillionAccept<CR>");
+    review.is_accepted(PROPOSED);
+}
+
+#[each_vim]
+fn a_macro_accepts_nothing(version: VimVersion) {
+    let mut review = Review::new(version);
+    review.vim().command("let @a = \":w\\<CR>\"");
+    review.vim().command("let @b = \"ZZ\"");
+    review.vim().command("let @c = \":PillionAccept\\<CR>\"");
+    for keys in ["@a", "@b", "@c"] {
         review.propose(PROPOSED);
-        review.vim().input_until(":w", "mode() == 'c'");
-        review.begin_again("another\n");
-        review.look_at_newer();
-        review.vim().input("<CR>");
-        review.is_pending("a command line that was begun before");
-        review.vim().wait_said("a newer proposal");
-        review.look();
-        review.vim().input(":w<CR>");
-        review.is_accepted("another\n");
-    }
-}
-
-each_vim! {
-    fn a_proposal_out_of_sight_is_shown_before_it_is_accepted(version) {
-        let mut review = Review::new(version);
-        review.vim().input_until("ohello", "mode() == 'i'");
-        review.gemini.propose(&review.path, PROPOSED);
-        // It does not take the focus of a person who types.
-        assert_eq!(review.vim().get::<String>("mode() .. bufname()->fnamemodify(':t')"), "ia.txt");
-        review.vim().input("<Esc>u");
-        review.vim().wait_until("normal mode", "mode() == 'n'");
-        review.vim().input(":PillionAccept<CR>");
-        review.vim().wait_said("has not been on the screen yet");
-        review.is_pending("a look");
-        review.look();
-        review.vim().input(":PillionAccept<CR>");
-        review.is_accepted(PROPOSED);
-    }
-}
-
-each_vim! {
-    fn a_macro_accepts_nothing(version) {
-        let mut review = Review::new(version);
-        review.vim().command("let @a = \":w\\<CR>\"");
-        review.vim().command("let @b = \"ZZ\"");
-        review.vim().command("let @c = \":PillionAccept\\<CR>\"");
-        for keys in ["@a", "@b", "@c"] {
-            review.propose(PROPOSED);
-            review.vim().input(keys);
-            review.is_pending(keys);
-            review.close();
-        }
+        review.vim().input(keys);
+        review.is_pending(keys);
+        review.close();
     }
 }
 
@@ -110,56 +113,65 @@ impl Review {
     }
 }
 
-each_vim! {
-    fn a_change_far_to_the_right_is_seen_once_it_was_scrolled_to(version) {
-        for layout in ["vertical", "horizontal"] {
-            let mut review = Review::with(version, &format!("let g:pillion_diff_layout = '{layout}'\nset nowrap"));
-            let after = review.propose_minified(200, &[130]);
-            review.is_asked_about(layout);
-            review.close();
-            review.propose_minified(200, &[130]);
-            review.is_accepted_once_seen(&after, &[130]);
-            // What is on the screen at once is not asked about.
-            let after = review.propose_minified(200, &[1]);
-            review.is_accepted_once_seen(&after, &[]);
-        }
+#[each_vim]
+fn a_change_far_to_the_right_is_seen_once_it_was_scrolled_to(version: VimVersion) {
+    for layout in ["vertical", "horizontal"] {
+        let mut review = Review::with(
+            version,
+            &format!("let g:pillion_diff_layout = '{layout}'\nset nowrap"),
+        );
+        let after = review.propose_minified(200, &[130]);
+        review.is_asked_about(layout);
+        review.close();
+        review.propose_minified(200, &[130]);
+        review.is_accepted_once_seen(&after, &[130]);
+        // What is on the screen at once is not asked about.
+        let after = review.propose_minified(200, &[1]);
+        review.is_accepted_once_seen(&after, &[]);
     }
 }
 
-each_vim! {
-    fn a_wrapped_line_is_seen_as_far_as_it_is_on_the_screen(version) {
-        for (layout, vimrc) in [
-            ("vertical", "set diffopt+=followwrap display=lastline"),
-            ("unified", "set display=truncate nowrap"),
-            ("unified", "set display= smoothscroll number"),
-        ] {
-            let mut review = Review::with(version, &format!("let g:pillion_diff_layout = '{layout}'\n{vimrc}"));
-            // As a whole on the screen.
-            let after = review.propose_minified(130, &[120]);
-            assert!(review.vim().get::<bool>("&wrap ? v:true : v:false"), "{vimrc}");
-            review.is_accepted_once_seen(&after, &[]);
-            let after = review.propose_minified(900, &[880]);
-            review.is_asked_about(vimrc);
-            review.close();
-            review.propose_minified(900, &[880]);
-            review.is_accepted_once_seen(&after, &[880]);
-        }
+#[each_vim]
+fn a_wrapped_line_is_seen_as_far_as_it_is_on_the_screen(version: VimVersion) {
+    for (layout, vimrc) in [
+        ("vertical", "set diffopt+=followwrap display=lastline"),
+        ("unified", "set display=truncate nowrap"),
+        ("unified", "set display= smoothscroll number"),
+    ] {
+        let mut review = Review::with(
+            version,
+            &format!("let g:pillion_diff_layout = '{layout}'\n{vimrc}"),
+        );
+        // As a whole on the screen.
+        let after = review.propose_minified(130, &[120]);
+        assert!(
+            review.vim().get::<bool>("&wrap ? v:true : v:false"),
+            "{vimrc}"
+        );
+        review.is_accepted_once_seen(&after, &[]);
+        let after = review.propose_minified(900, &[880]);
+        review.is_asked_about(vimrc);
+        review.close();
+        review.propose_minified(900, &[880]);
+        review.is_accepted_once_seen(&after, &[880]);
     }
 }
 
-each_vim! {
-    fn of_two_changes_in_a_line_both_are_to_be_seen(version) {
-        let mut review = Review::with(version, "set nowrap");
-        for changed in [[100, 400], [0, 300], [200, 239]] {
-            let after = review.propose_minified(500, &changed);
-            review.vim().input_until(&format!("2G{}|", changed[1] * 7 + 6), "state('S') == '' && col('.') > 1000");
-            review.vim().input_until("0", "col('.') == 1");
-            if changed[0] > 0 {
-                review.is_asked_about("the second one alone");
-                review.close();
-                review.propose_minified(500, &changed);
-            }
-            review.is_accepted_once_seen(&after, &changed);
+#[each_vim]
+fn of_two_changes_in_a_line_both_are_to_be_seen(version: VimVersion) {
+    let mut review = Review::with(version, "set nowrap");
+    for changed in [[100, 400], [0, 300], [200, 239]] {
+        let after = review.propose_minified(500, &changed);
+        review.vim().input_until(
+            &format!("2G{}|", changed[1] * 7 + 6),
+            "state('S') == '' && col('.') > 1000",
+        );
+        review.vim().input_until("0", "col('.') == 1");
+        if changed[0] > 0 {
+            review.is_asked_about("the second one alone");
+            review.close();
+            review.propose_minified(500, &changed);
         }
+        review.is_accepted_once_seen(&after, &changed);
     }
 }

@@ -1,7 +1,7 @@
 //! Vim as people set it up: without a `vimrc`, as their distribution does, as Vim's own example does, as starter
 //! configurations do, and with the plugins that Debian has.
 
-use pillion_testkit::{Home, VimVersion};
+use pillion_testkit::{Home, VimVersion, each_vim};
 
 use crate::install::pillion;
 use crate::review::{ORIGINAL, PROPOSED, Review};
@@ -92,48 +92,42 @@ fn works(mut review: Review, accept: &str, reject: &str) {
     review.vim().assert_no_errors();
 }
 
-each_vim! {
-    fn it_works_without_a_vimrc(version) {
-        accepts_and_rejects(version, DEFAULTS, ":w<CR>", ":q<CR>");
-    }
+#[each_vim]
+fn it_works_without_a_vimrc(version: VimVersion) {
+    accepts_and_rejects(version, DEFAULTS, ":w<CR>", ":q<CR>");
 }
 
-each_vim! {
-    fn it_works_with_the_defaults_of_the_distribution(version) {
-        accepts_and_rejects(version, DEBIAN, "ZZ", "ZQ");
-    }
+#[each_vim]
+fn it_works_with_the_defaults_of_the_distribution(version: VimVersion) {
+    accepts_and_rejects(version, DEBIAN, "ZZ", "ZQ");
 }
 
-each_vim! {
-    fn it_works_with_the_example_of_vim(version) {
-        accepts_and_rejects(version, EXAMPLE, ":wq<CR>", ":close<CR>");
-    }
+#[each_vim]
+fn it_works_with_the_example_of_vim(version: VimVersion) {
+    accepts_and_rejects(version, EXAMPLE, ":wq<CR>", ":close<CR>");
 }
 
-each_vim! {
-    fn it_works_with_what_most_starters_have(version) {
-        accepts_and_rejects(version, STARTER, ",w", ",q");
-    }
+#[each_vim]
+fn it_works_with_what_most_starters_have(version: VimVersion) {
+    accepts_and_rejects(version, STARTER, ",w", ",q");
 }
 
-each_vim! {
-    needs "needs Debian's plugins and Vim: cargo xtask test"
-    fn it_works_with_the_plugins_that_debian_has(version) {
-        let folder = std::env::var("PILLION_TEST_ADDONS").expect("cargo xtask test sets it");
-        // Those that are no package of Vim's lie where `vam` finds them.
-        let vimrc = format!(
-            "set packpath^={folder}/usr/share/vim/vimfiles runtimepath^={folder}/usr/share/vim/addons
+#[each_vim(plugins)]
+fn it_works_with_the_plugins_that_debian_has(version: VimVersion) {
+    let folder = std::env::var("PILLION_TEST_ADDONS").expect("cargo xtask test sets it");
+    // Those that are no package of Vim's lie where `vam` finds them.
+    let vimrc = format!(
+        "set packpath^={folder}/usr/share/vim/vimfiles runtimepath^={folder}/usr/share/vim/addons
 let g:airline#extensions#tabline#enabled = 1
 {STARTER}
 packadd! CtrlP"
-        );
-        let review = Review::plain(version, Home::new(), &vimrc);
-        review.vim().wait_until(
-            "the plugins",
-            "exists('g:loaded_airline') && exists(':Git') == 2 && exists(':GitGutter') == 2 \
-             && exists(':ALEInfo') == 2 && exists(':CtrlP') == 2 && exists(':Tabularize') == 2 \
-             && exists('g:lastplace_ignore')",
-        );
-        works(review, ",w", ":q<CR>");
-    }
+    );
+    let review = Review::plain(version, Home::new(), &vimrc);
+    review.vim().wait_until(
+        "the plugins",
+        "exists('g:loaded_airline') && exists(':Git') == 2 && exists(':GitGutter') == 2 \
+         && exists(':ALEInfo') == 2 && exists(':CtrlP') == 2 && exists(':Tabularize') == 2 \
+         && exists('g:lastplace_ignore')",
+    );
+    works(review, ",w", ":q<CR>");
 }

@@ -6,142 +6,155 @@ use std::time::Duration;
 use pillion_agent::Update;
 use pillion_agent::claude::Answer;
 use pillion_protocol::Dialect;
-use pillion_testkit::{discovery_files, kill_hub, lock_files};
+use pillion_testkit::{discovery_files, each_editor, kill_hub, lock_files};
 
+use crate::driver::Kind;
 use crate::person::{ORIGINAL, PROPOSED, Person, wait_for};
 
 /// By then a question is on the screen, and has been there for so long that its answer counts.
 const QUESTION: Duration = Duration::from_secs(3);
 
-each_editor! {
-    fn a_view_that_the_agent_closes_gives_the_text_as_edited(kind) {
-        let mut person = Person::new(kind);
-        person.propose(PROPOSED);
-        person.editor.append("mine");
-        assert_eq!(person.withdraw(), format!("{PROPOSED}mine\n"));
-        assert_eq!(person.editor.text(), ORIGINAL);
-        person.is_pending("a view that the agent closed");
-        person.editor.assert_no_errors();
-    }
+#[each_editor]
+fn a_view_that_the_agent_closes_gives_the_text_as_edited(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.propose(PROPOSED);
+    person.editor.append("mine");
+    assert_eq!(person.withdraw(), format!("{PROPOSED}mine\n"));
+    assert_eq!(person.editor.text(), ORIGINAL);
+    person.is_pending("a view that the agent closed");
+    person.editor.assert_no_errors();
 }
 
-each_editor! {
-    fn edits_outlive_their_agent(kind) {
-        let person = Person::new(kind);
-        let qwen = person.agent(Dialect::QwenCode);
-        qwen.propose(&person.path, PROPOSED);
-        person.wait("a proposal", |editor| editor.is_in_proposal());
-        person.look();
-        person.editor.append("mine");
-        let edited = format!("{PROPOSED}mine\n");
-        qwen.disconnect();
-        person.wait("no view, and the edits", |editor| !editor.has_views() && editor.has_kept(&edited));
-        assert_eq!(person.editor.file_text(&person.path), ORIGINAL);
-    }
+#[each_editor]
+fn edits_outlive_their_agent(kind: Kind) {
+    let person = Person::new(kind);
+    let qwen = person.agent(Dialect::QwenCode);
+    qwen.propose(&person.path, PROPOSED);
+    person.wait("a proposal", |editor| editor.is_in_proposal());
+    person.look();
+    person.editor.append("mine");
+    let edited = format!("{PROPOSED}mine\n");
+    qwen.disconnect();
+    person.wait("no view, and the edits", |editor| {
+        !editor.has_views() && editor.has_kept(&edited)
+    });
+    assert_eq!(person.editor.file_text(&person.path), ORIGINAL);
 }
 
-each_editor! {
-    fn an_agent_hears_of_the_end_of_an_editor_that_is_killed(kind) {
-        let mut person = Person::new(kind);
-        person.begin(PROPOSED);
-        person.editor.kill();
-        let path = person.path.display().to_string();
-        assert_eq!(person.gemini.outcome(), Update::DiffRejected { path });
-        wait_for("no discovery files", || {
-            let left = discovery_files(&person.home, Dialect::GeminiCli).len() + lock_files(&person.home).len();
-            (left == 0).then_some(())
-        });
-    }
+#[each_editor]
+fn an_agent_hears_of_the_end_of_an_editor_that_is_killed(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.begin(PROPOSED);
+    person.editor.kill();
+    let path = person.path.display().to_string();
+    assert_eq!(person.gemini.outcome(), Update::DiffRejected { path });
+    wait_for("no discovery files", || {
+        let left = discovery_files(&person.home, Dialect::GeminiCli).len()
+            + lock_files(&person.home).len();
+        (left == 0).then_some(())
+    });
 }
 
-each_editor! {
-    /// The numbers of its proposals begin at 1 again.
-    fn proposals_are_decided_after_another_hub_has_taken_over(kind) {
-        let mut person = Person::new(kind);
-        person.propose(PROPOSED);
-        let found = || discovery_files(&person.home, Dialect::GeminiCli).into_iter().next();
-        let read = || fs::read(found()?).ok();
-        let before = read();
-        kill_hub(&person.home);
-        person.wait_gone();
-        wait_for("another hub", || read().filter(|now| Some(now) != before.as_ref()));
-        person.gemini = person.agent(Dialect::GeminiCli);
-        for text in ["1\n", "2\n"] {
-            person.propose(text);
-            person.accept_whatever_is_asked();
-            person.is_accepted(text);
-        }
-        person.editor.assert_no_errors();
+/// The numbers of its proposals begin at 1 again.
+#[each_editor]
+fn proposals_are_decided_after_another_hub_has_taken_over(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.propose(PROPOSED);
+    let found = || {
+        discovery_files(&person.home, Dialect::GeminiCli)
+            .into_iter()
+            .next()
+    };
+    let read = || fs::read(found()?).ok();
+    let before = read();
+    kill_hub(&person.home);
+    person.wait_gone();
+    wait_for("another hub", || {
+        read().filter(|now| Some(now) != before.as_ref())
+    });
+    person.gemini = person.agent(Dialect::GeminiCli);
+    for text in ["1\n", "2\n"] {
+        person.propose(text);
+        person.accept_whatever_is_asked();
+        person.is_accepted(text);
     }
+    person.editor.assert_no_errors();
 }
 
-each_editor! {
-    fn nothing_is_left_of_an_editor_that_quits(kind) {
-        let person = Person::new(kind);
-        assert!(!discovery_files(&person.home, Dialect::GeminiCli).is_empty());
-        person.editor.quit();
-        wait_for("no discovery files", || {
-            let left = discovery_files(&person.home, Dialect::GeminiCli).len() + lock_files(&person.home).len();
-            (left == 0).then_some(())
-        });
-    }
+#[each_editor]
+fn nothing_is_left_of_an_editor_that_quits(kind: Kind) {
+    let person = Person::new(kind);
+    assert!(!discovery_files(&person.home, Dialect::GeminiCli).is_empty());
+    person.editor.quit();
+    wait_for("no discovery files", || {
+        let left = discovery_files(&person.home, Dialect::GeminiCli).len()
+            + lock_files(&person.home).len();
+        (left == 0).then_some(())
+    });
 }
 
-each_editor! {
-    fn two_agents_with_a_diff_on_one_file_get_an_outcome_each(kind) {
-        let mut person = Person::new(kind);
-        let claude = person.claude();
-        person.propose(PROPOSED);
-        let call = claude.proposing(&person.path, "other\n", "a.txt");
-        assert!(call.is_pending(Duration::from_millis(300)));
+#[each_editor]
+fn two_agents_with_a_diff_on_one_file_get_an_outcome_each(kind: Kind) {
+    let mut person = Person::new(kind);
+    let claude = person.claude();
+    person.propose(PROPOSED);
+    let call = claude.proposing(&person.path, "other\n", "a.txt");
+    assert!(call.is_pending(Duration::from_millis(300)));
+    person.editor.accept();
+    let outcome = person.gemini.outcome();
+    assert_eq!(
+        outcome,
+        Update::accepted(person.path.display().to_string(), PROPOSED)
+    );
+    person.wait("the view of Gemini CLI gone", |editor| {
+        !editor.is_in_proposal() || editor.text() == "other\n"
+    });
+    person.editor.show_proposal();
+    person.wait("the other one", |editor| {
+        editor.is_in_proposal() && editor.text() == "other\n"
+    });
+    person.look();
+    person.editor.append("mine");
+    person.editor.accept();
+    // It does not contain what was accepted before, and is not written yet: an editor that asks the gate is asked.
+    if call.is_pending(QUESTION) {
         person.editor.accept();
-        let outcome = person.gemini.outcome();
-        assert_eq!(outcome, Update::accepted(person.path.display().to_string(), PROPOSED));
-        person.wait("the view of Gemini CLI gone", |editor| !editor.is_in_proposal() || editor.text() == "other\n");
-        person.editor.show_proposal();
-        person.wait("the other one", |editor| editor.is_in_proposal() && editor.text() == "other\n");
-        person.look();
-        person.editor.append("mine");
-        person.editor.accept();
-        // It does not contain what was accepted before, and is not written yet: an editor that asks the gate is asked.
-        if call.is_pending(QUESTION) {
-            person.editor.accept();
-        }
-        assert_eq!(call.end().unwrap(), Answer::Saved("other\nmine\n".to_owned()));
-        person.wait_gone();
-        person.is_pending("the other agent's outcome");
     }
+    assert_eq!(
+        call.end().unwrap(),
+        Answer::Saved("other\nmine\n".to_owned())
+    );
+    person.wait_gone();
+    person.is_pending("the other agent's outcome");
 }
 
-each_editor! {
-    fn the_persons_buffer_shows_what_the_agent_wrote(kind) {
-        let mut person = Person::new(kind);
-        person.propose(PROPOSED);
-        person.editor.accept();
-        person.is_accepted(PROPOSED);
-        fs::write(&person.path, PROPOSED).unwrap();
-        person.wait("what the agent wrote", |editor| editor.text() == PROPOSED);
-        person.editor.assert_no_errors();
-    }
+#[each_editor]
+fn the_persons_buffer_shows_what_the_agent_wrote(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.propose(PROPOSED);
+    person.editor.accept();
+    person.is_accepted(PROPOSED);
+    fs::write(&person.path, PROPOSED).unwrap();
+    person.wait("what the agent wrote", |editor| editor.text() == PROPOSED);
+    person.editor.assert_no_errors();
 }
 
-each_editor! {
-    fn unsaved_edits_are_left_alone_when_an_agent_writes(kind) {
-        let mut person = Person::new(kind);
-        person.editor.append("unsaved");
-        let unsaved = format!("{ORIGINAL}unsaved\n");
-        person.propose(PROPOSED);
-        person.editor.accept();
-        person.is_accepted(PROPOSED);
-        fs::write(&person.path, PROPOSED).unwrap();
-        person.editor.keep_unsaved();
-        // With the next proposal it was looked at, twice.
-        for _ in 0..2 {
-            person.propose("newer\n");
-            person.editor.reject();
-            person.is_rejected();
-            assert_eq!(person.editor.file_text(&person.path), unsaved);
-        }
-        assert_eq!(fs::read_to_string(&person.path).unwrap(), PROPOSED);
+#[each_editor]
+fn unsaved_edits_are_left_alone_when_an_agent_writes(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.editor.append("unsaved");
+    let unsaved = format!("{ORIGINAL}unsaved\n");
+    person.propose(PROPOSED);
+    person.editor.accept();
+    person.is_accepted(PROPOSED);
+    fs::write(&person.path, PROPOSED).unwrap();
+    person.editor.keep_unsaved();
+    // With the next proposal it was looked at, twice.
+    for _ in 0..2 {
+        person.propose("newer\n");
+        person.editor.reject();
+        person.is_rejected();
+        assert_eq!(person.editor.file_text(&person.path), unsaved);
     }
+    assert_eq!(fs::read_to_string(&person.path).unwrap(), PROPOSED);
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{
-    Claude, ClaudeRelease, Home, Model, SOON, Size, Tmux, Turn, lock_files, set_up_claude,
+    Claude, ClaudeRelease, Home, Model, SOON, Size, Tmux, Turn, each_editor, lock_files,
+    set_up_claude,
 };
 
 use crate::driver::{Editor, Habit, Kind, PILLION, Start};
@@ -18,59 +19,57 @@ const BEFORE: &str = "one\r\ntwo\r\nthree\r\n";
 /// The mode that shows diffs.
 const MODE: [&str; 2] = ["--permission-mode", "default"];
 
-each_editor! {
-    claude_code
-    fn claude_code_is_told_what_is_selected_and_writes_what_is_accepted(kind) {
-        let scene = Scene::start(kind);
-        scene.editor.select(2, 3);
-        scene.claude.wait_for("⧉ 1 line selected");
-        scene.model.script([Turn::say("I see it")]);
-        scene.claude.prompt("look at the selection");
-        scene.claude.wait_for("I see it");
-        let asked = scene.model.wait_for("with the prompt", SOON, |request| {
-            request.is_main && request.mentions("look at the selection")
-        });
-        assert!(asked.mentions("The user selected the lines"), "{asked:?}");
-        scene.editor.go_to(1);
+#[each_editor(claude_code)]
+fn claude_code_is_told_what_is_selected_and_writes_what_is_accepted(kind: Kind) {
+    let scene = Scene::start(kind);
+    scene.editor.select(2, 3);
+    scene.claude.wait_for("⧉ 1 line selected");
+    scene.model.script([Turn::say("I see it")]);
+    scene.claude.prompt("look at the selection");
+    scene.claude.wait_for("I see it");
+    let asked = scene.model.wait_for("with the prompt", SOON, |request| {
+        request.is_main && request.mentions("look at the selection")
+    });
+    assert!(asked.mentions("The user selected the lines"), "{asked:?}");
+    scene.editor.go_to(1);
 
-        scene.propose("two", "TWO");
-        scene.wait_view();
-        scene.editor.append("mine");
-        scene.editor.accept();
-        scene.claude.wait_for("that is done");
-        scene.wait_no_view();
-        assert_eq!(scene.text(), "one\r\nTWO\r\nthree\r\nmine\r\n");
-        scene.wait("what the agent wrote", |editor| editor.text().replace('\r', "") == "one\nTWO\nthree\nmine\n");
-        scene.editor.assert_no_errors();
-    }
+    scene.propose("two", "TWO");
+    scene.wait_view();
+    scene.editor.append("mine");
+    scene.editor.accept();
+    scene.claude.wait_for("that is done");
+    scene.wait_no_view();
+    assert_eq!(scene.text(), "one\r\nTWO\r\nthree\r\nmine\r\n");
+    scene.wait("what the agent wrote", |editor| {
+        editor.text().replace('\r', "") == "one\nTWO\nthree\nmine\n"
+    });
+    scene.editor.assert_no_errors();
 }
 
-each_editor! {
-    claude_code
-    fn what_is_decided_on_either_side_is_done_by_claude_code(kind) {
-        let scene = Scene::start(kind);
-        scene.propose("two", "rejected");
-        scene.wait_view();
-        scene.editor.reject();
-        scene.wait_refused();
+#[each_editor(claude_code)]
+fn what_is_decided_on_either_side_is_done_by_claude_code(kind: Kind) {
+    let scene = Scene::start(kind);
+    scene.propose("two", "rejected");
+    scene.wait_view();
+    scene.editor.reject();
+    scene.wait_refused();
 
-        scene.propose("two", "denied");
-        scene.claude.deny();
-        scene.wait_refused();
+    scene.propose("two", "denied");
+    scene.claude.deny();
+    scene.wait_refused();
 
-        scene.propose("two", "allowed");
-        scene.claude.allow();
-        scene.claude.wait_for("that is done");
-        scene.wait_no_view();
-        let allowed = BEFORE.replace("two", "allowed");
-        assert_eq!(scene.text(), allowed);
+    scene.propose("two", "allowed");
+    scene.claude.allow();
+    scene.claude.wait_for("that is done");
+    scene.wait_no_view();
+    let allowed = BEFORE.replace("two", "allowed");
+    assert_eq!(scene.text(), allowed);
 
-        scene.propose("allowed", "lost");
-        scene.claude.pane().kill();
-        scene.wait_no_view();
-        assert_eq!(scene.text(), allowed);
-        scene.editor.assert_no_errors();
-    }
+    scene.propose("allowed", "lost");
+    scene.claude.pane().kill();
+    scene.wait_no_view();
+    assert_eq!(scene.text(), allowed);
+    scene.editor.assert_no_errors();
 }
 
 struct Scene {

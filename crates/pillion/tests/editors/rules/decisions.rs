@@ -1,62 +1,64 @@
 //! What accepts and what rejects, and that no program does.
 
-use crate::driver::Habit;
+use pillion_testkit::each_editor;
+
+use crate::driver::{Habit, Kind};
 use crate::person::{ORIGINAL, PROPOSED, Person};
 
-each_editor! {
-    fn what_is_accepted_is_the_text_as_edited(kind) {
-        let mut person = Person::new(kind);
-        person.propose(PROPOSED);
-        person.editor.append("mine");
-        person.editor.accept();
-        person.is_accepted(&format!("{PROPOSED}mine\n"));
-        assert_eq!(person.editor.text(), ORIGINAL);
-        assert_eq!(std::fs::read_to_string(&person.path).unwrap(), ORIGINAL, "Pillion writes no file");
-        person.editor.assert_no_errors();
-    }
+#[each_editor]
+fn what_is_accepted_is_the_text_as_edited(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.propose(PROPOSED);
+    person.editor.append("mine");
+    person.editor.accept();
+    person.is_accepted(&format!("{PROPOSED}mine\n"));
+    assert_eq!(person.editor.text(), ORIGINAL);
+    assert_eq!(
+        std::fs::read_to_string(&person.path).unwrap(),
+        ORIGINAL,
+        "Pillion writes no file"
+    );
+    person.editor.assert_no_errors();
 }
 
-each_editor! {
-    fn a_command_prints_what_it_would_accept(kind) {
-        let mut person = Person::new(kind);
-        person.propose(PROPOSED);
-        assert_eq!(person.printed(), PROPOSED);
-        person.editor.append("mine");
-        let edited = format!("{PROPOSED}mine\n");
-        assert_eq!(person.printed(), edited);
-        assert!(person.editor.is_in_proposal(), "it was only asked");
-        person.editor.accept();
-        person.is_accepted(&edited);
-        person.editor.assert_no_errors();
-    }
+#[each_editor]
+fn a_command_prints_what_it_would_accept(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.propose(PROPOSED);
+    assert_eq!(person.printed(), PROPOSED);
+    person.editor.append("mine");
+    let edited = format!("{PROPOSED}mine\n");
+    assert_eq!(person.printed(), edited);
+    assert!(person.editor.is_in_proposal(), "it was only asked");
+    person.editor.accept();
+    person.is_accepted(&edited);
+    person.editor.assert_no_errors();
 }
 
-each_editor! {
-    fn rejecting_or_closing_a_proposal_rejects_it(kind) {
-        let mut person = Person::new(kind);
-        person.propose(PROPOSED);
-        person.editor.reject();
-        person.is_rejected();
-        person.propose(PROPOSED);
-        person.editor.close();
-        person.is_rejected();
-        assert_eq!(person.editor.text(), ORIGINAL);
-        person.editor.assert_no_errors();
-    }
+#[each_editor]
+fn rejecting_or_closing_a_proposal_rejects_it(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.propose(PROPOSED);
+    person.editor.reject();
+    person.is_rejected();
+    person.propose(PROPOSED);
+    person.editor.close();
+    person.is_rejected();
+    assert_eq!(person.editor.text(), ORIGINAL);
+    person.editor.assert_no_errors();
 }
 
-each_editor! {
-    fn an_autosave_accepts_nothing(kind) {
-        let mut person = Person::with(kind, Habit::Autosave);
-        person.propose(PROPOSED);
-        person.editor.append("mine");
-        person.is_pending("an autosave after a change");
-        person.editor.go_to(1);
-        person.is_pending("an autosave of somebody who is idle");
-        person.editor.save_by_code();
-        person.is_pending("code that saves everything");
-        person.look();
-        person.editor.accept();
-        person.is_accepted(&format!("{PROPOSED}mine\n"));
-    }
+#[each_editor]
+fn an_autosave_accepts_nothing(kind: Kind) {
+    let mut person = Person::with(kind, Habit::Autosave);
+    person.propose(PROPOSED);
+    person.editor.append("mine");
+    person.is_pending("an autosave after a change");
+    person.editor.go_to(1);
+    person.is_pending("an autosave of somebody who is idle");
+    person.editor.save_by_code();
+    person.is_pending("code that saves everything");
+    person.look();
+    person.editor.accept();
+    person.is_accepted(&format!("{PROPOSED}mine\n"));
 }

@@ -1,7 +1,9 @@
 //! Names of files are taken as they are: neither a pattern nor a command.
 
 use pillion_agent::Update;
+use pillion_testkit::each_editor;
 
+use crate::driver::Kind;
 use crate::person::Person;
 
 /// What editors, shells and terminals may take for something else.
@@ -32,26 +34,25 @@ const NAMES: [&str; 24] = [
     "a.language-that-nobody-configured",
 ];
 
-each_editor! {
-    fn names_are_taken_as_they_are(kind) {
-        let mut person = Person::new(kind);
-        person.home.file("i.tsx", "i\n");
-        for name in NAMES {
-            person.path = person.home.workspace().join(name);
-            person.propose("new\n");
-            assert_eq!(person.editor.text(), "new\n", "{name:?}");
-            person.editor.accept();
-            let expected = Update::accepted(person.path.display().to_string(), "new\n");
-            assert_eq!(person.gemini.outcome(), expected, "{name:?}");
-            person.wait_gone();
-            std::fs::write(&person.path, "old\n").unwrap();
-            person.begin("newer\n");
-            assert_eq!(person.withdraw(), "newer\n", "{name:?}");
-        }
-        for folder in [person.home.workspace(), person.home.home()] {
-            assert!(!folder.join("PWNED").exists());
-        }
-        assert!(person.home.workspace().join("a.txt").exists());
-        person.editor.assert_no_errors();
+#[each_editor]
+fn names_are_taken_as_they_are(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.home.file("i.tsx", "i\n");
+    for name in NAMES {
+        person.path = person.home.workspace().join(name);
+        person.propose("new\n");
+        assert_eq!(person.editor.text(), "new\n", "{name:?}");
+        person.editor.accept();
+        let expected = Update::accepted(person.path.display().to_string(), "new\n");
+        assert_eq!(person.gemini.outcome(), expected, "{name:?}");
+        person.wait_gone();
+        std::fs::write(&person.path, "old\n").unwrap();
+        person.begin("newer\n");
+        assert_eq!(person.withdraw(), "newer\n", "{name:?}");
     }
+    for folder in [person.home.workspace(), person.home.home()] {
+        assert!(!folder.join("PWNED").exists());
+    }
+    assert!(person.home.workspace().join("a.txt").exists());
+    person.editor.assert_no_errors();
 }

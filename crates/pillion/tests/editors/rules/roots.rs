@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{Home, discovery_file, discovery_files};
+use pillion_testkit::{Home, discovery_file, discovery_files, each_editor};
 
-use crate::driver::Habit;
+use crate::driver::{Habit, Kind};
 use crate::person::{Person, wait_for};
 
 /// A file, and the folders above it.
@@ -22,27 +22,31 @@ fn roots(home: &Home) -> Option<String> {
     Some(discovery_file(files.first()?).workspace_path)
 }
 
-each_editor! {
-    fn neither_home_nor_the_machine_is_a_root(kind) {
-        for is_home in [true, false] {
-            let home = Home::new();
-            let path = file_in(&home.home());
-            let cwd = if is_home { home.home() } else { PathBuf::from("/") };
-            let person = Person::in_folder(kind, Habit::None, home, cwd, path);
-            assert_eq!(roots(&person.home).unwrap(), "");
-        }
+#[each_editor]
+fn neither_home_nor_the_machine_is_a_root(kind: Kind) {
+    for is_home in [true, false] {
+        let home = Home::new();
+        let path = file_in(&home.home());
+        let cwd = if is_home {
+            home.home()
+        } else {
+            PathBuf::from("/")
+        };
+        let person = Person::in_folder(kind, Habit::None, home, cwd, path);
+        assert_eq!(roots(&person.home).unwrap(), "");
     }
 }
 
-each_editor! {
-    fn the_repository_of_an_open_file_is_a_root(kind) {
-        let home = Home::new();
-        let repository = home.home().join("repo");
-        std::fs::create_dir_all(repository.join(".git")).unwrap();
-        let path = file_in(&repository.join("src"));
-        let cwd = home.home();
-        let person = Person::in_folder(kind, Habit::None, home, cwd, path);
-        let repository = repository.to_str().unwrap();
-        wait_for("the repository as a root", || roots(&person.home).filter(|roots| roots == repository));
-    }
+#[each_editor]
+fn the_repository_of_an_open_file_is_a_root(kind: Kind) {
+    let home = Home::new();
+    let repository = home.home().join("repo");
+    std::fs::create_dir_all(repository.join(".git")).unwrap();
+    let path = file_in(&repository.join("src"));
+    let cwd = home.home();
+    let person = Person::in_folder(kind, Habit::None, home, cwd, path);
+    let repository = repository.to_str().unwrap();
+    wait_for("the repository as a root", || {
+        roots(&person.home).filter(|roots| roots == repository)
+    });
 }

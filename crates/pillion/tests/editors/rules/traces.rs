@@ -1,43 +1,51 @@
 //! Nothing of the person's is disturbed.
 
+use pillion_testkit::each_editor;
 use serde_json::Value;
 
+use crate::driver::Kind;
 use crate::person::{ORIGINAL, PROPOSED, Person};
 
-each_editor! {
-    fn everything_is_as_before_when_a_view_is_gone(kind) {
-        let mut person = Person::new(kind);
-        person.editor.append("x");
-        person.editor.undo();
-        person.wait("the text of before", |editor| editor.text() == ORIGINAL);
-        person.editor.go_to(3);
-        let before = person.editor.traces();
-        person.propose(PROPOSED);
-        person.editor.accept();
-        person.is_accepted(PROPOSED);
-        are_as_before(&person, &before, "accepting");
-        person.propose(PROPOSED);
-        person.editor.reject();
-        person.is_rejected();
-        are_as_before(&person, &before, "rejecting");
-        person.begin(PROPOSED);
-        assert_eq!(person.withdraw(), PROPOSED);
-        are_as_before(&person, &before, "closing by the agent");
-        person.editor.assert_no_errors();
-    }
+#[each_editor]
+fn everything_is_as_before_when_a_view_is_gone(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.editor.append("x");
+    person.editor.undo();
+    person.wait("the text of before", |editor| editor.text() == ORIGINAL);
+    person.editor.go_to(3);
+    let before = person.editor.traces();
+    person.propose(PROPOSED);
+    person.editor.accept();
+    person.is_accepted(PROPOSED);
+    are_as_before(&person, &before, "accepting");
+    person.propose(PROPOSED);
+    person.editor.reject();
+    person.is_rejected();
+    are_as_before(&person, &before, "rejecting");
+    person.begin(PROPOSED);
+    assert_eq!(person.withdraw(), PROPOSED);
+    are_as_before(&person, &before, "closing by the agent");
+    person.editor.assert_no_errors();
 }
 
-each_editor! {
-    fn a_person_in_a_terminal_stays_in_it(kind) {
-        let mut person = Person::new(kind);
-        person.editor.open_terminal();
-        person.gemini.propose(&person.path, PROPOSED);
-        person.wait("a view", |editor| editor.has_views());
-        assert!(!person.editor.is_in_proposal(), "{}", person.editor.describe());
-        person.is_pending("a person in a terminal");
-        assert_eq!(person.withdraw(), PROPOSED);
-        assert!(person.gemini.receives_no_outcome(std::time::Duration::from_millis(100)));
-    }
+#[each_editor]
+fn a_person_in_a_terminal_stays_in_it(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.editor.open_terminal();
+    person.gemini.propose(&person.path, PROPOSED);
+    person.wait("a view", |editor| editor.has_views());
+    assert!(
+        !person.editor.is_in_proposal(),
+        "{}",
+        person.editor.describe()
+    );
+    person.is_pending("a person in a terminal");
+    assert_eq!(person.withdraw(), PROPOSED);
+    assert!(
+        person
+            .gemini
+            .receives_no_outcome(std::time::Duration::from_millis(100))
+    );
 }
 
 /// Each thing by its number: all of them would fill the screen.

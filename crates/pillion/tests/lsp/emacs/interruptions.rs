@@ -5,58 +5,66 @@ use std::time::Duration;
 use pillion_agent::Update;
 use pillion_agent::claude::Answer;
 use pillion_protocol::Dialect;
-use pillion_testkit::{EmacsVersion, TestAgent, TestClaude, kill_tree, programs_below};
+use pillion_testkit::{
+    EmacsVersion, TestAgent, TestClaude, each_emacs_client, kill_tree, programs_below,
+};
 
 use super::scene::{BEFORE, Client, MINIBUFFER, Scene};
 
-each_client! {
-    /// Where lsp-mode takes the focus even then, keys go to a text that takes none.
-    fn what_is_typed_in_the_minibuffer_stays_there_and_decides_nothing(client, version) {
-        let scene = Scene::start(client, version, BEFORE);
-        let claude = TestClaude::find(&scene.home);
-        let holds = |text: &str| format!("(equal {MINIBUFFER} {text:?})");
-        scene.emacs.input_until("<M-x>half", &holds("half"));
-        let call = claude.proposing(&scene.path, "one\nTWO\n", "tab");
-        scene.wait_view("poem");
-        match client {
-            Client::Eglot => scene.emacs.input_until("way", &holds("halfway")),
-            Client::LspMode => {
-                scene.emacs.wait_until("the proposal", "buffer-read-only");
-                scene.emacs.input("way<RET>");
-                scene.emacs.wait_until("the minibuffer", &holds("half"));
-                scene.emacs.input_until("<C-x>o", "(minibufferp)");
-            }
+/// Where lsp-mode takes the focus even then, keys go to a text that takes none.
+#[each_emacs_client]
+fn what_is_typed_in_the_minibuffer_stays_there_and_decides_nothing(
+    client: Client,
+    version: EmacsVersion,
+) {
+    let scene = Scene::start(client, version, BEFORE);
+    let claude = TestClaude::find(&scene.home);
+    let holds = |text: &str| format!("(equal {MINIBUFFER} {text:?})");
+    scene.emacs.input_until("<M-x>half", &holds("half"));
+    let call = claude.proposing(&scene.path, "one\nTWO\n", "tab");
+    scene.wait_view("poem");
+    match client {
+        Client::Eglot => scene.emacs.input_until("way", &holds("halfway")),
+        Client::LspMode => {
+            scene.emacs.wait_until("the proposal", "buffer-read-only");
+            scene.emacs.input("way<RET>");
+            scene.emacs.wait_until("the minibuffer", &holds("half"));
+            scene.emacs.input_until("<C-x>o", "(minibufferp)");
         }
-        // Windows are as they were before.
-        scene.emacs.input_until("<C-g>", "(zerop (minibuffer-depth))");
-        assert!(call.is_pending(Duration::from_millis(300)));
-        scene.show("poem");
-        scene.accept();
-        assert_eq!(call.end(), Ok(Answer::Saved("one\nTWO\n".to_owned())));
     }
+    // Windows are as they were before.
+    scene
+        .emacs
+        .input_until("<C-g>", "(zerop (minibuffer-depth))");
+    assert!(call.is_pending(Duration::from_millis(300)));
+    scene.show("poem");
+    scene.accept();
+    assert_eq!(call.end(), Ok(Answer::Saved("one\nTWO\n".to_owned())));
 }
 
-each_client! {
-    fn two_agents_are_answered_each_by_its_own_text(client, version) {
-        let scene = Scene::start(client, version, BEFORE);
-        let other = scene.home.file(&client.file("other"), BEFORE);
-        let claude = TestClaude::find(&scene.home);
-        let mut gemini = TestAgent::find(&scene.home, Dialect::GeminiCli);
-        gemini.propose(&scene.path, "gemini's\n");
-        scene.go("poem");
-        let call = claude.proposing(&other, "one\nclaude's\n", "tab");
-        scene.go("other");
-        scene.type_at_end("mine");
-        scene.accept_until(&call);
-        assert_eq!(call.end(), Ok(Answer::Saved("one\nclaude's\nmine".to_owned())));
-        assert!(gemini.receives_no_outcome(Duration::from_millis(300)));
-        scene.show("poem");
-        scene.accept();
-        let path = scene.path.display().to_string();
-        assert_eq!(gemini.outcome(), Update::accepted(path, "gemini's\n"));
-        assert_eq!(scene.companions().len(), 1);
-        scene.emacs.assert_no_errors();
-    }
+#[each_emacs_client]
+fn two_agents_are_answered_each_by_its_own_text(client: Client, version: EmacsVersion) {
+    let scene = Scene::start(client, version, BEFORE);
+    let other = scene.home.file(&client.file("other"), BEFORE);
+    let claude = TestClaude::find(&scene.home);
+    let mut gemini = TestAgent::find(&scene.home, Dialect::GeminiCli);
+    gemini.propose(&scene.path, "gemini's\n");
+    scene.go("poem");
+    let call = claude.proposing(&other, "one\nclaude's\n", "tab");
+    scene.go("other");
+    scene.type_at_end("mine");
+    scene.accept_until(&call);
+    assert_eq!(
+        call.end(),
+        Ok(Answer::Saved("one\nclaude's\nmine".to_owned()))
+    );
+    assert!(gemini.receives_no_outcome(Duration::from_millis(300)));
+    scene.show("poem");
+    scene.accept();
+    let path = scene.path.display().to_string();
+    assert_eq!(gemini.outcome(), Update::accepted(path, "gemini's\n"));
+    assert_eq!(scene.companions().len(), 1);
+    scene.emacs.assert_no_errors();
 }
 
 /// eglot starts a server for the proposal once the person is there.

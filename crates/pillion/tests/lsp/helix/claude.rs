@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use pillion_testkit::{
     Claude, ClaudeRelease, ClaudeStart, Helix, HelixVersion, Home, Model, ModelRequest, Pane, SOON,
-    Size, Tmux, Turn, kill_tree, lock_files, pause, programs_below, set_up_claude,
+    Size, Tmux, Turn, each_claude_in_helix, kill_tree, lock_files, pause, programs_below,
+    set_up_claude,
 };
 use serde_json::Value;
 
@@ -19,156 +20,140 @@ const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
 const FILE: &str = "poem.rs";
 
-/// One test for each release.
-macro_rules! each_claude {
-    ($(#[$meta:meta])* fn $name:ident($release:ident, $version:ident) $body:block) => {
-        $(#[$meta])*
-        mod $name {
-            use super::*;
+#[each_claude_in_helix]
+fn claude_run_by_pillion_sends_its_model_what_the_person_in_helix_works_on(
+    release: ClaudeRelease,
+    version: HelixVersion,
+) {
+    let scene = Scene::start(release, version, &How::Run);
+    let path = scene.path().display().to_string();
+    scene.claude.wait_for("⧉ In poem.rs");
+    let told = scene.ask("", "what is open");
+    assert_sent(
+        &told,
+        &format!("The user opened the file {path} in the IDE"),
+    );
 
-            fn check($release: ClaudeRelease, $version: HelixVersion) $body
+    // Two whole lines. Helix sends where it is with a request for code actions.
+    scene.helix.keys("jxx");
+    scene.helix.wait_no_actions("Accept");
+    scene.claude.wait_for("lines selected");
+    let told = scene.ask("", "what is selected");
+    assert_sent(&told, &format!("from {path}:\ntwo\nthree"));
 
-            #[test]
-            #[ignore = "needs the real agents, Claude Code and Helix: cargo xtask test"]
-            fn native_helix_25_07() {
-                check(ClaudeRelease::Native, HelixVersion::V25_07);
-            }
+    scene.pillion(&["mention", "poem.rs:2-3"]);
+    scene.claude.wait_for("@poem.rs#L2-3");
+    let told = scene.ask(" ", "what is mentioned");
+    assert_sent(&told, "2\ttwo\n3\tthree");
 
-            #[test]
-            #[ignore = "needs the real agents, Claude Code and Helix: cargo xtask test"]
-            fn node_helix_25_01() {
-                check(ClaudeRelease::Node, HelixVersion::V25_01);
-            }
-        }
-    };
+    let new = scene.home.workspace().join("new.rs");
+    scene.propose([Turn::write_file(&new, "eins\nzwei\n")], "it is new");
+    scene.helix.wait_for("zwei");
+    accept(&scene.helix, "new.rs");
+    scene.claude.wait_for("it is new");
+    assert_eq!(fs::read_to_string(&new).unwrap(), "eins\nzwei\n");
 }
 
-each_claude! {
-    fn claude_run_by_pillion_sends_its_model_what_the_person_in_helix_works_on(release, version) {
-        let scene = Scene::start(release, version, &How::Run);
-        let path = scene.path().display().to_string();
-        scene.claude.wait_for("⧉ In poem.rs");
-        let told = scene.ask("", "what is open");
-        assert_sent(&told, &format!("The user opened the file {path} in the IDE"));
-
-        // Two whole lines. Helix sends where it is with a request for code actions.
-        scene.helix.keys("jxx");
-        scene.helix.wait_no_actions("Accept");
-        scene.claude.wait_for("lines selected");
-        let told = scene.ask("", "what is selected");
-        assert_sent(&told, &format!("from {path}:\ntwo\nthree"));
-
-        scene.pillion(&["mention", "poem.rs:2-3"]);
-        scene.claude.wait_for("@poem.rs#L2-3");
-        let told = scene.ask(" ", "what is mentioned");
-        assert_sent(&told, "2\ttwo\n3\tthree");
-
-        let new = scene.home.workspace().join("new.rs");
-        scene.propose([Turn::write_file(&new, "eins\nzwei\n")], "it is new");
-        scene.helix.wait_for("zwei");
-        accept(&scene.helix, "new.rs");
-        scene.claude.wait_for("it is new");
-        assert_eq!(fs::read_to_string(&new).unwrap(), "eins\nzwei\n");
+/// Of two changes one is taken out, and the other edited.
+#[each_claude_in_helix]
+fn claude_writes_the_text_of_helix_in_the_encoding_of_the_file(
+    release: ClaudeRelease,
+    version: HelixVersion,
+) {
+    let before = "one\ntwo\nthree\nfour\nfive\n";
+    let scene = Scene::start(release, version, &How::Ide);
+    for (kind, encode) in ENCODINGS {
+        let name = format!("{kind}.rs");
+        let path = scene.home.file(&name, encode(before));
+        let edit = Turn::replace(&path, "two\nthree\nfour", "TWO\nthree\nFOUR");
+        let said = format!("{kind} is edited");
+        scene.propose([Turn::read_file(&path), edit], &said);
+        scene.helix.wait_for("FOUR");
+        scene.helix.keys("ggjxd");
+        scene.helix.insert("O", "two");
+        scene.helix.keys("gg3j");
+        scene.helix.insert("A", " edited");
+        scene.helix.wait_for("FOUR edited");
+        accept(&scene.helix, &name);
+        scene.claude.wait_for(&said);
+        let expected = before.replace("four", "FOUR edited");
+        assert_bytes(&path, &encode(&expected));
+        close(&scene.helix);
     }
 }
 
-each_claude! {
-    /// Of two changes one is taken out, and the other edited.
-    fn claude_writes_the_text_of_helix_in_the_encoding_of_the_file(release, version) {
-        let before = "one\ntwo\nthree\nfour\nfive\n";
-        let scene = Scene::start(release, version, &How::Ide);
-        for (kind, encode) in ENCODINGS {
-            let name = format!("{kind}.rs");
-            let path = scene.home.file(&name, encode(before));
-            let edit = Turn::replace(&path, "two\nthree\nfour", "TWO\nthree\nFOUR");
-            let said = format!("{kind} is edited");
-            scene.propose([Turn::read_file(&path), edit], &said);
-            scene.helix.wait_for("FOUR");
-            scene.helix.keys("ggjxd");
-            scene.helix.insert("O", "two");
-            scene.helix.keys("gg3j");
-            scene.helix.insert("A", " edited");
-            scene.helix.wait_for("FOUR edited");
-            accept(&scene.helix, &name);
-            scene.claude.wait_for(&said);
-            let expected = before.replace("four", "FOUR edited");
-            assert_bytes(&path, &encode(&expected));
-            close(&scene.helix);
-        }
-    }
-}
+/// A companion that comes later, chosen by `/ide`.
+#[each_claude_in_helix]
+fn claude_is_answered_in_helix_or_in_its_own_window(release: ClaudeRelease, version: HelixVersion) {
+    let scene = Scene::start(release, version, &How::Command);
+    scene.propose_change("two", "rejected", "no");
+    reject(&scene.helix, FILE);
+    scene.wait_refused();
 
-each_claude! {
-    /// A companion that comes later, chosen by `/ide`.
-    fn claude_is_answered_in_helix_or_in_its_own_window(release, version) {
-        let scene = Scene::start(release, version, &How::Command);
-        scene.propose_change("two", "rejected", "no");
-        reject(&scene.helix, FILE);
+    for (line, refuse) in [
+        ("denied", Claude::deny as fn(&Claude)),
+        ("cancelled", Claude::cancel),
+    ] {
+        scene.propose_change("two", line, "no");
+        refuse(&scene.claude);
+        scene.wait_withdrawn();
         scene.wait_refused();
-
-        for (line, refuse) in [
-            ("denied", Claude::deny as fn(&Claude)),
-            ("cancelled", Claude::cancel),
-        ] {
-            scene.propose_change("two", line, "no");
-            refuse(&scene.claude);
-            scene.wait_withdrawn();
-            scene.wait_refused();
-        }
-
-        scene.propose_change("two", "allowed", "it is allowed");
-        scene.claude.allow();
-        scene.wait_withdrawn();
-        scene.claude.wait_for("it is allowed");
-        assert_eq!(scene.text(), BEFORE.replace("two", "allowed"));
-        close(&scene.helix);
-
-        // One after the other: what is rejected takes the later ones with it, before they are shown.
-        let edits = [("one", "ONE"), ("allowed", "TWO"), ("three", "THREE")];
-        let edits = edits.map(|(old, new)| Turn::replace(scene.path(), old, new));
-        let turns = [Turn::read_file(scene.path()), Turn::at_once(edits)];
-        scene.propose(turns, "no");
-        scene.helix.wait_for("ONE");
-        accept(&scene.helix, FILE);
-        close(&scene.helix);
-        scene.helix.wait_for("TWO");
-        reject(&scene.helix, FILE);
-        scene.claude.wait_answered();
-        scene.claude.wait_ready();
-        assert_eq!(scene.text(), "ONE\nallowed\nthree\n");
     }
+
+    scene.propose_change("two", "allowed", "it is allowed");
+    scene.claude.allow();
+    scene.wait_withdrawn();
+    scene.claude.wait_for("it is allowed");
+    assert_eq!(scene.text(), BEFORE.replace("two", "allowed"));
+    close(&scene.helix);
+
+    // One after the other: what is rejected takes the later ones with it, before they are shown.
+    let edits = [("one", "ONE"), ("allowed", "TWO"), ("three", "THREE")];
+    let edits = edits.map(|(old, new)| Turn::replace(scene.path(), old, new));
+    let turns = [Turn::read_file(scene.path()), Turn::at_once(edits)];
+    scene.propose(turns, "no");
+    scene.helix.wait_for("ONE");
+    accept(&scene.helix, FILE);
+    close(&scene.helix);
+    scene.helix.wait_for("TWO");
+    reject(&scene.helix, FILE);
+    scene.claude.wait_answered();
+    scene.claude.wait_ready();
+    assert_eq!(scene.text(), "ONE\nallowed\nthree\n");
 }
 
-each_claude! {
-    fn either_of_claude_and_the_companion_of_helix_can_be_killed(release, version) {
-        let mut scene = Scene::start(release, version, &How::Ide);
-        scene.propose_change("two", "lost", "no");
-        let next = How::Ide.start(release, &scene.tmux, &scene.home, &scene.model, "next");
-        std::mem::replace(&mut scene.claude, next).kill();
-        scene.wait_withdrawn();
-        assert_eq!(scene.text(), BEFORE);
-        close(&scene.helix);
-        scene.model.clear();
-        scene.wait_connected();
+#[each_claude_in_helix]
+fn either_of_claude_and_the_companion_of_helix_can_be_killed(
+    release: ClaudeRelease,
+    version: HelixVersion,
+) {
+    let mut scene = Scene::start(release, version, &How::Ide);
+    scene.propose_change("two", "lost", "no");
+    let next = How::Ide.start(release, &scene.tmux, &scene.home, &scene.model, "next");
+    std::mem::replace(&mut scene.claude, next).kill();
+    scene.wait_withdrawn();
+    assert_eq!(scene.text(), BEFORE);
+    close(&scene.helix);
+    scene.model.clear();
+    scene.wait_connected();
 
-        // The question in Claude Code's own window stays, and works.
-        scene.propose_change("two", "kept", "it is kept");
-        let lock_file = scene.lock_file();
-        let servers = programs_below(scene.helix.pane().pid(), "pillion");
-        servers.into_iter().for_each(kill_tree);
-        scene.helix.command("lsp-restart");
-        scene.wait_connected();
-        assert_eq!(scene.lock_file(), lock_file, "it is back where it was");
-        scene.claude.allow();
-        scene.claude.wait_for("it is kept");
-        assert_eq!(scene.text(), BEFORE.replace("two", "kept"));
-        close(&scene.helix);
+    // The question in Claude Code's own window stays, and works.
+    scene.propose_change("two", "kept", "it is kept");
+    let lock_file = scene.lock_file();
+    let servers = programs_below(scene.helix.pane().pid(), "pillion");
+    servers.into_iter().for_each(kill_tree);
+    scene.helix.command("lsp-restart");
+    scene.wait_connected();
+    assert_eq!(scene.lock_file(), lock_file, "it is back where it was");
+    scene.claude.allow();
+    scene.claude.wait_for("it is kept");
+    assert_eq!(scene.text(), BEFORE.replace("two", "kept"));
+    close(&scene.helix);
 
-        scene.propose_change("kept", "again", "it is back");
-        accept(&scene.helix, FILE);
-        scene.claude.wait_for("it is back");
-        assert_eq!(scene.text(), BEFORE.replace("two", "again"));
-    }
+    scene.propose_change("kept", "again", "it is back");
+    accept(&scene.helix, FILE);
+    scene.claude.wait_for("it is back");
+    assert_eq!(scene.text(), BEFORE.replace("two", "again"));
 }
 
 /// How Claude Code comes to its companion.

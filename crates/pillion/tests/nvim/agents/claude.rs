@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pillion_testkit::{
     Claude, ClaudeRelease, ClaudeStart, Home, Model, ModelRequest, Nvim, NvimVersion, SOON, Size,
-    Tmux, Turn, set_up_claude,
+    Tmux, Turn, each_claude_in_neovim, set_up_claude,
 };
 use serde_json::{Value, json};
 
@@ -27,140 +27,129 @@ fn mode(release: ClaudeRelease) -> &'static [&'static str] {
     }
 }
 
-/// One test for each release.
-macro_rules! each_release {
-    ($(#[$meta:meta])* fn $name:ident($release:ident, $version:ident) $body:block) => {
-        $(#[$meta])*
-        mod $name {
-            use super::*;
+/// What `:Pillion run claude` opens. The person types there, and selects in the file beside it.
+#[each_claude_in_neovim]
+fn in_a_terminal_inside_it_tells_its_model_what_the_person_works_on(
+    release: ClaudeRelease,
+    version: NvimVersion,
+) {
+    let scene = Scene::inside(release, version, BEFORE);
+    let path = scene.path().display().to_string();
+    scene.claude.wait_for("⧉ In poem.txt");
+    let told = scene.ask("what is open");
+    assert_sent(
+        &told,
+        &format!("The user opened the file {path} in the IDE"),
+    );
 
-            fn check($release: ClaudeRelease, $version: NvimVersion) $body
-
-            #[test]
-            #[ignore = "needs the real agents, Claude Code and Neovim: cargo xtask test"]
-            fn native_neovim_0_12() {
-                check(ClaudeRelease::Native, NvimVersion::V0_12);
-            }
-
-            #[test]
-            #[ignore = "needs the real agents, Claude Code and Neovim: cargo xtask test"]
-            fn node_neovim_0_10() {
-                check(ClaudeRelease::Node, NvimVersion::V0_10);
-            }
-        }
+    // Going to the terminal ends Visual mode.
+    scene.nvim.input("<C-\\><C-n><C-w>p2GVj<C-w>p");
+    scene
+        .nvim
+        .wait_until("the terminal in focus", "vim.b.pillion_agent ~= nil");
+    scene.nvim.input("i");
+    scene.wait_typing();
+    scene.claude.wait_for("⧉ 2 lines selected");
+    let told = scene.ask("what is selected");
+    // The older release gives the numbers as they came, which start at 0.
+    let lines = match release {
+        ClaudeRelease::Native => "2 to 3",
+        ClaudeRelease::Node => "1 to 2",
     };
+    let selected = format!("The user selected the lines {lines} from {path}:\ntwo\r\nthree");
+    assert_sent(&told, &selected);
+
+    // The last line is not among those that are mentioned.
+    scene.nvim.input("<C-\\><C-n><C-w>pggVj:PillionSend<CR>");
+    scene.wait_typing();
+    scene.claude.wait_for("@poem.txt#L1-2");
+    let told = scene.ask_after(" what is mentioned", "what is mentioned");
+    assert_sent(&told, "1\tone\n2\ttwo");
+    scene.nvim.assert_no_errors();
 }
 
-each_release! {
-    /// What `:Pillion run claude` opens. The person types there, and selects in the file beside it.
-    fn in_a_terminal_inside_it_tells_its_model_what_the_person_works_on(release, version) {
-        let scene = Scene::inside(release, version, BEFORE);
-        let path = scene.path().display().to_string();
-        scene.claude.wait_for("⧉ In poem.txt");
-        let told = scene.ask("what is open");
-        assert_sent(&told, &format!("The user opened the file {path} in the IDE"));
-
-        // Going to the terminal ends Visual mode.
-        scene.nvim.input("<C-\\><C-n><C-w>p2GVj<C-w>p");
-        scene.nvim.wait_until("the terminal in focus", "vim.b.pillion_agent ~= nil");
-        scene.nvim.input("i");
-        scene.wait_typing();
-        scene.claude.wait_for("⧉ 2 lines selected");
-        let told = scene.ask("what is selected");
-        // The older release gives the numbers as they came, which start at 0.
-        let lines = match release {
-            ClaudeRelease::Native => "2 to 3",
-            ClaudeRelease::Node => "1 to 2",
-        };
-        let selected = format!("The user selected the lines {lines} from {path}:\ntwo\r\nthree");
-        assert_sent(&told, &selected);
-
-        // The last line is not among those that are mentioned.
-        scene.nvim.input("<C-\\><C-n><C-w>pggVj:PillionSend<CR>");
-        scene.wait_typing();
-        scene.claude.wait_for("@poem.txt#L1-2");
-        let told = scene.ask_after(" what is mentioned", "what is mentioned");
-        assert_sent(&told, "1\tone\n2\ttwo");
-        scene.nvim.assert_no_errors();
-    }
-}
-
-each_release! {
-    /// What a linter finds in an accepted text is in the next prompt.
-    fn in_a_terminal_inside_an_edited_change_is_written_and_its_problems_are_told(release, version) {
-        let scene = Scene::inside(release, version, MIXED);
-        scene.propose_change("TWO");
-        // The person stays where they type, and sees the view beside it.
-        assert_eq!(scene.nvim.mode(), "t");
-        scene.nvim.pane().wait_for(":PillionAccept", SOON);
-        scene.nvim.input("<C-\\><C-n>:PillionDiffs<CR>");
-        scene.wait_view();
-        scene.nvim.pane().wait_for("the agent writes all of it with CRLF, a Write accepted unchanged with LF.", SOON);
-        scene.nvim.input("Gccdrei<Esc>:w<CR>");
-        scene.claude.wait_for("that is done");
-        scene.wait_no_view();
-        assert_eq!(scene.text(), "one\r\nTWO\r\ndrei\r\n");
-        // It was read with a carriage return in each line but one.
-        scene.wait_shown(&["one", "TWO", "drei"]);
-        scene.nvim.lua::<()>(
-            "vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), vim.fn.bufnr('poem.txt'), {
+/// What a linter finds in an accepted text is in the next prompt.
+#[each_claude_in_neovim]
+fn in_a_terminal_inside_an_edited_change_is_written_and_its_problems_are_told(
+    release: ClaudeRelease,
+    version: NvimVersion,
+) {
+    let scene = Scene::inside(release, version, MIXED);
+    scene.propose_change("TWO");
+    // The person stays where they type, and sees the view beside it.
+    assert_eq!(scene.nvim.mode(), "t");
+    scene.nvim.pane().wait_for(":PillionAccept", SOON);
+    scene.nvim.input("<C-\\><C-n>:PillionDiffs<CR>");
+    scene.wait_view();
+    scene.nvim.pane().wait_for(
+        "the agent writes all of it with CRLF, a Write accepted unchanged with LF.",
+        SOON,
+    );
+    scene.nvim.input("Gccdrei<Esc>:w<CR>");
+    scene.claude.wait_for("that is done");
+    scene.wait_no_view();
+    assert_eq!(scene.text(), "one\r\nTWO\r\ndrei\r\n");
+    // It was read with a carriage return in each line but one.
+    scene.wait_shown(&["one", "TWO", "drei"]);
+    scene.nvim.lua::<()>(
+        "vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), vim.fn.bufnr('poem.txt'), {
                { lnum = 1, col = 0, end_lnum = 1, end_col = 3, severity = 1, source = 'linter', message = 'no such number' } })",
-            json!([]),
-        );
-        let told = scene.ask("what is wrong");
-        assert_sent(&told, "The user modified your proposed changes");
-        assert_sent(&told, "<new-diagnostics>");
-        assert_sent(&told, "[Line 2:1] no such number");
-        scene.nvim.assert_no_errors();
-    }
+        json!([]),
+    );
+    let told = scene.ask("what is wrong");
+    assert_sent(&told, "The user modified your proposed changes");
+    assert_sent(&told, "<new-diagnostics>");
+    assert_sent(&told, "[Line 2:1] no such number");
+    scene.nvim.assert_no_errors();
 }
 
-each_release! {
-    /// Started by `pillion run` in another pane of the same tmux.
-    fn in_another_pane_what_is_decided_on_either_side_is_done(release, version) {
-        let scene = Scene::beside(release, version);
-        scene.accept_new();
+/// Started by `pillion run` in another pane of the same tmux.
+#[each_claude_in_neovim]
+fn in_another_pane_what_is_decided_on_either_side_is_done(
+    release: ClaudeRelease,
+    version: NvimVersion,
+) {
+    let scene = Scene::beside(release, version);
+    scene.accept_new();
 
-        scene.propose_change("rejected");
-        scene.wait_view();
-        scene.nvim.input(":q<CR>");
-        scene.wait_refused();
+    scene.propose_change("rejected");
+    scene.wait_view();
+    scene.nvim.input(":q<CR>");
+    scene.wait_refused();
 
-        scene.propose_change("allowed");
-        scene.claude.allow();
-        scene.wait_no_view();
-        scene.claude.wait_for("that is done");
-        assert_eq!(scene.text(), BEFORE.replace("two", "allowed"));
-        scene.wait_shown(&["one", "allowed", "three"]);
+    scene.propose_change("allowed");
+    scene.claude.allow();
+    scene.wait_no_view();
+    scene.claude.wait_for("that is done");
+    assert_eq!(scene.text(), BEFORE.replace("two", "allowed"));
+    scene.wait_shown(&["one", "allowed", "three"]);
 
-        fs::write(scene.path(), BEFORE).unwrap();
-        scene.propose_change("denied");
-        scene.claude.deny();
-        scene.wait_refused();
-        scene.nvim.assert_no_errors();
-    }
+    fs::write(scene.path(), BEFORE).unwrap();
+    scene.propose_change("denied");
+    scene.claude.deny();
+    scene.wait_refused();
+    scene.nvim.assert_no_errors();
 }
 
-each_release! {
-    /// The view of one that is gone goes away, and what a Neovim that is gone showed is rejected.
-    fn either_side_can_be_killed_while_a_change_is_shown(release, version) {
-        let mut scene = Scene::found(release, version, "first");
-        scene.propose_change("lost");
-        let next = Scene::start_beside(release, &scene.tmux, &scene.home, &scene.model, "next");
-        std::mem::replace(&mut scene.claude, next).kill();
-        scene.wait_no_view();
-        assert_eq!(scene.text(), BEFORE);
-        scene.nvim.assert_no_errors();
+/// The view of one that is gone goes away, and what a Neovim that is gone showed is rejected.
+#[each_claude_in_neovim]
+fn either_side_can_be_killed_while_a_change_is_shown(release: ClaudeRelease, version: NvimVersion) {
+    let mut scene = Scene::found(release, version, "first");
+    scene.propose_change("lost");
+    let next = Scene::start_beside(release, &scene.tmux, &scene.home, &scene.model, "next");
+    std::mem::replace(&mut scene.claude, next).kill();
+    scene.wait_no_view();
+    assert_eq!(scene.text(), BEFORE);
+    scene.nvim.assert_no_errors();
 
-        scene.wait_connected();
-        scene.model.clear();
-        scene.propose_change("shown");
-        scene.nvim.kill();
-        scene.claude.wait_answered();
-        assert_eq!(scene.text(), BEFORE);
-        scene.model.clear();
-        scene.ask("are you there");
-    }
+    scene.wait_connected();
+    scene.model.clear();
+    scene.propose_change("shown");
+    scene.nvim.kill();
+    scene.claude.wait_answered();
+    assert_eq!(scene.text(), BEFORE);
+    scene.model.clear();
+    scene.ask("are you there");
 }
 
 mod turns;
