@@ -304,12 +304,8 @@ fn open_diff() -> OpenDiff<'static> {
 }
 
 fn set() -> Set {
-    let place = SetPlace {
-        id: 7,
-        place: 2,
-        of: 3,
-    };
-    place.into()
+    let place = json!({"id": 7, "place": 2, "of": 3});
+    serde_json::from_value::<SetPlace>(place).unwrap().into()
 }
 
 fn hunk() -> HunkLines {
@@ -367,13 +363,7 @@ fn field(table: &str, name: &str) -> Field {
 }
 
 fn wire(values: impl IntoIterator<Item = impl Serialize>) -> BTreeSet<String> {
-    let text = |value| {
-        serde_json::to_value(value)
-            .unwrap()
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
+    let text = |value| json!(value).as_str().unwrap().to_owned();
     values.into_iter().map(text).collect()
 }
 
