@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pillion_http::{Bytes, HeaderMap, HeaderValue, Method};
+use pillion_protocol::diff::set::SET;
 use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, OPEN_DIFF};
-use pillion_protocol::set::SET;
 use pillion_protocol::{SetArgument, Token};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;

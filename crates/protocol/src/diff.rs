@@ -1,10 +1,12 @@
 //! Proposed changes (C5): the arguments of the two tools, their answers and the outcomes.
 
+pub mod set;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use self::set::SetArgument;
 use crate::dialect::Dialect;
-use crate::set::SetArgument;
 use crate::verdict::{Note, OUTCOME_NOTES};
 
 /// The tool that shows a proposal (C5.1).

@@ -8,7 +8,7 @@
 //! - [`token`]: secrets that never show in a log (C3).
 //! - [`context`]: what the editor shows, and the rules of both sides (C4).
 //! - [`diff`]: the two tools and their outcomes (C5).
-//! - [`set`]: files that are proposed together, of which the contract knows nothing.
+//! - [`diff::set`]: files that are proposed together, of which the contract knows nothing.
 //! - [`verdict`]: the decision of a person, with notes for the agent.
 //! - [`claude`]: Claude Code's protocol, which is another one.
 //! - [`copilot`]: GitHub Copilot CLI's, which is a third.
@@ -27,7 +27,6 @@ pub mod diff;
 pub mod discovery;
 pub mod json;
 pub mod runs_code;
-pub mod set;
 pub mod surrogates;
 pub mod token;
 pub mod verdict;
@@ -36,9 +35,9 @@ pub use address::Address;
 pub use context::{Cursor, File, IdeContext, Position, Range, WorkspaceState};
 pub use diagnostics::{Diagnostic, FileDiagnostics, Severity};
 pub use dialect::Dialect;
+pub use diff::set::SetArgument;
 pub use diff::{OpenDiff, Outcome};
 pub use discovery::{DiscoveryFile, IdeInfo};
-pub use set::SetArgument;
 pub use token::Token;
 pub use verdict::{Decision, Note, Verdict};
 

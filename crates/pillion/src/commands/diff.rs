@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pillion_agent::set::{End, ProposedFile};
-use pillion_protocol::set::MAX_FILES;
+use pillion_protocol::diff::set::MAX_FILES;
 
 use self::ask::Asked;
 use self::change::Change;
