@@ -6,6 +6,7 @@ mod claude;
 mod limit;
 mod report;
 mod save;
+mod text;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -169,7 +170,7 @@ fn end_one(change: &Change, asked: Asked, is_json: bool) -> anyhow::Result<()> {
         return match &change.original {
             _ if is_reported => Ok(()),
             Some(original) => change.write(original, text),
-            None => report::print_text(text),
+            None => text::print_text(text),
         };
     }
     match &change.end {

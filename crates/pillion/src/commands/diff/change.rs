@@ -10,8 +10,8 @@ use pillion_discovery::real_path;
 use pillion_protocol::{Note, Outcome};
 use pillion_text::stderr;
 
-use super::report;
 use super::save::{self, Original, SaveError};
+use super::text;
 use crate::absolute::{absolute, unicode};
 use crate::commands::control_client;
 use crate::failure::{Failure, Kind};
@@ -134,7 +134,7 @@ impl Change {
     ///
     /// # Errors
     /// When it is not written.
-    pub fn write(&self, original: &Original, text: &str) -> anyhow::Result<()> {
+    pub fn write(&self, original: &Original, accepted: &str) -> anyhow::Result<()> {
         let base = match &self.end {
             None => return Ok(()),
             Some(End::Decided {
@@ -143,15 +143,15 @@ impl Change {
             }) => base.as_deref(),
             Some(End::Decided { .. } | End::Withdrawn { .. }) => None,
         };
-        let Err(error) = original.replace(base, text) else {
+        let Err(error) = original.replace(base, accepted) else {
             return Ok(());
         };
         let failure = Failure::new(Kind::Refused, error.to_string());
-        let failure = match report::keep(text) {
-            Ok(kept) => failure.hint(report::hint_at(&[kept])),
+        let failure = match text::keep(accepted) {
+            Ok(kept) => failure.hint(text::hint_at(&[kept])),
             Err(_) => {
                 // There is no other place left.
-                report::print_text(text)?;
+                text::print_text(accepted)?;
                 failure.hint("The accepted text is on standard output.")
             }
         };

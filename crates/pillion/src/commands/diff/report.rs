@@ -1,17 +1,13 @@
 //! What is printed about the files and their texts.
 
-use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
-
 use pillion_agent::set::End;
-use pillion_discovery::{Environment, FileError, kept_text};
 use pillion_protocol::{Note, Outcome};
 use pillion_text::{stderr, visible};
 use serde_json::{Value, json};
 
 use super::ask::{Asked, Stop};
 use super::change::Change;
-use crate::commands::output::printable;
+use super::text::{keep, print};
 use crate::failure::{Failure, Kind};
 
 /// Prints what the person had to say, with lines from 1. `file` is its name where there are several.
@@ -57,30 +53,6 @@ pub fn keep_edits(change: &Change, edited: Option<&str>) {
     }
 }
 
-/// Prints the text, or what describes it; accepted texts that cannot be printed are kept.
-fn print(printed: &str, accepted: &[&str]) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    let written = out.write_all(printed.as_bytes()).and_then(|()| out.flush());
-    let Err(error) = written else {
-        return Ok(());
-    };
-    let kept: Vec<_> = accepted.iter().filter_map(|text| keep(text).ok()).collect();
-    let failure = Failure::new(Kind::Refused, "cannot print the decision");
-    let failure = match kept.is_empty() {
-        true => failure,
-        false => failure.hint(hint_at(&kept)),
-    };
-    Err(anyhow::Error::new(error).context(failure))
-}
-
-/// Prints an accepted text.
-///
-/// # Errors
-/// When it cannot be printed.
-pub fn print_text(text: &str) -> anyhow::Result<()> {
-    print(&printable(text, io::stdout().is_terminal()), &[text])
-}
-
 /// Prints what became of the files: an object, or an array if `is_list` is set.
 ///
 /// # Errors
@@ -117,21 +89,4 @@ fn object(change: &Change, asked: &Asked) -> Value {
         object["notes"] = json!(change.notes());
     }
     object
-}
-
-/// Puts the text into a private file.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn keep(text: &str) -> Result<PathBuf, FileError> {
-    kept_text::keep(&Environment::current().tmpdir(), Path::new(""), text)
-}
-
-/// Says where accepted texts are.
-pub fn hint_at(kept: &[PathBuf]) -> String {
-    let places: Vec<_> = kept.iter().map(|it| it.display().to_string()).collect();
-    match &places[..] {
-        [place] => format!("The accepted text is kept in {place}."),
-        places => format!("The accepted texts are kept in {}.", places.join(", ")),
-    }
 }
