@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     fn world() -> (tempfile::TempDir, Environment) {
-        let base = tempfile::tempdir().unwrap();
+        let base = tempfile::tempdir().expect("a folder for the test");
         let environment = Environment::from_pairs([("TMPDIR", base.path())]);
         (base, environment)
     }

@@ -209,6 +209,7 @@ pub struct OpenDiff<'a> {
     pub proposed: &'a str,
     pub notes: Vec<String>,
     pub hunks: Vec<HunkLines>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<Set>,
 }
 

@@ -73,7 +73,7 @@ fn ours_tell_who_is_connected_and_what_waits() {
         lines[1],
         ["*", &port, &pid, "Pillion", "pillion", "gemini", "1", root]
     );
-    for token in [serve.token().expose(), "controlToken"] {
+    for token in [serve.token().expose(), "Token"] {
         assert!(!table.contains(token) && !ours.to_string().contains(token));
     }
 }

@@ -102,7 +102,11 @@ impl Server {
 
     #[track_caller]
     fn expect_others_fresh(&self, before: &Known) {
-        assert_eq!(self.others.len(), 2, "Gemini CLI's and Qwen Code's");
+        assert_eq!(
+            self.others.len(),
+            3,
+            "of Gemini CLI, Qwen Code and Copilot CLI"
+        );
         let is_known = |token: &String| *token == before.claude || before.others.contains(token);
         assert!(!self.others.iter().any(is_known));
     }

@@ -164,7 +164,15 @@ fn agents_come_first_and_hidden_files_only_when_asked_for(version: NvimVersion) 
     let (world, _agents, _gemini) = with_gemini(version);
     world.home.file(".hidden", "");
     world.home.file("src/main.rs", "");
-    let agents_and_files = ["claude", "gemini", "opencode", "qwen", "first.txt", "src/"];
+    let agents_and_files = [
+        "claude",
+        "copilot",
+        "gemini",
+        "opencode",
+        "qwen",
+        "first.txt",
+        "src/",
+    ];
     assert_eq!(completed(&world, "PillionSend "), agents_and_files);
     assert_eq!(completed(&world, "Pillion send "), agents_and_files);
     assert_eq!(completed(&world, "PillionSend qwen s"), ["src/"]);

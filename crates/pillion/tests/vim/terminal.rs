@@ -110,16 +110,22 @@ fn the_program_says_which_agents_there_are(version: VimVersion) {
     let terminal = Terminal::new(version);
     let vim = &terminal.world.vim;
     let names = |vim: &Vim| vim.get::<Vec<String>>("getcompletion('Pillion run ', 'cmdline')");
-    assert_eq!(names(vim), ["claude", "gemini", "opencode", "qwen"]);
+    assert_eq!(
+        names(vim),
+        ["claude", "copilot", "gemini", "opencode", "qwen"]
+    );
     vim.command("let g:pillion_agents = {'mine': ['sh'], 'qwen': ['no-such-qwen']}");
-    assert_eq!(names(vim), ["claude", "gemini", "mine", "opencode", "qwen"]);
+    assert_eq!(
+        names(vim),
+        ["claude", "copilot", "gemini", "mine", "opencode", "qwen"]
+    );
     vim.input(":Pillion run qwen<CR>");
     vim.wait_said("no-such-qwen is not installed. Hint: npm install -g @qwen-code/qwen-code");
     vim.input("<CR>:Pillion stop<CR>");
     vim.wait_until("none", "!pillion#Status().running");
     assert_eq!(
         names(vim),
-        ["claude", "gemini", "mine", "opencode", "qwen"],
+        ["claude", "copilot", "gemini", "mine", "opencode", "qwen"],
         "they stay"
     );
 }
