@@ -63,7 +63,7 @@ enum First {
     Interrupted,
 }
 
-/// Whether nothing came in time.
+/// Returns true if nothing came in time.
 fn is_late(error: &io::Error) -> bool {
     matches!(
         error.kind(),
