@@ -83,13 +83,12 @@ fn stays_inside(environment: &Environment) -> bool {
 #[cfg(test)]
 mod tests {
     use std::iter;
-    use std::sync::mpsc;
 
     use super::*;
 
     #[test]
     fn a_name_server_that_is_silent_counts_as_a_no() {
-        let (_silent, never) = mpsc::channel::<()>();
+        let (_silent, never) = crossbeam_channel::unbounded::<()>();
         let is_found_there = is_found(Duration::from_millis(1), move || {
             let _ = never.recv();
             Ok(iter::once(()))

@@ -99,7 +99,7 @@ pub(crate) trait AgentProtocol: Sync {
     /// The tool of this name. Some are there for the agent's own program only, and not for its model.
     fn tool(&self, name: &str, is_models: bool) -> Option<&'static str>;
 
-    /// Whether the agent's model has asked for a call, by what its `_meta` says.
+    /// Returns true if the agent's model has asked for a call, by what its `_meta` says.
     fn is_models(&self, meta: &Value) -> bool;
 
     /// Reads a call of an agent.
@@ -132,15 +132,15 @@ pub(crate) trait AgentProtocol: Sync {
     /// For how long the agent may miss what it is told, from the listing of the tools on.
     fn settle_time(&self) -> Option<Duration>;
 
-    /// Whether closing a view hands its text back.
+    /// Returns true if closing a view hands its text back.
     fn closing_returns_text(&self) -> bool;
 
-    /// Whether outcomes are answers to requests that wait for them, and nothing else may carry them.
+    /// Returns true if outcomes are answers to requests that wait for them, and nothing else may carry them.
     fn waits_for_outcomes(&self) -> bool {
         false
     }
 
-    /// Whether the agent asks in a newer revision first, and goes on with ours if that is unknown.
+    /// Returns true if the agent asks in a newer revision first, and goes on with ours if that is unknown.
     fn tries_newer_revision(&self) -> bool {
         false
     }

@@ -140,7 +140,6 @@ impl FileChecks {
 mod tests {
     use std::path::PathBuf;
     use std::sync::Mutex;
-    use std::sync::mpsc as std_mpsc;
 
     use tokio::sync::mpsc;
 
@@ -160,7 +159,7 @@ mod tests {
     #[tokio::test]
     async fn an_agent_whose_file_system_hangs_holds_up_no_other_agent() {
         let (events, mut inbox) = mpsc::unbounded_channel();
-        let (release, hanging) = std_mpsc::channel::<()>();
+        let (release, hanging) = crossbeam_channel::unbounded::<()>();
         let hanging = Mutex::new(hanging);
         let check = move |path: &str| {
             if path == "/hangs" {

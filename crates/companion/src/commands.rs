@@ -3,8 +3,8 @@
 
 mod own;
 
+use crossbeam_channel::{Receiver, unbounded};
 use std::io::Write;
-use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use pillion_discovery::CompanionState;
@@ -60,7 +60,7 @@ impl Commands {
 
     /// Asks the companion for what it says of itself.
     pub(crate) fn ask_state(&self) -> Receiver<CompanionState> {
-        let (told, state) = channel();
+        let (told, state) = unbounded();
         let reply = Reply::new(move |state: Result<_, String>| {
             if let Ok(state) = state {
                 let _ = told.send(state);
@@ -81,7 +81,7 @@ impl Commands {
             return;
         };
         let speaker = Speaker::of_command(&command, peer::process(stream));
-        let (answered, answer) = channel();
+        let (answered, answer) = unbounded();
         let own = self.clone();
         let running = self.runtime.spawn(async move {
             let _ = answered.send(own.answer(command.request, speaker).await);

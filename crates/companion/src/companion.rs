@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc as std_mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{io, iter, process, thread};
@@ -103,7 +102,7 @@ impl Companion {
         is_program: bool,
     ) -> Result<Self, StartError> {
         let (events, inbox) = mpsc::unbounded_channel();
-        let (ready, started) = std_mpsc::channel();
+        let (ready, started) = crossbeam_channel::unbounded();
         let sender = events.clone();
         let thread = thread::Builder::new()
             .name("companion".to_owned())
@@ -211,7 +210,7 @@ fn run(
     is_program: bool,
     events: Events,
     inbox: mpsc::UnboundedReceiver<Event>,
-    ready: &std_mpsc::Sender<Result<Started, StartError>>,
+    ready: &crossbeam_channel::Sender<Result<Started, StartError>>,
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -97,7 +97,7 @@ impl Gate {
 }
 
 impl Asked {
-    /// Whether the question was about this, or about more of the same kind.
+    /// Returns true if the question was about this, or about more of the same kind.
     fn covers(&self, doubt: &Doubt) -> bool {
         let mut asked = self.doubts.iter();
         asked.any(|asked| asked == doubt || asked.is_more_than(doubt))

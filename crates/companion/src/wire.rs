@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn whoever_watches_is_called_once_also_after_the_end() {
         let wire = Wire::default();
-        let (sender, calls) = std::sync::mpsc::channel();
+        let (sender, calls) = crossbeam_channel::unbounded();
         for _ in 0..2 {
             let sender = sender.clone();
             wire.on_end(move || sender.send(()).expect("the test listens"));

@@ -257,7 +257,7 @@ impl Run<'_> {
         (Verdict::Fail, why, true)
     }
 
-    /// Whether this row of the same report fails, so that the exit code reports it as it would report
+    /// Returns true if this row of the same report fails, so that the exit code reports it as it would report
     /// one of this level.
     async fn is_hurt(&self, id: &str, level: Level) -> bool {
         let mut rows = self.checks().filter(|check| check.rule.id == id);

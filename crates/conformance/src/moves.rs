@@ -30,7 +30,7 @@ pub(super) struct Cursor {
     pub(super) method: &'static str,
     /// The file that has the focus, by the params of one.
     pub(super) file: fn(&Value) -> Option<&str>,
-    /// Whether it stands in this file, on this line, counted from 1.
+    /// Returns true if it stands in this file, on this line, counted from 1.
     pub(super) is_at: fn(&Value, &str, u32) -> bool,
 }
 

@@ -191,7 +191,7 @@ impl Answer {
         }
     }
 
-    /// Whether it holds this text, in its head or in its body.
+    /// Returns true if it holds this text, in its head or in its body.
     pub(super) async fn holds(self, text: &str, limit: Duration) -> bool {
         let has = |bytes: &[u8]| {
             bytes

@@ -68,7 +68,7 @@ impl Session<'_> {
 }
 
 impl TestContext {
-    /// Whether the editor accepts diffs without anybody's help. Looked at once, when a view is gone
+    /// Returns true if the editor accepts diffs without anybody's help. Looked at once, when a view is gone
     /// that nobody closed.
     pub(super) async fn accepts_itself(&self) -> bool {
         let try_one = || async {

@@ -1,9 +1,9 @@
 //! Folders of the person's whose disk does not answer, such as a home on a server that is away: nothing can interrupt
 //! who waits for one, so that it is named, and the command ends.
 
+use crossbeam_channel::{Sender, TryRecvError, unbounded};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::mpsc::{Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use pillion_discovery::Environment;
@@ -28,7 +28,7 @@ pub struct Watch {
 impl Watch {
     /// Watches whoever looks for companions in this environment from now on.
     pub fn start(environment: &Environment) -> Self {
-        let (goes_on, watched) = channel();
+        let (goes_on, watched) = unbounded();
         let folders = folders(environment);
         let watch = move || {
             while watched.recv_timeout(PATIENCE).is_err()

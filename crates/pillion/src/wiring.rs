@@ -54,7 +54,7 @@ pub struct Surroundings<'a> {
     pub chain: LazyCell<Vec<Process>>,
     /// True if agents see that this is a container, and look for companions outside of it.
     pub is_container: bool,
-    /// Whether the container's host has an address.
+    /// Returns true if the container's host has an address.
     pub has_host: fn() -> bool,
 }
 

@@ -74,7 +74,7 @@ impl Verdict {
         Decision::Reject.into()
     }
 
-    /// Whether it rejects.
+    /// Returns true if it rejects.
     pub fn is_rejection(&self) -> bool {
         self.decision == Decision::Reject
     }

@@ -1,8 +1,8 @@
 //! The thread that compares texts beside the review's loop.
 
+use crossbeam_channel::Sender;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use pillion_system::Worker;

@@ -3,9 +3,9 @@
 mod drafts;
 mod editor;
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use crossterm::clipboard::CopyToClipboard;
@@ -59,7 +59,7 @@ pub fn run(
     let size = screen.size().unwrap_or(Size::new(80, 24));
     let files = sender.clone();
     let answers = move |answer| drop(files.send(Input::Source(answer)));
-    let (unfinished, finished) = channel();
+    let (unfinished, finished) = unbounded();
     let mut driver = Driver {
         app: App::new(options.roots, size),
         keyboard: Keyboard::start(sender.clone())?,

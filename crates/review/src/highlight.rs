@@ -1,11 +1,11 @@
 //! The thread that works out syntax colours, so that no key ever waits for them. It works for what
 //! is on the screen, a bit at a time, and hands over each bit.
 
+use crossbeam_channel::{Receiver, Sender};
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
 
 use pillion_system::spawn;
 use pillion_text::Text;
@@ -61,7 +61,7 @@ impl Highlighting {
     /// # Errors
     /// When there can be no thread.
     pub fn start(inputs: Sender<Input>) -> io::Result<Self> {
-        let (requests, receiver) = mpsc::channel();
+        let (requests, receiver) = crossbeam_channel::unbounded();
         let asked = None;
         spawn("colours", move || {
             work(&receiver, |texts, side, coloured| {
@@ -179,7 +179,7 @@ mod tests {
         requests: Vec<ColourRequest>,
         then: Option<ColourRequest>,
     ) -> Vec<(u64, Side, usize, usize)> {
-        let (sender, receiver) = mpsc::channel();
+        let (sender, receiver) = crossbeam_channel::unbounded();
         for wanted in requests {
             sender.send(wanted).unwrap();
         }

@@ -7,7 +7,6 @@ mod tty;
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -28,7 +27,7 @@ const BURST_INTERVAL: Duration = Duration::from_millis(20);
 /// The keys. Nothing reads from the terminal after a key that may hand it to another program, until
 /// the review goes on.
 pub struct Keyboard {
-    go_on: mpsc::Sender<()>,
+    go_on: crossbeam_channel::Sender<()>,
 }
 
 impl Keyboard {
@@ -36,8 +35,8 @@ impl Keyboard {
     ///
     /// # Errors
     /// When there can be no thread.
-    pub fn start(inputs: mpsc::Sender<Input>) -> io::Result<Self> {
-        let (go_on, wait) = mpsc::channel();
+    pub fn start(inputs: crossbeam_channel::Sender<Input>) -> io::Result<Self> {
+        let (go_on, wait) = crossbeam_channel::unbounded();
         #[cfg(unix)]
         let resized = inputs.clone();
         spawn("keys", move || {

@@ -30,7 +30,6 @@ use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::mpsc;
 
 use pillion_protocol::Dialect;
 use pillion_text::stderr;
@@ -92,7 +91,7 @@ enum Input {
 }
 
 /// Held by whatever is to be done before the program ends. Nothing is sent: the other end learns when all are dropped.
-type Unfinished = mpsc::Sender<Infallible>;
+type Unfinished = crossbeam_channel::Sender<Infallible>;
 
 /// How the reviewer's editor ended, and what it made of the text.
 type Ended = (io::Result<ExitStatus>, app::Edit);
@@ -109,7 +108,7 @@ struct Copied {
 /// The review as the companion and signals reach it. Never blocks.
 #[derive(Debug, Clone)]
 pub struct FrontendHandle {
-    inputs: mpsc::Sender<Input>,
+    inputs: crossbeam_channel::Sender<Input>,
 }
 
 impl FrontendHandle {
@@ -133,7 +132,7 @@ impl Editor for FrontendHandle {
     fn event(&mut self, event: EditorEvent) {
         // If the review is gone, dropping a reply reports that, and there is a plain terminal.
         let sent = self.inputs.send(Input::Companion(event));
-        if let Err(mpsc::SendError(Input::Companion(EditorEvent::Lost(lost)))) = sent {
+        if let Err(crossbeam_channel::SendError(Input::Companion(EditorEvent::Lost(lost)))) = sent {
             stderr::print(lost);
         }
     }
@@ -148,13 +147,13 @@ impl Editor for FrontendHandle {
 /// A review that is yet to run.
 #[derive(Debug)]
 pub struct Review {
-    inputs: mpsc::Receiver<Input>,
-    sender: mpsc::Sender<Input>,
+    inputs: crossbeam_channel::Receiver<Input>,
+    sender: crossbeam_channel::Sender<Input>,
 }
 
 /// The two ends of a review.
 pub fn channel() -> (FrontendHandle, Review) {
-    let (sender, inputs) = mpsc::channel();
+    let (sender, inputs) = crossbeam_channel::unbounded();
     let front = FrontendHandle {
         inputs: sender.clone(),
     };

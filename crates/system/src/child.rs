@@ -1,9 +1,9 @@
 //! Programs that are run for no longer than a while. Nobody answers them, what hangs is killed with
 //! what it started, and nothing is waited for that they leave behind.
 
+use crossbeam_channel::{Receiver, unbounded};
 use std::io::{self, Read};
 use std::process::{self, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -142,7 +142,7 @@ struct Listener {
 
 fn listen(pipe: Option<impl Read + Send + 'static>) -> Listener {
     let kept = Arc::new(Mutex::new(Vec::new()));
-    let (sender, end) = channel::<()>();
+    let (sender, end) = unbounded::<()>();
     let ours = Arc::clone(&kept);
     thread::spawn(move || {
         let _until_here = sender;

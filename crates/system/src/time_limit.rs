@@ -1,8 +1,8 @@
 //! Work that may take for ever, such as what waits for a disk: on a thread, which nobody waits for
 //! longer than a while. Nothing can interrupt it; it goes on, and what comes of it counts no more.
 
+use crossbeam_channel::unbounded;
 use std::io;
-use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use crate::thread::spawn;
@@ -15,7 +15,7 @@ pub fn run<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let (done, result) = channel();
+    let (done, result) = unbounded();
     // The caller may have stopped waiting.
     spawn(NAME, move || drop(done.send(work()))).ok()?;
     result.recv_timeout(limit).ok()
@@ -27,7 +27,7 @@ pub fn run_all<T: Send + 'static, W: FnOnce() -> T + Send + 'static>(
     work: impl IntoIterator<Item = W>,
 ) -> Vec<Option<T>> {
     let started = Instant::now();
-    let (done, results) = channel();
+    let (done, results) = unbounded();
     let mut found = Vec::new();
     for (at, work) in work.into_iter().enumerate() {
         found.push(None);
@@ -60,11 +60,11 @@ mod tests {
 
     #[test]
     fn what_hangs_is_left_behind_and_the_rest_is_waited_for() {
-        let (release, hanging) = channel::<()>();
+        let (release, hanging) = unbounded::<()>();
         assert_eq!(run(Duration::ZERO, move || hanging.recv()), None);
         drop(release);
         assert_eq!(run(Duration::MAX, || 7), Some(7));
-        let (release, hanging) = channel::<()>();
+        let (release, hanging) = unbounded::<()>();
         let work: [Box<dyn FnOnce() -> u8 + Send>; 3] = [
             Box::new(|| 1),
             Box::new(move || hanging.recv().map_or(2, |()| 2)),
@@ -73,7 +73,7 @@ mod tests {
         let found = run_all(Duration::from_secs(1), work);
         assert_eq!(found, [Some(1), None, Some(3)]);
         drop(release);
-        let (told, result) = channel();
+        let (told, result) = unbounded();
         start(Duration::MAX, || 7, move |seven| told.send(seven).unwrap()).unwrap();
         assert_eq!(result.recv(), Ok(Some(7)));
     }

@@ -1,8 +1,8 @@
 //! A thread that does one job after the other, so that nobody else waits for a disk, a pipe or another program.
 
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::convert::Infallible;
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use crate::thread::spawn;
@@ -26,8 +26,8 @@ impl<J: Send + 'static> Worker<J> {
         grace: Duration,
         mut perform: impl FnMut(J) + Send + 'static,
     ) -> io::Result<Self> {
-        let (jobs, ordered) = channel();
-        let (alive, ended) = channel();
+        let (jobs, ordered) = unbounded();
+        let (alive, ended) = unbounded();
         let run = move || {
             ordered.into_iter().for_each(&mut perform);
             drop(perform);
@@ -55,13 +55,13 @@ impl<J> Drop for Worker<J> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::sync_channel;
+    use crossbeam_channel::bounded;
 
     use super::*;
 
     #[test]
     fn dropping_it_waits_for_every_job_and_for_what_they_use() {
-        let (done, results) = channel();
+        let (done, results) = unbounded();
         let worker = Worker::start("test", Duration::MAX, move |job: u8| {
             let _ = done.send(job);
         });
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_job_that_hangs_is_left_behind() {
-        let (release, hanging) = sync_channel::<()>(0);
+        let (release, hanging) = bounded::<()>(0);
         let worker = Worker::start("test", Duration::ZERO, move |()| {
             let _ = hanging.recv();
         });

@@ -1,11 +1,11 @@
 //! The agents' own companion client (`IdeClient` of Gemini CLI's library) without a screen or a
 //! model: what it sends and receives, to the byte. Driven through `npm/ide-client.mjs`.
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ impl IdeClient {
             .expect("the pinned node runs");
         let stdin = child.stdin.take().expect("it is piped");
         let stdout = child.stdout.take().expect("it is piped");
-        let (sender, messages) = channel();
+        let (sender, messages) = unbounded();
         std::thread::spawn(move || read(stdout, &sender));
         IdeClient {
             child,

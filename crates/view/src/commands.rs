@@ -134,7 +134,7 @@ pub struct DiffText {
     /// What stands in the view, and would be accepted, if that is another text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<String>,
-    /// Whether the editor has told what stands in the view.
+    /// True if the editor has told what stands in the view.
     #[serde(default)]
     pub is_text_known: bool,
 }

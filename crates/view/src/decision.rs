@@ -62,7 +62,7 @@ pub struct Decide {
 pub struct Seen {
     /// For how long exactly this revision had been on the screen when the person began to type; none if it never was.
     pub drawn_for: Option<Duration>,
-    /// Whether the person typed it for this view: no autosave, no macro, no command for many buffers.
+    /// True if the person typed it for this view: no autosave, no macro, no command for many buffers.
     pub is_typed: bool,
     /// How many of the changed hunks have never been on the screen as a whole; none if the view cannot know.
     pub unseen_hunks: Option<Unseen>,
@@ -119,7 +119,7 @@ pub struct Refusal {
     pub code: Cow<'static, str>,
     /// For people: a sentence or more, without a final full stop.
     pub message: String,
-    /// Whether the same decision counts if the person repeats it after having read the message.
+    /// True if the same decision counts if the person repeats it after having read the message.
     pub repeat: bool,
 }
 
@@ -166,7 +166,7 @@ impl Ruling {
         Self::Refused(Refusal::new("failed", reason))
     }
 
-    /// Whether the decision counts.
+    /// Returns true if the decision counts.
     pub fn is_settled(&self) -> bool {
         matches!(self, Self::Settled(_))
     }
@@ -198,7 +198,7 @@ impl Refusal {
         Self::new(TOO_LONG, text)
     }
 
-    /// Whether only its time was wrong: a question that is on the screen stays there.
+    /// Returns true if only its time was wrong: a question that is on the screen stays there.
     pub fn is_about_time(&self) -> bool {
         [NOT_SEEN, TOO_SOON, HELD_DOWN].contains(&&*self.code)
     }

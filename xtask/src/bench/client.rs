@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ const CLIENT_TIMEOUT: Duration = Duration::from_secs(300);
 pub struct Client {
     child: Child,
     to: ChildStdin,
-    from: mpsc::Receiver<String>,
+    from: crossbeam_channel::Receiver<String>,
 }
 
 impl Client {
@@ -33,7 +32,7 @@ impl Client {
             .context("the client did not start")?;
         let to = child.stdin.take().context("no pipe to the client")?;
         let out = child.stdout.take().context("no pipe from the client")?;
-        let (sender, from) = mpsc::channel();
+        let (sender, from) = crossbeam_channel::unbounded();
         thread::spawn(move || {
             for line in BufReader::new(out).lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {

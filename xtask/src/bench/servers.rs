@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -249,7 +248,7 @@ impl Drop for Server {
 /// The JSON that a process prints first.
 fn first_line(child: &mut Child) -> Result<Value> {
     let out = child.stdout.take().context("no pipe to read from")?;
-    let (sender, line) = mpsc::channel();
+    let (sender, line) = crossbeam_channel::unbounded();
     thread::spawn(move || {
         let mut line = String::new();
         let read = BufReader::new(out).read_line(&mut line);

@@ -120,7 +120,7 @@ impl Workspaces {
         Some(*id)
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.workspaces.is_empty()
     }
@@ -138,7 +138,7 @@ impl Workspace {
     }
 }
 
-/// Whether one is the other, or lies in it.
+/// Returns true if one is the other, or lies in it.
 fn overlap(one: &Path, other: &Path) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }

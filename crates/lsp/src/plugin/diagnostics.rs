@@ -113,7 +113,6 @@ impl messages::Diagnostic {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::sync::mpsc;
 
     use serde_json::json;
 
@@ -130,7 +129,7 @@ mod tests {
         uri: Option<&str>,
         answer: Result<Value, ResponseError>,
     ) -> Value {
-        let (sender, receiver) = mpsc::channel();
+        let (sender, receiver) = crossbeam_channel::unbounded();
         let found = Reply::new(move |files| drop(sender.send(files)));
         diagnostics.answered(uri, found, answer);
         let files = receiver.recv().expect("an answer").expect("a good one");

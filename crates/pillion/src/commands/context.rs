@@ -134,7 +134,7 @@ struct Printer {
     editor: String,
     home: Option<PathBuf>,
     is_first: bool,
-    /// Whether the last context said anything.
+    /// True if the last context said anything.
     is_showing: bool,
 }
 

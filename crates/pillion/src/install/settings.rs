@@ -18,7 +18,7 @@ pub struct Settings {
     pub programs: &'static [&'static str],
     /// Where the file is.
     pub path: fn(&Machine) -> anyhow::Result<PathBuf>,
-    /// Whether something of ours is in its text.
+    /// Returns true if something of ours is in its text.
     pub is_installed: fn(&str) -> bool,
     /// Adds Pillion to the text of the file at this path, if there is one.
     pub add: fn(&Machine, &Path, Option<&str>) -> anyhow::Result<Added>,

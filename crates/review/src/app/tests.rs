@@ -12,8 +12,6 @@ mod sets;
 mod staying;
 mod unseen;
 
-use std::sync::mpsc;
-
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_companion::gate::Gate;
 use pillion_protocol::Decision;
@@ -189,7 +187,7 @@ impl Person {
     }
 
     fn close(&mut self, id: DiffId) -> Result<String, String> {
-        let (send, answer) = mpsc::channel();
+        let (send, answer) = crossbeam_channel::unbounded();
         let closed = Reply::new(move |result| send.send(result).unwrap());
         let reason = CloseReason::ClosedByAgent;
         for effect in self.happens(Event::Closed { id, reason, closed }) {

@@ -3,9 +3,9 @@
 //!
 //! It gets the terminal only once the copy was written and its program was found on `PATH`.
 
+use crossbeam_channel::Receiver;
 use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::Receiver;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 

@@ -1,12 +1,12 @@
 //! The editor is a real command here, and never a shell.
 
+use crossbeam_channel::{Receiver, unbounded};
 use std::convert::Infallible;
-use std::sync::mpsc::{Receiver, channel};
 
 use super::*;
 
 fn session(path: &str, text: &str) -> (Session, Receiver<Infallible>) {
-    let (unfinished, finished) = channel();
+    let (unfinished, finished) = unbounded();
     let session = Session::new(Path::new(path), text.to_owned(), unfinished);
     (session.unwrap(), finished)
 }

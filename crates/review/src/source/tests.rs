@@ -1,7 +1,7 @@
 //! What is noticed, and who waits for it.
 
+use crossbeam_channel::Receiver;
 use std::fs;
-use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ struct World<F> {
 
 impl<F: Files> World<F> {
     fn new(files: F) -> Self {
-        let (send, answers) = mpsc::channel();
+        let (send, answers) = crossbeam_channel::unbounded();
         Self {
             sources: Sources::new(files, move |answer| drop(send.send(answer))),
             answers,

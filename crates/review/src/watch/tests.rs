@@ -1,7 +1,7 @@
 //! What is saved in a workspace comes out of the watch, and nothing else.
 
+use crossbeam_channel::Receiver;
 use std::fs;
-use std::sync::mpsc::{self, Receiver};
 
 use super::batch::MAX_BURST;
 use super::*;
@@ -21,8 +21,8 @@ impl World {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let (send, saved) = mpsc::channel();
-        let (report, troubles) = mpsc::channel();
+        let (send, saved) = crossbeam_channel::unbounded();
+        let (report, troubles) = crossbeam_channel::unbounded();
         let world = Self {
             _folder: folder,
             root,

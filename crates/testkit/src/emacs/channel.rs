@@ -1,9 +1,9 @@
 //! A socket over which Emacs answers expressions, whatever it does, as long as it waits for keys.
 
+use crossbeam_channel::{Receiver, unbounded};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ impl Channel {
         stream.set_nonblocking(false)?;
         let reader = BufReader::new(stream.try_clone()?);
         let is_open = Arc::new(AtomicBool::new(true));
-        let (sender, answers) = channel();
+        let (sender, answers) = unbounded();
         let open = Arc::clone(&is_open);
         std::thread::spawn(move || {
             for line in reader.lines().map_while(Result::ok) {

@@ -1,11 +1,11 @@
 //! Neovim's protocol, msgpack-rpc, over its socket: requests and their answers.
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::fmt;
 use std::io::{self, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,7 @@ impl Rpc {
             }
         };
         let reader = stream.try_clone()?;
-        let (sender, answers) = channel();
+        let (sender, answers) = unbounded();
         std::thread::spawn(move || read(reader, &sender));
         let inner = Inner {
             stream,

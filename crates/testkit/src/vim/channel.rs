@@ -1,9 +1,9 @@
 //! Vim's own JSON channel: it answers expressions whatever it does, as long as it waits for keys.
 
+use crossbeam_channel::{Receiver, unbounded};
 use std::io::{self, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, channel};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -40,7 +40,7 @@ impl Channel {
         };
         stream.set_nonblocking(false)?;
         let reader = stream.try_clone()?;
-        let (sender, answers) = channel();
+        let (sender, answers) = unbounded();
         std::thread::spawn(move || {
             for answer in Deserializer::from_reader(reader).into_iter::<(i64, Value)>() {
                 if answer.is_ok_and(|answer| sender.send(answer).is_err()) {

@@ -7,9 +7,9 @@ pub(crate) mod dial;
 mod proposals;
 mod view;
 
+use crossbeam_channel::{Sender, unbounded};
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -63,7 +63,7 @@ enum First {
     Interrupted,
 }
 
-/// Whether nothing came in time.
+/// Returns true if nothing came in time.
 fn is_late(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -90,7 +90,7 @@ impl Client {
         launch: Launch,
     ) -> Result<Self, Unattached> {
         let view = Arc::new(View::new(options, editor));
-        let (told, first) = channel();
+        let (told, first) = unbounded();
         if let Err(error) = start(&view, launch, &told) {
             view.leave();
             return Err(Unattached::Failed(error));

@@ -3,10 +3,10 @@
 //! It says one word on its standard output, which nobody reads after that. A program in between starts it and ends at
 //! once: the hub of all editors is no child of one of them, and does not end with those.
 
+use crossbeam_channel::unbounded;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
 use std::time::Duration;
 use std::{env, io};
 
@@ -71,7 +71,7 @@ fn word(environment: &Environment) -> io::Result<String> {
     let command = command.args(["hub", "--detach"]);
     let command = command.stdin(Stdio::null()).stderr(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).spawn()?;
-    let (said, word) = channel();
+    let (said, word) = unbounded();
     let out = child.stdout.take();
     spawn("hub's start", move || {
         let mut line = String::new();

@@ -176,7 +176,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Sender, channel};
+    use crossbeam_channel::{Sender, unbounded};
 
     use super::*;
     use crate::hub::wire::FromView;
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn each_request_is_answered_once() {
         let (link, _lines) = link();
-        let (sender, results) = channel();
+        let (sender, results) = unbounded();
         let ask = || link.ask(told(&sender), |_| FromView::Leave);
         let answer = |request, value: Value| {
             let result = Ok(value);

@@ -18,7 +18,7 @@ pub struct Facts {
     pub(super) workspace: Vec<String>,
     pub(super) pillion: bool,
     pub(super) state: Liveness,
-    /// Whether commands in this folder talk to it.
+    /// True if commands in this folder talk to it.
     pub(super) current: bool,
     /// The editors and reviews that it serves; none if it does not tell.
     pub(super) views: Option<Vec<ViewState>>,

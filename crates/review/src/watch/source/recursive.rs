@@ -2,12 +2,12 @@
 //!
 //! The `notify` crate makes these.
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::time::{Duration, Instant, SystemTime};
 
 use notify::event::{AccessKind, AccessMode, ModifyKind};
@@ -31,7 +31,7 @@ pub struct Recursive {
 
 impl Recursive {
     pub fn new(roots: &[PathBuf]) -> io::Result<Self> {
-        let (sender, changes) = mpsc::sync_channel(MAX_WAITING);
+        let (sender, changes) = crossbeam_channel::bounded(MAX_WAITING);
         let is_lost = Arc::new(AtomicBool::new(false));
         let lost = is_lost.clone();
         let on_event = move |event: notify::Result<Event>| report(event, &sender, &lost);
@@ -49,7 +49,7 @@ impl Recursive {
 
 /// Hands on what is of use; `None` wakes the reader for what was lost. Never waits: the system would
 /// lose events meanwhile.
-fn report(event: notify::Result<Event>, sender: &SyncSender<Option<Change>>, is_lost: &AtomicBool) {
+fn report(event: notify::Result<Event>, sender: &Sender<Option<Change>>, is_lost: &AtomicBool) {
     let changes = match event {
         Ok(event) if !event.need_rescan() => changes(event),
         _ => {
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn what_nobody_takes_is_lost_and_that_is_said() {
-        let (sender, changes) = mpsc::sync_channel(1);
+        let (sender, changes) = crossbeam_channel::bounded(1);
         let is_lost = Arc::new(AtomicBool::new(false));
         for _ in 0..2 {
             let event = Event::new(EventKind::Remove(notify::event::RemoveKind::Any));

@@ -36,7 +36,7 @@ struct State {
     /// That of its companion, once it had one.
     port: Option<u16>,
     is_leaving: bool,
-    /// Whether it was told that it is served no longer.
+    /// True if it was told that it is served no longer.
     is_stopped: bool,
     has_ended: bool,
 }
