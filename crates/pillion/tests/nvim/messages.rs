@@ -109,6 +109,8 @@ fn ask_everywhere(version: NvimVersion, init: &str) {
             let path = path.canonicalize().unwrap();
             agent.propose(&path, &after);
             world.look();
+            // The question about the change before this one is no answer.
+            world.nvim.command("messages clear");
             world.nvim.input("gg:w<CR>");
             for doubt in doubts {
                 wait_shown(&world, doubt);
