@@ -164,10 +164,9 @@ fn copilot_writes_what_is_accepted_and_nothing_that_is_rejected_byte_for_byte() 
         ("there/third.txt", "x"),
     ] {
         let path = scene.home.workspace().join(file);
-        let name = file.rsplit('/').next().expect("it has a name");
-        scene.propose(Turn::write_file(&path, text), name);
-        scene.review.accept(name);
-        scene.copilot.wait_for(&format!("{name} is done"));
+        scene.propose(Turn::write_file(&path, text), file);
+        scene.review.accept(file);
+        scene.copilot.wait_for(&format!("{file} is done"));
         assert_bytes(&path, text.as_bytes());
         scene.review.wait_idle();
     }

@@ -49,6 +49,10 @@ impl Machine {
             ("notes.md", "Look at this part.\n"),
             ("better.txt", "b"),
             ("names.txt", "b\na\n"),
+            ("src/a.rs", "a"),
+            ("src/b.rs", "b"),
+            ("a.new", "new a"),
+            ("b.new", "new b"),
         ] {
             world.home().file(name, text);
         }
@@ -94,7 +98,13 @@ impl Machine {
 
     fn run(&self, line: &str) {
         let example = self.shell(line).spawn().unwrap();
-        if line.contains("| pillion diff") {
+        let files = line.matches("--content-file").count();
+        let proposals = if line.contains("| pillion diff") {
+            1
+        } else {
+            files
+        };
+        for _ in 0..proposals {
             self.accept_next();
         }
         let ran = example.wait_with_output().unwrap();
@@ -135,6 +145,10 @@ fn the_examples_of_readme_and_pages_work_in_their_order() {
     let text = |name| fs::read_to_string(workspace.join(name)).unwrap();
     assert_eq!(text("proposal.txt"), "as proposed");
     assert_eq!(text("names.txt"), "a\nb\n");
+    assert_eq!(
+        (text("src/a.rs"), text("src/b.rs")),
+        ("new a".to_owned(), "new b".to_owned())
+    );
     let outcomes: Vec<_> = (1..=4).map(|_| agent.outcome()).collect();
     let shown = format!("{outcomes:?}");
     assert!(
