@@ -98,11 +98,9 @@ impl Machine {
 
     fn run(&self, line: &str) {
         let example = self.shell(line).spawn().unwrap();
-        let files = line.matches("--content-file").count();
-        let proposals = if line.contains("| pillion diff") {
-            1
-        } else {
-            files
+        let proposals = match line.split_once("pillion diff ") {
+            Some((_, arguments)) => arguments.matches("--content-file").count().max(1),
+            None => 0,
         };
         for _ in 0..proposals {
             self.accept_next();
