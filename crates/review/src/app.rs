@@ -231,6 +231,8 @@ pub struct App {
     /// The terminal's size.
     pub size: Size,
     message: Option<Message>,
+    /// What came while the gate looked at a decision: said once that is known, which comes first.
+    notices: Vec<String>,
     /// The reason that is being typed.
     reason: Option<Reason>,
     armed: Option<Armed>,
@@ -286,7 +288,7 @@ impl App {
             Event::Saved(id, text) => self.compare(id, Step::Edit(text.into()), now),
             Event::Edited(id, edit) => self.edited(id, edit, now),
             Event::Ruled(key, ruling) => self.ruled(key, ruling, now),
-            Event::Notice(text) => self.say(Tone::Warning, text, now),
+            Event::Notice(text) => self.noticed(text, now),
             Event::Installed(agents) => self.installed = agents,
             Event::Troubles(texts) => self.troubles = texts,
             Event::Kept(text) => self.say_for(LONG_MESSAGE, Tone::Warning, text, now),

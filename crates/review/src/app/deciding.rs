@@ -50,8 +50,28 @@ impl App {
         }
     }
 
+    /// Somebody has a sentence for the person, such as what the agent did with a decision.
+    pub(super) fn noticed(&mut self, text: String, now: Instant) {
+        self.notices.push(text);
+        self.tell_notices(now);
+    }
+
+    fn tell_notices(&mut self, now: Instant) {
+        if self.views.iter().any(|view| view.deciding.is_some()) {
+            return;
+        }
+        for text in std::mem::take(&mut self.notices) {
+            self.say(Tone::Warning, text, now);
+        }
+    }
+
     /// The gate has ruled about a decision.
     pub(super) fn ruled(&mut self, key: ProposalKey, ruling: Ruling, now: Instant) {
+        self.tell_ruling(key, ruling, now);
+        self.tell_notices(now);
+    }
+
+    fn tell_ruling(&mut self, key: ProposalKey, ruling: Ruling, now: Instant) {
         let Ok(at) = self.views.position(key.id) else {
             return;
         };

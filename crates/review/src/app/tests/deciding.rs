@@ -24,6 +24,29 @@ fn the_gates_question_is_shown_and_the_view_stays_until_it_lets_the_decision_thr
 }
 
 #[test]
+fn what_the_agent_did_is_said_after_the_decision_that_it_did_it_for() {
+    for is_early in [true, false] {
+        let mut person = Person::new(80, 24);
+        person.open("a.txt", Some("a\n"), "b\n");
+        let press = person.press_of(KeyCode::Char('a'));
+        person.app.update(Event::Key(press), person.now);
+        let key = person.app.views[0].key();
+        let notice = || Event::Notice("the agent wrote it".to_owned());
+        if is_early {
+            person.app.update(notice(), person.now);
+            assert_ne!(person.message(), "the agent wrote it");
+        }
+        let ruled = Event::Ruled(key, Ruling::Settled(None));
+        person.app.update(ruled, person.now);
+        if !is_early {
+            assert_eq!(person.message(), "accepted a.txt");
+            person.app.update(notice(), person.now);
+        }
+        assert_eq!(person.message(), "the agent wrote it");
+    }
+}
+
+#[test]
 fn while_the_gate_looks_nothing_else_is_decided() {
     let mut person = Person::new(80, 24);
     let id = person.open("a.txt", Some("a\n"), "b\n");
