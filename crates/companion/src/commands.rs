@@ -3,10 +3,10 @@
 
 mod own;
 
-use crossbeam_channel::{Receiver, unbounded};
 use std::io::Write;
 use std::time::Duration;
 
+use crossbeam_channel::{Receiver, unbounded};
 use pillion_discovery::CompanionState;
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
@@ -87,8 +87,8 @@ impl Commands {
             let _ = answered.send(own.answer(command.request, speaker).await);
         });
         let write = move || {
-            let stopped = || Err(Refused::Failed("the companion is stopping".to_owned()));
-            write(&mut output, &answer.recv().unwrap_or_else(|_| stopped()));
+            let answer = answer.recv().unwrap_or_else(|_| Err(stopping()));
+            write(&mut output, &answer);
         };
         if spawn("answer", write).is_err() {
             running.abort();

@@ -1,11 +1,11 @@
 //! Folders of the person's whose disk does not answer, such as a home on a server that is away: nothing can interrupt
 //! who waits for one, so that it is named, and the command ends.
 
-use crossbeam_channel::{Sender, TryRecvError, unbounded};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
+use crossbeam_channel::{Sender, TryRecvError, unbounded};
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 use pillion_system::{spawn, time_limit};

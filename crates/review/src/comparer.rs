@@ -1,10 +1,10 @@
 //! The thread that compares texts beside the review's loop.
 
-use crossbeam_channel::Sender;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
+use crossbeam_channel::Sender;
 use pillion_system::Worker;
 
 use crate::Input;

@@ -3,11 +3,11 @@
 mod drafts;
 mod editor;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::Event as TerminalEvent;
 use crossterm::execute;

@@ -1,12 +1,12 @@
 //! The thread that works out syntax colours, so that no key ever waits for them. It works for what
 //! is on the screen, a bit at a time, and hands over each bit.
 
-use crossbeam_channel::{Receiver, Sender};
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crossbeam_channel::{Receiver, Sender};
 use pillion_system::spawn;
 use pillion_text::Text;
 use pillion_view::DiffId;

@@ -1,12 +1,13 @@
 //! Programs that are run for no longer than a while. Nobody answers them, what hangs is killed with
 //! what it started, and nothing is waited for that they leave behind.
 
-use crossbeam_channel::{Receiver, unbounded};
 use std::io::{self, Read};
 use std::process::{self, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, unbounded};
 
 use crate::process::descendants;
 

@@ -1,9 +1,10 @@
 //! Work that may take for ever, such as what waits for a disk: on a thread, which nobody waits for
 //! longer than a while. Nothing can interrupt it; it goes on, and what comes of it counts no more.
 
-use crossbeam_channel::unbounded;
 use std::io;
 use std::time::{Duration, Instant};
+
+use crossbeam_channel::unbounded;
 
 use crate::thread::spawn;
 

@@ -1,9 +1,10 @@
 //! A thread that does one job after the other, so that nobody else waits for a disk, a pipe or another program.
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::convert::Infallible;
 use std::io;
 use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::thread::spawn;
 

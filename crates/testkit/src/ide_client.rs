@@ -1,13 +1,13 @@
 //! The agents' own companion client (`IdeClient` of Gemini CLI's library) without a screen or a
 //! model: what it sends and receives, to the byte. Driven through `npm/ide-client.mjs`.
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use serde_json::{Value, json};
 
 use crate::{Env, Home, Npm, SOON};

@@ -3,12 +3,12 @@
 //!
 //! It gets the terminal only once the copy was written and its program was found on `PATH`.
 
-use crossbeam_channel::Receiver;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::Receiver;
 use pillion_system::{SearchPath, spawn, time_limit};
 use pillion_text::visible;
 use pillion_view::{CloseReason, DiffId, ProposalKey, Reply, Stale};

@@ -1,7 +1,8 @@
 //! The editor is a real command here, and never a shell.
 
-use crossbeam_channel::{Receiver, unbounded};
 use std::convert::Infallible;
+
+use crossbeam_channel::{Receiver, unbounded};
 
 use super::*;
 

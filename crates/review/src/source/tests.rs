@@ -1,9 +1,10 @@
 //! What is noticed, and who waits for it.
 
-use crossbeam_channel::Receiver;
 use std::fs;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+
+use crossbeam_channel::Receiver;
 
 use super::*;
 

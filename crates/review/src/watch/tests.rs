@@ -1,7 +1,8 @@
 //! What is saved in a workspace comes out of the watch, and nothing else.
 
-use crossbeam_channel::Receiver;
 use std::fs;
+
+use crossbeam_channel::Receiver;
 
 use super::batch::MAX_BURST;
 use super::*;

@@ -1,6 +1,5 @@
 //! A socket over which Emacs answers expressions, whatever it does, as long as it waits for keys.
 
-use crossbeam_channel::{Receiver, unbounded};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, unbounded};
 use serde_json::Value;
 
 /// A value, or what went wrong.

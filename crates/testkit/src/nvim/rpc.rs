@@ -1,6 +1,5 @@
 //! Neovim's protocol, msgpack-rpc, over its socket: requests and their answers.
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::fmt;
 use std::io::{self, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -9,6 +8,7 @@ use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use rmpv::Value as Packed;
 use serde_json::Value;
 

@@ -1,12 +1,12 @@
 //! Vim's own JSON channel: it answers expressions whatever it does, as long as it waits for keys.
 
-use crossbeam_channel::{Receiver, unbounded};
 use std::io::{self, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, unbounded};
 use serde_json::{Deserializer, Value, json};
 
 /// A connection that one Vim opened.

@@ -7,12 +7,12 @@ pub(crate) mod dial;
 mod proposals;
 mod view;
 
-use crossbeam_channel::{Sender, unbounded};
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Sender, unbounded};
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_system::{Signal, memory, signals, spawn};
 

@@ -3,13 +3,13 @@
 //! It says one word on its standard output, which nobody reads after that. A program in between starts it and ends at
 //! once: the hub of all editors is no child of one of them, and does not end with those.
 
-use crossbeam_channel::unbounded;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, io};
 
+use crossbeam_channel::unbounded;
 use pillion_discovery::Environment;
 use pillion_system::descriptors::inherit_only_streams;
 use pillion_system::spawn;
