@@ -56,7 +56,7 @@ enum Hook {
 }
 
 impl Asking {
-    /// A hook was called. Whether what people see of the session has changed.
+    /// A hook was called. Returns true if what people see of the session has changed.
     pub(crate) fn hooked(&mut self, session: &SessionId, call: &Call) -> bool {
         let seen = self.sessions.entry(session.clone()).or_default();
         let subagents = call.path.as_ref().filter(|_| call.is_subagent);
@@ -77,7 +77,7 @@ impl Asking {
         !is_known
     }
 
-    /// A turn begins; a hook has been called before, if there is one. Whether something has changed.
+    /// A turn begins; a hook has been called before, if there is one. Returns true if something has changed.
     pub(crate) fn turn_begins(&mut self, session: &SessionId) -> bool {
         let seen = self.sessions.entry(session.clone()).or_default();
         // Of the others it has written what was accepted.
@@ -106,7 +106,7 @@ impl Asking {
         }
     }
 
-    /// It is about to write this file. Whether something has changed.
+    /// It is about to write this file. Returns true if something has changed.
     pub(crate) fn writes(&mut self, session: &SessionId, path: &str) -> bool {
         let seen = self.sessions.entry(session.clone()).or_default();
         if seen.settle(path) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::{io, iter, process, thread};
 
 use pillion_discovery::version::VERSION;
-use pillion_discovery::{Announcement, CompanionState, Seat, Tokens, kept_text};
+use pillion_discovery::{CompanionState, DiscoveryInfo, Seat, Tokens, kept_text};
 use pillion_protocol::{Address, Dialect};
 use pillion_system::{Signals, now_ms};
 use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
@@ -15,12 +15,12 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
 use crate::commands::Commands;
+use crate::discovery::{DiscoveryThread, PublishError};
 use crate::endpoint::{self, Guard, Listener};
 use crate::event::{Event, Events, NewView};
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Unanswered};
 use crate::mcp::Mcp;
-use crate::presence::{Presence, PublishError};
 use crate::sessions::Sessions;
 use crate::socket::Socket;
 use crate::speaker::Origins;
@@ -220,7 +220,7 @@ fn run(
         let prepared = runtime.block_on(prepare(options, is_program, events.clone()))?;
         let _ = ready.send(Ok(Started {
             port: prepared.port,
-            files: prepared.presence.files().to_vec(),
+            files: prepared.discovery.files().to_vec(),
             commands: prepared.commands.clone(),
         }));
         let unanswered = runtime.block_on(prepared.serve(editor, events, inbox));
@@ -241,7 +241,7 @@ struct Prepared {
     socket: Socket,
     tokens: Tokens,
     signals: Signals,
-    presence: Presence,
+    discovery: DiscoveryThread,
     losses: Losses,
     sessions: Sessions,
     origins: Origins,
@@ -268,7 +268,7 @@ async fn prepare(
         _ = signals.next() => return Err(StartError::Interrupted),
     };
     let socket = Socket::listen(&options.environment, port).await;
-    let announcement = Announcement {
+    let info = DiscoveryInfo {
         companion_pid: process::id(),
         port,
         socket: socket.path(),
@@ -286,10 +286,10 @@ async fn prepare(
     let sessions = Sessions::default();
     let commands = Commands::new(events.clone(), sessions.clone(), origins.clone());
     let own = is_program.then(|| commands.clone());
-    let publishing = Presence::publish(vec![seat], announcement, own, events);
-    let presence = tokio::select! {
+    let publishing = DiscoveryThread::publish(vec![seat], info, own, events);
+    let discovery = tokio::select! {
         biased;
-        presence = publishing => presence.map_err(unpublished)?,
+        discovery = publishing => discovery.map_err(unpublished)?,
         // Ctrl-C does not wait for a disk.
         _ = signals.next() => return Err(StartError::Interrupted),
     };
@@ -299,7 +299,7 @@ async fn prepare(
         socket,
         tokens,
         signals,
-        presence,
+        discovery,
         losses,
         sessions,
         origins,
@@ -350,7 +350,7 @@ impl Prepared {
             events,
             sessions,
             self.origins,
-            self.presence,
+            self.discovery,
             self.losses,
         );
         // As a task like the others: to wake what the runtime itself runs takes a system call.

@@ -80,7 +80,7 @@ pub(crate) enum Event {
     /// A file was saved, and no agent wrote it.
     SavedByPerson(File),
     /// The discovery files were written, or put back; this could not be served.
-    PresenceChanged { warnings: Vec<String> },
+    DiscoveryFilesChanged { warnings: Vec<String> },
     /// A command came in.
     Command(Command),
     /// The companion is to stop.

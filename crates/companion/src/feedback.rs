@@ -227,14 +227,14 @@ impl Feedback {
             .push(text);
     }
 
-    /// The agent has sent the prompt, and with it what it was shown. Whether there were notes.
+    /// The agent has sent the prompt, and with it what it was shown. Returns true if there were notes.
     pub(crate) fn turn_begins(&mut self, session: &SessionId) -> bool {
         self.edits.remove(session);
         self.waiting.remove(session).is_some()
     }
 
     /// The agent proposes a change. A rejection ended its turn, so that it has sent a prompt since, and what it was shown
-    /// with that. Whether there were notes.
+    /// with that. Returns true if there were notes.
     pub(crate) fn proposes(&mut self, session: &SessionId) -> bool {
         let waiting = self.waiting.get(session);
         let ended = waiting.is_some_and(|it| it.remarks.iter().any(|remark| !remark.is_accepted));

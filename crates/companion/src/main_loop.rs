@@ -22,12 +22,12 @@ use crate::asking::Asking;
 use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
+use crate::discovery::DiscoveryThread;
 use crate::event::{Caller, Event, Events};
 use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
 use crate::lost::{KEPT_WITHIN, Losses, Lost};
 use crate::outbox::{Delivery, Mention};
-use crate::presence::Presence;
 use crate::questions::Questions;
 use crate::sessions::{SessionId, Sessions};
 use crate::speaker::Origins;
@@ -75,7 +75,7 @@ pub(crate) struct MainLoop {
     /// What never changes of what the companion says of itself.
     state: CompanionState,
     views: Views,
-    presence: Presence,
+    discovery: DiscoveryThread,
     context: Context,
     /// Commands that focused a file which agents have not received yet.
     focusing: Vec<oneshot::Sender<()>>,
@@ -107,7 +107,7 @@ impl MainLoop {
         events: Events,
         sessions: Sessions,
         origins: Origins,
-        presence: Presence,
+        discovery: DiscoveryThread,
         losses: Losses,
     ) -> Self {
         sessions.set_shows_diffs(views.shows_diffs());
@@ -121,7 +121,7 @@ impl MainLoop {
             roots: views.roots().into(),
             views,
             state,
-            presence,
+            discovery,
             context: Context::default(),
             focusing: Vec::new(),
             diffs: Diffs::default(),
@@ -255,8 +255,8 @@ impl MainLoop {
             } => self.weighed(view, decide, finding, reply, now),
             Event::SavedByPerson(file) => self.context.focus(file, now),
             Event::Attached(new) => self.attached(new, now),
-            Event::PresenceChanged { warnings } => {
-                if self.presence.note(warnings) {
+            Event::DiscoveryFilesChanged { warnings } => {
+                if self.discovery.note(warnings) {
                     self.report_status();
                 }
             }
@@ -471,7 +471,7 @@ impl MainLoop {
         ending: Ending,
         inbox: &mut mpsc::UnboundedReceiver<Event>,
     ) -> Unanswered {
-        self.presence.remove().await;
+        self.discovery.remove().await;
         self.finish_decisions(inbox).await;
         if ending == Ending::Rejects {
             let actions = self.diffs.stop();

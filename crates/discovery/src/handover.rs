@@ -15,9 +15,9 @@ use pillion_protocol::Token;
 use pillion_system::process;
 use serde::{Deserialize, Serialize};
 
+use crate::discovery_files::MAX_FILE;
 use crate::environment::Environment;
 use crate::private_file::FileError;
-use crate::publication::MAX_FILE;
 use crate::state_dir;
 
 /// How long after the end of a companion its record counts: longer than Claude Code dials.

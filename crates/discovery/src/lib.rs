@@ -16,13 +16,14 @@
 //! - [`process_dir`]: private folders that go with their process.
 //! - [`regular_file`]: files that are read whole, and never waited for.
 //! - [`tokens`]: the secrets of one companion, one per dialect (C3.1).
-//! - [`publication`]: the discovery files of one companion, from publishing to removal.
+//! - [`discovery_files`]: the discovery files of one companion, from publishing to removal.
 //! - [`sweep`](fn@sweep): files that dead companions left behind (C6.2).
 //! - [`survey`](mod@survey): every companion on this machine, Pillion's and others'.
 //! - [`state`]: what companions say of themselves to Pillion's own commands.
 //! - [`version`]: whether the parts of Pillion are of one version.
 
 pub mod detect;
+pub mod discovery_files;
 pub mod environment;
 pub mod handover;
 pub mod kept_text;
@@ -31,7 +32,6 @@ mod liveness;
 pub mod namespaces;
 pub mod private_file;
 pub mod process_dir;
-pub mod publication;
 mod real_path;
 pub mod regular_file;
 pub mod socket;
@@ -44,11 +44,11 @@ pub mod version;
 mod warning;
 
 pub use detect::{Detection, Ide, detect};
+pub use discovery_files::{DiscoveryFiles, DiscoveryInfo, Seat};
 pub use environment::Environment;
 pub use handover::{Handover, Predecessor};
 pub use liveness::listens;
 pub use private_file::FileError;
-pub use publication::{Announcement, Publication, Seat};
 pub use real_path::{canonicalize, depth_in, is_same, real_path};
 pub use socket::Socket;
 pub use state::{CompanionState, ViewState};

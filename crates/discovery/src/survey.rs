@@ -11,11 +11,11 @@ use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 
 use serde::Serialize;
 
+use crate::discovery_files::{MAX_FILE, parse};
 use crate::environment::Environment;
 use crate::liveness;
 use crate::namespaces::Sight;
 use crate::private_file::{FileError, Folder};
-use crate::publication::{MAX_FILE, parse};
 use crate::real_path::{depth_in, is_same};
 use crate::state::{self, CompanionState, Running};
 use pillion_system::{process, time_limit};

@@ -11,10 +11,10 @@ use pillion_protocol::Dialect;
 use pillion_protocol::dialect::FileName;
 use pillion_protocol::discovery::Namespaces;
 
+use crate::discovery_files::{MAX_FILE, parse};
 use crate::environment::Environment;
 use crate::namespaces::Sight;
 use crate::private_file::{Folder, unfinished_writer};
-use crate::publication::{MAX_FILE, parse};
 use crate::{liveness, socket, state_dir};
 use pillion_system::process;
 

@@ -81,8 +81,8 @@ pub trait Editor: Send + 'static {
         Compares::Text
     }
 
-    /// The person pressed Ctrl-C in the terminal that the companion runs in. Whether that ends it;
-    /// not if it was meant for a program that the front end runs there.
+    /// The person pressed Ctrl-C in the terminal that the companion runs in. Returns true if that ends it:
+    /// false if it was meant for a program that the front end runs there.
     fn interrupted(&mut self) -> bool {
         true
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use pillion_agent::find::{Finding, Preference, Refusal, Release, Situation, Stale, Verdict, find};
 use pillion_agent::host::Host;
-use pillion_discovery::{Announcement, Environment, Publication, Seat, Tokens};
+use pillion_discovery::{DiscoveryFiles, DiscoveryInfo, Environment, Seat, Tokens};
 use pillion_protocol::{Dialect, IdeInfo};
 use pillion_system::process::Process;
 use serde_json::{Value, json};
@@ -442,7 +442,7 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
     let environment =
         Environment::from_pairs([("HOME", machine.path("home"))]).with_tmpdir(machine.path("tmp"));
     let tokens = Tokens::generate().unwrap();
-    let announcement = Announcement {
+    let discovery_info = DiscoveryInfo {
         companion_pid: std::process::id(),
         port: 1001,
         socket: None,
@@ -454,7 +454,7 @@ fn every_release_that_knows_the_token_finds_pillions_own_files() {
         environment: environment.clone(),
         editor_pid: std::process::id(),
     };
-    let _publication = Publication::publish(vec![seat], announcement).unwrap();
+    let _discovery_files = DiscoveryFiles::publish(vec![seat], discovery_info).unwrap();
     let this = std::process::id();
     // In a terminal of the editor; its parent's pid is above 1.
     let chain = [

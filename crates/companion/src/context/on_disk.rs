@@ -74,7 +74,7 @@ impl OnDisk {
         missing
     }
 
-    /// What was seen of a file, if anything was. Whether that is news.
+    /// What was seen of a file, if anything was. Returns true if that is news.
     pub(super) fn checked(&mut self, path: &str, is_file: Option<bool>) -> bool {
         let Some(fact) = self.facts.get_mut(path) else {
             return false;

@@ -7,9 +7,9 @@ use pillion_protocol::Outcome;
 use pillion_view::{CloseReason, EditorEvent, Loss, ProposalKey, Report, Shows, Status};
 
 use super::{Ending, MainLoop};
+use crate::discovery::Order;
 use crate::event::NewView;
 use crate::lost::Lost;
-use crate::presence::Order;
 use crate::view_id::ViewId;
 use crate::views::{Closed, Leftover, ShownResult};
 
@@ -34,7 +34,7 @@ impl MainLoop {
         editor.event(EditorEvent::Status(self.front_end_status()));
         self.views.add(id, options, editor);
         self.views_changed(now);
-        self.presence.tell_files(published);
+        self.discovery.tell_files(published);
     }
 
     /// Handles a report. Returns how the companion ends, if the last front end has left.
@@ -60,7 +60,7 @@ impl MainLoop {
             Report::Editor(pid) => {
                 self.views.change(view, |options| options.editor_pid = pid);
                 self.origins.set(self.views.options());
-                self.presence.order(Order::SetSeats(self.views.seats()));
+                self.discovery.order(Order::SetSeats(self.views.seats()));
             }
             Report::Leave if self.views.is_last(view) => return Some(Ending::Rejects),
             Report::Gone if self.views.is_last(view) => return Some(Ending::Asks),
@@ -133,16 +133,16 @@ impl MainLoop {
             unasked: self.asking.unasked(&listening),
             agents: self.connected.clone(),
             context: (*self.context.current()).clone(),
-            warnings: self.presence.warnings().to_vec(),
+            warnings: self.discovery.warnings().to_vec(),
         }
     }
 
     fn views_changed(&mut self, now: Instant) {
         self.sessions.set_shows_diffs(self.views.shows_diffs());
         self.origins.set(self.views.options());
-        self.presence.order(Order::SetSeats(self.views.seats()));
+        self.discovery.order(Order::SetSeats(self.views.seats()));
         if let Some(ide) = self.views.ide() {
-            self.presence.order(Order::SetIde(ide.clone()));
+            self.discovery.order(Order::SetIde(ide.clone()));
         }
         self.roots_changed();
         let reported = self.views.reported();
@@ -154,7 +154,7 @@ impl MainLoop {
         let roots = self.views.roots();
         if *self.roots != *roots {
             self.roots = Arc::from(roots.as_slice());
-            self.presence.order(Order::SetRoots(roots));
+            self.discovery.order(Order::SetRoots(roots));
         }
     }
 }

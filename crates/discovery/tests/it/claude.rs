@@ -7,21 +7,21 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::survey::Liveness;
-use pillion_discovery::{Announcement, Environment, Publication, survey};
+use pillion_discovery::{DiscoveryFiles, DiscoveryInfo, Environment, survey};
 use pillion_protocol::Dialect;
 use serde_json::{Value, json};
 
 use crate::world::{
-    Listener, World, again, announcement, claude_lock, dead_pid, dead_port, is_root, mode, publish,
-    publish_in, read_lock, seats, warnings,
+    Listener, World, again, claude_lock, dead_pid, dead_port, discovery_info, is_root, mode,
+    publish, publish_in, read_lock, seats, warnings,
 };
 
-fn publish_roots(world: &World, port: u16, roots: Vec<PathBuf>) -> Publication {
-    let announcement = Announcement {
+fn publish_roots(world: &World, port: u16, roots: Vec<PathBuf>) -> DiscoveryFiles {
+    let discovery_info = DiscoveryInfo {
         roots,
-        ..announcement(port)
+        ..discovery_info(port)
     };
-    Publication::publish(seats(&world.environment()), announcement).unwrap()
+    DiscoveryFiles::publish(seats(&world.environment()), discovery_info).unwrap()
 }
 
 /// The folders that the agent compares with its own.
@@ -39,10 +39,10 @@ fn locks(world: &World) -> Vec<String> {
 #[test]
 fn a_lock_file_has_what_the_agent_reads() {
     let (world, listener) = (World::new(), Listener::new());
-    let publication = publish(&world, listener.port());
+    let discovery_files = publish(&world, listener.port());
     let path = claude_lock(&world, listener.port());
     let content: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let token = publication.announcement().tokens.get(Dialect::ClaudeCode);
+    let token = discovery_files.info().tokens.get(Dialect::ClaudeCode);
     let own = std::process::id();
     let namespaces = pillion_discovery::namespaces::here();
     assert_eq!(
@@ -71,7 +71,7 @@ fn roots_are_published_with_links_resolved() {
     symlink("missing", world.path("dangling")).unwrap();
     let port = listener.port();
     let below = |names: &[&str]| names.iter().map(|name| world.path(name)).collect();
-    let mut publication = publish_roots(&world, port, below(&["link", "two"]));
+    let mut discovery_files = publish_roots(&world, port, below(&["link", "two"]));
     assert_eq!(folders(&world, port), [real.join("one"), real.join("two")]);
     for (root, resolved) in [
         ("twice", "one"),
@@ -80,12 +80,12 @@ fn roots_are_published_with_links_resolved() {
         ("dangling", "missing"),
         ("two/", "two"),
     ] {
-        publication.set_roots(below(&[root])).unwrap();
+        discovery_files.set_roots(below(&[root])).unwrap();
         assert_eq!(folders(&world, port), [real.join(resolved)], "{root}");
     }
-    publication.set_roots(Vec::new()).unwrap();
+    discovery_files.set_roots(Vec::new()).unwrap();
     assert!(folders(&world, port).is_empty());
-    publication.set_roots(vec!["/".into()]).unwrap();
+    discovery_files.set_roots(vec!["/".into()]).unwrap();
     assert_eq!(folders(&world, port), [Path::new("/")]);
 }
 
@@ -96,18 +96,18 @@ fn a_root_that_leads_to_a_name_that_json_cannot_hold_stays_as_it_is() {
     fs::create_dir(&odd).unwrap();
     symlink(&odd, world.path("link")).unwrap();
     let root = world.path("link");
-    let _publication = publish_roots(&world, listener.port(), vec![root.clone()]);
+    let _discovery_files = publish_roots(&world, listener.port(), vec![root.clone()]);
     assert_eq!(folders(&world, listener.port()), [root]);
 }
 
 #[test]
 fn new_roots_that_are_refused_leave_the_lock_file() {
     let (world, listener) = (World::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
+    let mut discovery_files = publish(&world, listener.port());
     let before = fs::read(claude_lock(&world, listener.port())).unwrap();
     for root in ["/a:b", "relative"] {
-        publication.set_roots(vec![root.into()]).unwrap_err();
-        publication.restore();
+        discovery_files.set_roots(vec![root.into()]).unwrap_err();
+        discovery_files.restore();
         let now = fs::read(claude_lock(&world, listener.port())).unwrap();
         assert_eq!(now, before, "{root}");
     }
@@ -116,7 +116,7 @@ fn new_roots_that_are_refused_leave_the_lock_file() {
 #[test]
 fn a_lock_file_that_the_agent_deleted_comes_back() {
     let (world, listener) = (World::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
+    let mut discovery_files = publish(&world, listener.port());
     let lock = claude_lock(&world, listener.port());
     let before = fs::read(&lock).unwrap();
     let damages: [&dyn Fn(); 5] = [
@@ -128,13 +128,13 @@ fn a_lock_file_that_the_agent_deleted_comes_back() {
     ];
     for damage in damages {
         damage();
-        assert_eq!(publication.restore(), std::slice::from_ref(&lock));
+        assert_eq!(discovery_files.restore(), std::slice::from_ref(&lock));
         assert_eq!(
             (fs::read(&lock).unwrap(), mode(&lock)),
             (before.clone(), 0o600)
         );
     }
-    drop(publication);
+    drop(discovery_files);
     assert!(locks(&world).is_empty());
     assert!(world.path("home/.claude/ide").is_dir());
 }
@@ -155,11 +155,11 @@ fn published_in_a_new_folder() {
         let base = world.path(configured.unwrap_or("home/.claude"));
         let environment = world.environment();
         let environment = environment.with("CLAUDE_CONFIG_DIR", configured.map(|_| &base));
-        let publication = publish_in(&environment, listener.port());
+        let discovery_files = publish_in(&environment, listener.port());
         assert!(
-            publication.warnings().is_empty(),
+            discovery_files.warnings().is_empty(),
             "{:?}",
-            warnings(&publication)
+            warnings(&discovery_files)
         );
         let lock = base.join(format!("ide/{}.lock", listener.port()));
         assert_eq!(mode(&lock), 0o600);
@@ -184,17 +184,17 @@ fn however_its_folder_is_named_there_is_one_lock_file() {
             below => world.path(below),
         };
         let environment = world.environment().with("CLAUDE_CONFIG_DIR", Some(value));
-        let publication = publish_in(&environment, listener.port());
-        assert!(publication.warnings().is_empty());
+        let discovery_files = publish_in(&environment, listener.port());
+        assert!(discovery_files.warnings().is_empty());
         assert_eq!(locks(&world).len(), 1, "{configured}: {:?}", locks(&world));
         let lock = world.path(&format!("{expected}/ide/{}.lock", listener.port()));
         assert!(lock.is_file(), "{configured}");
         assert!(
-            publication.files().contains(&lock),
+            discovery_files.files().contains(&lock),
             "{:?}",
-            publication.files()
+            discovery_files.files()
         );
-        drop(publication);
+        drop(discovery_files);
         assert!(locks(&world).is_empty(), "{configured}");
     }
 }
@@ -206,7 +206,7 @@ fn a_relative_folder_starts_where_the_companion_was_started() {
         .environment()
         .with("CLAUDE_CONFIG_DIR", Some("config"))
         .with_current_dir(world.path("home"));
-    let _publication = publish_in(&environment, listener.port());
+    let _discovery_files = publish_in(&environment, listener.port());
     assert_eq!(
         locks(&world),
         [format!("home/config/ide/{}.lock", listener.port())]
@@ -216,9 +216,9 @@ fn a_relative_folder_starts_where_the_companion_was_started() {
 /// Publishes, and expects one warning, which names `agents`, `named` and what to do.
 fn refuses(environment: &Environment, agents: &[Dialect], named: &Path, hint: &str) {
     let listener = Listener::new();
-    let publication = publish_in(environment, listener.port());
-    let [warning] = publication.warnings() else {
-        panic!("{:?}", warnings(&publication));
+    let discovery_files = publish_in(environment, listener.port());
+    let [warning] = discovery_files.warnings() else {
+        panic!("{:?}", warnings(&discovery_files));
     };
     assert_eq!((&warning.agents[..], warning.error.path()), (agents, named));
     let text = warning.to_string();
@@ -227,7 +227,7 @@ fn refuses(environment: &Environment, agents: &[Dialect], named: &Path, hint: &s
     let written = fs::read_dir(ide).map_or(0, Iterator::count);
     assert_eq!(written, 0);
     assert!(
-        !publication.files().is_empty(),
+        !discovery_files.files().is_empty(),
         "the other agents are served"
     );
 }
@@ -253,11 +253,11 @@ fn a_folder_that_leads_elsewhere_is_refused_unless_it_is_the_persons_own() {
     fs::remove_dir_all(world.path("home/.claude")).unwrap();
     symlink(world.path("dotfiles"), world.path("home/.claude")).unwrap();
     let listener = Listener::new();
-    let publication = publish(&world, listener.port());
+    let discovery_files = publish(&world, listener.port());
     assert!(
-        publication.warnings().is_empty(),
+        discovery_files.warnings().is_empty(),
         "{:?}",
-        warnings(&publication)
+        warnings(&discovery_files)
     );
     assert_eq!(
         locks(&world),
@@ -338,10 +338,10 @@ fn a_lock_file_with_our_name_is_a_dead_ones_and_is_replaced_but_a_successors_sta
     fs::create_dir_all(lock.parent().unwrap()).unwrap();
     let theirs = json!({"pid": dead_pid(), "workspaceFolders": ["/w"], "authToken": "x"});
     fs::write(&lock, theirs.to_string()).unwrap();
-    let publication = publish(&world, listener.port());
+    let discovery_files = publish(&world, listener.port());
     assert!(read_lock(&lock).pillion.is_some());
     fs::write(&lock, theirs.to_string()).unwrap();
-    drop(publication);
+    drop(discovery_files);
     assert_eq!(fs::read_to_string(&lock).unwrap(), theirs.to_string());
 }
 

@@ -4,20 +4,20 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use pillion_discovery::{Announcement, Publication, survey, sweep};
+use pillion_discovery::{DiscoveryFiles, DiscoveryInfo, survey, sweep};
 use pillion_protocol::Dialect;
 use serde_json::{Value, json};
 
-use crate::world::{Listener, World, announcement, dead_pid, mode, publish, seats};
+use crate::world::{Listener, World, dead_pid, discovery_info, mode, publish, seats};
 
 /// Publishes with a socket.
-fn published(world: &World, port: u16, roots: Vec<PathBuf>) -> Publication {
-    let announcement = Announcement {
+fn published(world: &World, port: u16, roots: Vec<PathBuf>) -> DiscoveryFiles {
+    let discovery_info = DiscoveryInfo {
         socket: Some("/run/p/1.sock".into()),
         roots,
-        ..announcement(port)
+        ..discovery_info(port)
     };
-    Publication::publish(seats(&world.environment()), announcement).unwrap()
+    DiscoveryFiles::publish(seats(&world.environment()), discovery_info).unwrap()
 }
 
 fn lock(world: &World, port: u16) -> PathBuf {
@@ -30,11 +30,11 @@ fn a_lock_file_has_every_field_without_which_the_agent_passes_it_over() {
     fs::create_dir(world.path("real")).unwrap();
     symlink("real", world.path("link")).unwrap();
     let port = listener.port();
-    let publication = published(&world, port, vec![world.path("link")]);
+    let discovery_files = published(&world, port, vec![world.path("link")]);
     let path = lock(&world, port);
     assert_eq!(mode(&path), 0o600);
     let content: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let token = publication.announcement().tokens.get(Dialect::CopilotCli);
+    let token = discovery_files.info().tokens.get(Dialect::CopilotCli);
     let own = std::process::id();
     assert!(content["timestamp"].as_u64().unwrap() > 0);
     assert_eq!(
@@ -53,7 +53,7 @@ fn a_lock_file_has_every_field_without_which_the_agent_passes_it_over() {
         panic!("it is one companion, whatever its files: {found:?}");
     };
     assert!(companion.is_seen(Dialect::CopilotCli, &world.environment()));
-    drop(publication);
+    drop(discovery_files);
     assert!(!path.exists());
 }
 
@@ -62,11 +62,11 @@ fn the_folder_is_where_the_variable_says() {
     let (world, listener) = (World::new(), Listener::new());
     let there = world.path("elsewhere");
     let environment = world.environment().with("COPILOT_HOME", Some(&there));
-    let announcement = Announcement {
+    let discovery_info = DiscoveryInfo {
         socket: Some("/run/p/1.sock".into()),
-        ..announcement(listener.port())
+        ..discovery_info(listener.port())
     };
-    let _publication = Publication::publish(seats(&environment), announcement).unwrap();
+    let _discovery_files = DiscoveryFiles::publish(seats(&environment), discovery_info).unwrap();
     let name = format!("ide/{}.lock", listener.port());
     assert!(there.join(name).exists());
     assert!(!lock(&world, listener.port()).exists());
@@ -75,7 +75,7 @@ fn the_folder_is_where_the_variable_says() {
 #[test]
 fn without_a_socket_nothing_is_written_for_it() {
     let (world, listener) = (World::new(), Listener::new());
-    let _publication = publish(&world, listener.port());
+    let _discovery_files = publish(&world, listener.port());
     assert!(!world.path("home/.copilot").exists());
 }
 
@@ -83,7 +83,7 @@ fn without_a_socket_nothing_is_written_for_it() {
 #[test]
 fn the_file_of_a_dead_companion_is_swept_and_those_of_others_stay() {
     let (world, listener) = (World::new(), Listener::new());
-    let publication = published(&world, listener.port(), vec![world.path("home")]);
+    let discovery_files = published(&world, listener.port(), vec![world.path("home")]);
     let own = lock(&world, listener.port());
     let mut content: Value = serde_json::from_slice(&fs::read(&own).unwrap()).unwrap();
     content["pillion"]["pid"] = dead_pid().into();
@@ -95,5 +95,5 @@ fn the_file_of_a_dead_companion_is_swept_and_those_of_others_stay() {
     }
     assert_eq!(sweep(&world.environment()), [dead]);
     assert!(own.exists());
-    drop(publication);
+    drop(discovery_files);
 }

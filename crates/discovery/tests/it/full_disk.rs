@@ -51,19 +51,19 @@ fn publishes_on_a_full_disk() {
     let error = fs::write(&filler, vec![b'x'; 8 << 20]).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
 
-    let mut publication = publish_in(&environment, listener.port());
+    let mut discovery_files = publish_in(&environment, listener.port());
     assert_eq!(
         world.files().len(),
         2,
         "the lock files in the home directory"
     );
     assert_eq!(
-        publication.warnings().len(),
+        discovery_files.warnings().len(),
         3,
         "{:?}",
-        warnings(&publication)
+        warnings(&discovery_files)
     );
-    for warning in publication.warnings() {
+    for warning in discovery_files.warnings() {
         assert!(warning.to_string().contains("free some space"), "{warning}");
         assert!(warning.directory.starts_with(&disk), "{warning}");
     }
@@ -83,11 +83,11 @@ fn publishes_on_a_full_disk() {
     }
     // Once there is room, what failed is made good.
     fs::remove_file(&filler).unwrap();
-    assert!(!publication.restore().is_empty());
+    assert!(!discovery_files.restore().is_empty());
     assert!(
-        publication.warnings().is_empty(),
+        discovery_files.warnings().is_empty(),
         "{:?}",
-        warnings(&publication)
+        warnings(&discovery_files)
     );
 }
 
@@ -97,11 +97,11 @@ fn publishes_on_a_read_only_disk() {
     let Some((disk, world, environment)) = disk() else {
         return;
     };
-    let publication = publish_in(&environment, 1);
+    let discovery_files = publish_in(&environment, 1);
     assert_eq!(world.files().len(), 2);
-    for warning in warnings(&publication) {
+    for warning in warnings(&discovery_files) {
         assert!(warning.contains(disk.to_str().unwrap()), "{warning}");
         assert!(warning.contains("set TMPDIR"), "{warning}");
     }
-    assert_eq!(publication.warnings().len(), 3);
+    assert_eq!(discovery_files.warnings().len(), 3);
 }

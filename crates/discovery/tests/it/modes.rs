@@ -73,16 +73,16 @@ fn watched_while_written() {
                 }
             }
         });
-        let mut publication = publish(&world, listener.port());
+        let mut discovery_files = publish(&world, listener.port());
         for round in 0_u64.. {
             if watcher.is_finished() {
                 break;
             }
-            publication
+            discovery_files
                 .set_roots(vec![format!("/round/{round}").into()])
                 .unwrap();
         }
-        assert!(publication.warnings().is_empty());
+        assert!(discovery_files.warnings().is_empty());
         watcher.join().unwrap();
     });
 }
@@ -103,9 +103,9 @@ fn published_where_nothing_is() {
     let wanted = std::env::var("WANTED_UMASK").unwrap();
     let wanted = u32::from_str_radix(&wanted, 8).unwrap();
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(wanted));
-    let publication = publish(&world, listener.port());
-    assert!(publication.warnings().is_empty());
-    for file in publication.files() {
+    let discovery_files = publish(&world, listener.port());
+    assert!(discovery_files.warnings().is_empty());
+    for file in discovery_files.files() {
         let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
         assert_eq!(mode(&file), 0o600, "{file:?}");
     }

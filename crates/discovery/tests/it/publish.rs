@@ -6,12 +6,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use pillion_discovery::{Announcement, Environment, Publication};
+use pillion_discovery::{DiscoveryFiles, DiscoveryInfo, Environment};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::RootError;
 
 use crate::world::{
-    Listener, Process, World, announcement, claude_lock, is_claudes, mode, pids, publish,
+    Listener, Process, World, claude_lock, discovery_info, is_claudes, mode, pids, publish,
     publish_in, read, read_lock, seat, seats, warnings,
 };
 
@@ -36,14 +36,14 @@ fn expected(port: u16) -> BTreeSet<String> {
 #[test]
 fn every_place_is_served_for_every_ancestor() {
     let (world, listener) = (World::new(), Listener::new());
-    let publication = publish(&world, listener.port());
+    let discovery_files = publish(&world, listener.port());
     assert!(
-        warnings(&publication).is_empty(),
+        warnings(&discovery_files).is_empty(),
         "{:?}",
-        warnings(&publication)
+        warnings(&discovery_files)
     );
     assert_eq!(world.files(), expected(listener.port()));
-    let files = publication.files();
+    let files = discovery_files.files();
     let told: BTreeSet<_> = files.iter().map(|path| world.relative(path)).collect();
     assert_eq!(told, expected(listener.port()));
 }
@@ -56,9 +56,9 @@ fn claude_codes_folder_elsewhere_has_its_only_file() {
     let environment = world
         .environment()
         .with("CLAUDE_CONFIG_DIR", Some(&configured));
-    let publication = publish_in(&environment, listener.port());
+    let discovery_files = publish_in(&environment, listener.port());
     let name = format!("{}.lock", listener.port());
-    let files = publication.files();
+    let files = discovery_files.files();
     let locks = files.iter().filter(|path| {
         let is_qwens = path.to_str().unwrap().contains("/.qwen/");
         path.ends_with(&name) && !is_qwens
@@ -70,8 +70,8 @@ fn claude_codes_folder_elsewhere_has_its_only_file() {
 #[test]
 fn a_file_has_what_the_contract_requires_and_each_agent_its_own_token() {
     let (world, listener) = (World::new(), Listener::new());
-    let publication = publish(&world, listener.port());
-    let files = publication.files();
+    let discovery_files = publish(&world, listener.port());
+    let files = discovery_files.files();
     for path in files.iter().filter(|path| !is_claudes(path)) {
         let file = read(path);
         assert_eq!(file.port, listener.port());
@@ -88,7 +88,7 @@ fn a_file_has_what_the_contract_requires_and_each_agent_its_own_token() {
             Dialect::QwenCode
         };
         let token = file.auth_token.unwrap();
-        let tokens = &publication.announcement().tokens;
+        let tokens = &discovery_files.info().tokens;
         assert_eq!(
             tokens.dialect_of(token.expose().as_bytes()),
             Some(reader),
@@ -100,8 +100,8 @@ fn a_file_has_what_the_contract_requires_and_each_agent_its_own_token() {
 #[test]
 fn files_are_0600_and_new_folders_0700() {
     let (world, listener) = (World::new(), Listener::new());
-    let publication = publish(&world, listener.port());
-    for path in publication.files() {
+    let discovery_files = publish(&world, listener.port());
+    for path in discovery_files.files() {
         assert_eq!(mode(&path), 0o600, "{path:?}");
     }
     for folder in [
@@ -121,9 +121,9 @@ fn files_are_0600_and_new_folders_0700() {
 #[test]
 fn removing_and_dropping_take_every_file_away_and_leave_folders() {
     let (world, listener) = (World::new(), Listener::new());
-    let publication = publish(&world, listener.port());
-    let files = publication.files();
-    assert_eq!(publication.remove().len(), files.len());
+    let discovery_files = publish(&world, listener.port());
+    let files = discovery_files.files();
+    assert_eq!(discovery_files.remove().len(), files.len());
     assert!(world.files().is_empty());
     assert!(world.path("tmp/gemini/ide").is_dir());
     drop(publish(&world, listener.port()));
@@ -133,29 +133,35 @@ fn removing_and_dropping_take_every_file_away_and_leave_folders() {
 #[test]
 fn another_process_of_the_editor_takes_the_place_of_the_first() {
     let (world, listener) = (World::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
+    let mut discovery_files = publish(&world, listener.port());
     let child = Process::new();
-    publication.set_seats(vec![seat(&world.environment(), child.id())]);
+    discovery_files.set_seats(vec![seat(&world.environment(), child.id())]);
     let mut files = expected(listener.port());
     let before = files.len();
     files.extend(world.files());
     assert_eq!(files, world.files(), "those of its ancestors stay");
     assert!(files.len() > before);
-    for path in publication.files().iter().filter(|path| !is_claudes(path)) {
+    for path in discovery_files
+        .files()
+        .iter()
+        .filter(|path| !is_claudes(path))
+    {
         assert_eq!(read(path).ppid, Some(child.id()));
     }
     drop(child);
-    publication.set_seats(seats(&world.environment()));
+    discovery_files.set_seats(seats(&world.environment()));
     assert_eq!(world.files(), expected(listener.port()));
 }
 
 #[test]
 fn new_roots_are_written_everywhere() {
     let (world, listener) = (World::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
-    publication.set_roots(vec!["/elsewhere".into()]).unwrap();
+    let mut discovery_files = publish(&world, listener.port());
+    discovery_files
+        .set_roots(vec!["/elsewhere".into()])
+        .unwrap();
     assert_eq!(world.files(), expected(listener.port()));
-    let files = publication.files();
+    let files = discovery_files.files();
     for path in files.iter().filter(|path| !is_claudes(path)) {
         assert_eq!(
             (read(path).workspace_path.as_str(), mode(path)),
@@ -186,11 +192,12 @@ fn roots_that_no_file_can_carry_are_refused_before_anything_is_written() {
             matches!(error, RootError::Relative(_))
         }),
     ] {
-        let announcement = Announcement {
+        let discovery_info = DiscoveryInfo {
             roots: vec!["/fine".into(), root.into()],
-            ..announcement(1)
+            ..discovery_info(1)
         };
-        let error = Publication::publish(seats(&world.environment()), announcement).unwrap_err();
+        let error =
+            DiscoveryFiles::publish(seats(&world.environment()), discovery_info).unwrap_err();
         assert!(is_expected(&error), "{error}");
         assert!(world.files().is_empty());
     }
@@ -199,12 +206,14 @@ fn roots_that_no_file_can_carry_are_refused_before_anything_is_written() {
 #[test]
 fn refused_roots_leave_what_was_published() {
     let (world, listener) = (World::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
-    publication.set_roots(vec!["/work/a:b".into()]).unwrap_err();
-    assert_eq!(publication.announcement().roots.len(), 2);
-    assert!(publication.restore().is_empty());
+    let mut discovery_files = publish(&world, listener.port());
+    discovery_files
+        .set_roots(vec!["/work/a:b".into()])
+        .unwrap_err();
+    assert_eq!(discovery_files.info().roots.len(), 2);
+    assert!(discovery_files.restore().is_empty());
     assert_eq!(
-        read(&publication.files()[0]).workspace_path,
+        read(&discovery_files.files()[0]).workspace_path,
         "/work/a:/work/b c"
     );
 }
@@ -250,8 +259,8 @@ fn a_temporary_directory_that_is_a_link_is_followed() {
     std::os::unix::fs::symlink(world.path("tmp"), world.path("link")).unwrap();
     let environment =
         Environment::from_pairs([("TMPDIR", world.path("link")), ("HOME", world.path("home"))]);
-    let publication = publish_in(&environment, listener.port());
-    assert!(publication.warnings().is_empty());
+    let discovery_files = publish_in(&environment, listener.port());
+    assert!(discovery_files.warnings().is_empty());
     fs::remove_file(world.path("link")).unwrap();
     assert_eq!(world.files(), expected(listener.port()));
 }
@@ -259,10 +268,10 @@ fn a_temporary_directory_that_is_a_link_is_followed() {
 #[test]
 fn debug_shows_no_token() {
     let (world, listener) = (World::new(), Listener::new());
-    let publication = publish(&world, listener.port());
-    let shown = format!("{publication:?} {:?}", publication.announcement());
+    let discovery_files = publish(&world, listener.port());
+    let shown = format!("{discovery_files:?} {:?}", discovery_files.info());
     for dialect in Dialect::ALL {
-        let token = publication.announcement().tokens.get(dialect);
+        let token = discovery_files.info().tokens.get(dialect);
         assert!(!shown.contains(token.expose()));
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{chown, symlink};
 use std::path::Path;
 
-use pillion_discovery::{Environment, FileError, Publication};
+use pillion_discovery::{DiscoveryFiles, Environment, FileError};
 use pillion_protocol::Dialect;
 
 use crate::world::{Listener, World, claude_lock, is_root, publish, publish_in, warnings};
@@ -13,11 +13,11 @@ use crate::world::{Listener, World, claude_lock, is_root, publish, publish_in, w
 const SOMEBODY_ELSE: u32 = 65534;
 
 /// Publishes, expects one warning with the error's path at `named`, and nothing in `untouched`.
-fn refuses(world: &World, named: &str, is_expected: fn(&FileError) -> bool) -> Publication {
+fn refuses(world: &World, named: &str, is_expected: fn(&FileError) -> bool) -> DiscoveryFiles {
     let listener = Listener::new();
-    let publication = publish(world, listener.port());
-    let [warning] = publication.warnings() else {
-        panic!("{:?}", warnings(&publication));
+    let discovery_files = publish(world, listener.port());
+    let [warning] = discovery_files.warnings() else {
+        panic!("{:?}", warnings(&discovery_files));
     };
     assert_eq!(warning.error.path(), world.path(named));
     assert!(is_expected(&warning.error), "{warning}");
@@ -27,7 +27,7 @@ fn refuses(world: &World, named: &str, is_expected: fn(&FileError) -> bool) -> P
             .path(&format!("home/.qwen/ide/{}.lock", listener.port()))
             .is_file()
     );
-    publication
+    discovery_files
 }
 
 #[test]
@@ -40,8 +40,8 @@ fn the_variable_that_is_to_be_set_is_the_one_that_determines_the_place() {
         let (world, listener) = (World::new(), Listener::new());
         let _ = fs::remove_dir(world.path(file));
         fs::write(world.path(file), "").unwrap();
-        let publication = publish(&world, listener.port());
-        let told = warnings(&publication);
+        let discovery_files = publish(&world, listener.port());
+        let told = warnings(&discovery_files);
         let expected = format!("or set {variable} to one that is");
         assert!(!told.is_empty(), "nothing can be created there");
         assert!(told.iter().all(|it| it.contains(&expected)), "{told:?}");
@@ -56,12 +56,12 @@ fn a_linked_folder_is_refused_and_nothing_is_written_through_it() {
         fs::create_dir_all(&elsewhere).unwrap();
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         symlink(world.path("elsewhere"), &place).unwrap();
-        let publication = refuses(&world, named, |error| matches!(error, FileError::Link(_)));
+        let discovery_files = refuses(&world, named, |error| matches!(error, FileError::Link(_)));
         let both = [Dialect::GeminiCli, Dialect::QwenCode];
-        assert_eq!(publication.warnings()[0].agents, both);
+        assert_eq!(discovery_files.warnings()[0].agents, both);
         let in_it = fs::read_dir(&elsewhere).unwrap().count();
         assert_eq!(in_it, 0);
-        drop(publication);
+        drop(discovery_files);
         assert!(place.is_symlink());
     }
 }
@@ -158,14 +158,18 @@ fn another_users_temporary_directory_is_refused_unless_it_is_meant_to_be_shared(
     }
     let (world, listener) = (World::new(), Listener::new());
     chown(world.path("tmp"), Some(SOMEBODY_ELSE), None).unwrap();
-    let publication = publish(&world, listener.port());
+    let discovery_files = publish(&world, listener.port());
     assert_eq!(
         world.files().len(),
         2,
         "only the lock files in the home directory"
     );
-    assert_eq!(publication.warnings().len(), 3, "one for each directory");
-    drop(publication);
+    assert_eq!(
+        discovery_files.warnings().len(),
+        3,
+        "one for each directory"
+    );
+    drop(discovery_files);
 
     rustix::fs::chmod(world.path("tmp"), rustix::fs::Mode::from_raw_mode(0o1777)).unwrap();
     assert!(publish(&world, listener.port()).warnings().is_empty());
@@ -181,18 +185,18 @@ fn a_directory_that_is_not_writable_is_named_and_the_others_are_served() {
     ] {
         let environment =
             Environment::from_pairs([("TMPDIR", tmpdir), ("HOME", world.path("home"))]);
-        let publication = publish_in(&environment, listener.port());
-        let files = publication.files();
+        let discovery_files = publish_in(&environment, listener.port());
+        let files = discovery_files.files();
         assert_eq!(files.len(), 2, "{files:?}");
         assert!(files[0].starts_with(world.path("home/.qwen/ide")));
         assert_eq!(files[1], claude_lock(&world, listener.port()));
         assert_eq!(
-            publication.warnings().len(),
+            discovery_files.warnings().len(),
             3,
             "{:?}",
-            warnings(&publication)
+            warnings(&discovery_files)
         );
-        for warning in publication.warnings() {
+        for warning in discovery_files.warnings() {
             assert!(warning.to_string().contains(named), "{warning}");
             assert!(
                 warning.directory.starts_with(warning_base(named, &world)),

@@ -6,23 +6,25 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pillion_discovery::Publication;
+use pillion_discovery::DiscoveryFiles;
 use pillion_protocol::DiscoveryFile;
 
-use crate::world::{Listener, World, announcement, dead_port, mode, publish, read, seat, warnings};
+use crate::world::{
+    Listener, World, dead_port, discovery_info, mode, publish, read, seat, warnings,
+};
 
 #[test]
 fn deleted_files_and_folders_come_back() {
     let (world, listener) = (World::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
+    let mut discovery_files = publish(&world, listener.port());
     let before = world.files();
-    assert!(publication.restore().is_empty());
+    assert!(discovery_files.restore().is_empty());
     let lock = world.path(&format!("home/.qwen/ide/{}.lock", listener.port()));
     fs::remove_file(&lock).unwrap();
-    assert_eq!(publication.restore(), std::slice::from_ref(&lock));
+    assert_eq!(discovery_files.restore(), std::slice::from_ref(&lock));
     assert_eq!((read(&lock).port, mode(&lock)), (listener.port(), 0o600));
     fs::remove_dir_all(world.path("tmp")).unwrap();
-    publication.restore();
+    discovery_files.restore();
     assert_eq!(world.files(), before);
     assert_eq!(mode(world.path("tmp/gemini")), 0o700);
 }
@@ -30,11 +32,11 @@ fn deleted_files_and_folders_come_back() {
 #[test]
 fn files_that_were_overwritten_come_back() {
     let (world, listener) = (World::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
+    let mut discovery_files = publish(&world, listener.port());
     let lock = world.path(&format!("home/.qwen/ide/{}.lock", listener.port()));
     for junk in ["", "{}", "[1]", &"x".repeat(100_000)] {
         fs::write(&lock, junk).unwrap();
-        assert_eq!(publication.restore(), std::slice::from_ref(&lock));
+        assert_eq!(discovery_files.restore(), std::slice::from_ref(&lock));
     }
     assert_eq!(read(&lock).port, listener.port());
 }
@@ -42,25 +44,25 @@ fn files_that_were_overwritten_come_back() {
 #[test]
 fn files_that_others_may_read_or_that_became_pipes_are_put_right() {
     let (world, listener) = (World::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
+    let mut discovery_files = publish(&world, listener.port());
     let lock = world.path(&format!("home/.qwen/ide/{}.lock", listener.port()));
     for widened in [0o644, 0o604, 0o660] {
         fs::set_permissions(&lock, fs::Permissions::from_mode(widened)).unwrap();
-        assert_eq!(publication.restore(), std::slice::from_ref(&lock));
+        assert_eq!(discovery_files.restore(), std::slice::from_ref(&lock));
         assert_eq!(mode(&lock), 0o600);
     }
     fs::remove_file(&lock).unwrap();
     let made = Command::new("mkfifo").arg(&lock).status();
     assert!(made.unwrap().success());
-    assert_eq!(publication.restore(), std::slice::from_ref(&lock));
+    assert_eq!(discovery_files.restore(), std::slice::from_ref(&lock));
     assert_eq!((read(&lock).port, mode(&lock)), (listener.port(), 0o600));
-    assert!(warnings(&publication).is_empty());
+    assert!(warnings(&discovery_files).is_empty());
 
     fs::remove_file(&lock).unwrap();
     fs::create_dir(&lock).unwrap();
-    assert!(publication.restore().is_empty());
+    assert!(discovery_files.restore().is_empty());
     assert_eq!(
-        warnings(&publication).len(),
+        warnings(&discovery_files).len(),
         1,
         "a folder may hold something"
     );
@@ -69,7 +71,7 @@ fn files_that_others_may_read_or_that_became_pipes_are_put_right() {
 #[test]
 fn a_dead_companions_file_is_replaced_and_a_living_ones_is_not() {
     let (world, listener, other) = (World::new(), Listener::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
+    let mut discovery_files = publish(&world, listener.port());
     let shared = world.path(&format!(
         "tmp/gemini-ide-server-{}.json",
         std::process::id()
@@ -77,15 +79,15 @@ fn a_dead_companions_file_is_replaced_and_a_living_ones_is_not() {
     let foreign = |port| DiscoveryFile {
         port,
         pillion: None,
-        ..read(&publication.files()[0])
+        ..read(&discovery_files.files()[0])
     };
     let (living, dead) = (foreign(other.port()), foreign(dead_port()));
     fs::write(&shared, serde_json::to_vec(&living).unwrap()).unwrap();
-    assert!(publication.restore().is_empty());
+    assert!(discovery_files.restore().is_empty());
     assert_eq!(read(&shared).port, other.port());
-    assert!(!publication.files().contains(&shared));
+    assert!(!discovery_files.files().contains(&shared));
     fs::write(&shared, serde_json::to_vec(&dead).unwrap()).unwrap();
-    assert_eq!(publication.restore(), std::slice::from_ref(&shared));
+    assert_eq!(discovery_files.restore(), std::slice::from_ref(&shared));
     assert_eq!(read(&shared).port, listener.port());
 }
 
@@ -93,14 +95,14 @@ fn a_dead_companions_file_is_replaced_and_a_living_ones_is_not() {
 fn what_failed_is_tried_again() {
     let (world, listener) = (World::new(), Listener::new());
     symlink(world.path("nowhere"), world.path("tmp/gemini")).unwrap();
-    let mut publication = publish(&world, listener.port());
-    assert_eq!(publication.warnings().len(), 1);
+    let mut discovery_files = publish(&world, listener.port());
+    assert_eq!(discovery_files.warnings().len(), 1);
     fs::remove_file(world.path("tmp/gemini")).unwrap();
-    assert!(!publication.restore().is_empty());
+    assert!(!discovery_files.restore().is_empty());
     assert!(
-        publication.warnings().is_empty(),
+        discovery_files.warnings().is_empty(),
         "{:?}",
-        warnings(&publication)
+        warnings(&discovery_files)
     );
     assert!(world.path("tmp/gemini/ide").is_dir());
 }
@@ -108,13 +110,13 @@ fn what_failed_is_tried_again() {
 #[test]
 fn a_folder_that_became_a_link_is_not_written_or_removed_through() {
     let (world, listener) = (World::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
+    let mut discovery_files = publish(&world, listener.port());
     fs::rename(world.path("tmp/gemini"), world.path("moved")).unwrap();
     symlink(world.path("moved"), world.path("tmp/gemini")).unwrap();
     let files = fs::read_dir(world.path("moved/ide")).unwrap().count();
-    publication.set_roots(vec!["/new".into()]).unwrap();
-    assert_eq!(publication.warnings().len(), 1);
-    drop(publication);
+    discovery_files.set_roots(vec!["/new".into()]).unwrap();
+    assert_eq!(discovery_files.warnings().len(), 1);
+    drop(discovery_files);
     assert_eq!(
         fs::read_dir(world.path("moved/ide")).unwrap().count(),
         files
@@ -134,7 +136,8 @@ fn files_under_an_ancestor_that_has_ended_go() {
     output.read_line(&mut line).unwrap();
     let editor: u32 = line.trim().parse().unwrap();
     let seats = vec![seat(&world.environment(), editor)];
-    let mut publication = Publication::publish(seats, announcement(listener.port())).unwrap();
+    let mut discovery_files =
+        DiscoveryFiles::publish(seats, discovery_info(listener.port())).unwrap();
     let named = |pid: u32| {
         let marks = [format!("-{pid}-"), format!("-{pid}.json")];
         let files = world.files().into_iter();
@@ -146,7 +149,7 @@ fn files_under_an_ancestor_that_has_ended_go() {
     let before = named(editor);
     drop(shell.stdin.take());
     shell.wait().unwrap();
-    assert!(publication.restore().is_empty());
+    assert!(discovery_files.restore().is_empty());
     assert_eq!((named(shell.id()), named(editor)), (0, before));
     // The editor's own stay until it says that it is another process: the companion ends with it, or goes on.
     Command::new("kill")
@@ -157,6 +160,6 @@ fn files_under_an_ancestor_that_has_ended_go() {
     while pillion_system::process::is_alive(editor) {
         assert!(started.elapsed() < Duration::from_secs(240));
     }
-    publication.restore();
+    discovery_files.restore();
     assert_eq!(named(editor), before);
 }

@@ -5,15 +5,15 @@ use std::fs;
 use std::path::Path;
 
 use pillion_discovery::survey::survey;
-use pillion_discovery::{CompanionState, Environment, Publication};
+use pillion_discovery::{CompanionState, DiscoveryFiles, Environment};
 use pillion_protocol::dialect::Base;
 use pillion_protocol::{Dialect, IdeInfo};
 use serde_json::Value;
 
 use crate::state::state;
 use crate::world::{
-    Answering, Listener, Process, World, announcement, claude_lock, is_claudes, publish, read_lock,
-    seat, seats, warnings,
+    Answering, Listener, Process, World, claude_lock, discovery_info, is_claudes, publish,
+    read_lock, seat, seats, warnings,
 };
 
 /// An environment whose temporary and home directory are others.
@@ -56,15 +56,16 @@ fn the_agents_of_two_editors_find_it_where_each_looks() {
     let (world, listener, child) = (World::new(), Listener::new(), Process::new());
     let (here, there) = (world.environment(), elsewhere(&world));
     let attached = vec![seat(&here, std::process::id()), seat(&there, child.id())];
-    let publication = Publication::publish(attached, announcement(listener.port())).unwrap();
+    let discovery_files =
+        DiscoveryFiles::publish(attached, discovery_info(listener.port())).unwrap();
     assert!(
-        publication.warnings().is_empty(),
+        discovery_files.warnings().is_empty(),
         "{:?}",
-        warnings(&publication)
+        warnings(&discovery_files)
     );
     let port = listener.port();
     for (environment, editor) in [(&here, std::process::id()), (&there, child.id())] {
-        let announced = publication.announcement();
+        let announced = discovery_files.info();
         let reached = Dialect::ALL.into_iter();
         for dialect in reached.filter(|it| announced.address(*it).is_some()) {
             for place in dialect.places() {
@@ -77,43 +78,43 @@ fn the_agents_of_two_editors_find_it_where_each_looks() {
         let companions = survey(environment).companions;
         assert_eq!(companions.len(), 1, "{companions:?}");
     }
-    assert_eq!(publication.files().len(), world.files().len());
-    drop(publication);
+    assert_eq!(discovery_files.files().len(), world.files().len());
+    drop(discovery_files);
     assert!(world.files().is_empty());
 }
 
 #[test]
 fn an_editor_that_leaves_takes_its_files_with_it_and_no_others() {
     let (world, listener, child) = (World::new(), Listener::new(), Process::new());
-    let mut publication = publish(&world, listener.port());
+    let mut discovery_files = publish(&world, listener.port());
     let before = contents(&world);
     for environment in [world.environment(), elsewhere(&world)] {
         let mut both = seats(&world.environment());
         both.push(seat(&environment, child.id()));
-        publication.set_seats(both);
+        discovery_files.set_seats(both);
         let attached = contents(&world);
         assert!(attached.len() > before.len());
         let is_same = |(file, content): (&String, _)| attached.get(file) == Some(content);
         assert!(before.iter().all(is_same), "the first goes on as it was");
-        publication.set_seats(seats(&world.environment()));
+        discovery_files.set_seats(seats(&world.environment()));
         assert_eq!(contents(&world), before);
     }
     // The first may leave, too.
-    publication.set_seats(vec![seat(&elsewhere(&world), child.id())]);
+    discovery_files.set_seats(vec![seat(&elsewhere(&world), child.id())]);
     let files = world.files();
     assert!(!files.is_empty() && files.iter().all(|it| it.starts_with("other/")));
-    publication.set_seats(Vec::new());
-    assert!(world.files().is_empty() && publication.files().is_empty());
+    discovery_files.set_seats(Vec::new());
+    assert!(world.files().is_empty() && discovery_files.files().is_empty());
 }
 
 #[test]
 fn an_editor_that_is_attached_twice_is_one() {
     let (world, listener) = (World::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
+    let mut discovery_files = publish(&world, listener.port());
     let before = contents(&world);
     let mut twice = seats(&world.environment());
     twice.extend(twice.clone());
-    publication.set_seats(twice);
+    discovery_files.set_seats(twice);
     assert_eq!(contents(&world), before);
 }
 
@@ -124,8 +125,8 @@ fn a_lock_file_names_the_first_editor_that_lives() {
     let (first, second) = (Process::new(), Process::new());
     let editors = [first.id(), second.id()];
     let attached = editors.map(|pid| seat(&world.environment(), pid));
-    let mut publication =
-        Publication::publish(attached.to_vec(), announcement(listener.port())).unwrap();
+    let mut discovery_files =
+        DiscoveryFiles::publish(attached.to_vec(), discovery_info(listener.port())).unwrap();
     let qwens = world.path(&format!("home/.qwen/ide/{}.lock", listener.port()));
     let shared = world.path(&format!(
         "tmp/gemini-ide-server-{}.json",
@@ -135,18 +136,18 @@ fn a_lock_file_names_the_first_editor_that_lives() {
     let named = || locks.each_ref().map(|path| editor_in(path));
     assert_eq!((named(), editor_in(&shared)), ([editors[0]; 2], editors[0]));
     drop(first);
-    let written = publication.restore();
+    let written = discovery_files.restore();
     assert!(locks.iter().all(|lock| written.contains(lock)));
     assert_eq!((named(), editor_in(&shared)), ([editors[1]; 2], editors[1]));
     // Its own files stay until it is detached.
     let own = format!("-{}-{}.json", editors[0], listener.port());
     let has_own = || world.files().iter().any(|file| file.ends_with(&own));
     assert!(has_own());
-    publication.set_seats(attached[1..].to_vec());
+    discovery_files.set_seats(attached[1..].to_vec());
     assert!(!has_own());
-    assert!(publication.restore().is_empty());
+    assert!(discovery_files.restore().is_empty());
     drop(second);
-    publication.restore();
+    discovery_files.restore();
     assert_eq!(named(), [editors[1]; 2], "there is no other");
 }
 
@@ -169,14 +170,14 @@ fn claude_code_of_each_editor_sees_one_lock_file() {
     ] {
         let (listener, child) = (Listener::new(), Process::new());
         let attached = environments.iter().map(|it| seat(it, child.id())).collect();
-        let mut publication =
-            Publication::publish(attached, announcement(listener.port())).unwrap();
+        let mut discovery_files =
+            DiscoveryFiles::publish(attached, discovery_info(listener.port())).unwrap();
         for environment in &environments {
             let seen = seen_locks(&world, environment);
             assert_eq!(seen.len(), 1, "{environments:?}: {seen:?}");
         }
         // Whoever stays, its own is there again.
-        publication.set_seats(vec![seat(environments[0], child.id())]);
+        discovery_files.set_seats(vec![seat(environments[0], child.id())]);
         let own = environments[0].base(Base::ClaudeConfig).join("ide");
         let name = format!("{}.lock", listener.port());
         let seen = seen_locks(&world, environments[0]);
@@ -187,9 +188,9 @@ fn claude_code_of_each_editor_sees_one_lock_file() {
 #[test]
 fn another_identity_is_written_everywhere() {
     let (world, listener) = (World::new(), Listener::new());
-    let mut publication = publish(&world, listener.port());
+    let mut discovery_files = publish(&world, listener.port());
     let before = world.files();
-    publication.set_ide(IdeInfo::new("helix", "Helix"));
+    discovery_files.set_ide(IdeInfo::new("helix", "Helix"));
     assert_eq!(world.files(), before);
     let lock = read_lock(claude_lock(&world, listener.port()));
     assert_eq!(lock.ide_name.as_deref(), Some("Helix"));
@@ -216,18 +217,18 @@ fn companions_of_one_process_are_surveyed_each_with_its_files_in_several_places(
             ..state(std::process::id(), port)
         };
         let answering = Answering::start(&there, vec![state]);
-        let publication = Publication::publish(attached.to_vec(), announcement(port));
-        (answering, publication.unwrap())
+        let discovery_files = DiscoveryFiles::publish(attached.to_vec(), discovery_info(port));
+        (answering, discovery_files.unwrap())
     });
     let found = survey(&world.environment()).companions;
     assert_eq!(found.len(), 2, "{found:?}");
-    for (_, publication) in &started {
-        let port = publication.announcement().port;
+    for (_, discovery_files) in &started {
+        let port = discovery_files.info().port;
         let companion = found.iter().find(|it| it.port == port).unwrap();
         let state = companion.state.as_ref().unwrap();
         assert!(companion.is_alive() && state.port == port);
         let files: BTreeSet<_> = companion.files.iter().map(|file| &file.path).collect();
         assert_eq!(files.len(), companion.files.len(), "each once");
-        assert_eq!(files, publication.files().iter().collect());
+        assert_eq!(files, discovery_files.files().iter().collect());
     }
 }

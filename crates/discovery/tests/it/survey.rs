@@ -27,7 +27,7 @@ fn others(port: u16, workspace: &str) -> String {
 #[test]
 fn a_companion_of_ours_is_one_although_it_has_many_files() {
     let (world, listener) = (World::new(), Listener::new());
-    let publication = publish(&world, listener.port());
+    let discovery_files = publish(&world, listener.port());
     let found = survey(&world.environment());
     assert_eq!(found.companions.len(), 1, "{found:?}");
     let companion = &found.companions[0];
@@ -41,9 +41,9 @@ fn a_companion_of_ours_is_one_although_it_has_many_files() {
     let mut expected = pids();
     expected.sort_unstable();
     assert_eq!(companion.pids, expected);
-    assert_eq!(companion.files.len(), publication.files().len());
+    assert_eq!(companion.files.len(), discovery_files.files().len());
     for dialect in Dialect::AGENTS {
-        let own = publication.announcement().tokens.get(dialect);
+        let own = discovery_files.info().tokens.get(dialect);
         let told = companion.token(dialect).unwrap();
         assert!(own.matches(told.expose().as_bytes()), "{dialect}");
     }
@@ -109,7 +109,7 @@ fn a_companion_of_others_is_one_however_its_files_spell_its_workspace() {
 #[test]
 fn a_companion_is_dialled_once_although_it_has_files_and_a_state() {
     let (world, listener) = (World::new(), Listener::new());
-    let _publication = publish(&world, listener.port());
+    let _discovery_files = publish(&world, listener.port());
     let state = state(std::process::id(), listener.port());
     let _answering = Answering::start(&world.environment(), vec![state]);
     listener.dials();
@@ -235,7 +235,7 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_asked_for_it
     let (world, listener) = (World::new(), Listener::new());
     let own = std::process::id();
     let elsewhere = world.environment().with_tmpdir(world.path("elsewhere"));
-    let publication = publish_in(&elsewhere, listener.port());
+    let discovery_files = publish_in(&elsewhere, listener.port());
     let state = CompanionState {
         tmpdirs: vec![
             world.path("tmp"),
@@ -252,14 +252,14 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_asked_for_it
 
     let found = survey(&world.environment()).companions;
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].files.len(), publication.files().len());
+    assert_eq!(found[0].files.len(), discovery_files.files().len());
     assert!(found[0].is_alive() && found[0].state.is_some());
     assert!(found[0].is_seen(Dialect::GeminiCli, &elsewhere));
     assert!(!found[0].is_seen(Dialect::GeminiCli, &world.environment()));
     // Its lock file lies at home.
     assert!(found[0].is_seen(Dialect::QwenCode, &world.environment()));
 
-    drop(publication);
+    drop(discovery_files);
     let found = survey(&world.environment()).companions;
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].files.is_empty() && found[0].is_alive() && found[0].is_pillion());

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use pillion_discovery::socket::Address;
 use pillion_discovery::{
-    Announcement, CompanionState, Environment, Publication, Seat, Socket, Tokens,
+    CompanionState, DiscoveryFiles, DiscoveryInfo, Environment, Seat, Socket, Tokens,
 };
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::{DiscoveryFile, IdeInfo};
@@ -186,8 +186,8 @@ pub fn dead_pid() -> u32 {
 }
 
 /// What a companion on `port` announces.
-pub fn announcement(port: u16) -> Announcement {
-    Announcement {
+pub fn discovery_info(port: u16) -> DiscoveryInfo {
+    DiscoveryInfo {
         companion_pid: std::process::id(),
         port,
         socket: None,
@@ -237,12 +237,12 @@ pub fn pids() -> Vec<u32> {
     pids
 }
 
-pub fn publish(world: &World, port: u16) -> Publication {
+pub fn publish(world: &World, port: u16) -> DiscoveryFiles {
     publish_in(&world.environment(), port)
 }
 
-pub fn publish_in(environment: &Environment, port: u16) -> Publication {
-    Publication::publish(seats(environment), announcement(port)).unwrap()
+pub fn publish_in(environment: &Environment, port: u16) -> DiscoveryFiles {
+    DiscoveryFiles::publish(seats(environment), discovery_info(port)).unwrap()
 }
 
 pub fn read(path: impl AsRef<Path>) -> DiscoveryFile {
@@ -266,8 +266,8 @@ pub fn mode(path: impl AsRef<Path>) -> u32 {
     fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
-pub fn warnings(publication: &Publication) -> Vec<String> {
-    publication
+pub fn warnings(discovery_files: &DiscoveryFiles) -> Vec<String> {
+    discovery_files
         .warnings()
         .iter()
         .map(ToString::to_string)

@@ -34,7 +34,7 @@ impl Decided {
 }
 
 impl Bridge {
-    /// Follows the file of a proposal, which its agent is about to write. Whether that is possible.
+    /// Follows the file of a proposal, which its agent is about to write. Returns false if that is not possible.
     pub(super) fn follow(&self, view: &View) -> bool {
         let (path, done) = (view.diff.path.clone(), self.done.0.clone());
         reload::follow(view.key(), path, done).is_ok()

@@ -40,7 +40,7 @@ impl Files {
         }
     }
 
-    /// The editor does something with a file. Whether there is something to report.
+    /// The editor does something with a file. Returns true if there is something to report.
     pub fn document_event(&mut self, path: PathBuf, event: DocumentEvent, now_ms: u64) -> bool {
         match event {
             DocumentEvent::Opened { text, .. } => self.open(path, text, now_ms),

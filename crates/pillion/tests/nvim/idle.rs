@@ -108,7 +108,7 @@ fn sleeps(pid: u32) -> HashMap<PathBuf, u64> {
         let status = fs::read_to_string(folder.join("status")).ok()?;
         let mut lines = status.lines();
         let count = lines.find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
-        (name.trim() != "presence").then_some((folder, count.trim().parse().ok()?))
+        (name.trim() != "discovery").then_some((folder, count.trim().parse().ok()?))
     };
     threads.filter_map(|thread| of(thread.path())).collect()
 }

@@ -86,7 +86,7 @@ impl View {
         compares == Some(Compares::Hunks)
     }
 
-    /// Ctrl-C was pressed. Whether that ends it.
+    /// Ctrl-C was pressed. Returns true if that ends it.
     pub(crate) fn interrupted(&self) -> bool {
         let mut editor = lock(&self.editor);
         editor.as_mut().is_none_or(|editor| editor.interrupted())

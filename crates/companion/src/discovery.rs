@@ -12,7 +12,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use pillion_discovery::handover::REFRESH_INTERVAL;
-use pillion_discovery::{Announcement, Environment, FileError, Handover, Publication, Seat};
+use pillion_discovery::{DiscoveryFiles, DiscoveryInfo, Environment, FileError, Handover, Seat};
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{Dialect, IdeInfo};
 use pillion_view::Reply;
@@ -33,7 +33,7 @@ const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The way to the files. Never waits for a disk, except where documented. Dropping it removes them.
 #[derive(Debug)]
-pub(crate) struct Presence {
+pub(crate) struct DiscoveryThread {
     orders: Arc<Orders>,
     files: Vec<PathBuf>,
     warnings: Vec<String>,
@@ -48,18 +48,18 @@ pub(crate) enum PublishError {
     System(#[from] io::Error),
 }
 
-impl Presence {
+impl DiscoveryThread {
     /// Sweeps what dead companions left, then publishes. The endpoint must be there already (C6.1). With `commands`, which
     /// no hub serves, it listens for them. Those and a successor find the companion where the first editor's environment
     /// says, also when that editor has left.
-    /// What becomes of the files later comes as [`Event::PresenceChanged`].
+    /// What becomes of the files later comes as [`Event::DiscoveryFilesChanged`].
     ///
     /// # Errors
     /// When a root cannot be published, when there is no thread, or when the disk does not answer.
     /// Then nothing stays behind.
     pub(crate) async fn publish(
         seats: Vec<Seat>,
-        announcement: Announcement,
+        info: DiscoveryInfo,
         commands: Option<Commands>,
         events: Events,
     ) -> Result<Self, PublishError> {
@@ -67,7 +67,7 @@ impl Presence {
         let environment = first.unwrap_or_default();
         let orders = Arc::new(Orders::default());
         // Removes what is published too late.
-        let mut presence = Self {
+        let mut discovery = Self {
             orders: Arc::clone(&orders),
             files: Vec::new(),
             warnings: Vec::new(),
@@ -75,7 +75,7 @@ impl Presence {
         let (published, first) = oneshot::channel();
         let worker = orders.worker();
         let run = move || {
-            match Files::publish(&environment, seats, announcement, commands) {
+            match Files::publish(&environment, seats, info, commands) {
                 Ok(files) => {
                     let _ = published.send(Ok((files.paths(), files.warnings())));
                     files.keep(&orders, &events);
@@ -84,7 +84,7 @@ impl Presence {
             }
             drop(worker);
         };
-        let thread = thread::Builder::new().name("presence".to_owned());
+        let thread = thread::Builder::new().name("discovery".to_owned());
         thread.spawn(run)?;
         let first = timeout(PUBLISH_TIMEOUT, first).await;
         let silent = || {
@@ -93,9 +93,9 @@ impl Presence {
         };
         let ended = |_| io::Error::other("the thread ended");
         let (files, warnings) = first.map_err(|_| silent())?.map_err(ended)??;
-        presence.files = files;
-        presence.warnings = warnings;
-        Ok(presence)
+        discovery.files = files;
+        discovery.warnings = warnings;
+        Ok(discovery)
     }
 
     /// The discovery files that agents found first.
@@ -134,7 +134,7 @@ impl Presence {
     }
 }
 
-impl Drop for Presence {
+impl Drop for DiscoveryThread {
     fn drop(&mut self) {
         self.order(Order::Remove);
         // The process may be about to exit when this is dropped.
@@ -145,7 +145,7 @@ impl Drop for Presence {
 /// The files themselves, on the thread that owns them.
 #[derive(Debug)]
 struct Files {
-    publication: Publication,
+    discovery_files: DiscoveryFiles,
     /// Of a companion that no hub hosts.
     socket: Option<OwnSocket>,
     /// For the companion that comes after this one.
@@ -160,14 +160,14 @@ impl Files {
     fn publish(
         environment: &Environment,
         seats: Vec<Seat>,
-        announcement: Announcement,
+        info: DiscoveryInfo,
         commands: Option<Commands>,
     ) -> Result<Self, RootError> {
         sweep(&seats, &[]);
-        let port = announcement.port;
-        let roots = announcement.roots.clone();
-        let claude_token = announcement.tokens.get(Dialect::ClaudeCode).clone();
-        let publication = Publication::publish(seats, announcement)?;
+        let port = info.port;
+        let roots = info.roots.clone();
+        let claude_token = info.tokens.get(Dialect::ClaudeCode).clone();
+        let discovery_files = DiscoveryFiles::publish(seats, info)?;
         let socket = commands.map(|commands| OwnSocket::open(environment, port, commands));
         let (socket, unreachable) = match socket {
             Some(Ok(socket)) => (Some(socket), None),
@@ -176,7 +176,7 @@ impl Files {
         };
         let recorded = Handover::record(environment, &roots, port, claude_token, now_ms());
         Ok(Self {
-            publication,
+            discovery_files,
             socket,
             // The socket next to it reports that to people.
             handover: recorded.inspect_err(not_recorded).ok(),
@@ -204,17 +204,17 @@ impl Files {
             let warnings = self.warnings();
             if warnings != reported {
                 reported.clone_from(&warnings);
-                let _ = events.send(Event::PresenceChanged { warnings });
+                let _ = events.send(Event::DiscoveryFilesChanged { warnings });
             }
         }
     }
 
     fn paths(&self) -> Vec<PathBuf> {
-        self.publication.files()
+        self.discovery_files.files()
     }
 
     fn warnings(&self) -> Vec<String> {
-        let places = self.publication.warnings().iter();
+        let places = self.discovery_files.warnings().iter();
         places
             .map(ToString::to_string)
             .chain(self.refused_roots.clone())
@@ -223,7 +223,7 @@ impl Files {
     }
 
     fn end(self) {
-        drop((self.publication, self.socket));
+        drop((self.discovery_files, self.socket));
         // A successor's files may have the same names and tokens, so that ours must be gone first.
         if let Some(handover) = self.handover {
             handover.end(now_ms());
@@ -231,7 +231,7 @@ impl Files {
     }
 
     fn set_roots(&mut self, roots: Vec<PathBuf>) {
-        let published = self.publication.set_roots(roots.clone());
+        let published = self.discovery_files.set_roots(roots.clone());
         let complain = |error| format!("agents cannot find the new workspace folders: {error}");
         self.refused_roots = published.err().map(complain);
         if self.refused_roots.is_some() {
@@ -243,16 +243,16 @@ impl Files {
     }
 
     fn set_seats(&mut self, seats: Vec<Seat>) {
-        sweep(&seats, self.publication.seats());
-        self.publication.set_seats(seats);
+        sweep(&seats, self.discovery_files.seats());
+        self.discovery_files.set_seats(seats);
     }
 
     fn set_ide(&mut self, ide: IdeInfo) {
-        self.publication.set_ide(ide);
+        self.discovery_files.set_ide(ide);
     }
 
     fn restore(&mut self) {
-        for file in self.publication.restore() {
+        for file in self.discovery_files.restore() {
             tracing::info!(?file, "put back");
         }
         if let Some(socket) = &mut self.socket {

@@ -26,7 +26,7 @@ pub(crate) const MAX_FILE: u64 = 64 * 1024;
 
 /// What is published to agents.
 #[derive(Debug, Clone)]
-pub struct Announcement {
+pub struct DiscoveryInfo {
     /// The companion's process, which may be an editor's child, an editor, or neither.
     pub companion_pid: u32,
     /// Where the companion listens already (C6.1).
@@ -43,8 +43,8 @@ pub struct Announcement {
 
 /// The discovery files of one companion. Dropping it removes them (C6.2).
 #[derive(Debug)]
-pub struct Publication {
-    announcement: Announcement,
+pub struct DiscoveryFiles {
+    info: DiscoveryInfo,
     /// The editors for whose agents it is found.
     seats: Vec<Seat>,
     workspace_path: String,
@@ -58,27 +58,27 @@ pub struct Publication {
     warnings: Vec<Warning>,
 }
 
-impl Publication {
+impl DiscoveryFiles {
     /// Writes the files of every dialect, in every place, for every editor and every ancestor of one
     /// above process 1 (C2.1 to C2.5). A place that cannot be served becomes a warning. Of editors with a name in common
     /// the first that lives is in the file.
     ///
     /// # Errors
     /// When a root cannot be written into a discovery file. Then nothing was written.
-    pub fn publish(seats: Vec<Seat>, announcement: Announcement) -> Result<Self, RootError> {
-        let workspace_path = join_roots(&announcement.roots)?;
-        let mut publication = Self {
-            dirs: announcement.dirs(&seats),
+    pub fn publish(seats: Vec<Seat>, info: DiscoveryInfo) -> Result<Self, RootError> {
+        let workspace_path = join_roots(&info.roots)?;
+        let mut discovery_files = Self {
+            dirs: info.dirs(&seats),
             since_ms: now_ms(),
             seats,
-            real_roots: resolved(&announcement.roots),
-            announcement,
+            real_roots: resolved(&info.roots),
+            info,
             workspace_path,
             files: Vec::new(),
             warnings: Vec::new(),
         };
-        publication.restore();
-        Ok(publication)
+        discovery_files.restore();
+        Ok(discovery_files)
     }
 
     /// The files that agents find now.
@@ -91,9 +91,9 @@ impl Publication {
         &self.warnings
     }
 
-    /// The announcement as it stands.
-    pub fn announcement(&self) -> &Announcement {
-        &self.announcement
+    /// What the files say now.
+    pub fn info(&self) -> &DiscoveryInfo {
+        &self.info
     }
 
     /// Rewrites every file for other workspace roots (C2.5).
@@ -103,7 +103,7 @@ impl Publication {
     pub fn set_roots(&mut self, roots: Vec<PathBuf>) -> Result<(), RootError> {
         self.workspace_path = join_roots(&roots)?;
         self.real_roots = resolved(&roots);
-        self.announcement.roots = roots;
+        self.info.roots = roots;
         self.restore();
         Ok(())
     }
@@ -116,7 +116,7 @@ impl Publication {
     /// Publishes for these editors: the files that only others needed go.
     pub fn set_seats(&mut self, seats: Vec<Seat>) {
         self.seats = seats;
-        let wanted = self.announcement.dirs(&self.seats);
+        let wanted = self.info.dirs(&self.seats);
         let mut others = std::mem::replace(&mut self.dirs, wanted);
         for dir in &mut others {
             let own = self.dirs.iter();
@@ -124,20 +124,20 @@ impl Publication {
             let kept: Vec<&String> = own.flat_map(|it| &it.files).map(|it| &it.name).collect();
             dir.files.retain(|entry| !kept.contains(&&entry.name));
         }
-        remove(&others, &self.announcement);
+        remove(&others, &self.info);
         self.restore();
     }
 
     /// Rewrites every file for another identity: the editor whose it was may have gone.
     pub fn set_ide(&mut self, ide: IdeInfo) {
-        self.announcement.ide = ide;
+        self.info.ide = ide;
         self.restore();
     }
 
     /// Removes the files and returns them: those that are still ours, not one that a successor put
     /// in their place. Directories stay, for others may use them.
     pub fn remove(self) -> Vec<PathBuf> {
-        remove(&self.dirs, &self.announcement)
+        remove(&self.dirs, &self.info)
     }
 
     /// Makes everything as it should be: puts back what an agent or a cleaner deleted, changed or made readable for others,
@@ -168,7 +168,7 @@ impl Publication {
             for entry in &dir.files {
                 let content = self.content(entry, entry.editor(&living));
                 let path = dir.directory.join(&entry.name);
-                match entry.settle(&folder, &content, &self.announcement, &mut listens) {
+                match entry.settle(&folder, &content, &self.info, &mut listens) {
                     Ok(Settled::AsItWas) => self.files.push(path),
                     Ok(Settled::Written) => {
                         self.files.push(path.clone());
@@ -209,24 +209,22 @@ impl Publication {
             })
         });
         let ended: Vec<AgentDir> = ended.collect();
-        remove(&ended, &self.announcement);
+        remove(&ended, &self.info);
     }
 
     /// The bytes of a file that names this editor.
     fn content(&self, entry: &Entry, editor_pid: u32) -> Vec<u8> {
-        let (announcement, dialect) = (&self.announcement, entry.dialect);
+        let (info, dialect) = (&self.info, entry.dialect);
         match dialect.protocol() {
-            Protocol::Companion => {
-                announcement.discovery_file(dialect, editor_pid, &self.workspace_path)
-            }
-            Protocol::Claude => announcement.lock_file(dialect, editor_pid, &self.real_roots),
-            Protocol::Copilot => announcement.socket_file(dialect, &self.real_roots, self.since_ms),
+            Protocol::Companion => info.discovery_file(dialect, editor_pid, &self.workspace_path),
+            Protocol::Claude => info.lock_file(dialect, editor_pid, &self.real_roots),
+            Protocol::Copilot => info.socket_file(dialect, &self.real_roots, self.since_ms),
         }
     }
 }
 
 /// Removes those of the files that are still ours.
-fn remove(dirs: &[AgentDir], announcement: &Announcement) -> Vec<PathBuf> {
+fn remove(dirs: &[AgentDir], info: &DiscoveryInfo) -> Vec<PathBuf> {
     let mut removed = Vec::new();
     for dir in dirs {
         let Ok(Some(folder)) = Folder::open(&dir.base, dir.folder) else {
@@ -236,7 +234,7 @@ fn remove(dirs: &[AgentDir], announcement: &Announcement) -> Vec<PathBuf> {
             let found = folder.read(&entry.name, MAX_FILE).ok().flatten();
             let is_ours = found
                 .and_then(|content| parse(entry.dialect, &entry.name, &content))
-                .is_some_and(|file| announcement.wrote(&file, entry.dialect));
+                .is_some_and(|file| info.wrote(&file, entry.dialect));
             if is_ours && folder.remove(&entry.name).is_ok() {
                 removed.push(folder.path().join(&entry.name));
             }
@@ -245,13 +243,13 @@ fn remove(dirs: &[AgentDir], announcement: &Announcement) -> Vec<PathBuf> {
     removed
 }
 
-impl Drop for Publication {
+impl Drop for DiscoveryFiles {
     fn drop(&mut self) {
-        remove(&self.dirs, &self.announcement);
+        remove(&self.dirs, &self.info);
     }
 }
 
-impl Announcement {
+impl DiscoveryInfo {
     /// The bytes of a dialect's files (C2.4).
     fn discovery_file(&self, dialect: Dialect, editor_pid: u32, workspace_path: &str) -> Vec<u8> {
         let file = DiscoveryFile {
@@ -345,7 +343,7 @@ impl Entry {
         &self,
         folder: &Folder,
         content: &[u8],
-        announcement: &Announcement,
+        info: &DiscoveryInfo,
         mut listens: impl FnMut(u16) -> bool,
     ) -> Result<Settled, FileError> {
         let found = match folder.read(&self.name, MAX_FILE) {
@@ -358,7 +356,7 @@ impl Entry {
                 return Ok(Settled::AsItWas);
             }
             let other = parse(self.dialect, &self.name, &found);
-            let other = other.filter(|file| file.port != announcement.port);
+            let other = other.filter(|file| file.port != info.port);
             if other.is_some_and(|file| listens(file.port)) {
                 return Ok(Settled::LeftAlone);
             }
