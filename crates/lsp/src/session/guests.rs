@@ -2,6 +2,7 @@
 //! that shows its proposal, and known to the profile by a number of its own.
 
 use std::collections::HashMap;
+use std::thread::{self, JoinHandle};
 
 use anyhow::Context;
 use crossbeam_channel::Sender;
@@ -25,6 +26,8 @@ pub struct Guests {
     events: Sender<Told>,
     done: Sender<Done>,
     guests: HashMap<DiffId, Guest>,
+    /// The threads that wait for those that leave: the process may not end before, because a decision may be on its way.
+    leaving: Vec<JoinHandle<()>>,
 }
 
 struct Guest {
@@ -55,6 +58,7 @@ impl Guests {
             events,
             done,
             guests: HashMap::new(),
+            leaving: Vec::new(),
         }
     }
 
@@ -98,7 +102,7 @@ impl Guests {
         joined: Result<Joined, String>,
     ) -> Option<(Result<bool, String>, Vec<EditorEvent>)> {
         let Some(guest) = self.guests.get_mut(&id) else {
-            joined.map(|joined| leave(joined.attached)).ok();
+            joined.map(|joined| self.leave(joined.attached)).ok();
             return None;
         };
         match joined {
@@ -142,7 +146,27 @@ impl Guests {
     pub fn part(&mut self, id: DiffId) {
         let guest = self.guests.remove(&id);
         if let Some(State::Attached(attached)) = guest.map(|guest| guest.state) {
-            leave(attached);
+            self.leave(attached);
+        }
+    }
+
+    /// Leaves without waiting until that is done.
+    fn leave(&mut self, attached: Attached) {
+        attached.handle().leave();
+        self.leaving.retain(|thread| !thread.is_finished());
+        let thread = thread::Builder::new().name("guest's end".to_owned());
+        match thread.spawn(move || drop(attached)) {
+            Ok(thread) => self.leaving.push(thread),
+            // Then it was waited for here.
+            Err(error) => tracing::warn!(%error, "cannot start a thread"),
+        }
+    }
+}
+
+impl Drop for Guests {
+    fn drop(&mut self) {
+        for thread in self.leaving.drain(..) {
+            let _ = thread.join();
         }
     }
 }
@@ -162,13 +186,4 @@ fn join(owner: &Owner, options: Options, client: Client) -> anyhow::Result<Joine
         attached,
         is_for_host,
     })
-}
-
-/// Leaves without waiting until that is done.
-fn leave(attached: Attached) {
-    attached.handle().leave();
-    if let Err(error) = spawn("guest's end", move || drop(attached)) {
-        // Then it was waited for here.
-        tracing::warn!(%error, "cannot start a thread");
-    }
 }

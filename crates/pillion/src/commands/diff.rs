@@ -123,7 +123,9 @@ fn pairs(args: &Args) -> anyhow::Result<Vec<(&Path, &Path)>> {
         return Ok(vec![(&args.files[0], Path::new("-"))]);
     }
     if files != contents {
-        let message = format!("{files} FILEs, but {contents} times --content-file");
+        let message = format!(
+            "the numbers of FILEs ({files}) and of --content-file options ({contents}) differ"
+        );
         return usage(
             message,
             "Name one --content-file for each FILE, in the same order.",

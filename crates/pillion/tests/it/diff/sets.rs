@@ -286,17 +286,17 @@ fn what_makes_no_set_is_a_usage_error() {
     for (args, error, hint) in [
         (
             &["a", "b", "--json"][..],
-            "2 FILEs, but 0 times --content-file",
+            "the numbers of FILEs (2) and of --content-file options (0) differ",
             "one --content-file for each FILE",
         ),
         (
             &["a", "b", "--json", "--content-file", "a"],
-            "2 FILEs, but 1 times --content-file",
+            "the numbers of FILEs (2) and of --content-file options (1) differ",
             "one --content-file for each FILE",
         ),
         (
             &["a", "--content-file", "b", "--content-file", "b"],
-            "1 FILEs, but 2 times --content-file",
+            "the numbers of FILEs (1) and of --content-file options (2) differ",
             "one --content-file for each FILE",
         ),
         (
