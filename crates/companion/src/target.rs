@@ -13,6 +13,7 @@ use pillion_text::fingerprint;
 use pillion_text::hunks::Hunk;
 use pillion_view::{Original, OriginalError};
 
+use crate::agents::{Cell, CellEdit};
 use crate::line_endings::{self, Tool};
 
 /// How long a file is tried again that another program holds: shorter than
@@ -82,6 +83,24 @@ impl Target {
             self.notes.extend(adapted.note);
         }
         self
+    }
+
+    /// Takes a cell of the file, which is a notebook, for its text. Waits for the disk if the file was not read.
+    ///
+    /// # Errors
+    /// A sentence for the agent: there is no such cell.
+    pub(crate) fn of_cell(mut self, cell: &CellEdit) -> Result<Self, String> {
+        let bytes = match self.original.text.take() {
+            Some(bytes) => bytes,
+            None => {
+                let read = Original::read(&self.path).map_err(|error| error.to_string())?;
+                read.text.unwrap_or_default()
+            }
+        };
+        let Cell { source, note } = cell.find(&bytes)?;
+        self.original.text = Some(source.into_bytes());
+        self.notes.push(note);
+        Ok(self)
     }
 
     /// Finds where a proposal differs from the file.

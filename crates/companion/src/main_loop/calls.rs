@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::{Dialect, FileDiagnostics};
+use pillion_protocol::{Dialect, FileDiagnostics, ReviewMode};
 use pillion_view::Reply;
 use serde_json::{Map, Value};
 
 use super::MainLoop;
-use crate::agents::hooks::{self, NO_DECISION, Review};
-use crate::agents::{self, Message, Open, Params, ToolCall};
+use crate::agents::hooks::{self, NO_DECISION};
+use crate::agents::{self, CellEdit, Message, Open, Params, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
 use crate::event::Caller;
 use crate::outbox::{Mention, Tab};
@@ -44,6 +44,7 @@ impl MainLoop {
             name,
             request,
             drops_last_line_feed: self.sessions.does_drop_last_line_feed(session),
+            cell: None,
         });
         Ok(Proposal {
             session: Arc::clone(session),
@@ -54,6 +55,28 @@ impl MainLoop {
             set: open.set,
             proposed: Arc::new(open.content),
         })
+    }
+
+    /// A change of a cell, for which a hook waits with this call.
+    fn held(
+        &self,
+        session: &SessionId,
+        request: RequestId,
+        cell: CellEdit,
+    ) -> Result<Proposal, String> {
+        let name = format!("{} {request:?}", cell.path);
+        let open = Open {
+            path: cell.path.clone(),
+            content: cell.source.clone(),
+            tab: Some(name),
+            set: None,
+        };
+        let mut proposal = self.proposal(session, request, open)?;
+        if let Some(tab) = &mut proposal.tab {
+            tab.drops_last_line_feed = false;
+            tab.cell = Some(Arc::new(cell));
+        }
+        Ok(proposal)
     }
 
     pub(super) fn called(
@@ -86,11 +109,23 @@ impl MainLoop {
                 if let Some(path) = &call.path {
                     drop(self.questions.end(session, path));
                 }
-                let answer = Ok(Answer::Text(match call.review {
-                    Review::Always => hooks::ask(),
-                    Review::Asked => NO_DECISION.to_owned(),
-                }));
-                vec![Action::Answer { caller, answer }]
+                let mode = self.asking.mode(session);
+                match call.cell.filter(|_| mode == Some(ReviewMode::Always)) {
+                    Some(cell) => match self.held(session, request, cell) {
+                        Ok(proposal) => self.open(session, proposal, caller, now),
+                        Err(reason) => {
+                            let answer = Err(reason);
+                            vec![Action::Answer { caller, answer }]
+                        }
+                    },
+                    None => {
+                        let answer = Ok(Answer::Text(match mode {
+                            Some(ReviewMode::Always) => hooks::ask(),
+                            _ => NO_DECISION.to_owned(),
+                        }));
+                        vec![Action::Answer { caller, answer }]
+                    }
+                }
             }
             // It waits for the person's decision. A subagent proposes only once it is answered.
             Ok(ToolCall::Question(call)) => {
@@ -181,7 +216,7 @@ impl MainLoop {
         let undelivered = undelivered.map(|delivery| delivery.outcome);
         let waits = agent.is_some_and(|agent| agents::of(agent).waits_for_outcomes());
         // Nobody looks at the answer to the other call any more, but it is held open.
-        let released = waits.then(|| self.diffs.release(session, name)).flatten();
+        let released = self.diffs.release(session, name, waits);
         let diffs = &mut self.diffs;
         let mut actions = diffs.close(session, name, undelivered, caller, now);
         actions.extend(released);

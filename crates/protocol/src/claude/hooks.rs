@@ -4,7 +4,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::notebook::CellEdit;
 use crate::diff::take_string;
+use crate::review::ReviewMode;
 
 /// The tool that is called before a file is changed. It is in no list, and a model that calls it is refused.
 pub const BEFORE_WRITE: &str = "pillionBeforeWrite";
@@ -31,35 +33,19 @@ const TIMEOUT: u32 = 10;
 /// An answer that leaves everything to the agent.
 pub const NO_DECISION: &str = "{}";
 
-/// When the agent is to ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Review {
-    /// Before each change, whatever its permission mode.
-    Always,
-    /// As its permission mode has it.
-    Asked,
-}
-
 /// What a hook says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// When it is to ask.
-    pub review: Review,
+    /// When it asks, as it was started.
+    pub review: ReviewMode,
     /// Its permission mode now: "default", "acceptEdits", "auto", "plan", "bypassPermissions" or "dontAsk".
     pub mode: String,
     /// True if a subagent makes the change.
     pub is_subagent: bool,
-    /// The file that it is about to change; none if it is a notebook, which is shown in its terminal only.
+    /// The file that it is about to change.
     pub path: Option<String>,
-}
-
-impl Review {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Always => "always",
-            Self::Asked => "asked",
-        }
-    }
+    /// The cell of a notebook that it is about to change.
+    pub cell: Option<CellEdit>,
 }
 
 impl Call {
@@ -67,23 +53,28 @@ impl Call {
     pub fn from_arguments(mut arguments: Map<String, Value>) -> Self {
         let mut take = |name| take_string(&mut arguments, BEFORE_WRITE, name).unwrap_or_default();
         let review = match take("review").as_str() {
-            "always" => Review::Always,
-            _ => Review::Asked,
+            "always" => ReviewMode::Always,
+            _ => ReviewMode::Asked,
         };
         let (mode, agent) = (take("mode"), take("agent"));
         let input: Value = serde_json::from_str(&take("input")).unwrap_or_default();
-        let path = input.get("file_path").and_then(Value::as_str);
+        let cell = CellEdit::from_input(&input);
+        let path = input
+            .get("file_path")
+            .or_else(|| input.get("notebook_path"));
+        let path = path.and_then(Value::as_str);
         Self {
             review,
             mode,
             is_subagent: !agent.is_empty(),
             path: path.map(str::to_owned),
+            cell,
         }
     }
 }
 
 /// The hooks, as a settings file has them.
-pub fn hooks(review: Review) -> Value {
+pub fn hooks(review: ReviewMode) -> Value {
     let hook = |tool, timeout, input: Value| {
         let mut hook = json!({
             "type": "mcp_tool", "server": "ide", "tool": tool, "timeout": timeout, "input": input,
@@ -117,7 +108,7 @@ pub fn hooks(review: Review) -> Value {
 ///
 /// # Errors
 /// If they are not an object, or have hooks of another form.
-pub fn settings(mut settings: Value, review: Review) -> Result<Value, String> {
+pub fn settings(mut settings: Value, review: ReviewMode) -> Result<Value, String> {
     let wrong = |what: &str| format!("{what} is not an object");
     let all = settings.as_object_mut().ok_or_else(|| wrong("it"))?;
     let own = all.entry("hooks").or_insert_with(|| json!({}));
@@ -140,6 +131,29 @@ pub fn ask() -> String {
         "hookEventName": "PreToolUse",
         "permissionDecision": "ask",
         "permissionDecisionReason": "Pillion shows every change first",
+    }})
+    .to_string()
+}
+
+/// The answer to [`BEFORE_WRITE`] that lets the change be made, perhaps with another input of the tool. The model reads
+/// `context` after the tool's result.
+pub fn allow(input: Option<Value>, context: Option<&str>) -> String {
+    let mut output = json!({"hookEventName": "PreToolUse", "permissionDecision": "allow"});
+    if let Some(input) = input {
+        output["updatedInput"] = input;
+    }
+    if let Some(context) = context {
+        output["additionalContext"] = context.into();
+    }
+    json!({"hookSpecificOutput": output}).to_string()
+}
+
+/// The answer to [`BEFORE_WRITE`] that refuses the change. The model reads why, and goes on with its turn.
+pub fn refuse(why: &str) -> String {
+    json!({"hookSpecificOutput": {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": why,
     }})
     .to_string()
 }
@@ -170,7 +184,7 @@ mod tests {
     fn hooks_stand_beside_those_of_the_person() {
         let own =
             json!({"model": "x", "hooks": {"PreToolUse": [{"matcher": "Bash"}], "Stop": [1]}});
-        let both = settings(own, Review::Always).unwrap();
+        let both = settings(own, ReviewMode::Always).unwrap();
         assert_eq!(both["model"], "x");
         assert_eq!(both["hooks"]["PreToolUse"][0]["matcher"], "Bash");
         assert_eq!(
@@ -183,7 +197,7 @@ mod tests {
             json!({"hooks": 1}),
             json!({"hooks": {"PreToolUse": {}}}),
         ] {
-            let refused = settings(broken.clone(), Review::Always);
+            let refused = settings(broken.clone(), ReviewMode::Always);
             assert!(refused.is_err(), "{broken}");
         }
     }
@@ -193,13 +207,15 @@ mod tests {
         let read = |text: String| serde_json::from_str::<Value>(&text).unwrap();
         for (answer, event) in [
             (ask(), "PreToolUse"),
+            (allow(None, None), "PreToolUse"),
+            (refuse("no"), "PreToolUse"),
             (deny("no"), "PermissionRequest"),
             (add_context("so"), "PostToolUse"),
         ] {
             let answer = read(answer);
             assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
             assert!(
-                hooks(Review::Asked)[event].is_array(),
+                hooks(ReviewMode::Asked)[event].is_array(),
                 "{event} is asked for"
             );
         }
@@ -214,18 +230,19 @@ mod tests {
         assert_eq!(
             call,
             Call {
-                review: Review::Always,
+                review: ReviewMode::Always,
                 mode: "auto".into(),
                 is_subagent: false,
                 path: Some("/a".into()),
+                cell: None,
             }
         );
         let call =
             read(json!({"review": "asked", "mode": "plan", "agent": "a1", "input": "no JSON"}));
         assert_eq!(
             (call.review, call.is_subagent, call.path),
-            (Review::Asked, true, None)
+            (ReviewMode::Asked, true, None)
         );
-        assert_eq!(read(json!({"mode": 1})).review, Review::Asked);
+        assert_eq!(read(json!({"mode": 1})).review, ReviewMode::Asked);
     }
 }

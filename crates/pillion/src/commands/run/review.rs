@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use pillion_agent::find::{Release, Version};
-use pillion_protocol::Dialect;
 use pillion_protocol::claude::{TAKES_TOOL_HOOKS, hooks};
+use pillion_protocol::{Dialect, ReviewMode};
 use serde_json::{Value, json};
 
 const OPTION: &str = "--settings";
@@ -26,7 +26,7 @@ pub enum Review {
     Asked,
 }
 
-impl From<Review> for hooks::Review {
+impl From<Review> for ReviewMode {
     fn from(review: Review) -> Self {
         match review {
             Review::Always => Self::Always,
