@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pillion_discovery::real_path;
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Decision, Dialect};
 use pillion_text::fingerprint;
 use pillion_view::{Decide, Original, Stamp};
 
-use crate::agents::CellEdit;
 use crate::gate::{Doubt, Weighed, weigh, weigh_blind};
 use crate::line_endings;
 use crate::on_disk::{OnDisk, Opened};
@@ -30,8 +30,8 @@ pub(crate) struct Acceptance {
     pub(crate) opened: Option<Opened>,
     /// Acceptances for the same file, and what the file was then.
     pub(crate) unwritten: Vec<(Option<Stamp>, Dialect)>,
-    /// The cell of the file that is meant.
-    pub(crate) cell: Option<Arc<CellEdit>>,
+    /// What a hook holds, of which the text is.
+    pub(crate) held: Option<Arc<HeldCall>>,
 }
 
 /// What came of it.
@@ -55,11 +55,15 @@ impl Acceptance {
             .and_then(|file| file.text);
         let opened = self.opened.as_ref();
         let has_changed = opened.is_some_and(|it| it.has_changed(&on_disk, bytes.as_deref()));
-        let bytes = match &self.cell {
-            Some(cell) => bytes.and_then(|bytes| Some(cell.find(&bytes).ok()?.source.into_bytes())),
+        let bytes = match &self.held {
+            Some(held) => held
+                .find(bytes.as_deref().unwrap_or_default())
+                .ok()
+                .and_then(|held| held.text)
+                .map(String::into_bytes),
             None => bytes,
         };
-        let original = match self.agent.restores_line_ends() && self.cell.is_none() {
+        let original = match self.agent.restores_line_ends() && self.held.is_none() {
             true => bytes
                 .clone()
                 .map(|bytes| line_endings::adapt(bytes, &self.as_written).original),
@@ -82,7 +86,7 @@ impl Acceptance {
             on_disk: bytes.as_deref(),
             original,
             unwritten: unwritten.map(|(_, agent)| *agent),
-            is_of_hook: self.cell.is_some(),
+            is_of_hook: self.held.is_some(),
         });
         Finding::new(doubts, accepted, Some(on_disk))
     }

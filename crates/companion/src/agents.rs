@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use pillion_protocol::claude::hooks;
-pub(crate) use pillion_protocol::claude::notebook::{Cell, CellEdit};
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, IdeContext, SetArgument};
 use serde::{Serialize, Serializer};

@@ -40,6 +40,8 @@ struct Seen {
     hook: Hook,
     /// What the person chose, in place of what it was started with.
     chosen: Option<ReviewMode>,
+    /// The person wants to see shell commands before they run.
+    commands: bool,
     /// The files of which it has proposed changes and not written them yet, and how many.
     proposed: HashMap<String, usize>,
     /// The files that subagents are about to change: they go on when the next prompt comes.
@@ -149,6 +151,11 @@ impl Asking {
         self.sessions.get(session)?.mode()
     }
 
+    /// Returns true if the person wants to see shell commands before they run.
+    pub(crate) fn shows_commands(&self, session: &SessionId) -> bool {
+        self.sessions.get(session).is_some_and(|seen| seen.commands)
+    }
+
     /// The person chooses for all agents that do as they choose, or for that of this number; without a choice nothing
     /// changes. What those agents do then, in sentences.
     pub(crate) fn choose(
@@ -184,6 +191,8 @@ impl Asking {
             match choice {
                 Some(ReviewChoice::Always) => seen.chosen = Some(ReviewMode::Always),
                 Some(ReviewChoice::Asked) => seen.chosen = Some(ReviewMode::Asked),
+                Some(ReviewChoice::Commands) => seen.commands = true,
+                Some(ReviewChoice::NoCommands) => seen.commands = false,
                 None => {}
             }
         }
@@ -233,9 +242,13 @@ impl Asking {
                 several.join(" and ")
             )),
         };
+        let commands = match known.iter().any(|(_, seen, _)| seen.commands) {
+            true => ", commands",
+            false => "",
+        };
         Some(Review {
             mode,
-            label: format!("review: {word}"),
+            label: format!("review: {word}{commands}"),
             unasked,
         })
     }
@@ -305,7 +318,8 @@ impl Seen {
     }
 
     fn note(&self, agent: &str) -> Option<String> {
-        Some(match (&self.hook, self.mode()) {
+        let mut note = match (&self.hook, self.mode()) {
+            (Hook::Unknown, None) if self.commands => format!("{agent} asks as it was started."),
             (Hook::Unknown, None) => return None,
             (Hook::Unknown, Some(ReviewMode::Always)) => {
                 format!("{agent} shows every change here first, from your next prompt on.")
@@ -325,7 +339,11 @@ impl Seen {
                 };
                 format!("{agent} is in mode {mode}: {does}.")
             }
-        })
+        };
+        if self.commands && self.hook != Hook::None {
+            note.push_str(" Its shell commands are shown here before they run.");
+        }
+        Some(note)
     }
 
     fn unasked(&self, agent: &str) -> Option<String> {
@@ -365,7 +383,8 @@ mod tests {
             mode: mode.into(),
             is_subagent: false,
             path: path.map(str::to_owned),
-            cell: None,
+            held: None,
+            is_command: false,
         }
     }
 
@@ -436,7 +455,7 @@ mod tests {
         ] {
             asking.hooked(&session, &call(started, mode, None));
             let said = asking.choose(&agents, Some(choice), None).unwrap();
-            assert_eq!(asking.notes(&agents), [said.clone()]);
+            assert_eq!(asking.notes(&agents), std::slice::from_ref(&said));
             // The next call of a hook says again what it was started with.
             assert!(!asking.hooked(&session, &call(started, mode, None)));
             let review = asking.review(&agents).unwrap();
@@ -445,6 +464,29 @@ mod tests {
         }
         asking.forget(&session);
         assert_eq!(asking.mode(&session), None);
+    }
+
+    #[test]
+    fn shell_commands_are_shown_where_the_person_wants_it() {
+        let session = SessionId::from("s");
+        let agents = [listening("s", 1)];
+        let mut asking = Asking::default();
+        let mut choose = |choice| {
+            let said = asking.choose(&agents, Some(choice), None).unwrap();
+            let label = asking.review(&agents).map(|review| review.label);
+            (said, label, asking.shows_commands(&session))
+        };
+        let (said, label, shows) = choose(ReviewChoice::Commands);
+        assert!(
+            said.ends_with("Its shell commands are shown here before they run."),
+            "{said}"
+        );
+        assert_eq!((label, shows), (None, true));
+        let (_, label, _) = choose(ReviewChoice::Asked);
+        assert_eq!(label.as_deref(), Some("review: asked, commands"));
+        let (said, label, shows) = choose(ReviewChoice::NoCommands);
+        assert!(!said.contains("commands"), "{said}");
+        assert_eq!((label.as_deref(), shows), (Some("review: asked"), false));
     }
 
     #[test]

@@ -66,8 +66,8 @@ impl FileChecks {
         let TargetCheck { id, revision, .. } = wanted;
         let check = move || {
             let target = check(&wanted.file_path);
-            let target = target.and_then(|target| match &wanted.cell {
-                Some(cell) => target.of_cell(cell),
+            let target = target.and_then(|target| match &wanted.held {
+                Some(held) => target.of_held(held),
                 None => Ok(agents::of(wanted.agent).adapt(target, &wanted.proposed)),
             });
             let result = target.map(|target| match compares {
@@ -154,7 +154,7 @@ mod tests {
             agent,
             file_path: file_path.into(),
             proposed: Arc::default(),
-            cell: None,
+            held: None,
         }
     }
 

@@ -16,13 +16,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, Note, SetArgument, Verdict};
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale, Told};
 
 use self::entries::Entries;
 use self::sets::Sets;
 use crate::acceptance::Acceptance;
-use crate::agents::CellEdit;
 use crate::feedback::Remark;
 use crate::line_endings::Tool;
 use crate::lost::Lost;
@@ -168,8 +168,8 @@ pub(crate) struct TargetCheck {
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
     pub(crate) proposed: Arc<String>,
-    /// The cell of the file that is meant.
-    pub(crate) cell: Option<Arc<CellEdit>>,
+    /// What a hook holds, of which the text is.
+    pub(crate) held: Option<Arc<HeldCall>>,
 }
 
 /// A decision of a command.
@@ -210,7 +210,7 @@ pub(crate) enum Action<C> {
         /// What it had proposed, if something else was accepted.
         proposed: Option<Arc<String>>,
         /// What the person has to say to it.
-        remark: Option<Remark>,
+        remark: Option<Box<Remark>>,
     },
     /// What was accepted has no agent any more to take it.
     Lose(Lost),
@@ -318,7 +318,7 @@ impl<C> Diffs<C> {
                 .map(|accepted| (accepted.on_disk.stamp.clone(), accepted.agent))
                 .collect(),
             decide: Arc::clone(decide),
-            cell: entry.cell().cloned(),
+            held: entry.held().cloned(),
         })
     }
 

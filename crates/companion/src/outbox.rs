@@ -11,10 +11,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{IdeContext, Note, Outcome};
 use tokio::sync::watch;
 
-use crate::agents::CellEdit;
 use crate::request_id::RequestId;
 use crate::wire::{Fate, Mark, Wire};
 
@@ -63,8 +63,8 @@ pub(crate) struct Tab {
     pub(crate) request: RequestId,
     /// The agent's release writes an accepted text without its last line feed.
     pub(crate) drops_last_line_feed: bool,
-    /// The change of a cell for which a hook waits: its answer takes the person's words, too.
-    pub(crate) cell: Option<Arc<CellEdit>>,
+    /// What a hook holds: its answer takes the person's words, too.
+    pub(crate) held: Option<Arc<HeldCall>>,
 }
 
 impl Delivery {

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_discovery::{real_path, regular_file};
+use pillion_protocol::held::{Held, HeldCall};
 use pillion_text::fingerprint;
 use pillion_text::hunks::Hunk;
 use pillion_view::{Original, OriginalError};
 
-use crate::agents::{Cell, CellEdit};
 use crate::line_endings::{self, Tool};
 
 /// How long a file is tried again that another program holds: shorter than
@@ -85,11 +85,11 @@ impl Target {
         self
     }
 
-    /// Takes a cell of the file, which is a notebook, for its text. Waits for the disk if the file was not read.
+    /// Takes what a hook holds for the text: a part of the file, or what is no file. Waits for the disk if that was not read.
     ///
     /// # Errors
-    /// A sentence for the agent: there is no such cell.
-    pub(crate) fn of_cell(mut self, cell: &CellEdit) -> Result<Self, String> {
+    /// A sentence for the agent: there is no such part.
+    pub(crate) fn of_held(mut self, held: &HeldCall) -> Result<Self, String> {
         let bytes = match self.original.text.take() {
             Some(bytes) => bytes,
             None => {
@@ -97,8 +97,8 @@ impl Target {
                 read.text.unwrap_or_default()
             }
         };
-        let Cell { source, note } = cell.find(&bytes)?;
-        self.original.text = Some(source.into_bytes());
+        let Held { text, note } = held.find(&bytes)?;
+        self.original.text = text.map(String::into_bytes);
         self.notes.push(note);
         Ok(self)
     }

@@ -12,7 +12,7 @@ use lsp_server::{Request, RequestId, Response};
 use pillion_discovery::version::{self, VERSION};
 use pillion_protocol::discovery::join_roots;
 use pillion_protocol::{Dialect, ReviewChoice};
-use pillion_view::{EditorEvent, Status};
+use pillion_view::{Chosen as ViewChosen, EditorEvent, Status};
 use serde_json::{Value, json};
 
 use self::asked::{Asked, Requests};
@@ -97,15 +97,19 @@ impl Plugin {
 
     /// The person chooses when agents ask.
     fn review(request: RequestId, params: Value) -> Action {
-        let choice = message::params(params)
-            .and_then(|Choose { choice }| choice.as_deref().map(ReviewChoice::named).transpose());
-        match choice {
+        let Choose { choice } = match message::params(params) {
+            Ok(params) => params,
+            Err(why) => return invalid(request, why),
+        };
+        let answer = |chosen| Ok(serde_json::to_value(Chosen::from(chosen)).unwrap_or_default());
+        match choice.as_deref().map(ReviewChoice::named).transpose() {
             Ok(choice) => Action::Review {
                 request,
                 choice,
-                answer: |chosen| Ok(serde_json::to_value(Chosen::from(chosen)).unwrap_or_default()),
+                answer,
             },
-            Err(why) => invalid(request, why),
+            // The person typed it.
+            Err(why) => Action::Send(message::answer(request, answer(ViewChosen::refused(why)))),
         }
     }
 

@@ -3,13 +3,11 @@
 //!
 //! - [`hooks`]: what makes it ask before each change.
 //! - [`lock_file`]: how the agent learns port, workspace and token.
-//! - [`notebook`]: changes of notebooks, cell by cell.
 //! - [`tools`]: what it calls, and the words of the answers.
 //! - [`notifications`]: what the editor has to tell.
 
 pub mod hooks;
 pub mod lock_file;
-pub mod notebook;
 pub mod notifications;
 pub mod tools;
 

@@ -15,6 +15,7 @@
 //! - [`copilot`]: GitHub Copilot CLI's, which is a third.
 //! - [`address`]: where agents reach a companion.
 //! - [`diagnostics`]: the problems that an editor shows.
+//! - [`held`]: what a hook of an agent's holds until the person has decided.
 //! - [`json`]: JSON of others, in bounded memory.
 //! - [`surrogates`]: JSON of programs that count in UTF-16.
 
@@ -26,6 +27,7 @@ pub mod diagnostics;
 pub mod dialect;
 pub mod diff;
 pub mod discovery;
+pub mod held;
 pub mod json;
 pub mod review;
 pub mod runs_code;

@@ -21,6 +21,10 @@ pub enum ReviewChoice {
     Always,
     /// [`ReviewMode::Asked`].
     Asked,
+    /// Shell commands are shown before they run, too.
+    Commands,
+    /// They are not.
+    NoCommands,
 }
 
 impl ReviewMode {
@@ -35,13 +39,15 @@ impl ReviewMode {
 
 impl ReviewChoice {
     /// All that there are.
-    pub const ALL: [Self; 2] = [Self::Always, Self::Asked];
+    pub const ALL: [Self; 4] = [Self::Always, Self::Asked, Self::Commands, Self::NoCommands];
 
     /// The word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Always => ReviewMode::Always.name(),
             Self::Asked => ReviewMode::Asked.name(),
+            Self::Commands => "commands",
+            Self::NoCommands => "no-commands",
         }
     }
 
@@ -56,7 +62,7 @@ impl ReviewChoice {
     /// One sentence with the words that there are.
     pub fn named(word: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|choice| choice.name() == word);
-        found.ok_or_else(|| format!("choice: {word:?} is none of {}", Self::names()))
+        found.ok_or_else(|| format!("{word:?} is none of {}", Self::names()))
     }
 }
 
@@ -71,7 +77,10 @@ mod tests {
         }
         for word in ["", "Always", "always "] {
             let refused = ReviewChoice::named(word).unwrap_err();
-            assert!(refused.ends_with("is none of always, asked"), "{refused}");
+            assert!(
+                refused.ends_with("is none of always, asked, commands, no-commands"),
+                "{refused}"
+            );
         }
     }
 }

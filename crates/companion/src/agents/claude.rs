@@ -121,10 +121,10 @@ impl AgentProtocol for Claude {
         let Some(tab) = delivery.tab.take() else {
             return Contract.outcome(delivery);
         };
-        if let Some(cell) = &tab.cell {
+        if let Some(held) = &tab.held {
             let words = delivery.words.as_deref();
             let answer = match &delivery.outcome {
-                Outcome::Accepted { content, .. } => hooks::allow(cell.input_with(content), words),
+                Outcome::Accepted { content, .. } => hooks::allow(held.input_with(content), words),
                 Outcome::Rejected => hooks::refuse(words.unwrap_or(REJECTED)),
             };
             return Message::Answer(tab.request, vec![answer]);

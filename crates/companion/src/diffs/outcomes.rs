@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Decision, Dialect, Outcome};
 use pillion_view::decision::takes_no_edits;
 use pillion_view::{Decide, DiffId, Loss, Stamp};
@@ -9,7 +10,6 @@ use pillion_view::{Decide, DiffId, Loss, Stamp};
 use crate::sessions::SessionId;
 
 use super::{Action, Answer, Diffs, Entry, Proposal, State};
-use crate::agents::CellEdit;
 use crate::feedback::{self, Remark};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
@@ -31,7 +31,8 @@ impl<C> Diffs<C> {
             (outcome, _) => outcome,
         };
         let outcome = entry.with_last_line_feed(outcome);
-        if outcome != Outcome::Rejected {
+        let is_command = entry.held().is_some_and(|held| held.is_command());
+        if outcome != Outcome::Rejected && !is_command {
             self.note_accepted(&entry);
         }
         let words = entry.words(&outcome, is_edited, remark.as_ref());
@@ -53,7 +54,7 @@ impl<C> Diffs<C> {
             delivery,
             accepted,
             proposed,
-            remark,
+            remark: remark.map(Box::new),
         })
     }
 
@@ -101,7 +102,7 @@ impl<C> Diffs<C> {
     ) -> Option<Action<C>> {
         let id = self.entries.find(session, name)?;
         let entry = self.entries.get(id)?;
-        (waits || entry.cell().is_some())
+        (waits || entry.held().is_some())
             .then(|| entry.reject_call())
             .flatten()
     }
@@ -136,8 +137,8 @@ impl<C> Entry<C> {
             return None;
         };
         let proposal = &self.proposal;
-        // A notebook is more than the text of its cell.
-        let is_written = proposal.agent != Dialect::Script && self.cell().is_none();
+        // A notebook is more than the text of its cell, and a command is no file.
+        let is_written = proposal.agent != Dialect::Script && self.held().is_none();
         is_written.then(|| Accepted {
             session: proposal.session.clone(),
             agent: proposal.agent,
@@ -154,14 +155,14 @@ impl<C> Entry<C> {
         self.opened.as_ref()?.on_disk.stamp.as_ref()
     }
 
-    /// The change of a cell for which a hook waits.
-    pub(super) fn cell(&self) -> Option<&Arc<CellEdit>> {
-        self.proposal.tab.as_ref()?.cell.as_ref()
+    /// What a hook holds.
+    pub(super) fn held(&self) -> Option<&Arc<HeldCall>> {
+        self.proposal.tab.as_ref()?.held.as_ref()
     }
 
     /// What a hook's answer tells the model: what was edited, and the notes.
     fn words(&self, outcome: &Outcome, is_edited: bool, remark: Option<&Remark>) -> Option<String> {
-        self.cell()?;
+        self.held()?;
         let edits = match outcome {
             Outcome::Accepted { content, .. } if is_edited => {
                 let Proposal {

@@ -66,7 +66,7 @@ impl<C> Diffs<C> {
             agent: proposal.agent,
             file_path: proposal.file_path.clone(),
             proposed: Arc::clone(&proposal.proposed),
-            cell: proposal.tab.as_ref().and_then(|tab| tab.cell.clone()),
+            held: proposal.tab.as_ref().and_then(|tab| tab.held.clone()),
         };
         let entry = Entry {
             key: ProposalKey { id, revision },
@@ -79,7 +79,7 @@ impl<C> Diffs<C> {
             opened: None,
             decided: None,
             notes: Vec::new(),
-            limit: wanted.cell.is_some().then(|| now + HOOK_TIMEOUT),
+            limit: wanted.held.is_some().then(|| now + HOOK_TIMEOUT),
             state: State::Checking {
                 caller,
                 deadline: now + CHECK_TIMEOUT,

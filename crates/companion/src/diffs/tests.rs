@@ -10,13 +10,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Decision, Dialect, Outcome};
 use pillion_view::{DiffId, Original};
 use serde_json::json;
 
 use super::entries::{MAX_OPEN, MAX_OPEN_BYTES};
 use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, HOOK_TIMEOUT, Proposal, Settlement};
-use crate::agents::CellEdit;
 use crate::outbox::{Delivery, Tab};
 use crate::request_id::RequestId;
 use crate::target::Target;
@@ -486,7 +486,7 @@ fn a_hook_is_answered_before_its_agent_gives_up() {
             name: "n".to_owned(),
             request: RequestId::new(json!(1)).unwrap(),
             drops_last_line_feed: false,
-            cell: CellEdit::from_input(&input).map(Arc::new),
+            held: HeldCall::from_input("NotebookEdit", "/", &input).map(Arc::new),
         }),
         ..proposal("s", "/n", "x")
     };

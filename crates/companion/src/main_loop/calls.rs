@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, FileDiagnostics, ReviewMode};
 use pillion_view::Reply;
 use serde_json::{Map, Value};
 
 use super::MainLoop;
 use crate::agents::hooks::{self, NO_DECISION};
-use crate::agents::{self, CellEdit, Message, Open, Params, ToolCall};
+use crate::agents::{self, Message, Open, Params, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
 use crate::event::Caller;
 use crate::outbox::{Mention, Tab};
@@ -44,7 +45,7 @@ impl MainLoop {
             name,
             request,
             drops_last_line_feed: self.sessions.does_drop_last_line_feed(session),
-            cell: None,
+            held: None,
         });
         Ok(Proposal {
             session: Arc::clone(session),
@@ -57,24 +58,24 @@ impl MainLoop {
         })
     }
 
-    /// A change of a cell, for which a hook waits with this call.
+    /// What a hook holds with this call until the person has decided.
     fn held(
         &self,
         session: &SessionId,
         request: RequestId,
-        cell: CellEdit,
+        held: HeldCall,
     ) -> Result<Proposal, String> {
-        let name = format!("{} {request:?}", cell.path);
+        let name = format!("{} {request:?}", held.path());
         let open = Open {
-            path: cell.path.clone(),
-            content: cell.source.clone(),
+            path: held.path().to_owned(),
+            content: held.proposed().to_owned(),
             tab: Some(name),
             set: None,
         };
         let mut proposal = self.proposal(session, request, open)?;
         if let Some(tab) = &mut proposal.tab {
             tab.drops_last_line_feed = false;
-            tab.cell = Some(Arc::new(cell));
+            tab.held = Some(Arc::new(held));
         }
         Ok(proposal)
     }
@@ -109,9 +110,12 @@ impl MainLoop {
                 if let Some(path) = &call.path {
                     drop(self.questions.end(session, path));
                 }
-                let mode = self.asking.mode(session);
-                match call.cell.filter(|_| mode == Some(ReviewMode::Always)) {
-                    Some(cell) => match self.held(session, request, cell) {
+                let asks = match call.is_command {
+                    true => self.asking.shows_commands(session),
+                    false => self.asking.mode(session) == Some(ReviewMode::Always),
+                };
+                match call.held.filter(|_| asks) {
+                    Some(held) => match self.held(session, request, held) {
                         Ok(proposal) => self.open(session, proposal, caller, now),
                         Err(reason) => {
                             let answer = Err(reason);
@@ -119,9 +123,9 @@ impl MainLoop {
                         }
                     },
                     None => {
-                        let answer = Ok(Answer::Text(match mode {
-                            Some(ReviewMode::Always) => hooks::ask(),
-                            _ => NO_DECISION.to_owned(),
+                        let answer = Ok(Answer::Text(match asks {
+                            true => hooks::ask(),
+                            false => NO_DECISION.to_owned(),
                         }));
                         vec![Action::Answer { caller, answer }]
                     }

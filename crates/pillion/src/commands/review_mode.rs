@@ -14,7 +14,8 @@ use crate::failure::{Failure, Kind};
 /// Choose when agents ask before they change files
 ///
 /// `always` shows you every change before it is written, in each of the agent's permission modes; with `asked`, the
-/// agent asks when its permission mode says so. Without CHOICE, the command prints what is chosen. It starts as
+/// agent asks when its permission mode says so. `commands` shows shell commands before they run, too, and `no-commands`
+/// does not. Without CHOICE, the command prints what is chosen. It starts as
 /// `pillion run --review` says, and holds until the agent ends or disconnects.
 ///
 /// Claude Code 2.1.118 or later does as you choose if it was started with `pillion run claude`; other agents always ask

@@ -9,7 +9,7 @@ use crate::sandbox::Sandbox;
 fn a_choice_needs_an_agent_that_does_as_one_chooses() {
     let sandbox = Sandbox::new();
     let nobody = sandbox.run(["review-mode", "always"]);
-    nobody.expect_error(3, "no companion", "");
+    nobody.expect_error(3, "no Pillion companion", "");
     let serve = sandbox.serve::<&str>([]);
     for words in [&["review-mode"][..], &["review-mode", "asked"]] {
         let refused = sandbox.run(words);
@@ -20,7 +20,9 @@ fn a_choice_needs_an_agent_that_does_as_one_chooses() {
     refused.expect_error(1, "no agent that is connected does this", "");
     let unknown = sandbox.run(["review-mode", "never"]).expect(2);
     assert!(
-        unknown.stderr.contains("[possible values: always, asked]"),
+        unknown
+            .stderr
+            .contains("[possible values: always, asked, commands, no-commands]"),
         "{}",
         unknown.stderr
     );

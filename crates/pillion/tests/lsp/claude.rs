@@ -221,7 +221,7 @@ fn a_choice_is_answered_with_what_agents_do() {
         assert!(message.contains(said), "{message}");
         editor.status(|status| {
             status["review"]
-                == json!({"label": label, "choices": ["always", "asked"], "unasked": null})
+                == json!({"label": label, "choices": ["always", "asked", "commands", "no-commands"], "unasked": null})
         });
         assert_eq!(choose(&mut editor, json!({})), {
             let mut same = chosen.clone();
@@ -229,12 +229,14 @@ fn a_choice_is_answered_with_what_agents_do() {
             same
         });
     }
-    for params in [json!({"choice": "never"}), json!({"choice": 1})] {
-        let error = &choose(&mut editor, params)["error"];
-        assert_eq!(error["code"], -32602);
-        assert!(
-            error["message"].as_str().unwrap().contains("choice"),
-            "{error}"
-        );
-    }
+    let unknown = choose(&mut editor, json!({"choice": "never"}));
+    assert_eq!(unknown["result"]["done"], false);
+    let said = unknown["result"]["message"].as_str().unwrap();
+    assert!(said.starts_with("\"never\" is none of always, "), "{said}");
+    let error = &choose(&mut editor, json!({"choice": 1}))["error"];
+    assert_eq!(error["code"], -32602);
+    assert!(
+        error["message"].as_str().unwrap().contains("choice"),
+        "{error}"
+    );
 }

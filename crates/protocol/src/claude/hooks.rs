@@ -4,11 +4,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::notebook::CellEdit;
 use crate::diff::take_string;
+use crate::held::{HeldCall, RUNS_COMMANDS};
 use crate::review::ReviewMode;
 
-/// The tool that is called before a file is changed. It is in no list, and a model that calls it is refused.
+/// The tool that is called before a file is changed, or a shell command run. It is in no list, and a model that calls it is refused.
 pub const BEFORE_WRITE: &str = "pillionBeforeWrite";
 
 /// The tool that is called when the agent asks the person whether to change a file, at the same time as `openDiff`. Who
@@ -44,8 +44,10 @@ pub struct Call {
     pub is_subagent: bool,
     /// The file that it is about to change.
     pub path: Option<String>,
-    /// The cell of a notebook that it is about to change.
-    pub cell: Option<CellEdit>,
+    /// What it is about to do, if that can be held.
+    pub held: Option<HeldCall>,
+    /// True if it is about to run a shell command, and changes no file itself.
+    pub is_command: bool,
 }
 
 impl Call {
@@ -57,18 +59,19 @@ impl Call {
             _ => ReviewMode::Asked,
         };
         let (mode, agent) = (take("mode"), take("agent"));
+        let (tool, folder) = (take("tool"), take("folder"));
         let input: Value = serde_json::from_str(&take("input")).unwrap_or_default();
-        let cell = CellEdit::from_input(&input);
-        let path = input
-            .get("file_path")
-            .or_else(|| input.get("notebook_path"));
-        let path = path.and_then(Value::as_str);
+        let held = HeldCall::from_input(&tool, &folder, &input);
+        let path = input.get("file_path").and_then(Value::as_str);
+        let path = path.or(held.as_ref().map(HeldCall::path));
+        let path = path.map(str::to_owned);
         Self {
             review,
             mode,
             is_subagent: !agent.is_empty(),
-            path: path.map(str::to_owned),
-            cell,
+            path,
+            held,
+            is_command: tool == RUNS_COMMANDS,
         }
     }
 }
@@ -90,9 +93,11 @@ pub fn hooks(review: ReviewMode) -> Value {
     let mut change = common.clone();
     change["tool"] = "${tool_name}".into();
     change["input"] = "${tool_input}".into();
+    let mut held = change.clone();
+    held["folder"] = "${cwd}".into();
     json!({
         "PreToolUse": [
-            {"matcher": "Edit|Write|NotebookEdit", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, change.clone())]},
+            {"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, held)]},
         ],
         "PermissionRequest": [
             {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change.clone())]},
@@ -189,7 +194,7 @@ mod tests {
         assert_eq!(both["hooks"]["PreToolUse"][0]["matcher"], "Bash");
         assert_eq!(
             both["hooks"]["PreToolUse"][1]["matcher"],
-            "Edit|Write|NotebookEdit"
+            "Edit|Write|NotebookEdit|Bash"
         );
         assert_eq!(both["hooks"]["Stop"][0], 1);
         for broken in [
@@ -234,7 +239,8 @@ mod tests {
                 mode: "auto".into(),
                 is_subagent: false,
                 path: Some("/a".into()),
-                cell: None,
+                held: None,
+                is_command: false,
             }
         );
         let call =

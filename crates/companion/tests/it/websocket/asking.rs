@@ -538,3 +538,61 @@ async fn a_hook_that_waits_no_more_leaves_no_view() {
     let (_, reason) = test.editor.close("").await;
     assert_eq!(reason, CloseReason::AgentGone);
 }
+
+#[tokio::test]
+async fn a_shell_command_is_shown_if_the_person_wants_that() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    status(&mut test, |status| !status.agents.is_empty()).await;
+    let folder = test.path("");
+    let input = json!({"command": "rm -r build", "description": "cleans"});
+    let run = |agent: &str| {
+        json!({
+            "review": "always", "mode": "bypassPermissions", "agent": agent, "tool": "Bash",
+            "folder": folder, "input": input.to_string(),
+        })
+    };
+    // Nobody has asked for that, also where each change is shown.
+    assert_eq!(ask(&mut claude, BEFORE_WRITE, run("")).await, json!({}));
+    let chosen = choose(&test, Some(ReviewChoice::Commands)).await;
+    assert!(
+        chosen.message.contains("shell commands are shown"),
+        "{chosen:?}"
+    );
+    for (outcome, expected) in [
+        (
+            Outcome::accepted("rm -r build"),
+            json!({"hookEventName": "PreToolUse", "permissionDecision": "allow"}),
+        ),
+        (
+            Outcome::Rejected,
+            json!({
+                "hookEventName": "PreToolUse", "permissionDecision": "deny",
+                "permissionDecisionReason": "The user rejected this change.",
+            }),
+        ),
+    ] {
+        let call = claude.call(BEFORE_WRITE, run("")).await;
+        let diff = test.editor.show().await;
+        assert_eq!(
+            (diff.original.text.as_ref(), diff.proposed.as_str()),
+            (None, "rm -r build")
+        );
+        assert!(diff.path.ends_with("shell-command.sh"), "{diff:?}");
+        assert!(diff.notes[0].contains("a shell command"), "{diff:?}");
+        test.decide(&diff, outcome).await;
+        assert_eq!(hook_output(&claude.blocks(call).await), expected);
+    }
+    // Edited, of a subagent that goes on when the next turn begins.
+    let call = claude.call(BEFORE_WRITE, run("s1")).await;
+    let diff = test.editor.show().await;
+    let all = claude.call("closeAllDiffTabs", json!({})).await;
+    assert_eq!(claude.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);
+    test.decide(&diff, Outcome::accepted("ls build")).await;
+    let output = hook_output(&claude.blocks(call).await);
+    let updated = json!({"command": "ls build", "description": "cleans"});
+    assert_eq!(output["updatedInput"], updated);
+    choose(&test, Some(ReviewChoice::NoCommands)).await;
+    assert_eq!(ask(&mut claude, BEFORE_WRITE, run("")).await, json!({}));
+    assert!(test.editor.is_idle());
+}

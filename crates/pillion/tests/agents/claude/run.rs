@@ -456,7 +456,7 @@ fn propose_cell(scene: &Scene, path: &Path, source: &str) {
 /// Its hook waits for the person, as no diff of its own protocol comes.
 fn asks_about_cells_in(mode: &str) {
     let scene = run_in(mode);
-    let path = scene.home.file("n.ipynb", &notebook("x = 1"));
+    let path = scene.home.file("n.ipynb", notebook("x = 1"));
     propose_cell(&scene, &path, "x = 2");
     assert_eq!(first_cell(&path), "x = 1");
     scene.review.accept("n.ipynb");
@@ -514,7 +514,7 @@ fn claude_that_is_run_asks_about_cells_in_bypass_mode() {
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_about_cells_in_plan_mode() {
     let scene = run_in("plan");
-    let path = scene.home.file("n.ipynb", &notebook("x = 1"));
+    let path = scene.home.file("n.ipynb", notebook("x = 1"));
     propose_cell(&scene, &path, "x = 2");
     scene.review.accept("n.ipynb");
     scene.claude.allow();
@@ -527,7 +527,7 @@ fn claude_that_is_run_asks_about_cells_in_plan_mode() {
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_itself_about_a_cell_if_the_hub_is_killed() {
     let scene = run_in("default");
-    let path = scene.home.file("n.ipynb", &notebook("x = 1"));
+    let path = scene.home.file("n.ipynb", notebook("x = 1"));
     propose_cell(&scene, &path, "x = 2");
     kill_hub(&scene.home);
     scene.claude.wait_question();
@@ -539,6 +539,57 @@ fn claude_that_is_run_asks_itself_about_a_cell_if_the_hub_is_killed() {
     scene.claude.deny();
     scene.claude.wait_ready();
     assert_eq!(first_cell(&path), "x = 1");
+}
+
+/// Where the person wants to see them, and only there.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_about_shell_commands() {
+    let scene = run_in("bypassPermissions");
+    let there = |name: &str| scene.home.workspace().join(name).exists();
+    let bash = |command: &str| {
+        let name = "Bash";
+        let input = json!({"command": command, "description": "makes a file"});
+        scene.model.script([
+            Turn::CallTool { name, input },
+            Turn::say("the command is done"),
+        ]);
+        scene.claude.prompt("run it");
+    };
+    bash("touch unseen");
+    scene.claude.wait_for("the command is done");
+    assert!(there("unseen"));
+    scene.claude.wait_ready();
+    companion::run(&scene.home, ["review-mode", "commands"]);
+    let pane = scene.review.pane();
+    pane.wait_for("review: always, commands", SOON);
+    bash("touch one");
+    pane.wait_for("Claude Code proposes shell-command.sh", SOON);
+    assert!(!there("one"));
+    scene.review.accept("shell-command.sh");
+    pane.wait_until("no command", SOON, |screen| !screen.contains("proposes"));
+    scene.claude.wait_ready();
+    assert!(there("one"));
+    bash("touch two");
+    pane.wait_for("Claude Code proposes shell-command.sh", SOON);
+    scene.review.wait_received();
+    let other = scene.home.file("other", "touch three");
+    let other = other.to_str().expect("it is UTF-8");
+    companion::run(&scene.home, ["accept", "2.1", "--content-file", other]);
+    scene.wait_asked("+touch three");
+    assert!(there("three") && !there("two"));
+    scene.claude.wait_ready();
+    bash("touch four");
+    pane.wait_for("Claude Code proposes shell-command.sh", SOON);
+    let screen = scene
+        .review
+        .reject_because("shell-command.sh", "No more files.");
+    assert!(
+        screen.contains("reads your note now and goes on"),
+        "{screen}"
+    );
+    scene.wait_asked("and says: No more files.");
+    assert!(!there("four"));
 }
 
 /// While it runs: by the review's key, and by a command.

@@ -63,7 +63,7 @@ fn an_autosave_accepts_nothing(kind: Kind) {
     person.is_accepted(&format!("{PROPOSED}mine\n"));
 }
 
-/// In the words of the program, whatever was typed.
+/// The program says what came of it.
 #[each_editor]
 fn the_person_chooses_when_agents_ask(kind: Kind) {
     let person = Person::new(kind);
@@ -71,7 +71,6 @@ fn the_person_chooses_when_agents_ask(kind: Kind) {
     for (word, said) in [
         ("asked", "as its permission mode"),
         ("always", "shows every change"),
-        ("never", "is none of"),
     ] {
         person.editor.choose(word);
         person.wait(said, |editor| editor.sees(said));

@@ -1,9 +1,118 @@
-//! A change of one cell of a Jupyter notebook, of which people see and edit the source as text.
+//! Calls of tools that a hook holds until the person has decided, because no diff of the agent's own comes for them: a
+//! change of one cell of a Jupyter notebook, and a shell command. People see and edit them as text.
+
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
 /// How a cell's place in a notebook is named that has no ids: from 0.
 const BY_PLACE: &str = "cell-";
+
+/// The tool that runs shell commands.
+pub const RUNS_COMMANDS: &str = "Bash";
+
+/// How the file of a shell command is called. There is none.
+const COMMAND: &str = "shell-command.sh";
+
+/// A call that is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeldCall {
+    /// A change of a notebook.
+    Cell(CellEdit),
+    /// A shell command that is to be run.
+    Command(ShellCommand),
+}
+
+/// What a held call would change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The text before; none if there was nothing.
+    pub text: Option<String>,
+    /// What it is, as a sentence for people.
+    pub note: String,
+}
+
+/// A shell command that is to be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellCommand {
+    path: String,
+    command: String,
+    /// The tool's whole input.
+    input: Map<String, Value>,
+}
+
+impl HeldCall {
+    /// Reads the input of a tool that is called in this folder; none if it is not held, or not understood.
+    pub fn from_input(tool: &str, folder: &str, input: &Value) -> Option<Self> {
+        match tool {
+            "NotebookEdit" => CellEdit::from_input(input).map(Self::Cell),
+            RUNS_COMMANDS => ShellCommand::from_input(folder, input).map(Self::Command),
+            _ => None,
+        }
+    }
+
+    /// Returns true if it is a shell command.
+    pub fn is_command(&self) -> bool {
+        matches!(self, Self::Command(_))
+    }
+
+    /// The file that it changes. Of a command, the one that people see it as.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Cell(edit) => &edit.path,
+            Self::Command(command) => &command.path,
+        }
+    }
+
+    /// The text that is proposed.
+    pub fn proposed(&self) -> &str {
+        match self {
+            Self::Cell(edit) => &edit.source,
+            Self::Command(command) => &command.command,
+        }
+    }
+
+    /// What is there before, in a file of these bytes.
+    ///
+    /// # Errors
+    /// One sentence, if the file has no such place.
+    pub fn find(&self, file: &[u8]) -> Result<Held, String> {
+        match self {
+            Self::Cell(edit) => edit.find(file),
+            Self::Command(_) => Ok(Held {
+                text: None,
+                note: "This is a shell command, and no file: accept it to have it run.".to_owned(),
+            }),
+        }
+    }
+
+    /// The tool's input with the text that a person has accepted, if that is another one.
+    pub fn input_with(&self, text: &str) -> Option<Value> {
+        if text == self.proposed() {
+            return None;
+        }
+        Some(match self {
+            Self::Cell(edit) => edit.input_with(text),
+            Self::Command(command) => {
+                let mut input = command.input.clone();
+                input.insert("command".to_owned(), text.into());
+                input.into()
+            }
+        })
+    }
+}
+
+impl ShellCommand {
+    fn from_input(folder: &str, input: &Value) -> Option<Self> {
+        let input = input.as_object()?;
+        let path = Path::new(folder).join(COMMAND);
+        Some(Self {
+            path: path.to_str()?.to_owned(),
+            command: input.get("command")?.as_str()?.to_owned(),
+            input: input.clone(),
+        })
+    }
+}
 
 /// What becomes of the cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,27 +127,17 @@ enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellEdit {
     /// The notebook.
-    pub path: String,
+    path: String,
     /// The source that is proposed; an empty one if the cell is to be deleted.
-    pub source: String,
+    source: String,
     kind: Kind,
     cell: Option<String>,
     /// The tool's whole input.
     input: Map<String, Value>,
 }
 
-/// A cell before a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
-    /// Its source; an empty one if it is not there yet.
-    pub source: String,
-    /// Which cell it is, as a sentence for people.
-    pub note: String,
-}
-
 impl CellEdit {
-    /// Reads the input of the tool; none if it is another tool's, or not understood.
-    pub fn from_input(input: &Value) -> Option<Self> {
+    fn from_input(input: &Value) -> Option<Self> {
         let input = input.as_object()?;
         let text = |name: &str| input.get(name).and_then(Value::as_str);
         let kind = match text("edit_mode") {
@@ -60,11 +159,7 @@ impl CellEdit {
         })
     }
 
-    /// The cell in this notebook.
-    ///
-    /// # Errors
-    /// One sentence, if it is no notebook or has no such cell.
-    pub fn find(&self, notebook: &[u8]) -> Result<Cell, String> {
+    fn find(&self, notebook: &[u8]) -> Result<Held, String> {
         let notebook: Value = serde_json::from_slice(notebook)
             .map_err(|error| format!("{:?} is not a notebook: {error}", self.path))?;
         let cells = notebook.get("cells").and_then(Value::as_array);
@@ -100,20 +195,17 @@ impl CellEdit {
                 format!("This is a new cell of the notebook, before the first of {of}."),
             ),
         };
-        Ok(Cell { source, note })
+        let text = Some(source);
+        Ok(Held { text, note })
     }
 
-    /// The tool's input with the source that a person has accepted, if that is another one.
-    pub fn input_with(&self, source: &str) -> Option<Value> {
-        if source == self.source {
-            return None;
-        }
+    fn input_with(&self, source: &str) -> Value {
         let mut input = self.input.clone();
         input.insert("new_source".to_owned(), source.into());
         if self.kind == Kind::Delete {
             input.insert("edit_mode".to_owned(), "replace".into());
         }
-        Some(input.into())
+        input.into()
     }
 }
 
@@ -151,11 +243,11 @@ mod tests {
         .into_bytes()
     }
 
-    fn edit(more: Value) -> CellEdit {
+    fn edit(more: Value) -> HeldCall {
         let mut input = json!({"notebook_path": "/n.ipynb", "new_source": "new"});
         let more = more.as_object().unwrap().clone();
         input.as_object_mut().unwrap().extend(more);
-        CellEdit::from_input(&input).unwrap()
+        HeldCall::from_input("NotebookEdit", "/w", &input).unwrap()
     }
 
     #[test]
@@ -186,7 +278,7 @@ mod tests {
             ),
         ] {
             let cell = edit(more.clone()).find(&notebook()).unwrap();
-            assert_eq!(cell.source, source, "{more}");
+            assert_eq!(cell.text.as_deref(), Some(source), "{more}");
             assert!(cell.note.contains(note), "{more}: {}", cell.note);
         }
     }
@@ -213,7 +305,11 @@ mod tests {
             json!({"notebook_path": "/n.ipynb", "new_source": "x", "edit_mode": "fold"}),
             json!([]),
         ] {
-            assert_eq!(CellEdit::from_input(&input), None, "{input}");
+            assert_eq!(
+                HeldCall::from_input("NotebookEdit", "/w", &input),
+                None,
+                "{input}"
+            );
         }
     }
 
@@ -228,5 +324,30 @@ mod tests {
         let deleted = edit(json!({"cell_id": "a1", "edit_mode": "delete"}));
         assert_eq!(deleted.input_with(""), None);
         assert_eq!(deleted.input_with("kept").unwrap()["edit_mode"], "replace");
+    }
+
+    #[test]
+    fn a_command_is_a_text_that_was_not_there() {
+        let input = json!({"command": "rm -r x", "description": "d", "timeout": 7});
+        let held = HeldCall::from_input("Bash", "/w", &input).unwrap();
+        assert_eq!(
+            (held.path(), held.proposed()),
+            ("/w/shell-command.sh", "rm -r x")
+        );
+        assert_eq!(held.find(b"whatever is there").unwrap().text, None);
+        assert_eq!(held.input_with("rm -r x"), None);
+        let other = json!({"command": "ls", "description": "d", "timeout": 7});
+        assert_eq!(held.input_with("ls"), Some(other));
+        for (tool, input) in [
+            ("Bash", json!({"command": 1})),
+            ("Bash", json!("ls")),
+            ("Write", input),
+        ] {
+            assert_eq!(
+                HeldCall::from_input(tool, "/w", &input),
+                None,
+                "{tool} {input}"
+            );
+        }
     }
 }
