@@ -34,7 +34,7 @@
 (defvar pillion-client-state nil
   "The state of the running companion, as a property list.
 It has `:version', `:port', `:pid', `:agents', `:mentions',
-`:warnings', `:notes', `:pending' and `:files'.")
+`:warnings', `:notes', `:review', `:pending' and `:files'.")
 
 (defvar pillion-client-last-end nil
   "How the companion ended last, for `pillion-doctor'.")
@@ -159,6 +159,7 @@ They stay when it ends.")
                                :mentions (append (plist-get params :mentions) nil)
                                :warnings (append (plist-get params :warnings) nil)
                                :notes (append (plist-get params :notes) nil)
+                               :review (plist-get params :review)
                                :pending (or (plist-get params :pendingDiffs) 0)))
       ('window/showMessage
        (pillion-say "%s" (string-remove-prefix "Pillion: " (plist-get params :message))))

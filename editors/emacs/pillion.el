@@ -73,6 +73,12 @@
 ;; focus, the file that had it before counts, with its region.  Agents that ask
 ;; get the problems that Flymake or Flycheck shows.  Files of TRAMP are left out.
 ;;
+;; When agents ask
+;;
+;; `M-x pillion-review' chooses whether Claude Code, started with `pillion-run' or
+;; `pillion run', asks before every change or as its permission mode has it.  The
+;; mode line shows the choice.
+;;
 ;; Suggested keys
 ;;
 ;;     (keymap-global-set "C-c '" pillion-command-map)
@@ -103,6 +109,7 @@
     (define-key map "d" #'pillion-diffs)
     (define-key map "a" #'pillion-accept)
     (define-key map "k" #'pillion-reject)
+    (define-key map "w" #'pillion-review)
     (define-key map "?" #'pillion-status)
     map)
   "Commands for a prefix key of your choice.")
@@ -113,7 +120,9 @@
   (let* ((agents (mapcar (lambda (it) (pillion-plain (plist-get it :displayName)))
                          (pillion-client-get :agents)))
          (pending (or (pillion-client-get :pending) 0))
+         (review (plist-get (pillion-client-get :review) :label))
          (parts (append agents
+                        (and review (list (pillion-plain review)))
                         (and (> pending 0)
                              (list (format "%d diff%s" pending (if (= pending 1) "" "s")))))))
     (string-replace
@@ -191,6 +200,20 @@ changes that they propose.  See the Commentary of the package:
   "Stop the companion, and start it again."
   (interactive)
   (pillion-client-restart))
+
+;;;###autoload
+(defun pillion-review (choice)
+  "Choose when agents ask before they change files: CHOICE.
+Pillion knows what can be chosen.  Without one, show what is chosen."
+  (interactive
+   (list (completing-read "When agents ask: "
+                          (append (plist-get (pillion-client-get :review) :choices) nil))))
+  (unless (pillion-client-ask
+           :pillion/review
+           (if (equal choice "") (make-hash-table) (list :choice choice))
+           (lambda (result)
+             (pillion-say "%s" (or (plist-get result :message) "`pillion' is too old for this"))))
+    (user-error "Pillion: not running.  Hint: M-x pillion-start")))
 
 ;;;###autoload
 (defun pillion-status ()

@@ -14,6 +14,10 @@ declare-option -hidden str pillion_dir
 declare-option -hidden int pillion_port 0
 # The names of the agents that can be started, as the program said last.
 declare-option -hidden str-list pillion_agents
+# What `:pillion-review` takes, as the program said last.
+declare-option -hidden str-list pillion_choices
+declare-option -docstring 'when agents ask before they change files, with a space before it: for your modelinefmt' \
+    str pillion_review_mode
 declare-option -hidden str pillion_folder
 declare-option -hidden str pillion_waiting
 declare-option -hidden bool pillion_stale true
@@ -501,6 +505,19 @@ define-command pillion-send -docstring 'name the selected lines in the prompt of
         printf "'"
     }
 }
+
+define-command pillion-review -params ..1 -docstring '
+pillion-review [<choice>]: choose when agents ask before they change files, or show it' %{
+    pillion-must-run
+    evaluate-commands %sh{
+        [ $# -eq 0 ] || set -- -- "$1"
+        said=$("$kak_opt_pillion_command" review-mode --port "$kak_opt_pillion_port" "$@" 2>&1)
+        printf "echo -- '"
+        printf %s "$said" | tr '\n' ' ' | sed "s/'/''/g"
+        printf "'"
+    }
+}
+complete-command -menu pillion-review shell-script-candidates %{ printf '%s\n' $kak_opt_pillion_choices }
 
 define-command -hidden pillion-page -params 2 %{
     edit! -scratch "*pillion-%arg{1}*"

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pillion_discovery::real_path;
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Decision, Dialect};
 use pillion_text::fingerprint;
 use pillion_view::{Decide, Original, Stamp};
@@ -29,6 +30,8 @@ pub(crate) struct Acceptance {
     pub(crate) opened: Option<Opened>,
     /// Acceptances for the same file, and what the file was then.
     pub(crate) unwritten: Vec<(Option<Stamp>, Dialect)>,
+    /// What a hook holds, of which the text is.
+    pub(crate) held: Option<Arc<HeldCall>>,
 }
 
 /// What came of it.
@@ -50,14 +53,22 @@ impl Acceptance {
         let bytes = Original::read(&on_disk.leads_to)
             .ok()
             .and_then(|file| file.text);
-        let original = match self.agent.restores_line_ends() {
+        let opened = self.opened.as_ref();
+        let has_changed = opened.is_some_and(|it| it.has_changed(&on_disk, bytes.as_deref()));
+        let bytes = match &self.held {
+            Some(held) => held
+                .find(bytes.as_deref().unwrap_or_default())
+                .ok()
+                .and_then(|held| held.text)
+                .map(String::into_bytes),
+            None => bytes,
+        };
+        let original = match self.agent.restores_line_ends() && self.held.is_none() {
             true => bytes
                 .clone()
                 .map(|bytes| line_endings::adapt(bytes, &self.as_written).original),
             false => bytes.clone(),
         };
-        let opened = self.opened.as_ref();
-        let has_changed = opened.is_some_and(|it| it.has_changed(&on_disk, bytes.as_deref()));
         // Written since, or not: a file that is as it was then does not have that text yet.
         let mut unwritten = self.unwritten.iter().rev();
         let unwritten = unwritten.find(|(stamp, _)| *stamp == on_disk.stamp);
@@ -75,6 +86,7 @@ impl Acceptance {
             on_disk: bytes.as_deref(),
             original,
             unwritten: unwritten.map(|(_, agent)| *agent),
+            is_of_hook: self.held.is_some(),
         });
         Finding::new(doubts, accepted, Some(on_disk))
     }

@@ -1,15 +1,16 @@
-//! Whether agents ask before they change files, as far as it can be seen: their hooks say in which mode they
-//! are, and what is written without a proposal is noticed. Without I/O.
+//! Whether agents ask before they change files: what the person chose, and what of it can be seen. Their hooks say in
+//! which mode they are, and what is written without a proposal is noticed. Without I/O.
 //!
 //! Every hook fails open, so that hooks alone prove nothing: the request for diagnostics that comes before each
 //! write is compared with the proposals.
 
 use std::collections::{HashMap, HashSet};
 
-use pillion_protocol::Dialect;
-use pillion_protocol::claude::hooks::{Call, Review};
+use pillion_protocol::claude::hooks::Call;
+use pillion_protocol::{ReviewChoice, ReviewMode};
+use pillion_view::Review;
 
-use crate::sessions::SessionId;
+use crate::sessions::{Listening, SessionId};
 
 /// The permission modes in which it changes files without asking.
 const WITHOUT_ASKING: [&str; 4] = ["auto", "acceptEdits", "bypassPermissions", "dontAsk"];
@@ -17,6 +18,9 @@ const WITHOUT_ASKING: [&str; 4] = ["auto", "acceptEdits", "bypassPermissions", "
 /// What makes it ask.
 const CURE: &str =
     "started with `pillion run claude`, and with hooks enabled, it asks before each change";
+
+/// Which agents do as the person chooses.
+const CHOOSES: &str = "Claude Code 2.1.118 or later, started with `pillion run claude` and with hooks enabled, asks as you choose";
 
 /// How many files of a session are remembered. One more is no asked one.
 const MAX_FILES: usize = 2000;
@@ -34,6 +38,10 @@ pub(crate) struct Asking {
 #[derive(Debug, Default)]
 struct Seen {
     hook: Hook,
+    /// What the person chose, in place of what it was started with.
+    chosen: Option<ReviewMode>,
+    /// The person wants to see shell commands before they run.
+    commands: bool,
     /// The files of which it has proposed changes and not written them yet, and how many.
     proposed: HashMap<String, usize>,
     /// The files that subagents are about to change: they go on when the next prompt comes.
@@ -42,7 +50,7 @@ struct Seen {
     unasked: Option<String>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 enum Hook {
     /// No turn has begun yet.
     #[default]
@@ -50,7 +58,7 @@ enum Hook {
     /// A turn began without a word of one.
     None,
     Says {
-        review: Review,
+        review: ReviewMode,
         mode: String,
     },
 }
@@ -138,20 +146,124 @@ impl Asking {
         self.sessions.remove(session);
     }
 
-    /// How the agents ask, one sentence for each that something is known of.
-    pub(crate) fn notes(&self, agents: &[(SessionId, Dialect)]) -> Vec<String> {
-        let seen = |(session, agent): &(SessionId, Dialect)| {
-            self.sessions.get(session)?.note(agent.display_name())
+    /// When an agent asks, if that is known: as the person has chosen, or as it was started.
+    pub(crate) fn mode(&self, session: &SessionId) -> Option<ReviewMode> {
+        self.sessions.get(session)?.mode()
+    }
+
+    /// Returns true if the person wants to see shell commands before they run.
+    pub(crate) fn shows_commands(&self, session: &SessionId) -> bool {
+        self.sessions.get(session).is_some_and(|seen| seen.commands)
+    }
+
+    /// The person chooses for all agents that do as they choose, or for that of this number; without a choice nothing
+    /// changes. What those agents do then, in sentences.
+    pub(crate) fn choose(
+        &mut self,
+        agents: &[Listening],
+        choice: Option<ReviewChoice>,
+        number: Option<u32>,
+    ) -> Result<String, String> {
+        let able = |it: &&Listening| {
+            let seen = self.sessions.get(&it.session);
+            it.agent.announces_writes() && !seen.is_some_and(|seen| seen.hook == Hook::None)
         };
+        let able: Vec<_> = agents.iter().filter(able).cloned().collect();
+        if able.is_empty() {
+            let all = if agents.is_empty() {
+                "no agent is connected"
+            } else {
+                "no agent that is connected does this"
+            };
+            return Err(format!("{all}: {CHOOSES}"));
+        }
+        let is_meant = |it: &&Listening| number.is_none_or(|number| it.number == number);
+        let meant: Vec<_> = able.iter().filter(is_meant).cloned().collect();
+        if meant.is_empty() {
+            let numbers: Vec<_> = able.iter().map(|it| it.number.to_string()).collect();
+            return Err(format!(
+                "no such agent: the numbers are {}",
+                numbers.join(", ")
+            ));
+        }
+        for it in &meant {
+            let seen = self.sessions.entry(it.session.clone()).or_default();
+            match choice {
+                Some(ReviewChoice::Always) => seen.chosen = Some(ReviewMode::Always),
+                Some(ReviewChoice::Asked) => seen.chosen = Some(ReviewMode::Asked),
+                Some(ReviewChoice::Commands) => seen.commands = true,
+                Some(ReviewChoice::NoCommands) => seen.commands = false,
+                None => {}
+            }
+        }
+        let sentences = |it: &Listening| {
+            let seen = self.sessions.get(&it.session);
+            let note = seen.and_then(|seen| seen.note(&name(agents, it)));
+            note.unwrap_or_else(|| format!("{} asks as it was started.", name(agents, it)))
+        };
+        Ok(unique(meant.iter().map(sentences)).join(" "))
+    }
+
+    /// How the agents ask, one sentence for each that something is known of.
+    pub(crate) fn notes(&self, agents: &[Listening]) -> Vec<String> {
+        let seen = |it: &Listening| self.sessions.get(&it.session)?.note(&name(agents, it));
         unique(agents.iter().filter_map(seen))
     }
 
     /// What was written without asking, one sentence for each agent.
-    pub(crate) fn unasked(&self, agents: &[(SessionId, Dialect)]) -> Vec<String> {
-        let seen = |(session, agent): &(SessionId, Dialect)| {
-            self.sessions.get(session)?.unasked(agent.display_name())
+    pub(crate) fn unasked(&self, agents: &[Listening]) -> Vec<String> {
+        let seen = |it: &Listening| {
+            let seen = self.sessions.get(&it.session)?;
+            seen.unasked(it.agent.display_name())
         };
         unique(agents.iter().filter_map(seen))
+    }
+
+    /// When the agents ask, of those that do as the person chooses.
+    pub(crate) fn review(&self, agents: &[Listening]) -> Option<Review> {
+        let known = agents.iter().filter_map(|it| {
+            let seen = self.sessions.get(&it.session)?;
+            Some((it, seen, seen.mode()?))
+        });
+        let known: Vec<_> = known.collect();
+        let (_, _, first) = known.first()?;
+        let mode = known
+            .iter()
+            .all(|(_, _, mode)| mode == first)
+            .then_some(*first);
+        let word = mode.map_or("differs", ReviewMode::name);
+        let silent = known.iter().filter(|(_, seen, _)| seen.is_silent());
+        let silent: Vec<_> = silent.map(|(it, _, _)| name(agents, it)).collect();
+        let unasked = match silent.as_slice() {
+            [] => None,
+            [one] => Some(format!("{one} changes files without asking.")),
+            several => Some(format!(
+                "{} change files without asking.",
+                several.join(" and ")
+            )),
+        };
+        let commands = match known.iter().any(|(_, seen, _)| seen.commands) {
+            true => ", commands",
+            false => "",
+        };
+        Some(Review {
+            mode,
+            label: format!("review: {word}{commands}"),
+            unasked,
+        })
+    }
+}
+
+/// What people call an agent: with its number where several of its kind are there.
+fn name(agents: &[Listening], it: &Listening) -> String {
+    let name = it.agent.display_name();
+    match agents
+        .iter()
+        .filter(|other| other.agent == it.agent)
+        .count()
+    {
+        0 | 1 => name.to_owned(),
+        _ => format!("{name} {}", it.number),
     }
 }
 
@@ -183,29 +295,55 @@ impl Seen {
         true
     }
 
+    /// When it asks, if a hook can make it do so.
+    fn mode(&self) -> Option<ReviewMode> {
+        match &self.hook {
+            Hook::None => None,
+            Hook::Unknown => self.chosen,
+            Hook::Says { review, .. } => Some(self.chosen.unwrap_or(*review)),
+        }
+    }
+
     fn always_asks(&self) -> bool {
-        let review = Review::Always;
-        matches!(&self.hook, Hook::Says { review: said, .. } if *said == review)
+        let is_hooked = matches!(self.hook, Hook::Says { .. });
+        is_hooked && self.mode() == Some(ReviewMode::Always)
+    }
+
+    /// Returns true if it changes files without asking now.
+    fn is_silent(&self) -> bool {
+        let Hook::Says { mode, .. } = &self.hook else {
+            return false;
+        };
+        !self.always_asks() && WITHOUT_ASKING.contains(&mode.as_str())
     }
 
     fn note(&self, agent: &str) -> Option<String> {
-        Some(match &self.hook {
-            Hook::Unknown => return None,
-            Hook::None => format!(
+        let mut note = match (&self.hook, self.mode()) {
+            (Hook::Unknown, None) if self.commands => format!("{agent} asks as it was started."),
+            (Hook::Unknown, None) => return None,
+            (Hook::Unknown, Some(ReviewMode::Always)) => {
+                format!("{agent} shows every change here first, from your next prompt on.")
+            }
+            (Hook::Unknown, Some(ReviewMode::Asked)) => {
+                format!("{agent} asks as its permission mode has it, from your next prompt on.")
+            }
+            (Hook::None, _) => format!(
                 "{agent} may change files without asking: in its modes auto, acceptEdits and bypassPermissions it \
                  does; {CURE}."
             ),
-            Hook::Says { review, mode } => {
+            (Hook::Says { mode, .. }, review) => {
                 let does = match review {
-                    Review::Always => "every change is shown here first",
-                    Review::Asked if WITHOUT_ASKING.contains(&mode.as_str()) => {
-                        "it changes files without asking"
-                    }
-                    Review::Asked => "it asks before it changes a file",
+                    Some(ReviewMode::Always) => "every change is shown here first",
+                    _ if self.is_silent() => "it changes files without asking",
+                    _ => "it asks before it changes a file",
                 };
                 format!("{agent} is in mode {mode}: {does}.")
             }
-        })
+        };
+        if self.commands && self.hook != Hook::None {
+            note.push_str(" Its shell commands are shown here before they run.");
+        }
+        Some(note)
     }
 
     fn unasked(&self, agent: &str) -> Option<String> {
@@ -227,19 +365,31 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
+    use pillion_protocol::Dialect;
+
     use super::*;
 
-    fn call(review: Review, mode: &str, path: Option<&str>) -> Call {
+    fn listening(session: &str, number: u32) -> Listening {
+        Listening {
+            session: session.into(),
+            agent: Dialect::ClaudeCode,
+            number,
+        }
+    }
+
+    fn call(review: ReviewMode, mode: &str, path: Option<&str>) -> Call {
         Call {
             review,
             mode: mode.into(),
             is_subagent: false,
             path: path.map(str::to_owned),
+            held: None,
+            is_command: false,
         }
     }
 
     fn said(asking: &Asking) -> (Vec<String>, Vec<String>) {
-        let agents = [("s".into(), Dialect::ClaudeCode)];
+        let agents = [listening("s", 1)];
         (asking.notes(&agents), asking.unasked(&agents))
     }
 
@@ -249,14 +399,22 @@ mod tests {
         let mut asking = Asking::default();
         assert_eq!(said(&asking), (vec![], vec![]));
         for (review, mode, expected) in [
-            (Review::Always, "auto", "every change is shown here first"),
-            (Review::Asked, "auto", "it changes files without asking"),
             (
-                Review::Asked,
+                ReviewMode::Always,
+                "auto",
+                "every change is shown here first",
+            ),
+            (ReviewMode::Asked, "auto", "it changes files without asking"),
+            (
+                ReviewMode::Asked,
                 "acceptEdits",
                 "it changes files without asking",
             ),
-            (Review::Asked, "plan", "it asks before it changes a file"),
+            (
+                ReviewMode::Asked,
+                "plan",
+                "it asks before it changes a file",
+            ),
         ] {
             let call = call(review, mode, None);
             assert!(asking.hooked(&session, &call), "{mode}");
@@ -265,6 +423,128 @@ mod tests {
             let expected = format!("Claude Code is in mode {mode}: {expected}.");
             assert_eq!(said(&asking), (vec![expected], vec![]));
         }
+    }
+
+    #[test]
+    fn what_the_person_chooses_counts_in_place_of_what_it_was_started_with() {
+        let session = SessionId::from("s");
+        let agents = [listening("s", 1)];
+        let mut asking = Asking::default();
+        for (started, choice, mode, label, unasked) in [
+            (
+                ReviewMode::Always,
+                ReviewChoice::Asked,
+                "auto",
+                "review: asked",
+                true,
+            ),
+            (
+                ReviewMode::Asked,
+                ReviewChoice::Always,
+                "auto",
+                "review: always",
+                false,
+            ),
+            (
+                ReviewMode::Always,
+                ReviewChoice::Asked,
+                "default",
+                "review: asked",
+                false,
+            ),
+        ] {
+            asking.hooked(&session, &call(started, mode, None));
+            let said = asking.choose(&agents, Some(choice), None).unwrap();
+            assert_eq!(asking.notes(&agents), std::slice::from_ref(&said));
+            // The next call of a hook says again what it was started with.
+            assert!(!asking.hooked(&session, &call(started, mode, None)));
+            let review = asking.review(&agents).unwrap();
+            assert_eq!((&*review.label, review.unasked.is_some()), (label, unasked));
+            assert_eq!(asking.choose(&agents, None, None), Ok(said), "asked only");
+        }
+        asking.forget(&session);
+        assert_eq!(asking.mode(&session), None);
+    }
+
+    #[test]
+    fn shell_commands_are_shown_where_the_person_wants_it() {
+        let session = SessionId::from("s");
+        let agents = [listening("s", 1)];
+        let mut asking = Asking::default();
+        let mut choose = |choice| {
+            let said = asking.choose(&agents, Some(choice), None).unwrap();
+            let label = asking.review(&agents).map(|review| review.label);
+            (said, label, asking.shows_commands(&session))
+        };
+        let (said, label, shows) = choose(ReviewChoice::Commands);
+        assert!(
+            said.ends_with("Its shell commands are shown here before they run."),
+            "{said}"
+        );
+        assert_eq!((label, shows), (None, true));
+        let (_, label, _) = choose(ReviewChoice::Asked);
+        assert_eq!(label.as_deref(), Some("review: asked, commands"));
+        let (said, label, shows) = choose(ReviewChoice::NoCommands);
+        assert!(!said.contains("commands"), "{said}");
+        assert_eq!((label.as_deref(), shows), (Some("review: asked"), false));
+    }
+
+    #[test]
+    fn a_choice_before_the_first_prompt_waits_for_it() {
+        let session = SessionId::from("s");
+        let agents = [listening("s", 1)];
+        let mut asking = Asking::default();
+        let always = Some(ReviewChoice::Always);
+        let said = asking.choose(&agents, always, None).unwrap();
+        assert!(said.ends_with("from your next prompt on."), "{said}");
+        assert_eq!(asking.mode(&session), Some(ReviewMode::Always));
+        asking.hooked(&session, &call(ReviewMode::Asked, "auto", None));
+        assert_eq!(asking.mode(&session), Some(ReviewMode::Always));
+        // A turn that begins without a hook: nothing can make it ask.
+        let mut asking = Asking::default();
+        asking.choose(&agents, always, None).unwrap();
+        asking.turn_begins(&session);
+        assert_eq!(
+            (asking.mode(&session), asking.review(&agents)),
+            (None, None)
+        );
+        let refused = asking.choose(&agents, always, None).unwrap_err();
+        assert!(refused.contains("`pillion run claude`"), "{refused}");
+        assert!(
+            asking
+                .choose(&[], always, None)
+                .unwrap_err()
+                .starts_with("no agent is connected")
+        );
+    }
+
+    #[test]
+    fn of_several_agents_one_can_be_meant() {
+        let agents = [listening("a", 1), listening("b", 2)];
+        let mut asking = Asking::default();
+        for session in ["a", "b"] {
+            let call = call(ReviewMode::Always, "auto", None);
+            asking.hooked(&session.into(), &call);
+        }
+        let said = asking.choose(&agents, Some(ReviewChoice::Asked), Some(2));
+        let expected = "Claude Code 2 is in mode auto: it changes files without asking.";
+        assert_eq!(said, Ok(expected.to_owned()));
+        let review = asking.review(&agents).unwrap();
+        assert_eq!((review.mode, &*review.label), (None, "review: differs"));
+        assert_eq!(
+            review.unasked.unwrap(),
+            "Claude Code 2 changes files without asking."
+        );
+        let refused = asking.choose(&agents, Some(ReviewChoice::Asked), Some(3));
+        assert_eq!(refused.unwrap_err(), "no such agent: the numbers are 1, 2");
+        asking
+            .choose(&agents, Some(ReviewChoice::Asked), None)
+            .unwrap();
+        let unasked = asking.review(&agents).unwrap().unasked.unwrap();
+        assert_eq!(
+            unasked,
+            "Claude Code 1 and Claude Code 2 change files without asking."
+        );
     }
 
     #[test]
@@ -300,7 +580,7 @@ mod tests {
         let mut asking = Asking::default();
         for path in ["/a", "/b", "/a"] {
             // The hook answered "ask", and no proposal came.
-            asking.hooked(&session, &call(Review::Always, "auto", Some(path)));
+            asking.hooked(&session, &call(ReviewMode::Always, "auto", Some(path)));
             assert!(asking.writes(&session, path), "{path}");
             assert!(!asking.writes(&session, path), "{path} is said");
             let expected = format!("Claude Code changed {path:?} without showing it here first");
@@ -326,7 +606,7 @@ mod tests {
         let mut asking = Asking::default();
         let subagents = Call {
             is_subagent: true,
-            ..call(Review::Always, "auto", Some("/b"))
+            ..call(ReviewMode::Always, "auto", Some("/b"))
         };
         asking.hooked(&session, &subagents);
         for path in ["/a", "/b"] {
@@ -348,7 +628,7 @@ mod tests {
             let path = number.to_string().repeat(MAX_PATH / 4);
             let subagents = Call {
                 is_subagent: true,
-                ..call(Review::Always, &path, Some(&path))
+                ..call(ReviewMode::Always, &path, Some(&path))
             };
             asking.hooked(&session, &subagents);
             asking.proposed(&session, &path);

@@ -66,12 +66,13 @@ impl FileChecks {
         let TargetCheck { id, revision, .. } = wanted;
         let check = move || {
             let target = check(&wanted.file_path);
-            let result = target.map(|target| {
-                let target = agents::of(wanted.agent).adapt(target, &wanted.proposed);
-                match compares {
-                    Compares::Hunks => target.compared(&wanted.proposed),
-                    Compares::Text | Compares::Nothing => target,
-                }
+            let target = target.and_then(|target| match &wanted.held {
+                Some(held) => target.of_held(held),
+                None => Ok(agents::of(wanted.agent).adapt(target, &wanted.proposed)),
+            });
+            let result = target.map(|target| match compares {
+                Compares::Hunks => target.compared(&wanted.proposed),
+                Compares::Text | Compares::Nothing => target,
             });
             // From its thread: the agent waits, and the loop is awake one task earlier.
             let _ = events.send(Event::TargetChecked {
@@ -153,6 +154,7 @@ mod tests {
             agent,
             file_path: file_path.into(),
             proposed: Arc::default(),
+            held: None,
         }
     }
 

@@ -14,7 +14,7 @@ use pillion_protocol::{Dialect, File};
 use pillion_system::{peer, spawn};
 use pillion_view::commands::{
     Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Mentioned, MentionedFile, Refused,
-    Request, Settle, Settled,
+    Request, ReviewRequest, Settle, Settled,
 };
 use pillion_view::{DiffId, ProposalKey, Refusal, Reply};
 use serde::Serialize;
@@ -114,6 +114,17 @@ impl Commands {
                 self.tell(event::Command::Focus { file, sent })?;
                 answered.await.map_err(|_| stopping())?;
                 Ok(Value::Null)
+            }
+            Request::Review(ReviewRequest { choice, number }) => {
+                if choice.is_some() {
+                    self.admit(speaker).await?;
+                }
+                let ask = |reply| event::Command::Review {
+                    choice,
+                    number,
+                    reply,
+                };
+                value(self.ask(ask).await?)
             }
             Request::Mention(MentionedFile { path, lines }) => {
                 self.admit(speaker).await?;

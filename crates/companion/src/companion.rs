@@ -328,6 +328,7 @@ impl Prepared {
             tmpdirs: Vec::new(),
             agents: Vec::new(),
             pending_diffs: 0,
+            review: None,
             last_focused_ms: None,
             address: None,
         };

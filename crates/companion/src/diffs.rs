@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, Note, SetArgument, Verdict};
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale, Told};
 
@@ -33,6 +34,9 @@ use pillion_view::commands::{DiffError, DiffRef};
 
 /// How long the editor may take to open or close a view.
 pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a hook waits for the person: its agent would give up a little later, and make the change.
+pub(crate) const HOOK_TIMEOUT: Duration = Duration::from_secs(23 * 60 * 60);
 
 #[derive(Debug)]
 pub(crate) struct Diffs<C> {
@@ -77,6 +81,8 @@ struct Entry<C> {
     decided: Option<OnDisk>,
     /// What the person who is deciding has to say to the agent.
     notes: Vec<Note>,
+    /// Until when it may be decided, if not for ever.
+    limit: Option<Instant>,
     state: State<C>,
 }
 
@@ -162,6 +168,8 @@ pub(crate) struct TargetCheck {
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
     pub(crate) proposed: Arc<String>,
+    /// What a hook holds, of which the text is.
+    pub(crate) held: Option<Arc<HeldCall>>,
 }
 
 /// A decision of a command.
@@ -202,7 +210,7 @@ pub(crate) enum Action<C> {
         /// What it had proposed, if something else was accepted.
         proposed: Option<Arc<String>>,
         /// What the person has to say to it.
-        remark: Option<Remark>,
+        remark: Option<Box<Remark>>,
     },
     /// What was accepted has no agent any more to take it.
     Lose(Lost),
@@ -310,6 +318,7 @@ impl<C> Diffs<C> {
                 .map(|accepted| (accepted.on_disk.stamp.clone(), accepted.agent))
                 .collect(),
             decide: Arc::clone(decide),
+            held: entry.held().cloned(),
         })
     }
 
@@ -364,6 +373,11 @@ impl<C> Diffs<C> {
 }
 
 impl<C> Entry<C> {
+    /// When it is late.
+    fn deadline(&self) -> Option<Instant> {
+        self.state.deadline().or(self.limit)
+    }
+
     /// The text that the agent sent, however it is shown.
     fn as_written(&self) -> &str {
         self.as_written.as_ref().unwrap_or(&self.proposal.proposed)

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pillion_discovery::CompanionState;
-use pillion_protocol::{Dialect, File};
+use pillion_protocol::{Dialect, File, ReviewChoice};
 use pillion_view::commands::{DiffError, DiffRef};
-use pillion_view::{Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
+use pillion_view::{Chosen, Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -135,6 +135,12 @@ pub(crate) enum Command {
         path: PathBuf,
         lines: Option<(u32, u32)>,
         reply: oneshot::Sender<Option<Dialect>>,
+    },
+    /// Choose when agents ask before they change files, or tell it.
+    Review {
+        choice: Option<ReviewChoice>,
+        number: Option<u32>,
+        reply: oneshot::Sender<Chosen>,
     },
     /// What the companion says of itself.
     State(Reply<CompanionState>),

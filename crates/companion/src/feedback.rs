@@ -217,14 +217,8 @@ impl Feedback {
         proposed: &str,
         accepted: &str,
     ) {
-        let text = format!(
-            "The user edited your change to {file_path} before accepting it. From what you proposed to what was accepted:\n{}",
-            shortened(unified(proposed, accepted))
-        );
-        self.edits
-            .entry(Arc::clone(session))
-            .or_default()
-            .push(text);
+        let edits = self.edits.entry(Arc::clone(session)).or_default();
+        edits.push(self::edits(file_path, proposed, accepted));
     }
 
     /// The agent has sent the prompt, and with it what it was shown. Returns true if there were notes.
@@ -253,6 +247,14 @@ impl Feedback {
         self.waiting.remove(session);
         self.edits.remove(session);
     }
+}
+
+/// What the person edited in a change of this file, as the agent's model reads it.
+pub(crate) fn edits(file_path: &str, proposed: &str, accepted: &str) -> String {
+    format!(
+        "The user edited your change to {file_path} before accepting it. From what you proposed to what was accepted:\n{}",
+        shortened(unified(proposed, accepted))
+    )
 }
 
 /// As much of a diff as there is room for.

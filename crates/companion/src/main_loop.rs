@@ -383,8 +383,8 @@ impl MainLoop {
                             self.losses.add(lost);
                         }
                     }
-                    if let Some(remark) = remark.filter(Remark::is_taken) {
-                        self.remark(&session, remark);
+                    if let Some(remark) = remark.filter(|remark| remark.is_taken()) {
+                        self.remark(&session, *remark);
                     }
                 }
                 Action::Lose(lost) => self.losses.add(lost),

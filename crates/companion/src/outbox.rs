@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{IdeContext, Note, Outcome};
 use tokio::sync::watch;
 
@@ -51,6 +52,8 @@ pub(crate) struct Delivery {
     pub(crate) is_edited: bool,
     /// What goes with it, to one of Pillion's own commands.
     pub(crate) notes: Vec<Note>,
+    /// What the agent's model reads with it, where its answer has room for that.
+    pub(crate) words: Option<String>,
 }
 
 /// A proposal of an agent that names each of them, and waits for its outcome in the call itself.
@@ -60,6 +63,8 @@ pub(crate) struct Tab {
     pub(crate) request: RequestId,
     /// The agent's release writes an accepted text without its last line feed.
     pub(crate) drops_last_line_feed: bool,
+    /// What a hook holds: its answer takes the person's words, too.
+    pub(crate) held: Option<Arc<HeldCall>>,
 }
 
 impl Delivery {
@@ -71,6 +76,7 @@ impl Delivery {
             outcome: Outcome::Rejected,
             is_edited: false,
             notes: Vec::new(),
+            words: None,
         }
     }
 

@@ -61,6 +61,15 @@ struct Session {
     is_ended: bool,
 }
 
+/// An agent that listens.
+#[derive(Debug, Clone)]
+pub(crate) struct Listening {
+    pub(crate) session: SessionId,
+    pub(crate) agent: Dialect,
+    /// Which of the agents of its kind, from 1.
+    pub(crate) number: u32,
+}
+
 /// An agent has [`MAX_SESSIONS`] open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooManySessions;
@@ -239,11 +248,11 @@ impl Sessions {
     /// The agents that listen, in the order in which they came.
     pub(crate) fn connected(&self) -> Vec<Dialect> {
         let listening = self.listening().into_iter();
-        listening.map(|(_, agent)| agent).collect()
+        listening.map(|it| it.agent).collect()
     }
 
     /// The same with their sessions.
-    pub(crate) fn listening(&self) -> Vec<(SessionId, Dialect)> {
+    pub(crate) fn listening(&self) -> Vec<Listening> {
         let table = self.lock();
         let sessions = table.sessions.iter();
         let mut listening: Vec<_> = sessions
@@ -252,7 +261,11 @@ impl Sessions {
         listening.sort_by_key(|(_, session)| session.order);
         let listening = listening.into_iter();
         listening
-            .map(|(id, session)| (Arc::clone(id), session.agent))
+            .map(|(id, session)| Listening {
+                session: Arc::clone(id),
+                agent: session.agent,
+                number: session.number,
+            })
             .collect()
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_discovery::{real_path, regular_file};
+use pillion_protocol::held::{Held, HeldCall};
 use pillion_text::fingerprint;
 use pillion_text::hunks::Hunk;
 use pillion_view::{Original, OriginalError};
@@ -82,6 +83,24 @@ impl Target {
             self.notes.extend(adapted.note);
         }
         self
+    }
+
+    /// Takes what a hook holds for the text: a part of the file, or what is no file. Waits for the disk if that was not read.
+    ///
+    /// # Errors
+    /// A sentence for the agent: there is no such part.
+    pub(crate) fn of_held(mut self, held: &HeldCall) -> Result<Self, String> {
+        let bytes = match self.original.text.take() {
+            Some(bytes) => bytes,
+            None => {
+                let read = Original::read(&self.path).map_err(|error| error.to_string())?;
+                read.text.unwrap_or_default()
+            }
+        };
+        let Held { text, note } = held.find(&bytes)?;
+        self.original.text = text.map(String::into_bytes);
+        self.notes.push(note);
+        Ok(self)
     }
 
     /// Finds where a proposal differs from the file.

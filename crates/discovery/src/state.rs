@@ -55,6 +55,9 @@ pub struct CompanionState {
     pub agents: Vec<String>,
     /// The number of diffs that wait for the reviewer.
     pub pending_diffs: usize,
+    /// When agents ask, as people have chosen: a few words. None if no agent is known to do as they choose.
+    #[serde(default)]
+    pub review: Option<String>,
     /// When a file was last focused, in Unix milliseconds; none if no file is open.
     pub last_focused_ms: Option<u64>,
     /// Where it was asked, and commands reach it; none before that.

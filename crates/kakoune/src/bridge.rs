@@ -84,6 +84,8 @@ struct Bridge {
     /// The pane for proposals, while there is one or about to be.
     review: Option<Review>,
     warned: Vec<String>,
+    /// When agents ask, as the session was told last.
+    review_mode: Option<String>,
     /// What the person is told about the hub's version, as soon as a client can show it.
     mismatch: Option<Mismatch>,
     /// True if the loop is to end.
@@ -149,6 +151,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         keeping: 0,
         review: None,
         warned: Vec::new(),
+        review_mode: None,
         mismatch: companion.mismatch(),
         is_over: false,
     };
@@ -379,6 +382,11 @@ impl Bridge {
 
     fn status(&mut self, status: &Status) {
         self.put_status(status);
+        let label = status.review.as_ref().map(|review| review.label.clone());
+        if label != self.review_mode {
+            self.session.run(script::review_mode(label.as_deref()));
+            self.review_mode = label;
+        }
         for warning in status.unasked.iter().chain(&status.warnings) {
             if !self.warned.contains(warning) {
                 self.show_message(warning);

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use pillion_protocol::Dialect;
+use pillion_protocol::{Dialect, ReviewChoice};
 use pillion_view::{DiffId, ProposalKey, Proposed, SetPlace};
 
 use crate::quote::word;
@@ -30,10 +30,12 @@ pub const REVIEW_CLIENT: &str = "pillion";
 pub fn begin(folder: &Path, port: u16) -> String {
     let folder = word(&folder.to_string_lossy());
     let agents = Dialect::PROGRAMS.map(Dialect::name).join(" ");
+    let choices = ReviewChoice::ALL.map(ReviewChoice::name).join(" ");
     format!(
         "set-option global pillion_dir {folder}
          set-option global pillion_port {port}
          set-option global pillion_agents {agents}
+         set-option global pillion_choices {choices}
          pillion-aside nop
          evaluate-commands -buffer * pillion-orphan
          pillion-everywhere pillion-report"
@@ -171,6 +173,12 @@ pub fn waiting(view: Option<&View>, count: usize) -> String {
         word(&buffer),
         word(&pending)
     )
+}
+
+/// When agents ask, for the person's own mode line.
+pub fn review_mode(label: Option<&str>) -> String {
+    let label = label.map(|label| format!(" {label}")).unwrap_or_default();
+    format!("set-option global pillion_review_mode {}", word(&label))
 }
 
 /// What the review client does when it starts.

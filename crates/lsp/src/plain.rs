@@ -19,7 +19,8 @@ use gen_lsp_types::{
     MessageType, Save, SaveOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSync,
     TextDocumentSyncKind, TextDocumentSyncOptions,
 };
-use lsp_server::{Request, RequestId, Response};
+use lsp_server::{ErrorCode, Request, RequestId, Response};
+use pillion_protocol::ReviewChoice;
 use pillion_system::now_ms;
 use pillion_view::{DiffId, EditorEvent};
 use serde_json::{Value, json};
@@ -33,6 +34,9 @@ use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile};
 use crate::quirks::Quirks;
 use crate::{message, uri};
+
+/// The command by which the person chooses when agents ask before they change files.
+const REVIEW: &str = "pillion.review";
 
 /// What the plain profile has to know from the beginning.
 #[derive(Debug)]
@@ -151,6 +155,28 @@ impl Plain {
     }
 }
 
+/// The person chooses when agents ask, by the word that is the first argument, or wants to know it.
+fn review(request: RequestId, arguments: &[Value]) -> Action {
+    let word = arguments.first().map(|word| {
+        let word = word.as_str();
+        word.ok_or_else(|| "arguments: not a word".to_owned())
+    });
+    let choice = word
+        .transpose()
+        .and_then(|word| word.map(ReviewChoice::named).transpose());
+    match choice {
+        Ok(choice) => Action::Review {
+            request,
+            choice,
+            answer: |chosen| match chosen.done {
+                true => Ok(chosen.message.into()),
+                false => Err(message::error(ErrorCode::RequestFailed, chosen.message)),
+            },
+        },
+        Err(why) => Action::Send(message::answer(request, Err(message::invalid(why)))),
+    }
+}
+
 /// Returns true if a client that wants code actions of these kinds gets ours. One that wants some kind, such
 /// as those before a save, may run them unasked. The kind without a name is every kind.
 fn wants_commands(only: Option<Vec<String>>) -> bool {
@@ -178,7 +204,7 @@ impl ClientProfile for Plain {
             signature_help_provider: Some(SignatureHelpOptions::default()),
             code_action_provider: Some(CodeActionProvider::Bool(true)),
             execute_command_provider: Some(ExecuteCommandOptions {
-                commands: vec![ACCEPT.to_owned(), REJECT.to_owned()],
+                commands: [ACCEPT, REJECT, REVIEW].map(str::to_owned).into(),
                 ..ExecuteCommandOptions::default()
             }),
             ..ServerCapabilities::default()
@@ -190,6 +216,9 @@ impl ClientProfile for Plain {
             "workspace/executeCommand" => message::params(params).map(|params| {
                 let ExecuteCommand { command, arguments } = params;
                 let (arguments, now) = (arguments.unwrap_or_default(), Instant::now());
+                if command == REVIEW {
+                    return vec![review(id.clone(), &arguments)];
+                }
                 self.proposals
                     .execute(id.clone(), &command, &arguments, now)
             }),

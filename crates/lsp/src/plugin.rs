@@ -10,17 +10,18 @@ mod messages;
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Request, RequestId, Response};
 use pillion_discovery::version::{self, VERSION};
-use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
-use pillion_view::{EditorEvent, Status};
+use pillion_protocol::{Dialect, ReviewChoice};
+use pillion_view::{Chosen as ViewChosen, EditorEvent, Status};
 use serde_json::{Value, json};
 
 use self::asked::{Asked, Requests};
 use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 use self::messages::{
-    Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DidChangeContext, DidChangeStatus,
-    ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention, Mentioned,
+    Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DidChangeContext,
+    DidChangeStatus, ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention, Mentioned, Profile,
+    REVIEW,
 };
 use crate::disk::Done;
 use crate::position::Encoding;
@@ -94,6 +95,24 @@ impl Plugin {
         }
     }
 
+    /// The person chooses when agents ask.
+    fn review(request: RequestId, params: Value) -> Action {
+        let Choose { choice } = match message::params(params) {
+            Ok(params) => params,
+            Err(why) => return invalid(request, why),
+        };
+        let answer = |chosen| Ok(serde_json::to_value(Chosen::from(chosen)).unwrap_or_default());
+        match choice.as_deref().map(ReviewChoice::named).transpose() {
+            Ok(choice) => Action::Review {
+                request,
+                choice,
+                answer,
+            },
+            // The person typed it.
+            Err(why) => Action::Send(message::answer(request, answer(ViewChosen::refused(why)))),
+        }
+    }
+
     /// The status message, if it differs from the last one.
     fn status(&mut self) -> Option<Action> {
         let agents = &self.status.agents;
@@ -107,6 +126,7 @@ impl Plugin {
             pending_diffs: self.diffs.pending(),
             warnings: [&*self.status.warnings, &*self.status.unasked].concat(),
             notes: self.status.asking.clone(),
+            review: self.status.review.clone().map(Into::into),
         };
         if status == self.reported {
             return None;
@@ -124,7 +144,7 @@ impl ClientProfile for Plugin {
     fn capabilities(&self) -> ServerCapabilities {
         ServerCapabilities {
             position_encoding: Some(self.encoding.kind()),
-            experimental: Some(json!({"pillion": Chosen { version: VERSION }})),
+            experimental: Some(json!({"pillion": Profile { version: VERSION }})),
             ..ServerCapabilities::default()
         }
     }
@@ -149,6 +169,7 @@ impl ClientProfile for Plugin {
             HUNKS => comparing::find_hunks(id, params),
             MERGE => comparing::merge(id, params),
             MENTION => Self::mention(id, params),
+            REVIEW => Self::review(id, params),
             _ => Action::Send(message::answer(id, Err(message::unknown_method(&method)))),
         }]
     }

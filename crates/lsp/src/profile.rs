@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use gen_lsp_types::ServerCapabilities;
-use lsp_server::{Message, Request, RequestId, Response};
+use lsp_server::{Message, Request, RequestId, Response, ResponseError};
 use pillion_protocol::context::MAX_FILES;
-use pillion_protocol::{Dialect, File};
-use pillion_view::{Decide, DiffId, EditorEvent, ProposalKey};
+use pillion_protocol::{Dialect, File, ReviewChoice};
+use pillion_view::{Chosen, Decide, DiffId, EditorEvent, ProposalKey};
 use serde_json::Value;
 
 use crate::comparer::Comparison;
@@ -132,6 +132,13 @@ pub enum Action {
         path: PathBuf,
         lines: Option<(u32, u32)>,
         answer: fn(Option<Dialect>) -> Value,
+    },
+    /// The person chooses when agents ask, or wants to know it; the client's request is answered with what `answer`
+    /// makes of what came of it.
+    Review {
+        request: RequestId,
+        choice: Option<ReviewChoice>,
+        answer: fn(Chosen) -> Result<Value, ResponseError>,
     },
     /// The person decided: the ruling comes back as [`Done::Ruled`].
     Decide(Decide),

@@ -18,7 +18,7 @@ use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_system::{Worker, spawn};
 use pillion_view::{
-    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows,
+    Chosen, Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows,
 };
 use serde_json::Value;
 
@@ -407,6 +407,20 @@ impl Session {
                     });
                     if let Some(companion) = self.service.handle() {
                         companion.mention(path, lines, reply);
+                    }
+                }
+                Action::Review {
+                    request,
+                    choice,
+                    answer,
+                } => {
+                    let output = self.output.clone();
+                    let reply = Reply::new(move |chosen: Result<Chosen, String>| {
+                        let chosen = answer(chosen.unwrap_or_else(Chosen::refused));
+                        let _ = output.send(message::answer(request, chosen));
+                    });
+                    if let Some(companion) = self.service.handle() {
+                        companion.review(choice, reply);
                     }
                 }
                 Action::Decide(mut decide) => {

@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::commands::hub;
 use crate::commands::{
     accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, install,
-    kakoune, list, lsp, man, mention, reject, review, run, serve, uninstall,
+    kakoune, list, lsp, man, mention, reject, review, review_mode, run, serve, uninstall,
 };
 
 /// The IDE companion for terminal coding agents, in any editor
@@ -69,6 +69,7 @@ pub enum Command {
     Diffs(diffs::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    ReviewMode(review_mode::Args),
     Detect(detect::Args),
     Doctor(doctor::Args),
     Conformance(conformance::Args),
@@ -110,6 +111,7 @@ impl Cli {
             Some(Command::Diffs(args)) => diffs::run(args),
             Some(Command::Accept(args)) => accept::run(args),
             Some(Command::Reject(args)) => reject::run(args),
+            Some(Command::ReviewMode(args)) => review_mode::run(args),
             Some(Command::Detect(args)) => detect::run(args),
             Some(Command::Doctor(args)) => doctor::run(args),
             Some(Command::Conformance(args)) => conformance::run(args),

@@ -20,6 +20,7 @@ pub mod man;
 pub mod mention;
 pub mod reject;
 pub mod review;
+pub mod review_mode;
 pub mod run;
 pub mod serve;
 pub mod uninstall;

@@ -9,11 +9,13 @@
 //! - [`context`]: what the editor shows, and the rules of both sides (C4).
 //! - [`diff`]: the two tools and their outcomes (C5).
 //! - [`diff::set`]: files that are proposed together, of which the contract knows nothing.
+//! - [`review`]: when agents ask, as a person chooses.
 //! - [`verdict`]: the decision of a person, with notes for the agent.
 //! - [`claude`]: Claude Code's protocol, which is another one.
 //! - [`copilot`]: GitHub Copilot CLI's, which is a third.
 //! - [`address`]: where agents reach a companion.
 //! - [`diagnostics`]: the problems that an editor shows.
+//! - [`held`]: what a hook of an agent's holds until the person has decided.
 //! - [`json`]: JSON of others, in bounded memory.
 //! - [`surrogates`]: JSON of programs that count in UTF-16.
 
@@ -25,7 +27,9 @@ pub mod diagnostics;
 pub mod dialect;
 pub mod diff;
 pub mod discovery;
+pub mod held;
 pub mod json;
+pub mod review;
 pub mod runs_code;
 pub mod surrogates;
 pub mod token;
@@ -38,6 +42,7 @@ pub use dialect::Dialect;
 pub use diff::set::SetArgument;
 pub use diff::{OpenDiff, Outcome};
 pub use discovery::{DiscoveryFile, IdeInfo};
+pub use review::{ReviewChoice, ReviewMode};
 pub use token::Token;
 pub use verdict::{Decision, Note, Verdict};
 

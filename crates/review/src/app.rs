@@ -4,6 +4,7 @@ mod comparing;
 mod deciding;
 mod keys;
 mod marks;
+mod mode;
 mod naming;
 mod notes;
 mod outside;
@@ -13,11 +14,11 @@ mod review_delay;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::Dialect;
+use pillion_protocol::{Dialect, ReviewChoice};
 use pillion_text::visible;
 use pillion_text::visible::wrap;
 use pillion_view::{
-    CloseReason, Decide, Diff, DiffId, Pending, ProposalKey, Reply, Ruling, Status,
+    Chosen, CloseReason, Decide, Diff, DiffId, Pending, ProposalKey, Reply, Ruling, Status,
 };
 use ratatui::layout::{Rect, Size};
 
@@ -84,6 +85,8 @@ pub enum Event {
     Edited(DiffId, Edit),
     /// The gate has ruled about a decision.
     Ruled(ProposalKey, Ruling),
+    /// What came of [`Effect::Review`].
+    Chosen(Chosen),
     /// A message.
     Notice(String),
     /// These agents' programs are on PATH.
@@ -127,6 +130,8 @@ pub enum Edit {
 pub enum Effect {
     /// Ask the gate whether this decision counts.
     Decide(Box<Decide>),
+    /// The person chooses when agents ask, or wants to know it.
+    Review(Option<ReviewChoice>),
     /// Compare texts, on a thread.
     Compare(Box<Job>),
     /// Answer once the screen is drawn.
@@ -181,6 +186,8 @@ enum Armed {
     Reject,
     /// `o`, of a file that is gone.
     Create,
+    /// `m`, after which agents ask less.
+    Unasked,
 }
 
 /// How a message looks.
@@ -288,6 +295,7 @@ impl App {
             Event::Saved(id, text) => self.compare(id, Step::Edit(text.into()), now),
             Event::Edited(id, edit) => self.edited(id, edit, now),
             Event::Ruled(key, ruling) => self.ruled(key, ruling, now),
+            Event::Chosen(chosen) => self.chosen(chosen, now),
             Event::Notice(text) => self.noticed(text, now),
             Event::Installed(agents) => self.installed = agents,
             Event::Troubles(texts) => self.troubles = texts,

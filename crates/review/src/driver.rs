@@ -15,7 +15,7 @@ use crossterm::style::Print;
 use pillion_discovery::{Environment, kept_text};
 use pillion_system::Worker;
 use pillion_text::stderr;
-use pillion_view::{Diff, DiffId, EditorEvent, Handle, Reply, Ruling};
+use pillion_view::{Chosen, Diff, DiffId, EditorEvent, Handle, Reply, Ruling};
 use ratatui::layout::Size;
 
 use self::drafts::Drafts;
@@ -296,6 +296,14 @@ impl Driver {
                     let _ = sender.send(Input::Event(Event::Ruled(key, ruling)));
                 });
                 self.companion.decide(*decide, ruled);
+            }
+            Effect::Review(choice) => {
+                let sender = self.sender.clone();
+                let chosen = Reply::new(move |chosen: Result<_, String>| {
+                    let chosen = chosen.unwrap_or_else(Chosen::refused);
+                    let _ = sender.send(Input::Event(Event::Chosen(chosen)));
+                });
+                self.companion.review(choice, chosen);
             }
             Effect::Compare(job) => {
                 self.compare.order(*job);

@@ -6,7 +6,7 @@ mod diff_ref;
 
 use std::path::PathBuf;
 
-use pillion_protocol::Verdict;
+use pillion_protocol::{ReviewChoice, Verdict};
 use serde::{Deserialize, Serialize};
 
 pub use self::client::{Client, ClientError};
@@ -68,6 +68,8 @@ pub enum Request {
     Focus(OpenFile),
     /// Mention a file to an agent: [`Mentioned`].
     Mention(MentionedFile),
+    /// Choose when agents ask before they change files, or tell it: [`Chosen`](crate::Chosen).
+    Review(ReviewRequest),
 }
 
 /// What a command is answered: the value that its [`Request`] names, or why there is none.
@@ -94,6 +96,17 @@ pub struct MentionedFile {
     /// Its first and its last line that are meant, from 0; the whole file if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<(u32, u32)>,
+}
+
+/// When agents are to ask before they change files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewRequest {
+    /// What the person chooses; without it nothing changes.
+    #[serde(default)]
+    pub choice: Option<ReviewChoice>,
+    /// The number of the one agent that is meant, where several of a kind are connected; all without it.
+    #[serde(default)]
+    pub number: Option<u32>,
 }
 
 /// Who was pointed to it.

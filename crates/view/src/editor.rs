@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pillion_protocol::{Dialect, File, FileDiagnostics, IdeContext};
+use pillion_protocol::{Dialect, File, FileDiagnostics, IdeContext, ReviewChoice, ReviewMode};
 use serde::{Deserialize, Serialize};
 
 use crate::decision::{Decide, Ruling};
@@ -139,6 +139,8 @@ pub enum Report {
         /// Gets the agent whose prompt names it now; none if no agent that is connected knows mentions.
         reply: Reply<Option<Dialect>>,
     },
+    /// The person chooses when agents ask before they change files; without a choice, they ask what is chosen.
+    Review(Option<ReviewChoice>, Reply<Chosen>),
     /// The person decided about a proposal, at this moment: on its way to the gate it may be held up, and two that follow each
     /// other at once come from a held key.
     Decide(Box<Decide>, Instant, Reply<Ruling>),
@@ -167,6 +169,48 @@ pub struct Status {
     pub asking: Vec<String>,
     /// Agents that changed a file without asking, one sentence each: people are told once.
     pub unasked: Vec<String>,
+    /// When agents ask, as the person has chosen; none if no agent is known to do what they choose.
+    #[serde(default)]
+    pub review: Option<Review>,
+}
+
+/// When agents ask before they change files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Review {
+    /// The same for all agents that do as the person chooses; none if they differ.
+    pub mode: Option<ReviewMode>,
+    /// For a status line, such as `review: always`.
+    pub label: String,
+    /// What is said while nothing waits for a decision, if agents change files without asking.
+    pub unasked: Option<String>,
+}
+
+/// What came of a choice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// True if agents do as the person has chosen.
+    pub done: bool,
+    /// For the person: what agents do now, or why they do not do it.
+    pub message: String,
+}
+
+impl Chosen {
+    /// It is not done, and why.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self {
+            done: false,
+            message: message.into(),
+        }
+    }
+
+    /// It comes from a view that this agent has started.
+    pub fn by_agent(agent: Dialect) -> Self {
+        Self::refused(format!(
+            "this window was started by {agent}, which is connected, and does not speak for you: choose in one that you \
+             have opened"
+        ))
+    }
 }
 
 /// The one answer to a request. Dropping it unanswered counts as a failure.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::{Dialect, File};
+use pillion_protocol::{Dialect, File, ReviewChoice};
 
 use crate::decision::{Decide, Ruling};
-use crate::editor::{Reply, Report};
+use crate::editor::{Chosen, Reply, Report};
 
 /// A front end's way to report to its companion. Cheap to clone; never blocks. When the
 /// companion is gone, nothing happens.
@@ -55,6 +55,11 @@ impl Handle {
     /// gets the agent whose prompt names it now; none if no agent that is connected knows mentions.
     pub fn mention(&self, path: PathBuf, lines: Option<(u32, u32)>, reply: Reply<Option<Dialect>>) {
         self.report(Report::Mention { path, lines, reply });
+    }
+
+    /// The person chooses when agents ask before they change files; without a choice, `reply` gets what is chosen.
+    pub fn review(&self, choice: Option<ReviewChoice>, reply: Reply<Chosen>) {
+        self.report(Report::Review(choice, reply));
     }
 
     /// The editor's workspace roots changed (C2.5).

@@ -22,7 +22,9 @@ mod proposal;
 pub use attach::attach_to_running;
 pub use attach::{Attached, OwnCompanion, StartOwn, attach, attach_guest};
 pub use decision::{Against, Decide, HELD, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen};
-pub use editor::{CloseReason, Compares, Editor, EditorEvent, Reply, Report, Shows, Status};
+pub use editor::{
+    Chosen, CloseReason, Compares, Editor, EditorEvent, Reply, Report, Review, Shows, Status,
+};
 pub use handle::Handle;
 pub use lost::{Loss, LostOutcome, LostText};
 pub use open_file::OpenFile;

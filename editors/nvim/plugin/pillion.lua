@@ -40,6 +40,7 @@ local short = {
   DropHunk = { "drop-hunk", "drop the hunk under the cursor" },
   NextHunk = { "next-hunk", "go to the next hunk" },
   PreviousHunk = { "previous-hunk", "go to the previous hunk" },
+  Review = { "review", "choose when agents ask before they change files" },
   Add = { "add", "put a file, or lines of it, into the agent's prompt" },
   Send = { "send", "put files, lines or the selection into the agent's prompt" },
 }
@@ -61,7 +62,7 @@ for name, row in pairs(short) do
   })
   local plug = ("<Plug>(pillion-%s)"):format(subcommand)
   -- One that needs words is typed.
-  if subcommand ~= "add" and subcommand ~= "note" then
+  if subcommand ~= "add" and subcommand ~= "note" and subcommand ~= "review" then
     vim.keymap.set(
       { "n", "x" },
       plug,

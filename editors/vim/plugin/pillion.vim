@@ -43,6 +43,8 @@ command -nargs=* -range -bar -complete=customlist,CompleteShort PillionSend
       \ command.Dispatch('send', [<f-args>], {range: <range>, line1: <line1>, line2: <line2>})
 command -nargs=+ -bar -complete=customlist,CompleteShort PillionAdd
       \ command.Dispatch('add', [<f-args>], {})
+command -nargs=? -bar -complete=customlist,CompleteShort PillionReview
+      \ command.Dispatch('review', [<f-args>], {})
 
 for [key, name] in [['accept', 'Accept'], ['reject', 'Reject'], ['diffs', 'Diffs'], ['take-hunk', 'TakeHunk'],
     ['drop-hunk', 'DropHunk'], ['next-hunk', 'NextHunk'], ['previous-hunk', 'PreviousHunk'], ['send', 'Send']]

@@ -32,6 +32,9 @@ const SETTLE_TIME: Duration = Duration::from_secs(1);
 /// In a call's `_meta`, if the model has asked for it.
 const MODELS_CALL: &str = "claudecode/toolUseId";
 
+/// What the model reads of a rejection that does not say why.
+const REJECTED: &str = "The user rejected this change.";
+
 /// What hooks call.
 const HOOKS: [&str; 5] = [BEFORE_WRITE, QUESTION, AFTER_WRITE, BEFORE_TURN, AFTER_TURN];
 
@@ -94,6 +97,8 @@ impl AgentProtocol for Claude {
         if tool == GET_DIAGNOSTICS || HOOKS.contains(&tool) {
             let text = match result {
                 Some(Ok(Answer::Text(text))) => text,
+                // The hook waits for the person.
+                Some(Ok(Answer::Opened)) => return Some(Reply::Decision),
                 _ if tool == GET_DIAGNOSTICS => "[]".to_owned(),
                 // The agent asks in its terminal then, whatever its mode.
                 _ if tool == BEFORE_WRITE => hooks::ask(),
@@ -116,6 +121,14 @@ impl AgentProtocol for Claude {
         let Some(tab) = delivery.tab.take() else {
             return Contract.outcome(delivery);
         };
+        if let Some(held) = &tab.held {
+            let words = delivery.words.as_deref();
+            let answer = match &delivery.outcome {
+                Outcome::Accepted { content, .. } => hooks::allow(held.input_with(content), words),
+                Outcome::Rejected => hooks::refuse(words.unwrap_or(REJECTED)),
+            };
+            return Message::Answer(tab.request, vec![answer]);
+        }
         let blocks = match delivery.outcome {
             Outcome::Accepted { content, .. } => vec![FILE_SAVED.to_owned(), content],
             Outcome::Rejected => vec![DIFF_REJECTED.to_owned()],

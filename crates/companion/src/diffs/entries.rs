@@ -101,15 +101,13 @@ impl<C> Entries<C> {
     /// The earliest deadline.
     pub(super) fn due(&self) -> Option<Instant> {
         let waiting = self.waiting.iter();
-        waiting
-            .filter_map(|id| self.get(*id)?.state.deadline())
-            .min()
+        waiting.filter_map(|id| self.get(*id)?.deadline()).min()
     }
 
     /// Those whose deadline is over.
     pub(super) fn late(&mut self, now: Instant) -> Vec<DiffId> {
         let entries = &self.entries;
-        let deadline = |id: &DiffId| entries.get(id)?.state.deadline();
+        let deadline = |id: &DiffId| entries.get(id)?.deadline();
         self.waiting.retain(|id| deadline(id).is_some());
         let is_late = |id: &&DiffId| deadline(id).is_some_and(|at| at <= now);
         self.waiting.iter().filter(is_late).copied().collect()

@@ -1,5 +1,8 @@
 //! What an agent gets back of a diff, and what it does not take.
 
+use std::sync::Arc;
+
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Decision, Dialect, Outcome};
 use pillion_view::decision::takes_no_edits;
 use pillion_view::{Decide, DiffId, Loss, Stamp};
@@ -7,7 +10,7 @@ use pillion_view::{Decide, DiffId, Loss, Stamp};
 use crate::sessions::SessionId;
 
 use super::{Action, Answer, Diffs, Entry, Proposal, State};
-use crate::feedback::Remark;
+use crate::feedback::{self, Remark};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::Delivery;
@@ -28,9 +31,11 @@ impl<C> Diffs<C> {
             (outcome, _) => outcome,
         };
         let outcome = entry.with_last_line_feed(outcome);
-        if outcome != Outcome::Rejected {
+        let is_command = entry.held().is_some_and(|held| held.is_command());
+        if outcome != Outcome::Rejected && !is_command {
             self.note_accepted(&entry);
         }
+        let words = entry.words(&outcome, is_edited, remark.as_ref());
         let (proposal, notes) = (entry.proposal, entry.notes);
         let proposed = is_edited.then_some(proposal.proposed);
         let delivery = Delivery {
@@ -42,13 +47,14 @@ impl<C> Diffs<C> {
                 Dialect::Script => notes,
                 _ => Vec::new(),
             },
+            words,
         };
         Some(Action::Notify {
             session: proposal.session,
             delivery,
             accepted,
             proposed,
-            remark,
+            remark: remark.map(Box::new),
         })
     }
 
@@ -86,10 +92,19 @@ impl<C> Diffs<C> {
         self.entries.get(decide.key.id)?.refuses_edits(content)
     }
 
-    /// The answer to the call that waits for the outcome of this diff, whose view its agent is about to close.
-    pub(crate) fn release(&self, session: &SessionId, name: &str) -> Option<Action<C>> {
+    /// The answer to the call that waits for the outcome of this diff, whose view its agent is about to close: a hook
+    /// waits for it in any case, other calls if `waits` is set.
+    pub(crate) fn release(
+        &self,
+        session: &SessionId,
+        name: &str,
+        waits: bool,
+    ) -> Option<Action<C>> {
         let id = self.entries.find(session, name)?;
-        self.entries.get(id)?.reject_call()
+        let entry = self.entries.get(id)?;
+        (waits || entry.held().is_some())
+            .then(|| entry.reject_call())
+            .flatten()
     }
 
     pub(super) fn lose(&mut self, id: DiffId, content: String) -> Option<Action<C>> {
@@ -122,7 +137,9 @@ impl<C> Entry<C> {
             return None;
         };
         let proposal = &self.proposal;
-        (proposal.agent != Dialect::Script).then(|| Accepted {
+        // A notebook is more than the text of its cell, and a command is no file.
+        let is_written = proposal.agent != Dialect::Script && self.held().is_none();
+        is_written.then(|| Accepted {
             session: proposal.session.clone(),
             agent: proposal.agent,
             file_path: proposal.file_path.clone(),
@@ -136,6 +153,30 @@ impl<C> Entry<C> {
     /// What the file looked like when the agent proposed; none if it was not there.
     fn stamp_before(&self) -> Option<&Stamp> {
         self.opened.as_ref()?.on_disk.stamp.as_ref()
+    }
+
+    /// What a hook holds.
+    pub(super) fn held(&self) -> Option<&Arc<HeldCall>> {
+        self.proposal.tab.as_ref()?.held.as_ref()
+    }
+
+    /// What a hook's answer tells the model: what was edited, and the notes.
+    fn words(&self, outcome: &Outcome, is_edited: bool, remark: Option<&Remark>) -> Option<String> {
+        self.held()?;
+        let edits = match outcome {
+            Outcome::Accepted { content, .. } if is_edited => {
+                let Proposal {
+                    file_path,
+                    proposed,
+                    ..
+                } = &self.proposal;
+                Some(feedback::edits(file_path, proposed, content))
+            }
+            _ => None,
+        };
+        let notes = remark.map(|remark| remark.text().to_owned());
+        let words: Vec<_> = edits.into_iter().chain(notes).collect();
+        (!words.is_empty()).then(|| words.join("\n"))
     }
 
     /// What the person who has decided has to say.

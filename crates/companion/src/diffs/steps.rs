@@ -9,7 +9,8 @@ use pillion_view::{CloseReason, Diff, DiffId, ProposalKey};
 
 use super::outcomes::closed_answer;
 use super::{
-    Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, Settlement, State, TargetCheck, Waiting,
+    Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, HOOK_TIMEOUT, Proposal, Settlement, State,
+    TargetCheck, Waiting,
 };
 use crate::disk::CHECK_TIMEOUT;
 use crate::line_endings::MAY_LOSE_LINE_FEED;
@@ -21,6 +22,8 @@ use crate::target::Target;
 const AGENT_CLOSED: &str = "the agent closed the diff";
 
 const AGENT_GONE: &str = "the agent is gone";
+
+const UNDECIDED: &str = "Nobody decided about this change within 23 hours.";
 
 const NO_ANSWER: &str = "the editor did not answer within 10 seconds";
 
@@ -63,6 +66,7 @@ impl<C> Diffs<C> {
             agent: proposal.agent,
             file_path: proposal.file_path.clone(),
             proposed: Arc::clone(&proposal.proposed),
+            held: proposal.tab.as_ref().and_then(|tab| tab.held.clone()),
         };
         let entry = Entry {
             key: ProposalKey { id, revision },
@@ -75,6 +79,7 @@ impl<C> Diffs<C> {
             opened: None,
             decided: None,
             notes: Vec::new(),
+            limit: wanted.held.is_some().then(|| now + HOOK_TIMEOUT),
             state: State::Checking {
                 caller,
                 deadline: now + CHECK_TIMEOUT,
@@ -382,6 +387,19 @@ impl<C> Diffs<C> {
             .collect()
     }
 
+    /// Nobody has decided for as long as its agent waits.
+    fn undecided(&mut self, id: DiffId) -> Vec<Action<C>> {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return Vec::new();
+        };
+        let close = entry.close(CloseReason::ClosedByAgent);
+        let mut rejected = self.notify(id, Outcome::Rejected);
+        if let Some(Action::Notify { delivery, .. }) = &mut rejected {
+            delivery.words = Some(UNDECIDED.to_owned());
+        }
+        rejected.into_iter().chain([close]).collect()
+    }
+
     /// The companion stops: whatever is undecided counts as rejected (C5.7).
     pub(crate) fn stop(&mut self) -> Vec<Action<C>> {
         let ids = self.ids(|_| true);
@@ -413,6 +431,7 @@ impl<C> Diffs<C> {
                 self.abandon(id, CloseReason::NotShown, &why)
             }
             State::Opening { .. } => self.abandon(id, CloseReason::NotShown, NO_ANSWER),
+            State::Pending if entry.limit.is_some() => self.undecided(id),
             // The text may still come, and was accepted.
             State::CommandAccepts { waiting } => waiting
                 .take()

@@ -10,12 +10,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Decision, Dialect, Outcome};
 use pillion_view::{DiffId, Original};
+use serde_json::json;
 
 use super::entries::{MAX_OPEN, MAX_OPEN_BYTES};
-use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Proposal, Settlement};
-use crate::outbox::Delivery;
+use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, HOOK_TIMEOUT, Proposal, Settlement};
+use crate::outbox::{Delivery, Tab};
+use crate::request_id::RequestId;
 use crate::target::Target;
 
 type Machine = Diffs<&'static str>;
@@ -471,4 +474,42 @@ fn what_stood_in_a_replaced_view_is_not_accepted_as_its_successor() {
             "second: Settled"
         ]
     );
+}
+
+#[test]
+fn a_hook_is_answered_before_its_agent_gives_up() {
+    let (mut machine, now) = (Machine::default(), Instant::now());
+    let input = json!({"notebook_path": "/n", "cell_id": "a", "new_source": "x"});
+    let held = Proposal {
+        agent: Dialect::ClaudeCode,
+        tab: Some(Tab {
+            name: "n".to_owned(),
+            request: RequestId::new(json!(1)).unwrap(),
+            drops_last_line_feed: false,
+            held: HeldCall::from_input("NotebookEdit", "/", &input).map(Arc::new),
+        }),
+        ..proposal("s", "/n", "x")
+    };
+    machine.open(held, "hook", now);
+    let target = Target::new("/n".into(), Original::default());
+    machine.checked(DiffId(1), 1, Ok(target), now);
+    machine.shown(DiffId(1), 1, Ok(()));
+    assert_eq!(machine.due(), Some(now + HOOK_TIMEOUT));
+    assert!(
+        machine
+            .expire(now + HOOK_TIMEOUT - EDITOR_TIMEOUT)
+            .is_empty()
+    );
+    let mut actions = machine.expire(now + HOOK_TIMEOUT);
+    let Some(Action::Notify { delivery, .. }) = actions.first_mut() else {
+        panic!("{actions:?}");
+    };
+    assert_eq!(delivery.outcome, Outcome::Rejected);
+    let words = delivery.words.take();
+    assert_eq!(
+        words.as_deref(),
+        Some("Nobody decided about this change within 23 hours.")
+    );
+    assert_eq!(lines(actions).last().unwrap(), "close 1 ClosedByAgent");
+    assert_eq!(machine.due(), None);
 }

@@ -65,6 +65,8 @@ pub(crate) struct Weighed<'a> {
     pub(crate) original: Option<Vec<u8>>,
     /// Whose acceptance for this file has not been written yet.
     pub(crate) unwritten: Option<Dialect>,
+    /// True if a hook's answer carries it: the agent takes any text then.
+    pub(crate) is_of_hook: bool,
 }
 
 /// What is doubted, the worst first.
@@ -89,7 +91,8 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     }
     doubts.extend(goes_against(weighed.against));
     doubts.extend(never_seen(weighed.unseen));
-    let is_rejection = agent.takes_for_rejection(weighed.original.as_deref(), accepted);
+    let is_rejection =
+        !weighed.is_of_hook && agent.takes_for_rejection(weighed.original.as_deref(), accepted);
     let is_new = weighed.original.is_none();
     let original = Text::new(weighed.original.unwrap_or_default());
     let after = Text::new(accepted);
@@ -101,7 +104,7 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     if unreadable > 0 {
         doubts.push(Doubt::Unreadable(unreadable));
     }
-    let is_emptied = is_emptied(agent, accepted, proposed);
+    let is_emptied = !weighed.is_of_hook && is_emptied(agent, accepted, proposed);
     let is_unchanged = hunks.is_empty() && (!is_new || accepted.is_empty()) && accepted != proposed;
     if is_rejection {
         doubts.push(Doubt::TakenForRejection(agent));

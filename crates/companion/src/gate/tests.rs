@@ -199,6 +199,7 @@ fn weighed(before: Option<&[u8]>, accepted: &str) -> Vec<Doubt> {
 
 fn plain<'a>(before: Option<&'a [u8]>, accepted: &'a str) -> Weighed<'a> {
     Weighed {
+        is_of_hook: false,
         agent: Dialect::GeminiCli,
         path: Path::new("/w/a.txt"),
         roots: &[],

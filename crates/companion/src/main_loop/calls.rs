@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::{Dialect, FileDiagnostics};
+use pillion_protocol::held::HeldCall;
+use pillion_protocol::{Dialect, FileDiagnostics, ReviewMode};
 use pillion_view::Reply;
 use serde_json::{Map, Value};
 
 use super::MainLoop;
-use crate::agents::hooks::{self, NO_DECISION, Review};
+use crate::agents::hooks::{self, NO_DECISION};
 use crate::agents::{self, Message, Open, Params, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
 use crate::event::Caller;
@@ -44,6 +45,7 @@ impl MainLoop {
             name,
             request,
             drops_last_line_feed: self.sessions.does_drop_last_line_feed(session),
+            held: None,
         });
         Ok(Proposal {
             session: Arc::clone(session),
@@ -54,6 +56,28 @@ impl MainLoop {
             set: open.set,
             proposed: Arc::new(open.content),
         })
+    }
+
+    /// What a hook holds with this call until the person has decided.
+    fn held(
+        &self,
+        session: &SessionId,
+        request: RequestId,
+        held: HeldCall,
+    ) -> Result<Proposal, String> {
+        let name = format!("{} {request:?}", held.path());
+        let open = Open {
+            path: held.path().to_owned(),
+            content: held.proposed().to_owned(),
+            tab: Some(name),
+            set: None,
+        };
+        let mut proposal = self.proposal(session, request, open)?;
+        if let Some(tab) = &mut proposal.tab {
+            tab.drops_last_line_feed = false;
+            tab.held = Some(Arc::new(held));
+        }
+        Ok(proposal)
     }
 
     pub(super) fn called(
@@ -86,11 +110,26 @@ impl MainLoop {
                 if let Some(path) = &call.path {
                     drop(self.questions.end(session, path));
                 }
-                let answer = Ok(Answer::Text(match call.review {
-                    Review::Always => hooks::ask(),
-                    Review::Asked => NO_DECISION.to_owned(),
-                }));
-                vec![Action::Answer { caller, answer }]
+                let asks = match call.is_command {
+                    true => self.asking.shows_commands(session),
+                    false => self.asking.mode(session) == Some(ReviewMode::Always),
+                };
+                match call.held.filter(|_| asks) {
+                    Some(held) => match self.held(session, request, held) {
+                        Ok(proposal) => self.open(session, proposal, caller, now),
+                        Err(reason) => {
+                            let answer = Err(reason);
+                            vec![Action::Answer { caller, answer }]
+                        }
+                    },
+                    None => {
+                        let answer = Ok(Answer::Text(match asks {
+                            true => hooks::ask(),
+                            false => NO_DECISION.to_owned(),
+                        }));
+                        vec![Action::Answer { caller, answer }]
+                    }
+                }
             }
             // It waits for the person's decision. A subagent proposes only once it is answered.
             Ok(ToolCall::Question(call)) => {
@@ -181,7 +220,7 @@ impl MainLoop {
         let undelivered = undelivered.map(|delivery| delivery.outcome);
         let waits = agent.is_some_and(|agent| agents::of(agent).waits_for_outcomes());
         // Nobody looks at the answer to the other call any more, but it is held open.
-        let released = waits.then(|| self.diffs.release(session, name)).flatten();
+        let released = self.diffs.release(session, name, waits);
         let diffs = &mut self.diffs;
         let mut actions = diffs.close(session, name, undelivered, caller, now);
         actions.extend(released);

@@ -54,6 +54,13 @@ impl MainLoop {
             Command::Mention { path, lines, reply } => {
                 let _ = reply.send(self.mention(&path, lines));
             }
+            Command::Review {
+                choice,
+                number,
+                reply,
+            } => {
+                let _ = reply.send(self.choose(choice, number));
+            }
             Command::State(answer) => answer.done(self.state()),
         }
     }
@@ -85,6 +92,10 @@ impl MainLoop {
             tmpdirs,
             agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
             pending_diffs: self.diffs.pending().count(),
+            review: self
+                .asking
+                .review(&self.sessions.listening())
+                .map(|it| it.label),
             last_focused_ms: self.context.last_focused(),
             ..self.state.clone()
         }

@@ -119,7 +119,14 @@ impl MainLoop {
             } => Some((at, session, delivery, remark)),
             _ => None,
         })?;
-        let told = if self.answer_question(session, delivery, remark) {
+        let takes_words = delivery.tab.as_ref().is_some_and(|tab| tab.held.is_some());
+        let told = if takes_words {
+            let told = remark.told_now();
+            if let Action::Notify { remark, .. } = &mut actions[at] {
+                *remark = None;
+            }
+            told
+        } else if self.answer_question(session, delivery, remark) {
             let told = remark.told_now();
             actions.remove(at);
             told

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::Outcome;
-use pillion_view::{CloseReason, EditorEvent, Loss, ProposalKey, Report, Shows, Status};
+use pillion_protocol::{Outcome, ReviewChoice};
+use pillion_view::{Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Report, Shows, Status};
 
 use super::{Ending, MainLoop};
 use crate::discovery::Order;
@@ -52,6 +52,7 @@ impl MainLoop {
             }
             Report::Saved(file) => self.saved(file, now),
             Report::Mention { path, lines, reply } => reply.done(self.mention(&path, lines)),
+            Report::Review(choice, reply) => reply.done(self.choose(choice, None)),
             Report::Decide(decide, at, reply) => self.decided(view, *decide, reply, at),
             Report::Roots(roots) => {
                 self.views.change(view, |options| options.roots = roots);
@@ -113,6 +114,22 @@ impl MainLoop {
         }
     }
 
+    /// The person chooses when agents ask, all or that of this number, or wants to know it.
+    pub(super) fn choose(&mut self, choice: Option<ReviewChoice>, number: Option<u32>) -> Chosen {
+        let listening = self.sessions.listening();
+        match self.asking.choose(&listening, choice, number) {
+            Ok(message) => {
+                if let Some(choice) = choice {
+                    tracing::info!(choice = choice.name(), "review mode");
+                    self.report_status();
+                }
+                let done = true;
+                Chosen { done, message }
+            }
+            Err(why) => Chosen::refused(why),
+        }
+    }
+
     /// Tells all which agents listen, if that changed.
     pub(super) fn report_agents(&mut self) {
         if self.sessions.connected() != self.connected {
@@ -131,6 +148,7 @@ impl MainLoop {
         Status {
             asking: self.asking.notes(&listening),
             unasked: self.asking.unasked(&listening),
+            review: self.asking.review(&listening),
             agents: self.connected.clone(),
             context: (*self.context.current()).clone(),
             warnings: self.discovery.warnings().to_vec(),

@@ -13,6 +13,7 @@ fn rejection(path: &str) -> Delivery {
         outcome: Outcome::Rejected,
         is_edited: false,
         notes: Vec::new(),
+        words: None,
     }
 }
 
@@ -23,6 +24,7 @@ fn accepted(path: &str, is_edited: bool) -> Delivery {
         outcome: Outcome::accepted("x"),
         is_edited,
         notes: Vec::new(),
+        words: None,
     }
 }
 

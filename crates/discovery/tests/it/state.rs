@@ -28,6 +28,7 @@ pub fn state(pid: u32, port: u16) -> CompanionState {
         tmpdirs: Vec::new(),
         agents: Vec::new(),
         pending_diffs: 0,
+        review: None,
         last_focused_ms: None,
         address: None,
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops;
 
 use pillion_protocol::verdict::Lines;
-use pillion_protocol::{Dialect, Position, Verdict};
+use pillion_protocol::{Dialect, Position, ReviewChoice, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::merge::Merged;
 use pillion_view::{CloseReason, Ruling, SetPlace};
@@ -18,6 +18,7 @@ pub const DECIDE: &str = "pillion/decide";
 pub const HUNKS: &str = "pillion/hunks";
 pub const MERGE: &str = "pillion/merge";
 pub const MENTION: &str = "pillion/mention";
+pub const REVIEW: &str = "pillion/review";
 pub const DIAGNOSTICS: &str = "pillion/diagnostics";
 pub const OPEN_DIFF: &str = "pillion/openDiff";
 pub const CLOSE_DIFF: &str = "pillion/closeDiff";
@@ -145,6 +146,19 @@ pub struct Mentioned {
     pub agent: Option<Agent>,
 }
 
+/// The person chooses when agents ask, or wants to know it.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Choose {
+    pub choice: Option<String>,
+}
+
+/// The answer to a [`REVIEW`].
+#[derive(Debug, Serialize)]
+pub struct Chosen {
+    pub done: bool,
+    pub message: String,
+}
+
 /// Ask for the problems that the editor shows.
 #[derive(Debug, Serialize)]
 pub struct AskDiagnostics {
@@ -238,6 +252,15 @@ pub struct DidChangeStatus {
     pub pending_diffs: usize,
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
+    pub review: Option<Review>,
+}
+
+/// When agents ask before they change files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Review {
+    pub label: String,
+    pub choices: Vec<&'static str>,
+    pub unasked: Option<String>,
 }
 
 /// An agent, for programs and for people.
@@ -286,7 +309,7 @@ impl From<Dialect> for Startable {
 
 /// What a client sends to get this profile, and what it is answered.
 #[derive(Debug, Serialize)]
-pub struct Chosen {
+pub struct Profile {
     pub version: &'static str,
 }
 
@@ -368,5 +391,22 @@ impl From<Dialect> for Agent {
             name: dialect.name(),
             display_name: dialect.display_name(),
         }
+    }
+}
+
+impl From<pillion_view::Review> for Review {
+    fn from(review: pillion_view::Review) -> Self {
+        Self {
+            label: review.label,
+            choices: ReviewChoice::ALL.map(ReviewChoice::name).into(),
+            unasked: review.unasked,
+        }
+    }
+}
+
+impl From<pillion_view::Chosen> for Chosen {
+    fn from(chosen: pillion_view::Chosen) -> Self {
+        let pillion_view::Chosen { done, message } = chosen;
+        Self { done, message }
     }
 }

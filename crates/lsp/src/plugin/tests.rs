@@ -8,7 +8,7 @@ use std::path::Path;
 use pillion_protocol::{Dialect, Note, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::{Text, merge};
-use pillion_view::{CloseReason, SetPlace};
+use pillion_view::{Chosen as ViewChosen, CloseReason, SetPlace};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -80,6 +80,10 @@ fn sample(field: &Field, tables: &Tables) -> Value {
         "Startable[]" => list_of("`pillion/environment` (notification): Startable"),
         "Hunk[]" => list_of("`pillion/openDiff` (request): Hunk"),
         "Set" => object(&tables["`pillion/openDiff` (request): Set"], tables),
+        "Review" => {
+            let table = "`pillion/didChangeStatus` (notification): Review";
+            object(&tables[table], tables)
+        }
         "`{start, end}`" => json!({"start": 1, "end": 2}),
         "`true` or `{version?, diffs?}`" => json!({"version": "text"}),
         "OpenFile[]" | "Range" => {
@@ -244,6 +248,13 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 let agent = Some(agent());
                 check_written(Mentioned { agent }, fields, &tables);
             }
+            "`pillion/review` (request)" => check_read::<Choose>(fields, &tables),
+            "`pillion/review` (request): The answer" => {
+                check_written(Chosen::from(ViewChosen::refused("")), fields, &tables);
+            }
+            "`pillion/didChangeStatus` (notification): Review" => {
+                check_written(review(), fields, &tables);
+            }
             "`pillion/diagnostics` (request)" => {
                 let uri = Some(String::new());
                 check_written(AskDiagnostics { uri }, fields, &tables);
@@ -284,7 +295,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 31, "every table was found");
+    assert_eq!(tables.len(), 34, "every table was found");
 }
 
 fn open_diff() -> OpenDiff<'static> {
@@ -330,6 +341,15 @@ fn status() -> DidChangeStatus {
         pending_diffs: 1,
         warnings: vec![String::new()],
         notes: vec![String::new()],
+        review: Some(review()),
+    }
+}
+
+fn review() -> Review {
+    Review {
+        label: String::new(),
+        choices: vec!["always"],
+        unasked: Some(String::new()),
     }
 }
 

@@ -198,6 +198,7 @@ mod tests {
                 tmpdirs: Vec::new(),
                 agents: Vec::new(),
                 pending_diffs: 0,
+                review: None,
                 last_focused_ms,
                 address: None,
             }),

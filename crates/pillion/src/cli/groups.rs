@@ -9,7 +9,7 @@ use clap::builder::StyledStr;
 const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Review and decide",
-        &["review", "diffs", "accept", "reject"],
+        &["review", "diffs", "accept", "reject", "review-mode"],
     ),
     ("Agents", &["run", "env", "doctor", "context", "mention"]),
     ("Editors", &["install", "uninstall", "list", "detect"]),

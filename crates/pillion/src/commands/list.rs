@@ -31,7 +31,7 @@ pub struct Args {
     all: bool,
 
     /// Print a JSON array of `{port, pid, editor, workspace, pillion, state, current, views,
-    /// agents, pendingDiffs, lastFocusedMs, files}`; `state` is `alive`, `processGone`, `nobodyListens` or `outOfReach`
+    /// agents, review, pendingDiffs, lastFocusedMs, files}`; `state` is `alive`, `processGone`, `nobodyListens` or `outOfReach`
     #[arg(long)]
     json: bool,
 }

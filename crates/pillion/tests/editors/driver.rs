@@ -64,6 +64,9 @@ pub trait Editor {
     /// Closes the proposal in focus as any other text.
     fn close(&self);
 
+    /// Chooses when agents ask, by this word.
+    fn choose(&self, word: &str);
+
     /// Types a line below the last one of the text in focus, and waits until it is there.
     fn append(&self, line: &str);
 

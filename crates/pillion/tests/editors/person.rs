@@ -7,7 +7,7 @@ use pillion_agent::Update;
 use pillion_protocol::{Dialect, File};
 use pillion_testkit::{Home, SOON, TestAgent, TestClaude, Tmux, pause};
 
-use crate::driver::{Editor, Habit, Kind, Start};
+use crate::driver::{Editor, Habit, Kind, PILLION, Start};
 
 /// What `a.txt` holds.
 pub const ORIGINAL: &str = "one\ntwo\nthree\nfour\nfive\n";
@@ -98,9 +98,15 @@ impl Person {
     /// What `pillion diffs` prints of the first proposal.
     #[track_caller]
     pub fn printed(&self) -> String {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_pillion"));
+        self.pillion(&["diffs", "1"])
+    }
+
+    /// What this command prints.
+    #[track_caller]
+    pub fn pillion(&self, words: &[&str]) -> String {
+        let mut command = std::process::Command::new(PILLION);
         command
-            .args(["diffs", "1"])
+            .args(words)
             .env_clear()
             .envs(self.home.env().iter())
             .current_dir(self.home.workspace());

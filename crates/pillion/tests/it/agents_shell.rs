@@ -10,10 +10,10 @@ use std::time::Instant;
 use pillion_agent::Update;
 use pillion_companion::start_own;
 use pillion_discovery::Environment;
-use pillion_protocol::{Dialect, IdeInfo, Outcome};
+use pillion_protocol::{Dialect, IdeInfo, Outcome, ReviewChoice};
 use pillion_testkit::{SOON, Size, TestAgent, TestClaude, Tmux, kill_all_of, pause};
 use pillion_view::{
-    Decide, EditorEvent, Options, Proposed, Reply, Ruling, Shows, attach_to_running,
+    Chosen, Decide, EditorEvent, Options, Proposed, Reply, Ruling, Shows, attach_to_running,
 };
 
 use crate::sandbox::{Ran, Sandbox, ran};
@@ -89,6 +89,7 @@ fn what_an_agents_shell_asks_for_in_the_persons_name_is_refused() {
         "\"$0\" accept 1.1 --content-file a.txt",
         "\"$0\" focus a.txt",
         "\"$0\" mention a.txt",
+        "\"$0\" review-mode asked",
         "(sh -c '(\"$0\" accept 1.1)' \"$0\")",
         "nohup setsid --wait \"$0\" accept 1.1",
         "exec 3<&0; timeout 60 env -i PATH=\"$PATH\" TMPDIR=\"$TMPDIR\" HOME=\"$HOME\" XDG_RUNTIME_DIR=\"$XDG_RUNTIME_DIR\" \"$0\" accept 1.1",
@@ -194,6 +195,16 @@ fn a_view_that_an_agent_started_decides_nothing() {
             refusal.message
         );
     }
+    let choose = |choice| {
+        let (sender, chosen) = channel();
+        let reply = Reply::new(move |chosen: Result<Chosen, _>| drop(sender.send(chosen)));
+        view.handle().review(choice, reply);
+        chosen.recv_timeout(SOON).unwrap().unwrap().message
+    };
+    let refused = choose(Some(ReviewChoice::Asked));
+    assert!(refused.contains("started by Gemini CLI"), "{refused}");
+    let looked = choose(None);
+    assert!(looked.contains("`pillion run claude`"), "{looked}");
     drop(view);
     let listed = world.sandbox.run(["diffs"]).expect(0).stdout;
     assert!(listed.contains(" 1.2  gemini"), "{listed}");

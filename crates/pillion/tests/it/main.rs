@@ -42,6 +42,7 @@ mod program;
 mod readme;
 mod reference;
 mod review;
+mod review_mode;
 mod run;
 mod sandbox;
 mod serve;

@@ -199,3 +199,44 @@ fn a_plain_client_hears_of_what_was_not_shown() {
     let said = world.editor.params("window/showMessage").to_string();
     assert!(said.contains("without showing them here first"), "{said}");
 }
+
+#[test]
+fn a_choice_is_answered_with_what_agents_do() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::plugin(&sandbox);
+    let choose = |editor: &mut Editor, params: Value| editor.request("pillion/review", params);
+    let nobody = choose(&mut editor, json!({"choice": "always"}));
+    assert_eq!(nobody["result"]["done"], false);
+    let said = nobody["result"]["message"].as_str().unwrap();
+    assert!(said.starts_with("no agent is connected"), "{said}");
+    let _claude = connect(&sandbox);
+    editor.status(|status| status["mentions"] == json!(["claude"]));
+    for (choice, label, said) in [
+        ("asked", "review: asked", "as its permission mode has it"),
+        ("always", "review: always", "shows every change here first"),
+    ] {
+        let chosen = choose(&mut editor, json!({ "choice": choice }));
+        assert_eq!(chosen["result"]["done"], true, "{chosen}");
+        let message = chosen["result"]["message"].as_str().unwrap();
+        assert!(message.contains(said), "{message}");
+        editor.status(|status| {
+            status["review"]
+                == json!({"label": label, "choices": ["always", "asked", "commands", "no-commands"], "unasked": null})
+        });
+        assert_eq!(choose(&mut editor, json!({})), {
+            let mut same = chosen.clone();
+            same["id"] = (same["id"].as_i64().unwrap() + 1).into();
+            same
+        });
+    }
+    let unknown = choose(&mut editor, json!({"choice": "never"}));
+    assert_eq!(unknown["result"]["done"], false);
+    let said = unknown["result"]["message"].as_str().unwrap();
+    assert!(said.starts_with("\"never\" is none of always, "), "{said}");
+    let error = &choose(&mut editor, json!({"choice": 1}))["error"];
+    assert_eq!(error["code"], -32602);
+    assert!(
+        error["message"].as_str().unwrap().contains("choice"),
+        "{error}"
+    );
+}

@@ -50,8 +50,7 @@ fn a_plugin_is_answered_when_agents_can_find_the_editor() {
         (ide.name.as_str(), ide.display_name.as_str()),
         ("test-editor", "Test Editor")
     );
-    let nobody =
-        json!({"agents": [], "mentions": [], "notes": [], "pendingDiffs": 0, "warnings": []});
+    let nobody = json!({"agents": [], "mentions": [], "notes": [], "pendingDiffs": 0, "review": null, "warnings": []});
     assert_eq!(editor.params("pillion/didChangeStatus"), nobody);
 }
 

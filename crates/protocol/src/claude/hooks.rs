@@ -5,8 +5,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::diff::take_string;
+use crate::held::{HeldCall, RUNS_COMMANDS};
+use crate::review::ReviewMode;
 
-/// The tool that is called before a file is changed. It is in no list, and a model that calls it is refused.
+/// The tool that is called before a file is changed, or a shell command run. It is in no list, and a model that calls it is refused.
 pub const BEFORE_WRITE: &str = "pillionBeforeWrite";
 
 /// The tool that is called when the agent asks the person whether to change a file, at the same time as `openDiff`. Who
@@ -31,35 +33,21 @@ const TIMEOUT: u32 = 10;
 /// An answer that leaves everything to the agent.
 pub const NO_DECISION: &str = "{}";
 
-/// When the agent is to ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Review {
-    /// Before each change, whatever its permission mode.
-    Always,
-    /// As its permission mode has it.
-    Asked,
-}
-
 /// What a hook says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// When it is to ask.
-    pub review: Review,
+    /// When it asks, as it was started.
+    pub review: ReviewMode,
     /// Its permission mode now: "default", "acceptEdits", "auto", "plan", "bypassPermissions" or "dontAsk".
     pub mode: String,
     /// True if a subagent makes the change.
     pub is_subagent: bool,
-    /// The file that it is about to change; none if it is a notebook, which is shown in its terminal only.
+    /// The file that it is about to change.
     pub path: Option<String>,
-}
-
-impl Review {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Always => "always",
-            Self::Asked => "asked",
-        }
-    }
+    /// What it is about to do, if that can be held.
+    pub held: Option<HeldCall>,
+    /// True if it is about to run a shell command, and changes no file itself.
+    pub is_command: bool,
 }
 
 impl Call {
@@ -67,23 +55,29 @@ impl Call {
     pub fn from_arguments(mut arguments: Map<String, Value>) -> Self {
         let mut take = |name| take_string(&mut arguments, BEFORE_WRITE, name).unwrap_or_default();
         let review = match take("review").as_str() {
-            "always" => Review::Always,
-            _ => Review::Asked,
+            "always" => ReviewMode::Always,
+            _ => ReviewMode::Asked,
         };
         let (mode, agent) = (take("mode"), take("agent"));
+        let (tool, folder) = (take("tool"), take("folder"));
         let input: Value = serde_json::from_str(&take("input")).unwrap_or_default();
+        let held = HeldCall::from_input(&tool, &folder, &input);
         let path = input.get("file_path").and_then(Value::as_str);
+        let path = path.or(held.as_ref().map(HeldCall::path));
+        let path = path.map(str::to_owned);
         Self {
             review,
             mode,
             is_subagent: !agent.is_empty(),
-            path: path.map(str::to_owned),
+            path,
+            held,
+            is_command: tool == RUNS_COMMANDS,
         }
     }
 }
 
 /// The hooks, as a settings file has them.
-pub fn hooks(review: Review) -> Value {
+pub fn hooks(review: ReviewMode) -> Value {
     let hook = |tool, timeout, input: Value| {
         let mut hook = json!({
             "type": "mcp_tool", "server": "ide", "tool": tool, "timeout": timeout, "input": input,
@@ -99,9 +93,11 @@ pub fn hooks(review: Review) -> Value {
     let mut change = common.clone();
     change["tool"] = "${tool_name}".into();
     change["input"] = "${tool_input}".into();
+    let mut held = change.clone();
+    held["folder"] = "${cwd}".into();
     json!({
         "PreToolUse": [
-            {"matcher": "Edit|Write|NotebookEdit", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, change.clone())]},
+            {"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, held)]},
         ],
         "PermissionRequest": [
             {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change.clone())]},
@@ -117,7 +113,7 @@ pub fn hooks(review: Review) -> Value {
 ///
 /// # Errors
 /// If they are not an object, or have hooks of another form.
-pub fn settings(mut settings: Value, review: Review) -> Result<Value, String> {
+pub fn settings(mut settings: Value, review: ReviewMode) -> Result<Value, String> {
     let wrong = |what: &str| format!("{what} is not an object");
     let all = settings.as_object_mut().ok_or_else(|| wrong("it"))?;
     let own = all.entry("hooks").or_insert_with(|| json!({}));
@@ -140,6 +136,29 @@ pub fn ask() -> String {
         "hookEventName": "PreToolUse",
         "permissionDecision": "ask",
         "permissionDecisionReason": "Pillion shows every change first",
+    }})
+    .to_string()
+}
+
+/// The answer to [`BEFORE_WRITE`] that lets the change be made, perhaps with another input of the tool. The model reads
+/// `context` after the tool's result.
+pub fn allow(input: Option<Value>, context: Option<&str>) -> String {
+    let mut output = json!({"hookEventName": "PreToolUse", "permissionDecision": "allow"});
+    if let Some(input) = input {
+        output["updatedInput"] = input;
+    }
+    if let Some(context) = context {
+        output["additionalContext"] = context.into();
+    }
+    json!({"hookSpecificOutput": output}).to_string()
+}
+
+/// The answer to [`BEFORE_WRITE`] that refuses the change. The model reads why, and goes on with its turn.
+pub fn refuse(why: &str) -> String {
+    json!({"hookSpecificOutput": {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": why,
     }})
     .to_string()
 }
@@ -170,12 +189,12 @@ mod tests {
     fn hooks_stand_beside_those_of_the_person() {
         let own =
             json!({"model": "x", "hooks": {"PreToolUse": [{"matcher": "Bash"}], "Stop": [1]}});
-        let both = settings(own, Review::Always).unwrap();
+        let both = settings(own, ReviewMode::Always).unwrap();
         assert_eq!(both["model"], "x");
         assert_eq!(both["hooks"]["PreToolUse"][0]["matcher"], "Bash");
         assert_eq!(
             both["hooks"]["PreToolUse"][1]["matcher"],
-            "Edit|Write|NotebookEdit"
+            "Edit|Write|NotebookEdit|Bash"
         );
         assert_eq!(both["hooks"]["Stop"][0], 1);
         for broken in [
@@ -183,7 +202,7 @@ mod tests {
             json!({"hooks": 1}),
             json!({"hooks": {"PreToolUse": {}}}),
         ] {
-            let refused = settings(broken.clone(), Review::Always);
+            let refused = settings(broken.clone(), ReviewMode::Always);
             assert!(refused.is_err(), "{broken}");
         }
     }
@@ -193,13 +212,15 @@ mod tests {
         let read = |text: String| serde_json::from_str::<Value>(&text).unwrap();
         for (answer, event) in [
             (ask(), "PreToolUse"),
+            (allow(None, None), "PreToolUse"),
+            (refuse("no"), "PreToolUse"),
             (deny("no"), "PermissionRequest"),
             (add_context("so"), "PostToolUse"),
         ] {
             let answer = read(answer);
             assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
             assert!(
-                hooks(Review::Asked)[event].is_array(),
+                hooks(ReviewMode::Asked)[event].is_array(),
                 "{event} is asked for"
             );
         }
@@ -214,18 +235,20 @@ mod tests {
         assert_eq!(
             call,
             Call {
-                review: Review::Always,
+                review: ReviewMode::Always,
                 mode: "auto".into(),
                 is_subagent: false,
                 path: Some("/a".into()),
+                held: None,
+                is_command: false,
             }
         );
         let call =
             read(json!({"review": "asked", "mode": "plan", "agent": "a1", "input": "no JSON"}));
         assert_eq!(
             (call.review, call.is_subagent, call.path),
-            (Review::Asked, true, None)
+            (ReviewMode::Asked, true, None)
         );
-        assert_eq!(read(json!({"mode": 1})).review, Review::Asked);
+        assert_eq!(read(json!({"mode": 1})).review, ReviewMode::Asked);
     }
 }

@@ -40,6 +40,7 @@ impl App {
                 self.overlay = Some(Overlay::Help(0));
             }
             (KeyCode::Char('q'), false) => self.ask_to_quit(),
+            (KeyCode::Char('m'), false) => self.choose_mode(press, armed, now),
             _ => self.on_diff_key(press, control, armed, now),
         }
     }

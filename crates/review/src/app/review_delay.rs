@@ -49,7 +49,7 @@ impl Press {
 pub fn decides(key: &KeyEvent) -> bool {
     matches!(
         key.code,
-        KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o' | 'q' | 'y') | KeyCode::Enter
+        KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o' | 'm' | 'q' | 'y') | KeyCode::Enter
     ) && !key.modifiers.intersects(KeyModifiers::CONTROL)
 }
 

@@ -4,6 +4,7 @@ mod deciding;
 mod delay;
 mod edits;
 mod merging;
+mod mode;
 mod naming;
 mod noticing;
 mod numbers;

@@ -63,15 +63,16 @@ fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
     Some((visible::one_line(&text), style))
 }
 
-/// Where in the diff the view stands.
+/// When agents ask, and where in the diff the view stands.
 fn position(app: &App) -> String {
+    let review = app.status.review.as_ref();
+    let mut parts: Vec<_> = review.map(|it| it.label.clone()).into_iter().collect();
     let Some(view) = app.view() else {
-        return String::new();
+        return parts.concat();
     };
     let hunks = view.proposal.hunks().len();
     let rows = view.rows().len();
     let height = usize::from(app.geometry().body.height);
-    let mut parts = Vec::new();
     if app.views.len() > 1 {
         parts.push(format!("diff {}", view.id));
     }
@@ -125,7 +126,11 @@ fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 /// Keys, what they do, and how soon they give way when there is no room.
 fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
     let Some(view) = app.view() else {
-        return vec![("?", "help", 0), ("q", "quit", 0)];
+        let mut keys = vec![("?", "help", 0), ("q", "quit", 0)];
+        if app.status.review.is_some() {
+            keys.insert(0, ("m", "when to ask", 1));
+        }
+        return keys;
     };
     if app.is_typing() {
         return vec![("Enter", "reject", 0), ("Esc", "back to the diff", 0)];

@@ -30,10 +30,19 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let mut lines = if app.status.agents.is_empty() {
         how_to_start(&app.installed, theme)
     } else {
+        let unasked = app.status.review.as_ref();
+        let unasked = unasked.and_then(|review| review.unasked.as_deref());
+        let (head, next) = match unasked {
+            None => (
+                "Nothing to review right now.",
+                "When an agent proposes a change, it opens here.",
+            ),
+            Some(unasked) => (unasked, "m shows every change here first."),
+        };
         vec![
-            Line::styled("Nothing to review right now.", theme.strong),
+            Line::styled(visible::one_line(head), theme.strong),
             Line::raw(""),
-            Line::raw("When an agent proposes a change, it opens here."),
+            Line::raw(next),
         ]
     };
     for note in app.asking() {

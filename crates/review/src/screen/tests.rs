@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crossterm::event::KeyCode;
 use pillion_protocol::{Cursor, Dialect, File, IdeContext, WorkspaceState};
-use pillion_view::{DiffId, Status};
+use pillion_view::{DiffId, Review, Status};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
@@ -116,6 +116,7 @@ fn status() -> Status {
             }),
         },
         warnings: Vec::new(),
+        review: None,
     }
 }
 
@@ -341,6 +342,41 @@ fn welcome() {
         see(&mut Person::new(60, 15))
     );
     insta::assert_snapshot!("welcome_with_agents", see(&mut reviewer(80, 24)));
+}
+
+#[test]
+fn when_agents_ask_is_always_to_be_seen() {
+    let mut person = with_diff(80, 24);
+    let tell = |person: &mut Person, unasked: Option<&str>| {
+        person.happens(Event::Status(Status {
+            review: Some(Review {
+                mode: None,
+                label: "review: asked".to_owned(),
+                unasked: unasked.map(str::to_owned),
+            }),
+            ..status()
+        }));
+        see(person)
+    };
+    let screen = tell(
+        &mut person,
+        Some("Claude Code changes files without asking."),
+    );
+    assert!(screen.contains("review: asked · hunk 1/"), "{screen}");
+    let mut person = reviewer(80, 24);
+    let screen = tell(&mut person, None);
+    assert!(screen.contains("Nothing to review right now."), "{screen}");
+    assert!(screen.contains("─ review: asked ─"), "{screen}");
+    assert!(screen.contains("m when to ask"), "{screen}");
+    let screen = tell(
+        &mut person,
+        Some("Claude Code changes files without asking."),
+    );
+    assert!(!screen.contains("Nothing to review"), "{screen}");
+    assert!(
+        screen.contains("Claude Code changes files without asking."),
+        "{screen}"
+    );
 }
 
 #[test]

@@ -13,8 +13,9 @@ use serde::de::DeserializeOwned;
 
 use super::{
     Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Line, Mentioned, MentionedFile,
-    Refused, Request, Settle, Settled,
+    Refused, Request, ReviewRequest, Settle, Settled,
 };
+use crate::editor::Chosen;
 use crate::open_file::OpenFile;
 
 /// How long a companion may take to answer; the editor alone may take 10 s.
@@ -122,6 +123,14 @@ impl Client {
     /// When the companion cannot be reached.
     pub fn mention(&self, file: MentionedFile) -> Result<Mentioned, ClientError> {
         self.ask(Request::Mention(file))
+    }
+
+    /// Chooses when agents ask before they change files, or asks what is chosen.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached, or an agent asks for it.
+    pub fn review(&self, request: ReviewRequest) -> Result<Chosen, ClientError> {
+        self.ask(Request::Review(request))
     }
 
     fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, ClientError> {

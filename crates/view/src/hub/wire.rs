@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pillion_discovery::Environment;
 use pillion_discovery::version::VERSION;
-use pillion_protocol::{Dialect, IdeInfo};
+use pillion_protocol::{Dialect, IdeInfo, ReviewChoice};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -42,6 +42,11 @@ pub enum FromView {
         #[serde(with = "exact::path")]
         path: PathBuf,
         lines: Option<(u32, u32)>,
+    },
+    /// Answered with what came of it.
+    Review {
+        request: u64,
+        choice: Option<ReviewChoice>,
     },
     /// Answered with a ruling.
     Decide {

@@ -19,7 +19,16 @@ local restart_wanted = false
 M.last_end = nil
 
 local function fresh_state()
-  return { agents = {}, mentions = {}, warnings = {}, notes = {}, files = {}, pendingDiffs = 0, environment = {} }
+  return {
+    agents = {},
+    mentions = {},
+    warnings = {},
+    notes = {},
+    review = {},
+    files = {},
+    pendingDiffs = 0,
+    environment = {},
+  }
 end
 
 --- What is known about the running companion; for the status line, `:checkhealth` and the like.
@@ -93,6 +102,7 @@ local notifications = {
     M.state.mentions = params.mentions or {}
     M.state.warnings = params.warnings or {}
     M.state.notes = params.notes or {}
+    M.state.review = type(params.review) == "table" and params.review or {}
     M.state.pendingDiffs = params.pendingDiffs or 0
     require("pillion.status").update(params)
   end,

@@ -147,6 +147,15 @@ M.subcommands = {
       require("pillion.diff").previous_hunk()
     end,
   },
+  review = {
+    help = "choose when agents ask before they change files",
+    complete = function(lead, is_first)
+      return is_first and starting_with(lead, require("pillion.review").choices()) or {}
+    end,
+    run = function(arguments)
+      require("pillion.review").choose(arguments[1])
+    end,
+  },
   run = {
     help = "open, show or hide an agent's terminal",
     complete = agent_names,

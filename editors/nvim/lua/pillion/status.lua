@@ -18,12 +18,16 @@ local function diffs(count)
   return ("%d diff%s"):format(count, count == 1 and "" or "s")
 end
 
---- For the status line: `Pillion: Gemini CLI, 1 diff`. Empty if Pillion does not run.
+--- For the status line: `Pillion: Gemini CLI, 1 diff`, or `Pillion: Claude Code, review: always`. Empty if Pillion does not run.
 function M.line()
   if not client().is_running() then
     return ""
   end
   local parts = agents()
+  local review = client().state.review.label
+  if review then
+    table.insert(parts, notify.visible(review))
+  end
   if client().state.pendingDiffs > 0 then
     table.insert(parts, diffs(client().state.pendingDiffs))
   end
@@ -60,6 +64,7 @@ function M.update(status)
     pendingDiffs = status.pendingDiffs,
     warnings = status.warnings,
     notes = status.notes,
+    review = client().state.review.label,
   })
   -- Nothing else would draw it before the next key; on the command line it would be in the way.
   if not vim.api.nvim_get_mode().mode:find("^[cr]") then

@@ -46,7 +46,7 @@ var retry_timer = 0
 var started_at = 0
 
 def FreshState(): dict<any>
-  return {agents: [], mentions: [], warnings: [], notes: [], files: [], pendingDiffs: 0, version: '?', port: '?', pid: 0}
+  return {agents: [], mentions: [], warnings: [], notes: [], review: {}, files: [], pendingDiffs: 0, version: '?', port: '?', pid: 0}
 enddef
 
 # What is known about the running companion.
@@ -126,6 +126,8 @@ def OnNotification(method: string, params: dict<any>)
     for name in ['agents', 'mentions', 'warnings', 'notes']
       state[name] = get(params, name, [])
     endfor
+    const review: any = get(params, 'review', v:null)
+    state.review = type(review) == v:t_dict ? review : {}
     state.pendingDiffs = get(params, 'pendingDiffs', 0)
     status.Update()
     reload.Check()

@@ -7,6 +7,7 @@ import autoload './client.vim'
 import autoload './diff.vim'
 import autoload './doctor.vim'
 import autoload './notify.vim'
+import autoload './review.vim'
 import autoload './send.vim'
 import autoload './status.vim'
 import autoload './terminal.vim'
@@ -41,6 +42,7 @@ const SUBCOMMANDS: dict<func> = {
   'previous-hunk': (_, _) => diff.PreviousHunk(),
   note: (_, about) => diff.Note(about.words, about),
   reject: (_, about) => RejectBy(trim(about.words)),
+  review: (arguments, _) => review.Choose(get(arguments, 0, '')),
   restart: (_, _) => client.Restart(),
   run: (arguments, _) => terminal.Run(arguments),
   send: (arguments, about) => send.Send(arguments, about),
@@ -78,6 +80,8 @@ def Arguments(name: string, lead: string, is_first: bool): list<string>
     ->map((_, path) => escape(path, " \t\\|\""))
   if name == 'run' || name == 'focus'
     return is_first ? StartingWith(lead, agents.Names()) : []
+  elseif name == 'review'
+    return is_first ? StartingWith(lead, review.Choices()) : []
   elseif name == 'send'
     return (is_first ? StartingWith(lead, agents.Names()) : []) + paths
   elseif name == 'add'
@@ -97,9 +101,9 @@ export def Complete(lead: string, line: string, position: number): list<string>
   return len(words) <= 1 ? StartingWith(lead, keys(SUBCOMMANDS)) : Arguments(words[1], lead, len(words) == 2)
 enddef
 
-# Completion for `:PillionSend` and `:PillionAdd`.
+# Completion for `:PillionSend`, `:PillionAdd` and `:PillionReview`.
 export def CompleteShort(lead: string, line: string, position: number): list<string>
   const words = WordsBefore(lead, line, position)
-  const name = get(words, 0, '') =~ 'Add$' ? 'add' : 'send'
+  const name = get({PillionAdd: 'add', PillionReview: 'review'}, get(words, 0, ''), 'send')
   return Arguments(name, lead, len(words) == 1)
 enddef

@@ -14,13 +14,14 @@ def Diffs(count: number): string
   return count == 1 ? '1 diff' : $'{count} diffs'
 enddef
 
-# For the status line: `Pillion: Gemini CLI, 1 diff`. Empty if Pillion does not run.
+# For the status line: `Pillion: Gemini CLI, 1 diff`, or `Pillion: Claude Code, review: always`. Empty if Pillion does not run.
 export def Line(): string
   if !client.IsRunning()
     return ''
   endif
   const count = client.state.pendingDiffs
-  const parts = Agents() + (count > 0 ? [Diffs(count)] : [])
+  const label = get(client.state.review, 'label', '')
+  const parts = Agents() + (label == '' ? [] : [label]) + (count > 0 ? [Diffs(count)] : [])
   return empty(parts) ? 'Pillion' : 'Pillion: ' .. join(parts, ', ')
 enddef
 
@@ -44,6 +45,7 @@ export def Update()
     pendingDiffs: client.state.pendingDiffs,
     warnings: client.state.warnings,
     notes: client.state.notes,
+    review: get(client.state.review, 'label', ''),
   })
   # Nothing else would draw it before the next key; on the command line it would be in the way.
   if mode() !~ '^[cr!]'

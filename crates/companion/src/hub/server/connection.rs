@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::state;
-use pillion_protocol::File;
+use pillion_protocol::{File, ReviewChoice};
 use pillion_system::{clock, peer};
 use pillion_view::commands::{Answer, Command, Refused as CommandRefused};
-use pillion_view::{Decide, Refusal, Reply, Report, Ruling};
+use pillion_view::{Chosen, Decide, Refusal, Reply, Report, Ruling};
 
 use super::{Attached, Shared, Unattached};
 use crate::commands::{NO_SUCH, write};
@@ -182,6 +182,9 @@ impl Inbox<'_> {
                 .attached
                 .handle
                 .mention(path, lines, link.reply(request)),
+            FromView::Review { request, choice } => {
+                self.review(choice, link.reply(request));
+            }
             FromView::Decide {
                 request,
                 decide,
@@ -196,6 +199,16 @@ impl Inbox<'_> {
             FromView::Editor(pid) => self.attached.handle.change_editor(pid),
             FromView::Leave => self.shared.left(self.view, Some(link)),
             FromView::Answer(answer) => link.answered(answer),
+        }
+    }
+
+    fn review(&self, choice: Option<ReviewChoice>, reply: Reply<Chosen>) {
+        match self.attached.commands.agent_behind(&self.speaker) {
+            Some(agent) if choice.is_some() => {
+                tracing::info!(%agent, "a choice in an agent's view is refused");
+                reply.done(Chosen::by_agent(agent));
+            }
+            _ => self.attached.handle.review(choice, reply),
         }
     }
 

@@ -1,8 +1,9 @@
 //! Hooks: what makes Claude Code ask before each change, and what is said when it did not.
 
-use pillion_protocol::{Note, Outcome, Verdict};
-use pillion_view::{CloseReason, Decide, Diff, Proposed, Ruling, Status};
+use pillion_protocol::{Note, Outcome, ReviewChoice, Verdict};
+use pillion_view::{Chosen, CloseReason, Decide, Diff, Proposed, Reply, Ruling, Status};
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::client::Claude;
@@ -75,6 +76,59 @@ async fn a_hook_is_answered_as_the_person_started_the_agent() {
         assert!(claude.blocks(id).await[0].contains("\"ask\""));
     }
     assert!(test.editor.is_idle());
+}
+
+async fn choose(test: &TestCompanion, choice: Option<ReviewChoice>) -> Chosen {
+    let (sender, chosen) = oneshot::channel();
+    let reply = Reply::new(move |chosen: Result<_, _>| drop(sender.send(chosen.unwrap())));
+    test.handle.review(choice, reply);
+    timeout(SOON, chosen).await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn what_the_person_chooses_counts_from_the_next_change_on() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    status(&mut test, |status| !status.agents.is_empty()).await;
+    for (started, choice, expected) in [
+        ("always", ReviewChoice::Asked, Value::Null),
+        ("always", ReviewChoice::Always, json!("ask")),
+        ("asked", ReviewChoice::Always, json!("ask")),
+        ("asked", ReviewChoice::Asked, Value::Null),
+    ] {
+        let chosen = choose(&test, Some(choice)).await;
+        assert!(chosen.done, "{chosen:?}");
+        let answer = ask(&mut claude, BEFORE_WRITE, change(started, "", "/a")).await;
+        let decision = &answer["hookSpecificOutput"]["permissionDecision"];
+        assert_eq!(*decision, expected, "{started} {choice:?}");
+        let label = format!("review: {}", choice.name());
+        // In auto mode, as the hook has said.
+        let is_silent = choice == ReviewChoice::Asked;
+        let is_told = |status: &Status| {
+            let review = status.review.as_ref();
+            review.is_some_and(|it| it.label == label && it.unasked.is_some() == is_silent)
+        };
+        status(&mut test, is_told).await;
+    }
+    // Another one begins as it was started.
+    let mut other = Claude::connect(&test).await;
+    status(&mut test, |status| status.agents.len() == 2).await;
+    let answer = ask(&mut other, BEFORE_WRITE, change("always", "", "/a")).await;
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask");
+    let looked = choose(&test, None).await;
+    assert_eq!(
+        looked.message,
+        "Claude Code 1 is in mode auto: it changes files without asking. \
+         Claude Code 2 is in mode auto: every change is shown here first."
+    );
+    drop(other);
+    drop(claude);
+    status(&mut test, |status| status.agents.is_empty()).await;
+    let refused = choose(&test, Some(ReviewChoice::Always)).await;
+    assert!(
+        !refused.done && refused.message.starts_with("no agent is connected"),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]
@@ -338,4 +392,207 @@ async fn many_questions_hold_up_nothing() {
     while claude.next().await["id"] != last {}
     let nothing = ask(&mut claude, BEFORE_TURN, change("always", "", "")).await;
     assert_eq!(nothing, json!({}));
+}
+
+const NOTEBOOK: &str =
+    r#"{"cells": [{"id": "a1", "source": ["x = 1\n", "y = 2"]}, {"source": "two"}]}"#;
+
+/// A change of a cell: what the hook says of the tool's input, and the call.
+async fn edit_cell(claude: &mut Claude, review: &str, agent: &str, input: &Value) -> u64 {
+    let arguments = json!({
+        "review": review, "mode": "bypassPermissions", "agent": agent, "tool": "NotebookEdit",
+        "input": input.to_string(),
+    });
+    claude.call(BEFORE_WRITE, arguments).await
+}
+
+fn new_source(path: &str, cell: &str) -> Value {
+    json!({"notebook_path": path, "cell_id": cell, "new_source": "x = 2\ny = 2"})
+}
+
+fn hook_output(blocks: &[String]) -> Value {
+    let [answer] = blocks else {
+        panic!("one block: {blocks:?}");
+    };
+    let answer: Value = serde_json::from_str(answer).unwrap();
+    assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "PreToolUse");
+    answer["hookSpecificOutput"].clone()
+}
+
+#[tokio::test]
+async fn a_hook_waits_for_the_decision_about_a_cell() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    let path = test.file("n.ipynb", NOTEBOOK);
+    let input = new_source(&path, "a1");
+    // As it is.
+    let call = edit_cell(&mut claude, "always", "", &input).await;
+    let diff = test.editor.show().await;
+    assert_eq!(diff.original.text.as_deref(), Some(&b"x = 1\ny = 2"[..]));
+    assert_eq!(diff.proposed.as_str(), "x = 2\ny = 2");
+    assert!(diff.notes[0].contains("cell 1 of 2"), "{:?}", diff.notes);
+    test.decide(&diff, Outcome::accepted("x = 2\ny = 2")).await;
+    let allowed = json!({"hookEventName": "PreToolUse", "permissionDecision": "allow"});
+    assert_eq!(hook_output(&claude.blocks(call).await), allowed);
+    // Edited: the whole input goes back, and what was edited is told.
+    let call = edit_cell(&mut claude, "always", "", &input).await;
+    let diff = test.editor.show().await;
+    test.decide(&diff, Outcome::accepted("x = 3\ny = 2")).await;
+    let output = hook_output(&claude.blocks(call).await);
+    let updated = json!({"notebook_path": path, "cell_id": "a1", "new_source": "x = 3\ny = 2"});
+    assert_eq!(output["updatedInput"], updated);
+    let told = output["additionalContext"].as_str().unwrap();
+    assert!(told.contains("-x = 2\n+x = 3\n"), "{told}");
+    // Rejected, with a reason and without.
+    for (reason, expected) in [
+        (
+            Some("no magic"),
+            format!("The user rejected your change to {path} and says: no magic"),
+        ),
+        (None, "The user rejected this change.".to_owned()),
+    ] {
+        let call = edit_cell(&mut claude, "always", "", &input).await;
+        let diff = test.editor.show().await;
+        match reason {
+            Some(reason) => {
+                let told = decide_because(&test, &diff, Verdict::reject(), reason).await;
+                assert_eq!(told, "Claude Code reads your note now and goes on");
+            }
+            None => test.decide(&diff, Outcome::Rejected).await,
+        }
+        let output = hook_output(&claude.blocks(call).await);
+        assert_eq!(output["permissionDecision"], "deny");
+        assert_eq!(output["permissionDecisionReason"], expected);
+    }
+    // Nothing of it comes again.
+    let nothing = ask(&mut claude, AFTER_WRITE, change("always", "", &path)).await;
+    assert_eq!(nothing, json!({}));
+    assert!(test.editor.is_idle());
+}
+
+#[tokio::test]
+async fn cells_of_several_agents_wait_side_by_side() {
+    let mut test = TestCompanion::start();
+    let (mut claude, mut other) = (Claude::connect(&test).await, Claude::connect(&test).await);
+    let path = test.file("n.ipynb", NOTEBOOK);
+    let subagents_path = test.file("sub.ipynb", NOTEBOOK);
+    let own = edit_cell(&mut claude, "always", "", &new_source(&path, "a1")).await;
+    let first = test.editor.show().await;
+    let subagents = edit_cell(
+        &mut claude,
+        "always",
+        "s1",
+        &new_source(&subagents_path, "cell-1"),
+    )
+    .await;
+    let second = test.editor.show().await;
+    let others = edit_cell(&mut other, "always", "", &new_source(&path, "a1")).await;
+    let third = test.editor.show().await;
+    assert_eq!(second.original.text.as_deref(), Some(&b"two"[..]));
+    test.decide(&third, Outcome::Rejected).await;
+    let output = hook_output(&other.blocks(others).await);
+    assert_eq!(output["permissionDecision"], "deny");
+    // A turn that begins leaves the subagent's, and answers the other.
+    let all = claude.call("closeAllDiffTabs", json!({})).await;
+    let (_, reason) = test.editor.close("").await;
+    assert_eq!(reason, CloseReason::ClosedByAgent);
+    let [closed, over] = claude.both(all, own).await;
+    assert_eq!(closed, ["CLOSED_1_DIFF_TABS"]);
+    assert_eq!(hook_output(&over)["permissionDecision"], "deny");
+    test.decide(&second, Outcome::accepted("x = 2\ny = 2"))
+        .await;
+    let output = hook_output(&claude.blocks(subagents).await);
+    assert_eq!(output["permissionDecision"], "allow");
+    drop(first);
+}
+
+#[tokio::test]
+async fn a_hook_that_waits_no_more_leaves_no_view() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    let path = test.file("n.ipynb", NOTEBOOK);
+    let call = edit_cell(&mut claude, "always", "", &new_source(&path, "a1")).await;
+    let diff = test.editor.show().await;
+    let cancelled = json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call},
+    });
+    claude.send(cancelled).await;
+    let (id, reason) = test.editor.close("").await;
+    assert_eq!((id, reason), (diff.id, CloseReason::ClosedByAgent));
+    // What cannot be shown is asked about in its terminal, and without review nothing is asked.
+    for (review, input, expected) in [
+        ("always", new_source(&path, "no-such-cell"), json!("ask")),
+        ("always", new_source("relative.ipynb", "a1"), json!("ask")),
+        ("always", json!({"notebook_path": path}), json!("ask")),
+        ("asked", new_source(&path, "a1"), Value::Null),
+    ] {
+        let call = edit_cell(&mut claude, review, "", &input).await;
+        let answer: Value = serde_json::from_str(&claude.blocks(call).await[0]).unwrap();
+        let decision = &answer["hookSpecificOutput"]["permissionDecision"];
+        assert_eq!(*decision, expected, "{input}");
+    }
+    // The agent goes away.
+    edit_cell(&mut claude, "always", "", &new_source(&path, "a1")).await;
+    test.editor.show().await;
+    drop(claude);
+    let (_, reason) = test.editor.close("").await;
+    assert_eq!(reason, CloseReason::AgentGone);
+}
+
+#[tokio::test]
+async fn a_shell_command_is_shown_if_the_person_wants_that() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    status(&mut test, |status| !status.agents.is_empty()).await;
+    let folder = test.path("");
+    let input = json!({"command": "rm -r build", "description": "cleans"});
+    let run = |agent: &str| {
+        json!({
+            "review": "always", "mode": "bypassPermissions", "agent": agent, "tool": "Bash",
+            "folder": folder, "input": input.to_string(),
+        })
+    };
+    // Nobody has asked for that, also where each change is shown.
+    assert_eq!(ask(&mut claude, BEFORE_WRITE, run("")).await, json!({}));
+    let chosen = choose(&test, Some(ReviewChoice::Commands)).await;
+    assert!(
+        chosen.message.contains("shell commands are shown"),
+        "{chosen:?}"
+    );
+    for (outcome, expected) in [
+        (
+            Outcome::accepted("rm -r build"),
+            json!({"hookEventName": "PreToolUse", "permissionDecision": "allow"}),
+        ),
+        (
+            Outcome::Rejected,
+            json!({
+                "hookEventName": "PreToolUse", "permissionDecision": "deny",
+                "permissionDecisionReason": "The user rejected this change.",
+            }),
+        ),
+    ] {
+        let call = claude.call(BEFORE_WRITE, run("")).await;
+        let diff = test.editor.show().await;
+        assert_eq!(
+            (diff.original.text.as_ref(), diff.proposed.as_str()),
+            (None, "rm -r build")
+        );
+        assert!(diff.path.ends_with("shell-command.sh"), "{diff:?}");
+        assert!(diff.notes[0].contains("a shell command"), "{diff:?}");
+        test.decide(&diff, outcome).await;
+        assert_eq!(hook_output(&claude.blocks(call).await), expected);
+    }
+    // Edited, of a subagent that goes on when the next turn begins.
+    let call = claude.call(BEFORE_WRITE, run("s1")).await;
+    let diff = test.editor.show().await;
+    let all = claude.call("closeAllDiffTabs", json!({})).await;
+    assert_eq!(claude.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);
+    test.decide(&diff, Outcome::accepted("ls build")).await;
+    let output = hook_output(&claude.blocks(call).await);
+    let updated = json!({"command": "ls build", "description": "cleans"});
+    assert_eq!(output["updatedInput"], updated);
+    choose(&test, Some(ReviewChoice::NoCommands)).await;
+    assert_eq!(ask(&mut claude, BEFORE_WRITE, run("")).await, json!({}));
+    assert!(test.editor.is_idle());
 }

@@ -26,6 +26,8 @@ pub struct Facts {
     pub(super) agents: Option<Vec<String>>,
     /// None if it does not tell.
     pub(super) pending_diffs: Option<usize>,
+    /// None if no agent asks as people choose.
+    pub(super) review: Option<String>,
     last_focused_ms: Option<u64>,
     files: Vec<String>,
     /// It could tell more, and does not answer.
@@ -55,6 +57,7 @@ impl Facts {
             views: state.map(|it| it.views.clone()),
             agents: state.map(|it| it.agents.clone()),
             pending_diffs: state.map(|it| it.pending_diffs),
+            review: state.and_then(|it| it.review.clone()),
             last_focused_ms: state.and_then(|it| it.last_focused_ms),
             files: files.map(|file| file.path.display().to_string()).collect(),
             is_silent: companion.is_silent,

@@ -81,7 +81,10 @@ fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
     let editor = Some(views).filter(|views| !views.is_empty()).or(editor);
     let agents = facts.agents.as_ref().map(|agents| match agents.len() {
         0 => "none".to_owned(),
-        _ => counted(agents.iter().map(String::as_str)),
+        _ => {
+            let review = facts.review.iter().map(|label| format!(", {label}"));
+            counted(agents.iter().map(String::as_str)) + &review.collect::<String>()
+        }
     });
     let roots = facts.workspace.iter().map(Path::new);
     let roots: Vec<_> = roots.map(|root| tilde::shown(root, home)).collect();

@@ -5,14 +5,18 @@ use std::fs;
 use std::path::Path;
 
 use pillion_agent::find::{Release, Version};
-use pillion_protocol::Dialect;
 use pillion_protocol::claude::{TAKES_TOOL_HOOKS, hooks};
+use pillion_protocol::{Dialect, ReviewMode};
 use serde_json::{Value, json};
 
 const OPTION: &str = "--settings";
 
 /// Linux starts no program with a longer argument.
 const MAX_ARGUMENT: usize = 128 << 10;
+
+/// What the person should know of one that prints its answer.
+const PRINTS: &str = "with -p, Claude Code connects to no editor or review: no change is shown here before it is written, and \
+                      only its permission mode and rules decide whether it is made";
 
 /// With this setting it runs no hooks.
 pub const NO_HOOKS: &str = "disableAllHooks";
@@ -26,7 +30,7 @@ pub enum Review {
     Asked,
 }
 
-impl From<Review> for hooks::Review {
+impl From<Review> for ReviewMode {
     fn from(review: Review) -> Self {
         match review {
             Review::Always => Self::Always,
@@ -45,9 +49,12 @@ pub fn arguments(
     has_no_hooks: bool,
 ) -> (Vec<OsString>, Option<String>) {
     let unchanged = |note| (own.to_vec(), note);
-    // Without a terminal it has no companion that it could ask.
-    if release.agent != Dialect::ClaudeCode || prints(own) {
+    if release.agent != Dialect::ClaudeCode {
         return unchanged(None);
+    }
+    // Without a terminal it connects to no companion that hooks of this kind could ask.
+    if prints(own) {
+        return unchanged(Some(PRINTS.to_owned()));
     }
     let oldest = Version::from_numbers(TAKES_TOOL_HOOKS);
     if !release.is_known() || release.version < oldest {
@@ -162,7 +169,9 @@ mod tests {
             assert_eq!(all.last().unwrap(), "-c");
         }
         for own in [&["-p", "x"][..], &["x", "--print"]] {
-            assert_eq!(with(Version::new(2, 1, 118), own, folder).0, own);
+            let (all, note) = with(Version::new(2, 1, 118), own, folder);
+            assert_eq!(all, own);
+            assert!(note.unwrap().contains("no change is shown here"));
         }
         let (all, _) = with(Version::new(2, 1, 118), &["--", "-p"], folder);
         assert_eq!(all.len(), 4);

@@ -2,16 +2,23 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use pillion_testkit::{
-    Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Size, Tmux, Turn, set_up_claude,
+    Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Pane, Size, Tmux, Turn, kill_hub,
+    set_up_claude,
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Scene, ide, read, wait_connected};
 use crate::companion::{self, PILLION, SOON};
 use crate::review::Review;
+
+/// After so long a key that was taken has an effect: once more would answer what is asked next.
+const KEY_PAUSE: Duration = Duration::from_secs(2);
 
 /// What the review says of a change that it did not show.
 const UNSHOWN: &str = "without showing";
@@ -286,10 +293,32 @@ fn claude_that_is_run_reads_what_was_edited() {
 }
 
 /// They go on when the main conversation has ended its turn.
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_asks_for_its_subagents() {
-    let scene = run_in("acceptEdits");
+fn asks_for_its_subagents_in(mode: &str) {
+    asks_for_its_subagents(mode, None);
+}
+
+/// Starting one needs this, where the agent's own check does not reach its server.
+fn allow_subagent(claude: &Pane) {
+    claude.wait_for("Do you want to proceed?", SOON);
+    claude.send_keys(["Down"]);
+    claude.wait_for("❯ Yes", SOON);
+    claude.send_keys(["Enter"]);
+}
+
+/// The same, where it says first why it asks. It takes no key at once.
+fn stay_in_auto_mode(claude: &Pane) {
+    let question = "Enter to stay in auto mode";
+    claude.wait_for(question, SOON);
+    let started = Instant::now();
+    while claude.screen().contains(question) {
+        assert!(started.elapsed() < SOON, "the question stays");
+        claude.send_keys(["Enter"]);
+        sleep(KEY_PAUSE);
+    }
+}
+
+fn asks_for_its_subagents(mode: &str, allows: Option<fn(&Pane)>) {
+    let scene = run_in(mode);
     let path = scene.home.file("old.txt", "one\ntwo\n");
     let new = scene.home.workspace().join("new.txt");
     scene
@@ -302,6 +331,9 @@ fn claude_that_is_run_asks_for_its_subagents() {
         Turn::say("the subagent is done"),
     ]);
     scene.claude.prompt("change it");
+    if let Some(keys) = allows {
+        keys(scene.claude.pane());
+    }
     scene.wait_view("old.txt");
     scene.review.accept("old.txt");
     scene.wait_view("new.txt");
@@ -312,6 +344,48 @@ fn claude_that_is_run_asks_for_its_subagents() {
     assert!(!new.exists());
     let screen = scene.review.wait_idle();
     assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_for_its_subagents_in_default_mode() {
+    asks_for_its_subagents_in("default");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_for_its_subagents_in_accept_edits_mode() {
+    asks_for_its_subagents_in("acceptEdits");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_for_its_subagents_in_bypass_mode() {
+    asks_for_its_subagents_in("bypassPermissions");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_for_its_subagents_in_auto_mode() {
+    asks_for_its_subagents(
+        "auto",
+        Some(|claude| {
+            stay_in_auto_mode(claude);
+            allow_subagent(claude);
+        }),
+    );
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_for_its_subagents_in_dont_ask_mode() {
+    asks_for_its_subagents_in("dontAsk");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_for_its_subagents_in_plan_mode() {
+    asks_for_its_subagents("plan", Some(allow_subagent));
 }
 
 /// When one ends, the main conversation goes on: a new turn, while the other waits for a decision.
@@ -343,6 +417,211 @@ fn claude_that_is_run_keeps_the_view_of_a_subagent() {
     assert_eq!(read(&path), "one\n");
     let screen = scene.review.wait_idle();
     assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+}
+
+/// A notebook of two cells.
+fn notebook(source: &str) -> String {
+    let cells = json!([
+        {"cell_type": "code", "execution_count": null, "id": "a1", "metadata": {}, "outputs": [],
+         "source": [source]},
+        {"cell_type": "markdown", "id": "b2", "metadata": {}, "source": ["# two"]},
+    ]);
+    let notebook = json!({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5});
+    format!("{notebook:#}\n")
+}
+
+/// The source of its first cell.
+fn first_cell(path: &Path) -> String {
+    let notebook: Value = serde_json::from_str(&read(path)).expect("it is JSON");
+    match &notebook["cells"][0]["source"] {
+        Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
+        source => source.as_str().expect("it is a text").to_owned(),
+    }
+}
+
+/// The model proposes this source for the first cell, and the review shows it.
+fn propose_cell(scene: &Scene, path: &Path, source: &str) {
+    let input = json!({"notebook_path": path, "cell_id": "a1", "new_source": source});
+    let name = "NotebookEdit";
+    let edit = Turn::CallTool { name, input };
+    scene
+        .model
+        .script([Turn::read_file(path), edit, Turn::say("n.ipynb is done")]);
+    scene.claude.prompt("change it");
+    let pane = scene.review.pane();
+    pane.wait_for("Claude Code proposes n.ipynb", SOON);
+    pane.wait_for("cell 1 of 2 of the notebook", SOON);
+}
+
+/// Its hook waits for the person, as no diff of its own protocol comes.
+fn asks_about_cells_in(mode: &str) {
+    let scene = run_in(mode);
+    let path = scene.home.file("n.ipynb", notebook("x = 1"));
+    propose_cell(&scene, &path, "x = 2");
+    assert_eq!(first_cell(&path), "x = 1");
+    scene.review.accept("n.ipynb");
+    scene.claude.wait_for("n.ipynb is done");
+    assert_eq!(first_cell(&path), "x = 2");
+    scene.claude.wait_ready();
+    // Edited, and what was edited is read.
+    propose_cell(&scene, &path, "x = 3");
+    let better = scene.home.file("better", "x = 4");
+    let better = better.to_str().expect("it is UTF-8");
+    scene.review.wait_received();
+    companion::run(&scene.home, ["accept", "2.1", "--content-file", better]);
+    scene.wait_asked("+x = 4");
+    scene.claude.wait_ready();
+    assert_eq!(first_cell(&path), "x = 4");
+    // Rejected, and the turn goes on.
+    propose_cell(&scene, &path, "x = 5");
+    let screen = scene.review.reject_because("n.ipynb", "No more.");
+    assert!(
+        screen.contains("reads your note now and goes on"),
+        "{screen}"
+    );
+    scene.wait_asked("and says: No more.");
+    scene.claude.wait_ready();
+    // Stopped.
+    propose_cell(&scene, &path, "x = 6");
+    scene.claude.pane().send_keys(["Escape"]);
+    scene.wait_closed("n.ipynb");
+    scene.claude.wait_ready();
+    assert_eq!(first_cell(&path), "x = 4");
+    let screen = scene.review.wait_idle();
+    assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_about_cells_in_default_mode() {
+    asks_about_cells_in("default");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_about_cells_in_accept_edits_mode() {
+    asks_about_cells_in("acceptEdits");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_about_cells_in_bypass_mode() {
+    asks_about_cells_in("bypassPermissions");
+}
+
+/// There it asks once more, itself.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_about_cells_in_plan_mode() {
+    let scene = run_in("plan");
+    let path = scene.home.file("n.ipynb", notebook("x = 1"));
+    propose_cell(&scene, &path, "x = 2");
+    scene.review.accept("n.ipynb");
+    scene.claude.allow();
+    scene.claude.wait_for("n.ipynb is done");
+    assert_eq!(first_cell(&path), "x = 2");
+}
+
+/// Nobody answers the hook: its own question comes.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_itself_about_a_cell_if_the_hub_is_killed() {
+    let scene = run_in("default");
+    let path = scene.home.file("n.ipynb", notebook("x = 1"));
+    propose_cell(&scene, &path, "x = 2");
+    kill_hub(&scene.home);
+    scene.claude.wait_question();
+    let pane = scene.review.pane();
+    pane.wait_until("no proposal", SOON, |screen| {
+        !screen.contains("proposes n.ipynb")
+    });
+    assert_eq!(first_cell(&path), "x = 1");
+    scene.claude.deny();
+    scene.claude.wait_ready();
+    assert_eq!(first_cell(&path), "x = 1");
+}
+
+/// Where the person wants to see them, and only there.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_about_shell_commands() {
+    let scene = run_in("bypassPermissions");
+    let there = |name: &str| scene.home.workspace().join(name).exists();
+    let bash = |command: &str| {
+        let name = "Bash";
+        let input = json!({"command": command, "description": "makes a file"});
+        scene.model.script([
+            Turn::CallTool { name, input },
+            Turn::say("the command is done"),
+        ]);
+        scene.claude.prompt("run it");
+    };
+    bash("touch unseen");
+    scene.claude.wait_for("the command is done");
+    assert!(there("unseen"));
+    scene.claude.wait_ready();
+    companion::run(&scene.home, ["review-mode", "commands"]);
+    let pane = scene.review.pane();
+    pane.wait_for("review: always, commands", SOON);
+    bash("touch one");
+    pane.wait_for("Claude Code proposes shell-command.sh", SOON);
+    assert!(!there("one"));
+    scene.review.accept("shell-command.sh");
+    pane.wait_until("no command", SOON, |screen| !screen.contains("proposes"));
+    scene.claude.wait_ready();
+    assert!(there("one"));
+    bash("touch two");
+    pane.wait_for("Claude Code proposes shell-command.sh", SOON);
+    scene.review.wait_received();
+    let other = scene.home.file("other", "touch three");
+    let other = other.to_str().expect("it is UTF-8");
+    companion::run(&scene.home, ["accept", "2.1", "--content-file", other]);
+    scene.wait_asked("+touch three");
+    assert!(there("three") && !there("two"));
+    scene.claude.wait_ready();
+    bash("touch four");
+    pane.wait_for("Claude Code proposes shell-command.sh", SOON);
+    let screen = scene
+        .review
+        .reject_because("shell-command.sh", "No more files.");
+    assert!(
+        screen.contains("reads your note now and goes on"),
+        "{screen}"
+    );
+    scene.wait_asked("and says: No more files.");
+    assert!(!there("four"));
+}
+
+/// While it runs: by the review's key, and by a command.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_as_the_person_chooses() {
+    let scene = run_in("acceptEdits");
+    let pane = scene.review.pane();
+    scene.propose_new("shown.txt", "one\n");
+    scene.review.accept("shown.txt");
+    scene.claude.wait_for("shown.txt is done");
+    scene.review.wait_idle();
+    scene.review.press("m", "m again");
+    scene.review.confirm("m", "review: asked");
+    pane.wait_for("Claude Code changes files without asking.", SOON);
+    let path = scene.home.workspace().join("unseen.txt");
+    let turns = [
+        Turn::write_file(&path, "x\n"),
+        Turn::say("unseen.txt is done"),
+    ];
+    scene.model.script(turns);
+    scene.claude.prompt("change it");
+    scene.claude.wait_for("unseen.txt is done");
+    assert_eq!(read(&path), "x\n");
+    scene.claude.wait_ready();
+    companion::run(&scene.home, ["review-mode", "always"]);
+    pane.wait_for("review: always", SOON);
+    let path = scene.propose_new("again.txt", "one\n");
+    assert!(!path.exists());
+    scene.review.accept("again.txt");
+    scene.claude.wait_for("again.txt is done");
+    scene.review.wait_idle();
 }
 
 fn writes_unseen(scene: &Scene, how: &str) {

@@ -69,6 +69,11 @@ impl Editor for Emacs {
         self.emacs.input("<C-x>k<RET>");
     }
 
+    fn choose(&self, word: &str) {
+        self.emacs
+            .input(&format!("<M-x>pillion-review<RET>{word}<RET>"));
+    }
+
     fn append(&self, line: &str) {
         let is_there = format!("(string-suffix-p \"\\n{line}\\n\" (buffer-string))");
         self.emacs

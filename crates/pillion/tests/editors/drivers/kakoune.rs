@@ -89,6 +89,10 @@ impl Editor for Kakoune {
         self.kakoune.input(":q<ret>");
     }
 
+    fn choose(&self, word: &str) {
+        self.kakoune.input(&format!(":pillion-review {word}<ret>"));
+    }
+
     fn append(&self, line: &str) {
         let end = format!("\n{line}\n");
         self.type_until(

@@ -85,6 +85,10 @@ impl Editor for Neovim {
         self.nvim.input(":q<CR>");
     }
 
+    fn choose(&self, word: &str) {
+        self.nvim.input(&format!(":PillionReview {word}<CR>"));
+    }
+
     fn append(&self, line: &str) {
         let is_there =
             format!("vim.fn.getline('$') == '{line}' and vim.api.nvim_get_mode().mode == 'n'");

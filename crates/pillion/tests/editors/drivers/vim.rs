@@ -63,6 +63,10 @@ impl Editor for Vim {
         self.vim.input(":q<CR>");
     }
 
+    fn choose(&self, word: &str) {
+        self.vim.input(&format!(":PillionReview {word}<CR>"));
+    }
+
     fn append(&self, line: &str) {
         let is_there = format!("getline('$') == '{line}' && mode() == 'n'");
         self.vim.input_until(&format!("Go{line}<Esc>"), &is_there);

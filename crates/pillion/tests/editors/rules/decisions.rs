@@ -62,3 +62,22 @@ fn an_autosave_accepts_nothing(kind: Kind) {
     person.editor.accept();
     person.is_accepted(&format!("{PROPOSED}mine\n"));
 }
+
+/// The program says what came of it.
+#[each_editor]
+fn the_person_chooses_when_agents_ask(kind: Kind) {
+    let person = Person::new(kind);
+    let _claude = person.claude();
+    for (word, said) in [
+        ("asked", "as its permission mode"),
+        ("always", "shows every change"),
+    ] {
+        person.editor.choose(word);
+        person.wait(said, |editor| editor.sees(said));
+    }
+    let chosen = person.pillion(&["review-mode"]);
+    assert!(
+        chosen.starts_with("Claude Code shows every change"),
+        "{chosen}"
+    );
+}

@@ -4,7 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_testkit::{SOON, TestAgent};
+use pillion_testkit::{SOON, TestAgent, TestClaude};
 use pillion_view::LOOK;
 use serde_json::{Value, json};
 
@@ -485,4 +485,28 @@ fn a_big_proposal_is_shown_and_followed_quickly() {
     }
     world.at("textDocument/hover", &proposal.uri, (9, 0));
     assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_command_chooses_when_agents_ask() {
+    let mut world = World::new();
+    let choose = |world: &mut World, arguments: Value| world.execute("pillion.review", arguments);
+    let nobody = choose(&mut world, json!(["always"]));
+    let said = nobody["error"]["message"].as_str().unwrap();
+    assert!(said.contains("`pillion run claude`"), "{said}");
+    let _claude = TestClaude::find(&world.sandbox.home);
+    for (arguments, expected) in [
+        (json!(["asked"]), "as its permission mode has it"),
+        (json!([]), "as its permission mode has it"),
+        (json!(["always"]), "shows every change here first"),
+        (Value::Null, "shows every change here first"),
+    ] {
+        let chosen = choose(&mut world, arguments);
+        let said = chosen["result"].as_str().unwrap_or_default();
+        assert!(said.contains(expected), "{chosen}");
+    }
+    for arguments in [json!(["never"]), json!([1])] {
+        let refused = choose(&mut world, arguments);
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
 }

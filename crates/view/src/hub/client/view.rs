@@ -10,7 +10,7 @@ use pillion_system::clock;
 
 use super::proposals::Proposals;
 use crate::decision::Ruling;
-use crate::editor::{CloseReason, Compares, Editor, EditorEvent, Reply, Report};
+use crate::editor::{Chosen, CloseReason, Compares, Editor, EditorEvent, Reply, Report};
 use crate::hub::link::Link;
 use crate::hub::wire::{FromHub, FromView};
 use crate::options::Options;
@@ -251,6 +251,13 @@ impl View {
                         lines,
                     }),
                     None => reply.done(None),
+                }
+            }
+            Report::Review(choice, reply) => {
+                drop(state);
+                match link {
+                    Some(link) => link.ask(reply, |request| FromView::Review { request, choice }),
+                    None => reply.done(Chosen::refused("the hub is gone: try again in a moment")),
                 }
             }
             Report::Decide(mut decide, at, ruling) => {

@@ -6,13 +6,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use pillion_protocol::{Dialect, File, Outcome, Position, Range, Verdict};
+use pillion_protocol::{
+    Dialect, File, Outcome, Position, Range, ReviewChoice, ReviewMode, Verdict,
+};
 use pillion_text::hunks::{Hunk, Mark};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::decision::{Against, Refusal, Ruling, Seen, Told, Unseen};
+use crate::editor::Review;
 use crate::lost::{Loss, LostText};
 use crate::original::{Original, Stamp};
 use crate::proposal::SetPlace;
@@ -95,6 +98,14 @@ fn what_a_view_says_arrives() {
             path: raw_path(),
             lines: Some((1, 2)),
         },
+        FromView::Review {
+            request: 4,
+            choice: Some(ReviewChoice::Always),
+        },
+        FromView::Review {
+            request: 5,
+            choice: None,
+        },
         FromView::Decide {
             request: 2,
             decide: Box::new(decide()),
@@ -129,6 +140,11 @@ fn what_the_hub_says_arrives() {
     let status = Status {
         agents: vec![Dialect::GeminiCli, Dialect::ClaudeCode],
         warnings: vec!["w".to_owned()],
+        review: Some(Review {
+            mode: Some(ReviewMode::Asked),
+            label: "review: asked".to_owned(),
+            unasked: None,
+        }),
         ..Status::default()
     };
     for message in [

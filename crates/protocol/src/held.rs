@@ -1,0 +1,353 @@
+//! Calls of tools that a hook holds until the person has decided, because no diff of the agent's own comes for them: a
+//! change of one cell of a Jupyter notebook, and a shell command. People see and edit them as text.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+/// How a cell's place in a notebook is named that has no ids: from 0.
+const BY_PLACE: &str = "cell-";
+
+/// The tool that runs shell commands.
+pub const RUNS_COMMANDS: &str = "Bash";
+
+/// How the file of a shell command is called. There is none.
+const COMMAND: &str = "shell-command.sh";
+
+/// A call that is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeldCall {
+    /// A change of a notebook.
+    Cell(CellEdit),
+    /// A shell command that is to be run.
+    Command(ShellCommand),
+}
+
+/// What a held call would change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The text before; none if there was nothing.
+    pub text: Option<String>,
+    /// What it is, as a sentence for people.
+    pub note: String,
+}
+
+/// A shell command that is to be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellCommand {
+    path: String,
+    command: String,
+    /// The tool's whole input.
+    input: Map<String, Value>,
+}
+
+impl HeldCall {
+    /// Reads the input of a tool that is called in this folder; none if it is not held, or not understood.
+    pub fn from_input(tool: &str, folder: &str, input: &Value) -> Option<Self> {
+        match tool {
+            "NotebookEdit" => CellEdit::from_input(input).map(Self::Cell),
+            RUNS_COMMANDS => ShellCommand::from_input(folder, input).map(Self::Command),
+            _ => None,
+        }
+    }
+
+    /// Returns true if it is a shell command.
+    pub fn is_command(&self) -> bool {
+        matches!(self, Self::Command(_))
+    }
+
+    /// The file that it changes. Of a command, the one that people see it as.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Cell(edit) => &edit.path,
+            Self::Command(command) => &command.path,
+        }
+    }
+
+    /// The text that is proposed.
+    pub fn proposed(&self) -> &str {
+        match self {
+            Self::Cell(edit) => &edit.source,
+            Self::Command(command) => &command.command,
+        }
+    }
+
+    /// What is there before, in a file of these bytes.
+    ///
+    /// # Errors
+    /// One sentence, if the file has no such place.
+    pub fn find(&self, file: &[u8]) -> Result<Held, String> {
+        match self {
+            Self::Cell(edit) => edit.find(file),
+            Self::Command(_) => Ok(Held {
+                text: None,
+                note: "This is a shell command, and no file: accept it to have it run.".to_owned(),
+            }),
+        }
+    }
+
+    /// The tool's input with the text that a person has accepted, if that is another one.
+    pub fn input_with(&self, text: &str) -> Option<Value> {
+        if text == self.proposed() {
+            return None;
+        }
+        Some(match self {
+            Self::Cell(edit) => edit.input_with(text),
+            Self::Command(command) => {
+                let mut input = command.input.clone();
+                input.insert("command".to_owned(), text.into());
+                input.into()
+            }
+        })
+    }
+}
+
+impl ShellCommand {
+    fn from_input(folder: &str, input: &Value) -> Option<Self> {
+        let input = input.as_object()?;
+        let path = Path::new(folder).join(COMMAND);
+        Some(Self {
+            path: path.to_str()?.to_owned(),
+            command: input.get("command")?.as_str()?.to_owned(),
+            input: input.clone(),
+        })
+    }
+}
+
+/// What becomes of the cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Replace,
+    /// It comes after the one that is named, or first.
+    Insert,
+    Delete,
+}
+
+/// A change of one cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellEdit {
+    /// The notebook.
+    path: String,
+    /// The source that is proposed; an empty one if the cell is to be deleted.
+    source: String,
+    kind: Kind,
+    cell: Option<String>,
+    /// The tool's whole input.
+    input: Map<String, Value>,
+}
+
+impl CellEdit {
+    fn from_input(input: &Value) -> Option<Self> {
+        let input = input.as_object()?;
+        let text = |name: &str| input.get(name).and_then(Value::as_str);
+        let kind = match text("edit_mode") {
+            None | Some("replace") => Kind::Replace,
+            Some("insert") => Kind::Insert,
+            Some("delete") => Kind::Delete,
+            Some(_) => return None,
+        };
+        let source = match kind {
+            Kind::Delete => "",
+            Kind::Replace | Kind::Insert => text("new_source")?,
+        };
+        Some(Self {
+            path: text("notebook_path")?.to_owned(),
+            source: source.to_owned(),
+            kind,
+            cell: text("cell_id").map(str::to_owned),
+            input: input.clone(),
+        })
+    }
+
+    fn find(&self, notebook: &[u8]) -> Result<Held, String> {
+        let notebook: Value = serde_json::from_slice(notebook)
+            .map_err(|error| format!("{:?} is not a notebook: {error}", self.path))?;
+        let cells = notebook.get("cells").and_then(Value::as_array);
+        let cells = cells.ok_or_else(|| format!("{:?} is not a notebook: no cells", self.path))?;
+        let of = cells.len();
+        let at = match self.cell.as_deref() {
+            Some(name) => {
+                let place = place(cells, name);
+                let missing = || format!("{:?} has no cell {name:?}", self.path);
+                Some(place.ok_or_else(missing)?)
+            }
+            None if self.kind == Kind::Insert => None,
+            None => return Err(format!("{:?}: no cell is named", self.path)),
+        };
+        let number = at.map_or(0, |at| at + 1);
+        let (source, note) = match (self.kind, at.map(|at| &cells[at])) {
+            (Kind::Replace, Some(cell)) => (
+                source(cell),
+                format!("This is cell {number} of {of} of the notebook: only its source changes."),
+            ),
+            (Kind::Delete, Some(cell)) => (
+                source(cell),
+                format!(
+                    "Cell {number} of {of} of the notebook is deleted; with text left here, it gets that text."
+                ),
+            ),
+            (_, Some(_)) => (
+                String::new(),
+                format!("This is a new cell of the notebook, after cell {number} of {of}."),
+            ),
+            (_, None) => (
+                String::new(),
+                format!("This is a new cell of the notebook, before the first of {of}."),
+            ),
+        };
+        let text = Some(source);
+        Ok(Held { text, note })
+    }
+
+    fn input_with(&self, source: &str) -> Value {
+        let mut input = self.input.clone();
+        input.insert("new_source".to_owned(), source.into());
+        if self.kind == Kind::Delete {
+            input.insert("edit_mode".to_owned(), "replace".into());
+        }
+        input.into()
+    }
+}
+
+/// Where the cell of this name is.
+fn place(cells: &[Value], name: &str) -> Option<usize> {
+    let has_id = |cell: &Value| cell.get("id").and_then(Value::as_str) == Some(name);
+    cells.iter().position(has_id).or_else(|| {
+        let place = name.strip_prefix(BY_PLACE)?.parse().ok()?;
+        (place < cells.len()).then_some(place)
+    })
+}
+
+/// A cell's source, which is one text or several that make one.
+fn source(cell: &Value) -> String {
+    match cell.get("source") {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(lines)) => lines.iter().filter_map(Value::as_str).collect(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn notebook() -> Vec<u8> {
+        json!({"cells": [
+            {"id": "a1", "cell_type": "code", "source": ["x = 1\n", "y = 2"]},
+            {"cell_type": "markdown", "source": "# two"},
+            {"id": "cell-1", "source": 7},
+        ]})
+        .to_string()
+        .into_bytes()
+    }
+
+    fn edit(more: Value) -> HeldCall {
+        let mut input = json!({"notebook_path": "/n.ipynb", "new_source": "new"});
+        let more = more.as_object().unwrap().clone();
+        input.as_object_mut().unwrap().extend(more);
+        HeldCall::from_input("NotebookEdit", "/w", &input).unwrap()
+    }
+
+    #[test]
+    fn a_cell_is_found_by_its_id_or_its_place() {
+        for (more, source, note) in [
+            (
+                json!({"cell_id": "a1"}),
+                "x = 1\ny = 2",
+                "cell 1 of 3 of the",
+            ),
+            (
+                json!({"cell_id": "cell-0"}),
+                "x = 1\ny = 2",
+                "cell 1 of 3 of the",
+            ),
+            // An id counts first.
+            (json!({"cell_id": "cell-1"}), "", "cell 3 of 3 of the"),
+            (
+                json!({"cell_id": "a1", "edit_mode": "insert"}),
+                "",
+                "after cell 1 of 3",
+            ),
+            (json!({"edit_mode": "insert"}), "", "before the first of 3"),
+            (
+                json!({"cell_id": "a1", "edit_mode": "delete"}),
+                "x = 1\ny = 2",
+                "is deleted",
+            ),
+        ] {
+            let cell = edit(more.clone()).find(&notebook()).unwrap();
+            assert_eq!(cell.text.as_deref(), Some(source), "{more}");
+            assert!(cell.note.contains(note), "{more}: {}", cell.note);
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_said() {
+        for (more, notebook, why) in [
+            (json!({"cell_id": "zz"}), notebook(), "has no cell \"zz\""),
+            (json!({"cell_id": "cell-3"}), notebook(), "has no cell"),
+            (json!({}), notebook(), "no cell is named"),
+            (json!({"cell_id": "a1"}), b"[]".to_vec(), "no cells"),
+            (
+                json!({"cell_id": "a1"}),
+                b"\xff{".to_vec(),
+                "is not a notebook",
+            ),
+        ] {
+            let error = edit(more).find(&notebook).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+        for input in [
+            json!({"file_path": "/a", "content": "x"}),
+            json!({"notebook_path": "/n.ipynb"}),
+            json!({"notebook_path": "/n.ipynb", "new_source": "x", "edit_mode": "fold"}),
+            json!([]),
+        ] {
+            assert_eq!(
+                HeldCall::from_input("NotebookEdit", "/w", &input),
+                None,
+                "{input}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_what_was_edited_makes_another_input() {
+        let replaced = edit(json!({"cell_id": "a1", "cell_type": "code"}));
+        assert_eq!(replaced.input_with("new"), None);
+        let expected = json!({
+            "notebook_path": "/n.ipynb", "new_source": "mine", "cell_id": "a1", "cell_type": "code",
+        });
+        assert_eq!(replaced.input_with("mine"), Some(expected));
+        let deleted = edit(json!({"cell_id": "a1", "edit_mode": "delete"}));
+        assert_eq!(deleted.input_with(""), None);
+        assert_eq!(deleted.input_with("kept").unwrap()["edit_mode"], "replace");
+    }
+
+    #[test]
+    fn a_command_is_a_text_that_was_not_there() {
+        let input = json!({"command": "rm -r x", "description": "d", "timeout": 7});
+        let held = HeldCall::from_input("Bash", "/w", &input).unwrap();
+        assert_eq!(
+            (held.path(), held.proposed()),
+            ("/w/shell-command.sh", "rm -r x")
+        );
+        assert_eq!(held.find(b"whatever is there").unwrap().text, None);
+        assert_eq!(held.input_with("rm -r x"), None);
+        let other = json!({"command": "ls", "description": "d", "timeout": 7});
+        assert_eq!(held.input_with("ls"), Some(other));
+        for (tool, input) in [
+            ("Bash", json!({"command": 1})),
+            ("Bash", json!("ls")),
+            ("Write", input),
+        ] {
+            assert_eq!(
+                HeldCall::from_input(tool, "/w", &input),
+                None,
+                "{tool} {input}"
+            );
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The review mode of an agent: when it asks the person before it changes something. Its start says with which it begins,
+//! and a person can choose another.
+
+use serde::{Deserialize, Serialize};
+
+/// When an agent asks before it changes a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ReviewMode {
+    /// Before each change, whatever its permission mode.
+    Always,
+    /// As its permission mode has it.
+    Asked,
+}
+
+/// One word by which a person changes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ReviewChoice {
+    /// [`ReviewMode::Always`].
+    Always,
+    /// [`ReviewMode::Asked`].
+    Asked,
+    /// Shell commands are shown before they run, too.
+    Commands,
+    /// They are not.
+    NoCommands,
+}
+
+impl ReviewMode {
+    /// Its word in options and settings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Always => "always",
+            Self::Asked => "asked",
+        }
+    }
+}
+
+impl ReviewChoice {
+    /// All that there are.
+    pub const ALL: [Self; 4] = [Self::Always, Self::Asked, Self::Commands, Self::NoCommands];
+
+    /// The word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Always => ReviewMode::Always.name(),
+            Self::Asked => ReviewMode::Asked.name(),
+            Self::Commands => "commands",
+            Self::NoCommands => "no-commands",
+        }
+    }
+
+    /// The words of all, for people.
+    pub fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+
+    /// The choice of this word.
+    ///
+    /// # Errors
+    /// One sentence with the words that there are.
+    pub fn named(word: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|choice| choice.name() == word);
+        found.ok_or_else(|| format!("{word:?} is none of {}", Self::names()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_is_found_by_its_word() {
+        for choice in ReviewChoice::ALL {
+            assert_eq!(ReviewChoice::named(choice.name()), Ok(choice));
+        }
+        for word in ["", "Always", "always "] {
+            let refused = ReviewChoice::named(word).unwrap_err();
+            assert!(
+                refused.ends_with("is none of always, asked, commands, no-commands"),
+                "{refused}"
+            );
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The key by which the person chooses when agents ask.
+
+use pillion_protocol::{ReviewChoice, ReviewMode};
+use pillion_view::{Chosen, Review};
+
+use super::*;
+
+fn at(mode: Option<ReviewMode>) -> Person {
+    let mut person = Person::new(100, 24);
+    let review = Review {
+        mode,
+        label: "review: x".to_owned(),
+        unasked: None,
+    };
+    person.happens(Event::Status(Status {
+        review: Some(review),
+        ..Status::default()
+    }));
+    person
+}
+
+fn choices(effects: &[Effect]) -> Vec<Option<ReviewChoice>> {
+    let choice = |effect: &Effect| match effect {
+        Effect::Review(choice) => Some(*choice),
+        _ => None,
+    };
+    effects.iter().filter_map(choice).collect()
+}
+
+#[test]
+fn more_is_shown_at_once_and_less_when_it_is_pressed_again() {
+    for (mode, first, second) in [
+        (
+            Some(ReviewMode::Asked),
+            vec![Some(ReviewChoice::Always)],
+            None,
+        ),
+        (None, vec![Some(ReviewChoice::Always)], None),
+        (Some(ReviewMode::Always), vec![], Some(ReviewChoice::Asked)),
+    ] {
+        let mut person = at(mode);
+        assert_eq!(choices(&person.press("m")), first, "{mode:?}");
+        if let Some(second) = second {
+            let (question, _) = person.app.line().unwrap();
+            assert!(question.contains("m again"), "{question}");
+            assert_eq!(choices(&person.press("m")), [Some(second)]);
+            // Any other key in between is no answer.
+            assert_eq!(choices(&person.press("mwm")), []);
+        }
+    }
+}
+
+#[test]
+fn what_nobody_pressed_chooses_nothing() {
+    for (is_in_burst, is_held) in [(true, false), (false, true)] {
+        let mut person = at(Some(ReviewMode::Asked));
+        let press = Press {
+            is_in_burst,
+            is_held,
+            ..person.press_of(KeyCode::Char('m'))
+        };
+        assert_eq!(choices(&person.happens(Event::Key(press))), []);
+    }
+    // Beside a diff as well as without one; where no agent is known to ask as one chooses, that is asked.
+    let mut person = Person::new(100, 24);
+    assert_eq!(choices(&person.press("m")), [None]);
+    person.open("a.txt", Some("1\n"), "2\n");
+    assert_eq!(choices(&person.press("m")), [None]);
+    person.happens(Event::Chosen(Chosen::refused("no agent does this")));
+    assert_eq!(person.app.line().unwrap().0, "no agent does this");
+}
