@@ -5,11 +5,13 @@
 //!
 //! - [`call`]: what the hooks of all agents have in common.
 //! - [`ruling`]: what became of the changes of a call, and what the agent's model is told.
+//! - [`settings`]: our entries in an agent's settings file, put in and taken out again.
 //! - `agents`: one file for each agent, with its tools, its words and its settings.
 
 mod agents;
 pub mod call;
 pub mod ruling;
+pub mod settings;
 
 use pillion_protocol::Dialect;
 
