@@ -3,7 +3,7 @@
 use pillion_protocol::{Note, remarks};
 use pillion_text::unified;
 
-use crate::call::{After, Change};
+use crate::change::{After, Change};
 
 /// What became of a call.
 #[derive(Debug, Clone, PartialEq)]

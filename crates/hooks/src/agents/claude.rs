@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::edit::{self, Plain, Replacement};
-use crate::call::{Answer, Call, Changes, Entry, Event, Files, HookProtocol, take_text};
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, take_text};
+use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
 /// How Claude Code's hooks work.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pillion_text::line_ending::LineEnding;
 
-use crate::call::{After, Change, Changes, Files};
+use crate::change::{After, Change, Changes, Files};
 
 const BOM: char = '\u{feff}';
 
