@@ -22,12 +22,13 @@ pub use change::{After, Change, Changes, Files};
 pub use ruling::{Accepted, Decided, Reviewed, Ruling};
 
 /// The agents that have hooks.
-pub const AGENTS: [Dialect; 1] = [Dialect::ClaudeCode];
+pub const AGENTS: [Dialect; 2] = [Dialect::ClaudeCode, Dialect::CopilotCli];
 
 /// How the hooks of this agent work; none if it has no hooks that are known here.
 pub fn of(agent: Dialect) -> Option<&'static dyn HookProtocol> {
     match agent {
         Dialect::ClaudeCode => Some(&agents::claude::Claude),
+        Dialect::CopilotCli => Some(&agents::copilot::Copilot),
         _ => None,
     }
 }
