@@ -58,6 +58,11 @@ pub trait HookProtocol: Sync {
     /// How long the agent waits for the hook, as its [`entries`](Self::entries) say. What was not answered by then runs
     /// unseen, so the hook answers before.
     fn timeout(&self) -> Duration;
+
+    /// What a person has to know or do when the entries are in the agent's settings, in sentences.
+    fn after_install(&self) -> &'static [&'static str] {
+        &["Agents that run already use the hooks only when they are started again."]
+    }
 }
 
 /// An entry in an agent's settings: one more item of the list `hooks.EVENT`.

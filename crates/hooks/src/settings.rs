@@ -130,6 +130,52 @@ pub fn hooks(values: &Map<String, Value>) -> Vec<Hook> {
     hooks
 }
 
+/// Whether an agent runs a hook that is in its settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// It does, as far as the settings tell.
+    Active,
+    /// The person has turned it off.
+    Disabled,
+    /// The person has not trusted it yet.
+    Untrusted,
+}
+
+/// Returns whether an agent runs a hook of the settings file at `path` with these values. Only an agent with settings in TOML,
+/// which is Codex, asks the person, and writes the answer into the same file.
+pub fn state(values: &Map<String, Value>, path: &Path, hook: &Hook) -> State {
+    if Format::of(path) == Format::Json {
+        return State::Active;
+    }
+    let (group, place) = hook.place;
+    let key = format!(
+        "{}:{}:{group}:{place}",
+        path.display(),
+        snake_case(&hook.event)
+    );
+    let state = values.get("hooks").map(|hooks| &hooks["state"][&key]);
+    let field = |name: &str| state.map(|state| &state[name]);
+    if field("enabled") == Some(&Value::Bool(false)) {
+        State::Disabled
+    } else if field("trusted_hash").is_some_and(Value::is_string) {
+        State::Active
+    } else {
+        State::Untrusted
+    }
+}
+
+/// `PreToolUse` as `pre_tool_use`.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for char in name.chars() {
+        if char.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(char.to_ascii_lowercase());
+    }
+    snake
+}
+
 impl Hook {
     /// Returns its command line, if it is ours for this agent.
     pub fn ours(&self, agent: &str) -> Option<CommandLine> {

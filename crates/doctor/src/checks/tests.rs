@@ -51,6 +51,7 @@ fn alone(agent: Dialect, version: Version) -> Facts {
                 }],
                 trust: Default::default(),
             },
+            hooks: None,
             trust: Trust::Trusted,
             variables: Variables {
                 all: Environment::from_pairs([("HOME", "/h"), ("TMPDIR", "/t")]),

@@ -98,6 +98,10 @@ impl HookProtocol for Claude {
     fn timeout(&self) -> Duration {
         TIMEOUT
     }
+
+    fn after_install(&self) -> &'static [&'static str] {
+        &["Claude Code reads its settings while it runs: its next change is shown to you already."]
+    }
 }
 
 /// Reads what it sends, which Qwen Code sends, too.

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::state as state_of;
 use super::*;
 
 /// A settings file of some agent.
@@ -410,6 +411,43 @@ fn what_cannot_be_read_is_refused_with_its_place() {
     }
     let deep = "[".repeat(100_000);
     assert!(JSON.add(Some(&deep), &ours()).is_err());
+}
+
+#[test]
+fn trust_is_read_from_where_codex_writes_it() {
+    let path = Path::new("/h/.codex/config.toml");
+    let with = TOML.add(Some(""), &ours()).unwrap();
+    let state = |more: &str| {
+        let values = TOML.values(&format!("{with}{more}"));
+        let hook = hooks(&values)
+            .into_iter()
+            .find(|hook| hook.event == "PreToolUse");
+        state_of(&values, path, &hook.unwrap())
+    };
+    let table = "\n[hooks.state.\"/h/.codex/config.toml:pre_tool_use:0:0\"]\n";
+    for (more, expected) in [
+        ("", State::Untrusted),
+        ("trusted_hash = \"sha256:0\"\n", State::Active),
+        (
+            "trusted_hash = \"sha256:0\"\nenabled = true\n",
+            State::Active,
+        ),
+        (
+            "trusted_hash = \"sha256:0\"\nenabled = false\n",
+            State::Disabled,
+        ),
+        ("enabled = true\n", State::Untrusted),
+    ] {
+        assert_eq!(state(&format!("{table}{more}")), expected, "{more}");
+    }
+    let elsewhere = table.replace(":0:0", ":1:0") + "trusted_hash = \"sha256:0\"\n";
+    assert_eq!(state(&elsewhere), State::Untrusted);
+    let values = JSON.values(&JSON.add(None, &ours()).unwrap());
+    let hook = &hooks(&values)[0];
+    assert_eq!(
+        state_of(&values, Path::new("/h/settings.json"), hook),
+        State::Active
+    );
 }
 
 #[test]

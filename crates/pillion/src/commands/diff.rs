@@ -5,7 +5,7 @@ mod change;
 mod claude;
 mod limit;
 mod report;
-mod save;
+pub mod save;
 mod text;
 
 use std::path::{Path, PathBuf};
