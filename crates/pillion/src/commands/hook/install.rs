@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use pillion_hooks::HookProtocol;
 use pillion_hooks::settings::{self, CommandLine, Format};
 use pillion_protocol::Dialect;
 use pillion_text::visible;
@@ -36,7 +35,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let Args { agent, strict, .. } = args;
-    let protocol = protocol(agent)?;
+    let protocol = super::protocol(agent)?;
     let command = CommandLine {
         program: program(&Machine::current())?,
         agent: agent.name().to_owned(),
@@ -65,15 +64,6 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         "`pillion doctor {}` checks whether they are run.",
         agent.name()
     ))
-}
-
-/// How the hooks of an agent work.
-///
-/// # Errors
-/// When it has none.
-pub fn protocol(agent: Dialect) -> Result<&'static dyn HookProtocol, Failure> {
-    pillion_hooks::of(agent)
-        .ok_or_else(|| Failure::new(Kind::Usage, format!("{agent} has no hooks")))
 }
 
 /// Prints a line that may hold a path.
