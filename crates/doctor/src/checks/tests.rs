@@ -2,6 +2,7 @@
 
 mod containers;
 mod fixes;
+mod hooks;
 mod permissions;
 mod proxies;
 

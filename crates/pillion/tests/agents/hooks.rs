@@ -2,6 +2,7 @@
 //! else leads them to a companion.
 
 mod claude;
+mod copilot;
 
 use std::fs;
 use std::io::Read;
