@@ -7,7 +7,7 @@ use super::*;
 use crate::setup::hooks::{Hooks, Ours};
 
 const NEW: Version = Version::new(2, 1, 332);
-const PATH: &str = "/h/.claude/settings.json";
+const PATH: &str = "/h/settings.json";
 
 /// A settings text with our hooks, which is then changed in this way.
 fn installed(agent: Dialect, from: &str, to: &str) -> Map<String, Value> {
@@ -82,7 +82,7 @@ fn hooks_are_missed_only_where_changes_are_made_without_asking() {
 fn what_is_not_as_it_is_installed_is_installed_again() {
     for (from, to, id) in [
         ("\"timeout\": 86400", "\"timeout\": 5", "hook-outdated"),
-        ("\"timeout\": 86400,", "", "hook-outdated"),
+        (",\n            \"timeout\": 86400", "", "hook-outdated"),
         ("Edit|Write|NotebookEdit", "Edit", "hook-outdated"),
         ("\"PermissionRequest\"", "\"Gone\"", "hook-outdated"),
         ("/bin/pillion", "/gone/pillion", "hook-program-missing"),
