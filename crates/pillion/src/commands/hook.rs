@@ -31,7 +31,11 @@ use crate::failure::{Failure, Kind};
 /// If nobody decides in time, the change is denied. Without a companion, the agent goes on as if
 /// there were no hook, and tells the person so.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true
+)]
 pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
