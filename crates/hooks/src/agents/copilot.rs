@@ -3,6 +3,9 @@
 //! It names no event: what has a tool and no result yet is before the tool. If a hook allows a call, the person is not asked
 //! again, unless there is a hook for `permissionRequest`, too; so there is none of ours. The hooks of all calls of one answer
 //! run before the first of these calls does.
+//!
+//! Its patches look like Codex's, and are applied in another way: they keep CRLF and a missing final newline, and with the first
+//! line of a file its BOM goes. They are not shown yet: Copilot CLI asks about them itself.
 
 use std::ops::Range;
 use std::time::Duration;

@@ -52,18 +52,27 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let text = settings::add(file.format(), file.text(), agent.name(), &entries);
     let text = text.map_err(|why| file.refused(why))?;
     if file.text() == Some(&text) {
-        return say(&format!("{} has Pillion's hooks already", file.shown()));
+        say(&format!("{} has Pillion's hooks already", file.shown()))?;
+    } else {
+        file.replace(&text)?;
+        say(&format!("added Pillion's hooks to {}", file.shown()))?;
+        let lines = protocol.after_install().iter();
+        lines.copied().try_for_each(say)?;
     }
-    file.replace(&text)?;
-    say(&format!("added Pillion's hooks to {}", file.shown()))?;
-    protocol
-        .after_install()
-        .iter()
-        .try_for_each(|line| say(line))?;
-    say(&format!(
-        "`pillion doctor {}` checks whether they are run.",
-        agent.name()
-    ))
+    if file.is_untrusted(&text, agent.name()) {
+        say(&format!(
+            "{agent} runs a new or changed hook only when you have trusted it: it asks when it starts, and in `/hooks`. Look at \
+             the command there, because whoever can write this file can add one. Pillion does not answer that question for \
+             you, and until you have answered, changes are made without the hooks."
+        ))?;
+    }
+    match Dialect::PROGRAMS.contains(&agent) {
+        true => say(&format!(
+            "`pillion doctor {}` checks whether they are run.",
+            agent.name()
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Prints a line that may hold a path.

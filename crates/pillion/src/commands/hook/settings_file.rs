@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
 use pillion_doctor::setup::settings::user_file;
-use pillion_hooks::settings::{Format, Refused};
+use pillion_hooks::settings::{self, Format, Refused, State};
 use pillion_protocol::Dialect;
 
 use crate::commands::diff::save::Original;
@@ -68,6 +68,16 @@ impl SettingsFile {
             true => path.to_string(),
             false => format!("{path} (in fact {})", target.display()),
         }
+    }
+
+    /// Returns true if the agent does not run a hook of ours in this text of the file before its person has trusted it.
+    pub fn is_untrusted(&self, text: &str, agent: &str) -> bool {
+        let Ok(values) = settings::values(self.format(), text) else {
+            return false;
+        };
+        let hooks = settings::hooks(&values).into_iter();
+        let mut ours = hooks.filter(|hook| hook.ours(agent).is_some());
+        ours.any(|hook| settings::state(&values, &self.path, &hook) == State::Untrusted)
     }
 
     /// The failure of an edit of it.
