@@ -7,6 +7,7 @@ mod connection;
 mod containers;
 mod files;
 mod folders;
+mod hooks;
 mod permissions;
 mod proxies;
 mod session;
@@ -37,6 +38,7 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
         // Nothing is known of settings that would keep it from connecting.
         Protocol::Copilot => {}
     }
+    hooks::check(facts, &mut findings);
     folders::check(facts, &mut findings);
     files::check(facts, &mut findings);
     containers::check(facts, &mut findings);

@@ -107,6 +107,20 @@ ids! {
     RuleWithoutEffect = "rule-without-effect" in Settings,
     /// It shows its changes in its own window.
     DiffsInTerminal = "diffs-in-terminal" in Settings,
+    /// Pillion's hooks are not in its settings.
+    HookMissing = "hook-missing" in Settings,
+    /// It does not run Pillion's hooks before the person has agreed.
+    HookUntrusted = "hook-untrusted" in Settings,
+    /// A setting turns Pillion's hooks off.
+    HooksDisabled = "hooks-disabled" in Settings,
+    /// Another hook is about the same tools as Pillion's.
+    HookCompetes = "hook-competes" in Settings,
+    /// An entry is not as this Pillion writes it.
+    HookOutdated = "hook-outdated" in Settings,
+    /// The program of Pillion's hooks is gone.
+    HookProgram = "hook-program-missing" in Settings,
+    /// A release that may not know Pillion's hooks.
+    HookUntried = "hook-release-untried" in Settings,
     /// A companion is there, but not where this terminal's agents look.
     TmpdirDiffers = "tmpdir-differs" in Folders,
     /// Others can put files into the folder of the discovery files.

@@ -4,6 +4,7 @@
 
 mod claude;
 mod dotenv;
+pub mod hooks;
 pub mod owner;
 pub mod program;
 pub mod settings;
@@ -17,6 +18,7 @@ use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
 
+use self::hooks::Hooks;
 use self::settings::{Settings, SettingsFile};
 use self::trust::{Trust, trust};
 use self::variables::Variables;
@@ -26,6 +28,8 @@ use self::variables::Variables;
 pub struct Setup {
     /// What its settings files say.
     pub settings: Settings,
+    /// Pillion's hooks; none if the agent has no hooks that are known.
+    pub hooks: Option<Hooks>,
     /// Whether the agent reads the folder's own files.
     pub trust: Trust,
     /// The variables that the agent has when it looks for a companion.
@@ -52,6 +56,7 @@ impl Setup {
             }
         };
         Self {
+            hooks: hooks::read(release.agent, terminal),
             settings,
             trust,
             variables,

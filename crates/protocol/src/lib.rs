@@ -11,6 +11,7 @@
 //! - [`diff::set`]: files that are proposed together, of which the contract knows nothing.
 //! - [`review`]: when agents ask, as a person chooses.
 //! - [`verdict`]: the decision of a person, with notes for the agent.
+//! - [`remarks`]: what an agent's model is told of it.
 //! - [`claude`]: Claude Code's protocol, which is another one.
 //! - [`copilot`]: GitHub Copilot CLI's, which is a third.
 //! - [`address`]: where agents reach a companion.
@@ -29,6 +30,7 @@ pub mod diff;
 pub mod discovery;
 pub mod held;
 pub mod json;
+pub mod remarks;
 pub mod review;
 pub mod runs_code;
 pub mod surrogates;

@@ -1,15 +1,16 @@
 //! What Claude Code's permission mode, rules and hooks mean for diffs: they answer before a person is asked.
 
 use pillion_agent::find::Version;
+use pillion_hooks::settings::Hook;
+use pillion_protocol::Dialect;
 use pillion_protocol::claude::AUTO_BY_DEFAULT;
-use regex_automata::meta::Regex;
 use serde_json::Value;
 
 use super::super::facts::Facts;
 use super::super::finding::{Finding, Id};
 use super::settings::merged;
-use super::shell;
-use crate::setup::settings::{Scope, SettingsFile};
+use super::{hooks, shell};
+use crate::setup::settings::{Content, Scope, SettingsFile};
 
 /// The first release that makes changes without asking if no setting says otherwise.
 const AUTOMATIC: Version = Version::from_numbers(AUTO_BY_DEFAULT);
@@ -111,15 +112,23 @@ fn denied(facts: &Facts) -> Option<Finding> {
 /// A hook that may decide in the person's place. What it answers is not known before it is run.
 fn by_hook(facts: &Facts) -> Option<Finding> {
     let is_set = |name: &str| merged(facts, &[name]).and_then(Value::as_bool) == Some(true);
-    if is_set("disableAllHooks") {
+    // Beside one of ours, it is another matter.
+    let has_ours = facts
+        .setup
+        .hooks
+        .as_ref()
+        .is_some_and(|hooks| !hooks.ours.is_empty());
+    if is_set("disableAllHooks") || has_ours {
         return None;
     }
-    let files = facts.setup.settings.files.iter().rev();
-    let mut found = files.flat_map(|file| ANSWERING.map(|event| (file, event)));
-    let (file, event) = found.find(|(file, event)| {
-        let groups = file.content.get(&["hooks", event]);
-        let mut groups = groups.and_then(Value::as_array).into_iter().flatten();
-        groups.any(is_about_changes)
+    let mut files = facts.setup.settings.files.iter().rev();
+    let (file, event) = files.find_map(|file| {
+        let Content::Object(values) = &file.content else {
+            return None;
+        };
+        let mut hooks = pillion_hooks::settings::hooks(values).into_iter();
+        let hook = hooks.find(is_about_changes)?;
+        Some((file, hook.event))
     })?;
     let what = format!(
         "a {event} hook in {} may decide about changes before you see them",
@@ -130,15 +139,11 @@ fn by_hook(facts: &Facts) -> Option<Finding> {
     Some(finding.fix(shell::edit(&file.path)))
 }
 
-/// Returns true if a group of hooks is run for a tool that changes files.
-fn is_about_changes(group: &Value) -> bool {
-    let hooks = group["hooks"].as_array();
-    let matches = match group["matcher"].as_str() {
-        None | Some("" | "*") => true,
-        Some(matcher) => Regex::new(&format!("^(?:{matcher})$"))
-            .is_ok_and(|regex| TOOLS.iter().any(|tool| regex.is_match(tool))),
-    };
-    matches && hooks.is_some_and(|hooks| !hooks.is_empty())
+/// Returns true if another's hook is run for a tool that changes files.
+fn is_about_changes(hook: &Hook) -> bool {
+    let is_ours = hook.ours(Dialect::ClaudeCode.name()).is_some();
+    let is_answering = ANSWERING.contains(&hook.event.as_str());
+    !is_ours && is_answering && hooks::is_about(hook.matcher.as_deref(), &TOOLS)
 }
 
 /// A rule that its author relies on, and that does nothing.

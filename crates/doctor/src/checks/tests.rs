@@ -2,6 +2,7 @@
 
 mod containers;
 mod fixes;
+mod hooks;
 mod permissions;
 mod proxies;
 
@@ -51,6 +52,7 @@ fn alone(agent: Dialect, version: Version) -> Facts {
                 }],
                 trust: Default::default(),
             },
+            hooks: None,
             trust: Trust::Trusted,
             variables: Variables {
                 all: Environment::from_pairs([("HOME", "/h"), ("TMPDIR", "/t")]),

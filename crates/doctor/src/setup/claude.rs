@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::{Environment, is_same};
+use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Base;
 
-use super::settings::{Scope, Settings, SettingsFile, content};
+use super::settings::{Scope, Settings, SettingsFile, content, user_file};
 
 /// Where an administrator's settings are, besides those in a folder beside it.
 const MANAGED: &str = if cfg!(target_os = "macos") {
@@ -20,7 +21,7 @@ const MANAGED: &str = if cfg!(target_os = "macos") {
 /// Reads them as an agent started in `folder` does. Later ones win; the last is not a settings file,
 /// but what `/config` writes.
 pub fn read(environment: &Environment, folder: &Path) -> Settings {
-    let user = environment.base(Base::ClaudeConfig).join("settings.json");
+    let user = user_file(Dialect::ClaudeCode, environment).unwrap_or_default();
     let project = folder.join(".claude/settings.json");
     let mut places = vec![(Scope::User, user.clone())];
     // In the home directory both would be one file.

@@ -7,6 +7,7 @@ use json_comments::{CommentSettings, StripComments};
 use pillion_agent::find::{Release, Version, is_truthy};
 use pillion_discovery::{Environment, canonicalize, is_same, regular_file};
 use pillion_protocol::Dialect;
+use pillion_protocol::dialect::Base;
 use regex_automata::meta::Regex;
 use serde_json::{Map, Value};
 
@@ -143,16 +144,26 @@ pub fn home(agent: Dialect, environment: &Environment) -> PathBuf {
     named.or_else(|| environment.home()).unwrap_or_default()
 }
 
+/// Where the agent has the settings of its user; none if it is an agent without any that are known.
+pub fn user_file(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
+    let folder = match agent {
+        Dialect::ClaudeCode => environment.base(Base::ClaudeConfig),
+        Dialect::CopilotCli => environment.base(Base::CopilotHome),
+        Dialect::QwenCode => environment.base(Base::QwenHome),
+        Dialect::GeminiCli => home(agent, environment).join(directory(agent)),
+        Dialect::OpenCode | Dialect::Script => return None,
+    };
+    Some(folder.join("settings.json"))
+}
+
 /// Reads every settings file that the agent reads when it starts in `folder`.
 pub fn read(release: Release, environment: &Environment, folder: &Path) -> Settings {
     let agent = release.agent;
-    let (prefix, own) = match agent {
-        Dialect::QwenCode => ("QWEN_CODE", environment.qwen_home()),
-        _ => (
-            "GEMINI_CLI",
-            home(agent, environment).join(directory(agent)),
-        ),
+    let prefix = match agent {
+        Dialect::QwenCode => "QWEN_CODE",
+        _ => "GEMINI_CLI",
     };
+    let user = user_file(agent, environment).unwrap_or_default();
     let named = |file: &str| {
         let variable = format!("{prefix}_{file}_PATH");
         environment.filled(&variable).map(PathBuf::from)
@@ -161,7 +172,6 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
     let system = system.unwrap_or_else(|| system_folder(agent).join("settings.json"));
     let defaults = named("SYSTEM_DEFAULTS");
     let defaults = defaults.unwrap_or_else(|| system.with_file_name("system-defaults.json"));
-    let user = own.join("settings.json");
     let project = folder.join(directory(agent)).join("settings.json");
     let mut places = vec![
         (Scope::SystemDefaults, defaults),
@@ -193,7 +203,7 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
         }
     });
     let trust = named("TRUSTED_FOLDERS");
-    let trust = trust.unwrap_or_else(|| own.join("trustedFolders.json"));
+    let trust = trust.unwrap_or_else(|| user.with_file_name("trustedFolders.json"));
     Settings {
         files: files.collect(),
         trust: trust_list(trust),

@@ -6,6 +6,7 @@ mod companion;
 mod connection;
 mod containers;
 mod dotenv;
+mod hooks;
 mod places;
 mod real;
 pub mod world;

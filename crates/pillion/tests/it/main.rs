@@ -25,6 +25,7 @@ mod foreign;
 #[cfg(target_os = "linux")]
 mod held_files;
 #[cfg(unix)]
+mod hook_settings;
 mod hub;
 #[cfg(target_os = "linux")]
 mod hung_disk;

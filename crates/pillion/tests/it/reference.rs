@@ -20,6 +20,14 @@ fn commands(help: &str) -> Vec<&str> {
         .collect()
 }
 
+/// The commands below a command, as its help lists them.
+fn below(help: &str) -> Vec<&str> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    lines
+        .map_while(|line| line.strip_prefix("  ")?.split(' ').next())
+        .collect()
+}
+
 /// `docs/cli.md` holds every help text, below an introduction that is written there by hand.
 /// `UPDATE_DOCS=1 cargo test -p pillion reference` writes the rest.
 #[test]
@@ -53,6 +61,9 @@ fn the_reference_is_what_help_prints() {
             !EDITORS_OWN.contains(&command)
         );
         section(&[command]);
+        for below in below(&sandbox.run([command, "--help"]).expect(0).stdout) {
+            section(&[command, below]);
+        }
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &reference).unwrap();

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use super::{Turn, events, json as json_body, mentions, unique_id};
 
-/// The tool that asks the person something: Qwen Code's, opencode's, and Copilot CLI's.
-const QUESTION_TOOLS: [&str; 3] = ["ask_user_question", "question", COPILOT_ASKS];
+/// The tool that asks the person something, Qwen Code's and opencode's; and the one of Copilot CLI that it also has where it
+/// cannot ask.
+const QUESTION_TOOLS: [&str; 3] = ["ask_user_question", "question", COPILOTS];
 
-const COPILOT_ASKS: &str = "ask_user";
+const COPILOTS: &str = "fetch_copilot_cli_documentation";
 
 /// The main conversation is streamed and may ask the person something; helpers that work by
 /// themselves may not. A guess at the next prompt comes with the main conversation's tools, but
@@ -28,7 +29,7 @@ fn tools(body: &Value) -> impl Iterator<Item = &str> {
 }
 
 pub(super) fn answer(body: &Value, turn: Option<Turn>) -> Response {
-    let is_copilot = tools(body).any(|name| name == COPILOT_ASKS);
+    let is_copilot = tools(body).any(|name| name == COPILOTS);
     let (message, reason) = message(turn.unwrap_or_else(|| Turn::say("ok")), is_copilot);
     let usage = json!({ "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2 });
     let frame = |kind: &str, choices: Value, usage: Value| {

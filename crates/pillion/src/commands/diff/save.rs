@@ -24,6 +24,8 @@ pub struct Original {
     target: PathBuf,
     /// None if it is not there.
     before: Option<Vec<u8>>,
+    /// True if a file that is not there yet is to be for its owner alone.
+    is_private: bool,
 }
 
 /// Why a text was not written.
@@ -60,7 +62,30 @@ impl Original {
             None => can_create(&target),
         };
         writable.map_err(cannot("write"))?;
-        Ok(Self { target, before })
+        Ok(Self {
+            target,
+            before,
+            is_private: false,
+        })
+    }
+
+    /// The same, where a new file is for its owner alone.
+    #[must_use]
+    pub fn private(self) -> Self {
+        Self {
+            is_private: true,
+            ..self
+        }
+    }
+
+    /// Where its path really leads.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// What is in it; none if it is not there.
+    pub fn before(&self) -> Option<&[u8]> {
+        self.before.as_deref()
     }
 
     /// Writes `text` over what the reviewer saw: the file with the fingerprint `base`, or else as it
@@ -110,7 +135,9 @@ impl Original {
     fn create(&self, text: &str) -> io::Result<()> {
         let folder = self.folder();
         fs::create_dir_all(folder)?;
-        let mut file = leftovers::unfinished(folder, plain())?;
+        // Without permissions, it is private from its first byte.
+        let permissions = (!self.is_private).then(plain).flatten();
+        let mut file = leftovers::unfinished(folder, permissions)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist_noclobber(&self.target)?;

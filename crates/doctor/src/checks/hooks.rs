@@ -1,0 +1,239 @@
+//! Pillion's hooks: whether they are there, and whether the agent runs them. None of this keeps it from connecting.
+
+use pillion_agent::find::Version;
+use pillion_hooks::HookProtocol;
+use pillion_hooks::settings::{self, CommandLine, Hook, State};
+use pillion_protocol::Dialect;
+use regex_automata::meta::Regex;
+use serde_json::{Map, Value};
+
+use super::super::facts::Facts;
+use super::super::finding::{Finding, Id};
+use super::shell;
+use crate::setup::hooks::Hooks;
+use crate::setup::settings::{Content, Scope};
+
+/// The oldest release with which Pillion's hooks have been tried.
+fn oldest_tried(agent: Dialect) -> Option<Version> {
+    match agent {
+        Dialect::ClaudeCode => Some(Version::new(2, 1, 112)),
+        Dialect::CopilotCli => Some(Version::new(1, 0, 102)),
+        Dialect::GeminiCli => Some(Version::new(0, 61, 0)),
+        Dialect::QwenCode => Some(Version::new(0, 24, 4)),
+        Dialect::OpenCode | Dialect::Script => None,
+    }
+}
+
+pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
+    let Some((hooks, protocol)) = facts
+        .setup
+        .hooks
+        .as_ref()
+        .zip(pillion_hooks::of(facts.agent()))
+    else {
+        return;
+    };
+    if hooks.ours.is_empty() {
+        findings.extend(missing(facts, hooks, findings));
+        return;
+    }
+    findings.extend(untrusted(facts, hooks));
+    findings.extend(disabled(facts, hooks));
+    findings.extend(competing(facts, hooks, protocol));
+    findings.extend(incomplete(facts, hooks, protocol));
+    findings.extend(program(facts, hooks));
+    findings.extend(untried(facts));
+}
+
+/// A hint, where changes may be made that nobody sees: elsewhere the agent shows them without hooks, too.
+fn missing(facts: &Facts, hooks: &Hooks, findings: &[Finding]) -> Option<Finding> {
+    let name = facts.agent().display_name();
+    let path = hooks.path.display();
+    if let Some(why) = &hooks.broken {
+        // Where it is told already, in the agent's own words.
+        let is_told = findings
+            .iter()
+            .any(|finding| finding.id == Id::SettingsBroken);
+        let what = format!("{path} is not a valid settings file: {why}");
+        let finding = Finding::warning(
+            Id::SettingsBroken,
+            what,
+            format!("{name} ignores such a file"),
+        );
+        return (!is_told).then(|| finding.fix(shell::edit(&hooks.path)));
+    }
+    let is_unasked = findings.iter().any(|finding| finding.id == Id::NoDiffs);
+    let why = match facts.agent() {
+        Dialect::CopilotCli => {
+            "without them it shows no change that it does not ask about, takes no edits, and does not hear why you rejected \
+             a change"
+        }
+        _ if is_unasked => "with them, every change is shown to you, in every mode",
+        _ => return None,
+    };
+    let what = format!("Pillion's hooks are not in {path}");
+    let fix = format!("pillion hook install {}", facts.agent().name());
+    Some(Finding::note(Id::HookMissing, what, why).fix(fix))
+}
+
+/// An agent that asks the person whether it may run a hook at all.
+fn untrusted(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
+    let states = hooks
+        .ours
+        .iter()
+        .map(|ours| settings::state(&hooks.values, &hooks.path, &ours.hook));
+    let name = facts.agent().display_name();
+    let (what, why) = match states.max()? {
+        State::Untrusted => (
+            format!("{name} does not run Pillion's hooks yet: you have not trusted them"),
+            "it asks about new and changed hooks when it starts; until you have answered, every change is made without them",
+        ),
+        State::Disabled => (
+            format!("Pillion's hooks are turned off in {}", hooks.path.display()),
+            "changes are made without them",
+        ),
+        State::Active => return None,
+    };
+    let id = Id::HookUntrusted;
+    Some(Finding::warning(id, what, why).fix("/hooks"))
+}
+
+/// A setting that turns all hooks off, or all but the administrator's.
+fn disabled(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
+    let is_set =
+        |values: &Map<String, Value>, name: &str| values.get(name) == Some(&Value::Bool(true));
+    let own = (&hooks.path, is_set(&hooks.values, "disableAllHooks"));
+    let others = facts.setup.counting().filter_map(|file| {
+        let Content::Object(values) = &file.content else {
+            return None;
+        };
+        let is_managed = file.scope == Scope::System && is_set(values, "allowManagedHooksOnly");
+        Some((&file.path, is_managed || is_set(values, "disableAllHooks")))
+    });
+    let (path, _) = others.chain([own]).find(|(_, is_off)| *is_off)?;
+    let name = facts.agent().display_name();
+    let what = format!("{} turns Pillion's hooks off", path.display());
+    let why = format!(
+        "{name} runs no hooks then, or only the administrator's, so changes are made without them"
+    );
+    Some(Finding::warning(Id::HooksDisabled, what, why).fix(shell::edit(path)))
+}
+
+/// Another hook for the same tools, whose answer may win.
+fn competing(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Option<Finding> {
+    let (event, tools) = own_tools(protocol)?;
+    let files = facts
+        .setup
+        .counting()
+        .filter_map(|file| match &file.content {
+            Content::Object(values) => Some((&file.path, values)),
+            _ => None,
+        });
+    let mut files = files.chain([(&hooks.path, &hooks.values)]);
+    let (path, other) = files.find_map(|(path, values)| {
+        let mut others = settings::hooks(values).into_iter();
+        let other = others.find(|hook| {
+            let is_ours = hook.ours(facts.agent().name()).is_some();
+            !is_ours && hook.event == event && is_about(hook.matcher.as_deref(), &tools)
+        });
+        Some((path, other?))
+    })?;
+    let what = format!(
+        "another {event} hook in {} is about the same tools: `{}`",
+        path.display(),
+        other.command
+    );
+    let why = "hooks of one event run at the same time; if both change the call, the one that finishes last wins, so what is \
+               written may be something else than what you accepted";
+    Some(Finding::note(Id::HookCompetes, what, why).fix(shell::edit(path)))
+}
+
+/// The event before a tool, and the tools that our hook is about.
+fn own_tools(protocol: &dyn HookProtocol) -> Option<(&'static str, Vec<String>)> {
+    let entry = protocol.entries("").into_iter().next()?;
+    let matcher = entry.item["matcher"].as_str()?;
+    let tools = matcher
+        .split('|')
+        .map(|tool| tool.trim_matches(['^', '$']).to_owned());
+    Some((entry.event, tools.collect()))
+}
+
+/// Returns true if a hook with this matcher is run for one of these tools.
+pub fn is_about(matcher: Option<&str>, tools: &[impl AsRef<str>]) -> bool {
+    match matcher {
+        None | Some("" | "*") => true,
+        Some(matcher) => Regex::new(&format!("^(?:{matcher})$"))
+            .is_ok_and(|regex| tools.iter().any(|tool| regex.is_match(tool.as_ref()))),
+    }
+}
+
+/// What is not as `pillion hook install` writes it: an entry is missing, its time is too short, or it is about fewer tools.
+fn incomplete(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Option<Finding> {
+    let agent = facts.agent().name();
+    let name = facts.agent().display_name();
+    let path = hooks.path.display();
+    let fix = |finding: Finding| finding.fix(format!("pillion hook install {agent}"));
+    for entry in protocol.entries("") {
+        let mut values = Map::new();
+        values.insert(
+            "hooks".to_owned(),
+            serde_json::json!({entry.event: [entry.item]}),
+        );
+        let wanted = settings::hooks(&values).into_iter().next()?;
+        let Some(found) = hooks
+            .ours
+            .iter()
+            .find(|ours| ours.hook.event == entry.event)
+        else {
+            let what = format!("Pillion's {} hook is not in {path}", entry.event);
+            let why = "it was written by another version of Pillion, or somebody has removed it";
+            return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
+        };
+        let Hook { limit, matcher, .. } = &found.hook;
+        if wanted.limit > Some(limit.unwrap_or_default()) {
+            let shown = limit.map_or("its own default".to_owned(), |limit| limit.to_string());
+            let what = format!(
+                "{name} waits too short for Pillion's {} hook: {shown}",
+                entry.event
+            );
+            let why = "when that time is over, it makes the change that you are looking at";
+            return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
+        }
+        if *matcher != wanted.matcher {
+            let what = format!(
+                "Pillion's {} hook is about other tools than it should be",
+                entry.event
+            );
+            let why = "what it is not about is not shown to you";
+            return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
+        }
+    }
+    None
+}
+
+/// A program that is not where the hook has it.
+fn program(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
+    let CommandLine { program, agent, .. } = hooks
+        .ours
+        .iter()
+        .find(|ours| !ours.has_program)
+        .map(|ours| &ours.command)?;
+    let name = facts.agent().display_name();
+    let what = format!("{program}, which Pillion's hooks run, is not there or may not be run");
+    let why =
+        format!("{name} goes on without a hook that it cannot run, so changes are made without it");
+    let finding = Finding::warning(Id::HookProgram, what, why);
+    Some(finding.fix(format!("pillion hook install {agent}")))
+}
+
+/// A release that may not know these hooks.
+fn untried(facts: &Facts) -> Option<Finding> {
+    let oldest = oldest_tried(facts.agent()).filter(|oldest| facts.release.version < *oldest)?;
+    let what = format!(
+        "{} is older than {oldest}, the oldest release with which Pillion's hooks were tried",
+        facts.release
+    );
+    let why = "an older one may not know such hooks, and makes changes without them";
+    let fix = super::agent::install_newest(facts);
+    Some(Finding::warning(Id::HookUntried, what, why).fix(fix))
+}

@@ -1,0 +1,166 @@
+//! Pillion's hooks in settings, judged.
+
+use pillion_hooks::settings::{self, Format};
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::setup::hooks::{Hooks, Ours};
+
+const NEW: Version = Version::new(2, 1, 332);
+const PATH: &str = "/h/settings.json";
+
+/// A settings text with our hooks, which is then changed in this way.
+fn installed(agent: Dialect, from: &str, to: &str) -> Map<String, Value> {
+    let command = format!("/bin/pillion hook {}", agent.name());
+    let entries = pillion_hooks::of(agent).unwrap().entries(&command);
+    let text = settings::add(Format::Json, None, agent.name(), &entries).unwrap();
+    assert!(text.contains(from), "{text}");
+    settings::values(Format::Json, &text.replace(from, to)).unwrap()
+}
+
+fn facts(agent: Dialect, version: Version, values: Map<String, Value>) -> Facts {
+    let mut facts = alone(agent, version);
+    let hooks = settings::hooks(&values).into_iter();
+    let ours = hooks.filter_map(|hook| {
+        let command = hook.ours(agent.name())?;
+        let has_program = command.program == "/bin/pillion";
+        Some(Ours {
+            hook,
+            command,
+            has_program,
+        })
+    });
+    facts.setup.hooks = Some(Hooks {
+        ours: ours.collect(),
+        path: PathBuf::from(PATH),
+        broken: None,
+        values: values.clone(),
+    });
+    facts.setup.settings.files[0].content = Content::Object(values);
+    facts
+}
+
+/// What is said of the hooks, and how it is fixed.
+fn said(facts: &Facts) -> Vec<(&'static str, String)> {
+    let findings = judge(facts).into_iter();
+    let own = findings.filter(|finding| finding.id.as_str().starts_with("hook"));
+    own.map(|finding| {
+        assert!(finding.level < Level::Problem, "{}", finding.what);
+        (finding.id.as_str(), finding.fix.unwrap_or_default())
+    })
+    .collect()
+}
+
+#[test]
+fn hooks_that_are_as_they_should_be_need_no_word() {
+    for (agent, version) in [
+        (Dialect::ClaudeCode, NEW),
+        (Dialect::CopilotCli, Version::new(1, 0, 102)),
+    ] {
+        assert_eq!(said(&facts(agent, version, installed(agent, "{", "{"))), []);
+    }
+}
+
+#[test]
+fn hooks_are_missed_only_where_changes_are_made_without_asking() {
+    let missing = |agent, version, values: Value| {
+        said(&facts(agent, version, values.as_object().unwrap().clone()))
+    };
+    let install = |agent: &str| [("hook-missing", format!("pillion hook install {agent}"))];
+    let asks = json!({"permissions": {"defaultMode": "default"}});
+    assert_eq!(missing(Dialect::ClaudeCode, NEW, asks), []);
+    assert_eq!(
+        missing(Dialect::ClaudeCode, NEW, json!({})),
+        install("claude")
+    );
+    // It cannot take edits or hear reasons otherwise.
+    let copilot = missing(Dialect::CopilotCli, Version::new(1, 0, 102), json!({}));
+    assert_eq!(copilot, install("copilot"));
+}
+
+#[test]
+fn what_is_not_as_it_is_installed_is_installed_again() {
+    for (from, to, id) in [
+        ("\"timeout\": 86400", "\"timeout\": 5", "hook-outdated"),
+        (",\n            \"timeout\": 86400", "", "hook-outdated"),
+        ("Edit|Write|NotebookEdit", "Edit", "hook-outdated"),
+        ("\"PermissionRequest\"", "\"Gone\"", "hook-outdated"),
+        ("/bin/pillion", "/gone/pillion", "hook-program-missing"),
+    ] {
+        let facts = facts(
+            Dialect::ClaudeCode,
+            NEW,
+            installed(Dialect::ClaudeCode, from, to),
+        );
+        let fix = "pillion hook install claude".to_owned();
+        assert_eq!(said(&facts), [(id, fix)], "{to}");
+    }
+    // More time, or flags, are a person's choice.
+    for (from, to) in [("86400", "90000"), ("hook claude", "hook claude --strict")] {
+        let facts = facts(
+            Dialect::ClaudeCode,
+            NEW,
+            installed(Dialect::ClaudeCode, from, to),
+        );
+        assert_eq!(said(&facts), [], "{to}");
+    }
+}
+
+#[test]
+fn what_turns_hooks_off_and_what_competes_with_them_is_named() {
+    let edit = || format!("\"${{EDITOR:-vi}}\" {PATH}");
+    let off = facts(
+        Dialect::ClaudeCode,
+        NEW,
+        installed(
+            Dialect::ClaudeCode,
+            "{\n  \"hooks\"",
+            "{\"disableAllHooks\": true, \"hooks\"",
+        ),
+    );
+    assert_eq!(said(&off), [("hooks-disabled", edit())]);
+    let mut managed = facts(
+        Dialect::ClaudeCode,
+        NEW,
+        installed(Dialect::ClaudeCode, "{", "{"),
+    );
+    let only = json!({"allowManagedHooksOnly": true});
+    managed.setup.settings.files.push(SettingsFile {
+        scope: Scope::System,
+        path: PathBuf::from("/etc/m.json"),
+        content: Content::Object(only.as_object().unwrap().clone()),
+    });
+    assert_eq!(
+        said(&managed),
+        [("hooks-disabled", "\"${EDITOR:-vi}\" /etc/m.json".to_owned())]
+    );
+    for (matcher, competes) in [
+        ("Edit", true),
+        (".*", true),
+        ("", true),
+        ("Bash", false),
+        ("NotEdit", false),
+    ] {
+        let other = format!(
+            "\"PreToolUse\": [{{\"matcher\": \"{matcher}\", \"hooks\": [{{\"command\": \"fmt\"}}]}}, "
+        );
+        let facts = facts(
+            Dialect::ClaudeCode,
+            NEW,
+            installed(Dialect::ClaudeCode, "\"PreToolUse\": [", &other),
+        );
+        let expected = competes.then(|| ("hook-competes", edit()));
+        assert_eq!(said(&facts), Vec::from_iter(expected), "{matcher}");
+    }
+}
+
+#[test]
+fn a_release_older_than_those_that_were_tried_is_named() {
+    let old = facts(
+        Dialect::CopilotCli,
+        Version::new(1, 0, 50),
+        installed(Dialect::CopilotCli, "{", "{"),
+    );
+    let update = "npm install -g @github/copilot@latest".to_owned();
+    assert_eq!(said(&old), [("hook-release-untried", update)]);
+}

@@ -1,0 +1,84 @@
+//! Pillion's hooks in the settings of the agent's user, read and not judged.
+
+use std::path::{Path, PathBuf};
+
+use pillion_discovery::{Environment, regular_file};
+use pillion_hooks::settings::{self, CommandLine, Format, Hook};
+use pillion_protocol::Dialect;
+use pillion_system::{SearchPath, is_program};
+use serde_json::{Map, Value};
+
+use super::settings::user_file;
+
+/// No settings file of a person's is as long.
+const MAX_FILE: u64 = 4 << 20;
+
+/// What is known of an agent's hooks.
+#[derive(Debug, Clone, Default)]
+pub struct Hooks {
+    /// The settings file in which `pillion hook install` puts them.
+    pub path: PathBuf,
+    /// Why it cannot be read, if it cannot.
+    pub broken: Option<String>,
+    /// What it says.
+    pub values: Map<String, Value>,
+    /// Ours, as far as they stand in that file.
+    pub ours: Vec<Ours>,
+}
+
+/// A hook of ours.
+#[derive(Debug, Clone)]
+pub struct Ours {
+    /// The hook.
+    pub hook: Hook,
+    /// What it runs.
+    pub command: CommandLine,
+    /// True if that program is there and may be run.
+    pub has_program: bool,
+}
+
+/// Reads those of an agent; none if it has no hooks that are known.
+pub fn read(agent: Dialect, environment: &Environment) -> Option<Hooks> {
+    pillion_hooks::of(agent)?;
+    let path = user_file(agent, environment)?;
+    let mut hooks = Hooks {
+        path,
+        ..Hooks::default()
+    };
+    let text = match regular_file::read(&hooks.path, MAX_FILE) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not in UTF-8".to_owned()),
+        Err(_) if !hooks.path.exists() => return Some(hooks),
+        Err(error) => Err(error.to_string()),
+    };
+    let format = Format::of(&hooks.path);
+    let values = text.and_then(|text| settings::values(format, &text).map_err(|why| why.why));
+    match values {
+        Ok(values) => {
+            let found = settings::hooks(&values).into_iter();
+            let ours = found.filter_map(|hook| {
+                let command = hook.ours(agent.name())?;
+                let has_program = has_program(&command.program, environment);
+                Some(Ours {
+                    hook,
+                    command,
+                    has_program,
+                })
+            });
+            hooks.ours = ours.collect();
+            hooks.values = values;
+        }
+        Err(why) => hooks.broken = Some(why),
+    }
+    Some(hooks)
+}
+
+fn has_program(program: &str, environment: &Environment) -> bool {
+    let path = Path::new(program);
+    match path.is_absolute() {
+        true => is_program(path),
+        false => {
+            let folders = SearchPath::of(|name| environment.filled(name)).without_relative();
+            path.components().count() == 1 && folders.programs(program).next().is_some()
+        }
+    }
+}

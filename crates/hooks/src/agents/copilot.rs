@@ -1,0 +1,230 @@
+//! Copilot CLI's hook `preToolUse`. Learnt by watching the program.
+//!
+//! It names no event: what has a tool and no result yet is before the tool. If a hook allows a call, the person is not asked
+//! again, unless there is a hook for `permissionRequest`, too; so there is none of ours. The hooks of all calls of one answer
+//! run before the first of these calls does.
+//!
+//! Its patches look like Codex's, and are applied in another way: they keep CRLF and a missing final newline, and with the first
+//! line of a file its BOM goes. They are not shown yet: Copilot CLI asks about them itself.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::edit;
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, take_text};
+use crate::change::{After, Change, Changes, Files};
+use crate::ruling::{Accepted, Ruling};
+
+/// How Copilot CLI's hooks work.
+#[derive(Debug)]
+pub(crate) struct Copilot;
+
+const BEFORE_TOOL: &str = "preToolUse";
+
+/// A day.
+const TIMEOUT: Duration = Duration::from_secs(86_400);
+
+/// The tools that change files. Models of OpenAI's have the last one alone.
+const EDIT: &str = "edit";
+const CREATE: &str = "create";
+const PATCH: &str = "apply_patch";
+
+impl HookProtocol for Copilot {
+    fn read(&self, mut input: Map<String, Value>) -> Result<Call, String> {
+        let is_before = input.contains_key("toolName")
+            && !input.contains_key("toolResult")
+            && !input.contains_key("hookName");
+        let event = match is_before {
+            true => Event::BeforeTool,
+            false => Event::Other("another".to_owned()),
+        };
+        let mut text = |field| take_text(&mut input, field).unwrap_or_default();
+        let (session, folder, tool) = (text("sessionId"), text("cwd"), text("toolName"));
+        let mut arguments = input.remove("toolArgs").unwrap_or_default();
+        // A patch is a text. All other arguments are an object, or, in older releases, the text of one.
+        if let (Value::String(text), false) = (&arguments, tool == PATCH) {
+            arguments =
+                serde_json::from_str(text).map_err(|_| "toolArgs is not JSON".to_owned())?;
+        }
+        Ok(Call {
+            event,
+            session,
+            folder: Some(folder.into()).filter(|folder: &std::path::PathBuf| folder.is_absolute()),
+            mode: String::new(),
+            is_subagent: false,
+            tool,
+            input: arguments,
+        })
+    }
+
+    fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
+        match call.tool.as_str() {
+            EDIT | CREATE => changed(call, files).unwrap_or_else(Changes::Unclear),
+            PATCH => Changes::Unclear("Pillion does not show patches of Copilot CLI".to_owned()),
+            _ => Changes::None,
+        }
+    }
+
+    fn answer(&self, call: &Call, ruling: &Ruling) -> Answer {
+        match ruling {
+            Ruling::Accepted(accepted) => allow(call, accepted),
+            Ruling::Denied(why) => decision("deny", why),
+            // Where it can ask nobody, it refuses the call.
+            Ruling::Unclear(why) => decision("ask", why),
+            // It has no place for a word to the person.
+            Ruling::Pass | Ruling::NobodyAsked(_) | Ruling::Approved => Answer::nothing(),
+        }
+    }
+
+    fn entries(&self, command: &str) -> Vec<Entry> {
+        vec![Entry {
+            event: BEFORE_TOOL,
+            item: json!({
+                "type": "command",
+                "matcher": format!("{EDIT}|{CREATE}|{PATCH}"),
+                "bash": command,
+                "timeoutSec": TIMEOUT.as_secs(),
+            }),
+        }]
+    }
+
+    fn timeout(&self) -> Duration {
+        TIMEOUT
+    }
+}
+
+/// The change of one file that a call makes.
+///
+/// # Errors
+/// Why it cannot be shown.
+fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
+    let field = |name: &str| {
+        let text = call.input.get(name).and_then(Value::as_str);
+        text.ok_or_else(|| format!("{} has no {name}", call.tool))
+    };
+    let path = edit::absolute(field("path")?, call.folder.as_deref())?;
+    let before = edit::text(&path, files)?;
+    let after = match (call.tool.as_str(), &before) {
+        (CREATE, None) => Ok(field("file_text")?.to_owned()),
+        (CREATE, Some(_)) => Err(format!("{path} already exists")),
+        (_, None) => Err(format!("{path} does not exist")),
+        (_, Some(before)) => replaced(before, field("old_str")?, field("new_str")?)
+            .map_err(|why| format!("{path}: {why}")),
+    };
+    Ok(match after {
+        Ok(after) => Changes::Files(vec![Change {
+            path,
+            before,
+            after: After::Text(after),
+        }]),
+        Err(why) => Changes::Invalid(why),
+    })
+}
+
+/// What it makes of a text: of what it replaces, the lines end as most of the file's do.
+fn replaced(before: &str, old: &str, new: &str) -> Result<String, String> {
+    let place = place(before, old)?;
+    let new = with_endings_of(before, new);
+    Ok([&before[..place.start], &new, &before[place.end..]].concat())
+}
+
+/// Where the text to replace is, however its lines end.
+fn place(before: &str, old: &str) -> Result<Range<usize>, String> {
+    if old.is_empty() {
+        return Err("the text to replace is empty".to_owned());
+    }
+    let at_once = |text: &str, old: &str| match text.matches(old).count() {
+        0 => Ok(None),
+        1 => Ok(text.find(old).map(|start| start..start + old.len())),
+        count => Err(format!("the text to replace is {count} times in the file")),
+    };
+    if let Some(place) = at_once(before, old)? {
+        return Ok(place);
+    }
+    let plain = before.replace("\r\n", "\n");
+    let place = at_once(&plain, &old.replace("\r\n", "\n"))?;
+    let place = place.ok_or("the text to replace is not in the file, at least not exactly")?;
+    // The places of the text without CR, in the one with them.
+    let bytes = before.as_bytes();
+    let is_kept = |at: &usize| !bytes[*at..].starts_with(b"\r\n");
+    let mut places = (0..bytes.len()).filter(is_kept);
+    let mut nth = |count: usize| places.nth(count).unwrap_or(bytes.len());
+    let start = nth(place.start);
+    let end = match place.len() {
+        1 => start + 1,
+        length => nth(length - 2) + 1,
+    };
+    let is_cut = bytes[..start].ends_with(b"\r") && bytes[start..].starts_with(b"\n");
+    Ok(start - usize::from(is_cut)..end)
+}
+
+/// A text with the line endings that most lines of the file have.
+fn with_endings_of(file: &str, text: &str) -> String {
+    let (lf, crlf) = pillion_text::line_ending::LineEnding::count(file.as_bytes());
+    let text = text.replace("\r\n", "\n");
+    match crlf > lf {
+        true => text.replace('\n', "\r\n"),
+        false => text,
+    }
+}
+
+fn decision(decision: &str, why: &str) -> Answer {
+    Answer::json(json!({"permissionDecision": decision, "permissionDecisionReason": why}))
+}
+
+/// The call with what was accepted. If that is not what was proposed, it replaces the whole text of the file, so that nothing
+/// else is written than what was shown.
+fn allow(call: &Call, accepted: &Accepted) -> Answer {
+    let [file] = &accepted.files[..] else {
+        return decision(
+            "deny",
+            "the call changes one file, and several were decided",
+        );
+    };
+    let before = file.change.before.as_deref().unwrap_or_default();
+    let written = file
+        .written
+        .as_ref()
+        .and_then(After::text)
+        .unwrap_or_default();
+    let proposed = call.input.get("old_str").and_then(Value::as_str);
+    let mut changed = Vec::new();
+    match (accepted.is_as_proposed(), proposed) {
+        (true, None) => {}
+        // What it finds only by guessing at line endings, it replaces together with a BOM.
+        (true, Some(old)) => {
+            if let (false, Ok(place)) = (before.contains(old), place(before, old)) {
+                changed.push(("old_str", &before[place]));
+            }
+        }
+        (false, None) => changed.push(("file_text", written)),
+        (false, Some(_)) if with_endings_of(before, written) != written => {
+            let path = &file.change.path;
+            let told = accepted.context.as_deref().unwrap_or_default();
+            return decision(
+                "deny",
+                &format!(
+                    "{told}\n{path} has lines that end in LF and lines that end in CRLF, so the change could not be made as it \
+                 was accepted: propose it again with these edits."
+                ),
+            );
+        }
+        (false, Some(_)) => changed.extend([("old_str", before), ("new_str", written)]),
+    }
+    let mut output = json!({"permissionDecision": "allow"});
+    if !changed.is_empty() {
+        let mut input = call.input.as_object().cloned().unwrap_or_default();
+        let changed = changed.into_iter();
+        input.extend(changed.map(|(name, text)| (name.to_owned(), text.into())));
+        output["modifiedArgs"] = input.into();
+    }
+    if let Some(context) = &accepted.context {
+        output["additionalContext"] = context.as_str().into();
+    }
+    Answer::json(output)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,525 @@
+//! Settings in JSON with comments. Each change inserts one entry at one place, so that it can be taken out again to the
+//! byte.
+//!
+//! A list or an object that is made for our entry starts with a line break, and in one that was there and is empty the
+//! entry follows the bracket at once: that is how it is known later whether the container goes with the entry.
+
+use std::ops::Range;
+
+use jsonc_parser::ast::{self, Object};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::{Map, Value};
+
+use super::{Refused, count, in_order, is_our_hook, is_our_item, newline, position};
+use crate::call::Entry;
+
+/// What is put where there is no file.
+pub const EMPTY: &str = "{\n}\n";
+
+const HOOKS: &str = "hooks";
+
+/// A file starts with it if its writer marked it as Unicode.
+const MARK: char = '\u{feff}';
+
+/// A list or an object in a text.
+struct Container {
+    /// Behind the opening bracket.
+    open: usize,
+    /// At the closing one.
+    close: usize,
+    children: Vec<Range<usize>>,
+}
+
+/// What the list of an event is.
+struct Event<'a> {
+    property: Range<usize>,
+    list: Container,
+    elements: &'a [ast::Value<'a>],
+}
+
+pub fn add(text: &str, agent: &str, entries: &[Entry]) -> Result<String, Refused> {
+    let (mark, text) = split_mark(text);
+    let mut text = text.to_owned();
+    for entry in entries {
+        text = add_one(&text, agent, entry)?;
+    }
+    Ok(format!("{mark}{text}"))
+}
+
+pub fn remove(text: &str, agent: &str) -> Result<String, Refused> {
+    let (mark, text) = split_mark(text);
+    let mut text = text.to_owned();
+    let mut left = count(&values(&text)?, agent);
+    while let Some(shorter) = remove_last(&text, agent)? {
+        let now = count(&values(&shorter)?, agent);
+        if now >= left {
+            break;
+        }
+        (left, text) = (now, shorter);
+    }
+    Ok(format!("{mark}{text}"))
+}
+
+pub fn values(text: &str) -> Result<Map<String, Value>, Refused> {
+    let (_, text) = split_mark(text);
+    read(text, |root| Ok(object(root)))
+}
+
+fn split_mark(text: &str) -> (&str, &str) {
+    match text.strip_prefix(MARK) {
+        Some(rest) => text.split_at(text.len() - rest.len()),
+        None => ("", text),
+    }
+}
+
+/// One entry in the list of one event.
+fn add_one(text: &str, agent: &str, entry: &Entry) -> Result<String, Refused> {
+    let Entry { event, item } = entry;
+    read(text, |root| {
+        let unit = unit(text, root);
+        let (nl, top) = (newline(text), container(root.range, properties(root)));
+        let Some(hooks) = hooks(text, root)? else {
+            let write = |indent: &str| {
+                let inner = format!("{indent}{unit}");
+                let list = made_list(event, item, &inner, unit, nl);
+                format!("\"{HOOKS}\": {{{nl}{inner}{list}{nl}{indent}}}")
+            };
+            return Ok(insert(text, &top, unit, true, write));
+        };
+        let Some(found) = event_of(text, hooks, event)? else {
+            let write = |indent: &str| made_list(event, item, indent, unit, nl);
+            let hooks = container(hooks.range, properties(hooks));
+            return Ok(insert(text, &hooks, unit, false, write));
+        };
+        let mut elements = found.elements.iter();
+        let mixed = |element| without_hook(text, element, agent);
+        if let Some(shorter) = elements.find_map(mixed) {
+            return add_one(&shorter, agent, entry);
+        }
+        let is_ours = |element: &&ast::Value| is_our_item(&value(element), agent);
+        let mut ours = found.elements.iter().filter(is_ours);
+        let (first, second) = (ours.next(), ours.next());
+        match first {
+            Some(first) if second.is_none() => {
+                if value(first) == *item {
+                    return Ok(text.to_owned());
+                }
+                let range = first.range();
+                let new = written(item, line_indent(text, range.start), unit, nl);
+                Ok(format!(
+                    "{}{new}{}",
+                    &text[..range.start],
+                    &text[range.end..]
+                ))
+            }
+            // Several of ours, by whatever accident: one is enough.
+            Some(first) => {
+                let at = found
+                    .list
+                    .children
+                    .iter()
+                    .position(|child| child.start == first.start());
+                let shorter = without(text, &found.list, at.unwrap_or_default());
+                add_one(&shorter, agent, entry)
+            }
+            None => {
+                let write = |indent: &str| written(item, indent, unit, nl);
+                Ok(insert(text, &found.list, unit, false, write))
+            }
+        }
+    })
+}
+
+/// Takes the last of our hooks out, if there is one.
+fn remove_last(text: &str, agent: &str) -> Result<Option<String>, Refused> {
+    read(text, |root| {
+        let Some(hooks) = hooks(text, root)? else {
+            return Ok(None);
+        };
+        let mut last: Option<(usize, String)> = None;
+        for property in &hooks.properties {
+            let Ok(Some(event)) = event_of(text, hooks, property.name.as_str()) else {
+                continue;
+            };
+            for (index, element) in event.elements.iter().enumerate() {
+                let start = element.start();
+                if last.as_ref().is_some_and(|(other, _)| *other > start) {
+                    continue;
+                }
+                if is_our_item(&value(element), agent) {
+                    last = Some((start, without_entry(text, root, hooks, &event, index)));
+                } else if let Some(shorter) = without_hook(text, element, agent) {
+                    last = Some((start, shorter));
+                }
+            }
+        }
+        Ok(last.map(|(_, shorter)| shorter))
+    })
+}
+
+/// Without an entry, and without the list and the object if they were made for it.
+fn without_entry(text: &str, root: &Object, hooks: &Object, event: &Event, index: usize) -> String {
+    if !is_made_for_one(text, &event.list) {
+        return without(text, &event.list, index);
+    }
+    let events = container(hooks.range, properties(hooks));
+    if !is_made_for_one(text, &events) {
+        return without(text, &events, child_at(&events, event.property.start));
+    }
+    let top = container(root.range, properties(root));
+    let own = root
+        .properties
+        .iter()
+        .find(|property| property.name.as_str() == HOOKS);
+    let start = own.map_or(top.open, |property| property.range.start);
+    without(text, &top, child_at(&top, start))
+}
+
+fn child_at(container: &Container, start: usize) -> usize {
+    let mut children = container.children.iter();
+    children
+        .position(|child| child.start == start)
+        .unwrap_or_default()
+}
+
+/// Without our hook in a group that has others, which somebody put together.
+fn without_hook(text: &str, group: &ast::Value, agent: &str) -> Option<String> {
+    if is_our_item(&value(group), agent) {
+        return None;
+    }
+    let hooks = group.as_object()?.get_array(HOOKS)?;
+    let is_ours = |hook: &ast::Value| is_our_hook(&value(hook), agent);
+    let index = hooks.elements.iter().rposition(is_ours)?;
+    Some(without(
+        text,
+        &container(hooks.range, ranges(&hooks.elements)),
+        index,
+    ))
+}
+
+/// Reads a text as the agents do: with comments, and without anything else that is not JSON.
+fn read<T>(text: &str, then: impl FnOnce(&Object) -> Result<T, Refused>) -> Result<T, Refused> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_loose_object_property_names: false,
+        allow_trailing_commas: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options);
+    let parsed = parsed.map_err(|error| Refused {
+        why: format!(
+            "it is not valid JSON: {} at {}",
+            lower(error.kind()),
+            position(text, error.range().start)
+        ),
+        hint: "Correct that place first; comments are allowed, trailing commas are not.",
+    })?;
+    match &parsed.value {
+        Some(ast::Value::Object(root)) => then(root),
+        Some(other) => Err(wrong(
+            text,
+            other.start(),
+            "it is not a JSON object".to_owned(),
+        )),
+        None => Err(wrong(text, 0, "it is empty".to_owned())),
+    }
+}
+
+fn lower(kind: &impl ToString) -> String {
+    let text = kind.to_string();
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| {
+        first.to_lowercase().chain(chars).collect()
+    })
+}
+
+fn wrong(text: &str, at: usize, what: String) -> Refused {
+    Refused {
+        why: format!("{what} ({})", position(text, at)),
+        hint: "Correct that first: the agent itself does not expect it either.",
+    }
+}
+
+/// The object with the hooks, if there is one.
+fn hooks<'a>(text: &str, root: &'a Object<'a>) -> Result<Option<&'a Object<'a>>, Refused> {
+    match only(text, root, HOOKS)? {
+        None => Ok(None),
+        Some(ast::ObjectProp {
+            value: ast::Value::Object(hooks),
+            ..
+        }) => Ok(Some(hooks)),
+        Some(other) => Err(wrong(
+            text,
+            other.value.start(),
+            format!("`{HOOKS}` is not an object"),
+        )),
+    }
+}
+
+fn event_of<'a>(
+    text: &str,
+    hooks: &'a Object<'a>,
+    name: &str,
+) -> Result<Option<Event<'a>>, Refused> {
+    match only(text, hooks, name)? {
+        None => Ok(None),
+        Some(ast::ObjectProp {
+            value: ast::Value::Array(list),
+            range,
+            ..
+        }) => Ok(Some(Event {
+            property: range.start..range.end,
+            list: container(list.range, ranges(&list.elements)),
+            elements: &list.elements,
+        })),
+        Some(other) => Err(wrong(
+            text,
+            other.value.start(),
+            format!("`{HOOKS}.{name}` is not a list"),
+        )),
+    }
+}
+
+/// The property of this name, which may be there once.
+fn only<'a>(
+    text: &str,
+    object: &'a Object<'a>,
+    name: &str,
+) -> Result<Option<&'a ast::ObjectProp<'a>>, Refused> {
+    let mut named = object
+        .properties
+        .iter()
+        .filter(|property| property.name.as_str() == name);
+    let first = named.next();
+    match named.next() {
+        None => Ok(first),
+        Some(again) => Err(wrong(
+            text,
+            again.start(),
+            format!("`{name}` is there twice"),
+        )),
+    }
+}
+
+fn properties(object: &Object) -> Vec<Range<usize>> {
+    ranges(&object.properties)
+}
+
+fn ranges(children: &[impl Ranged]) -> Vec<Range<usize>> {
+    children
+        .iter()
+        .map(|child| child.start()..child.end())
+        .collect()
+}
+
+fn container(range: jsonc_parser::common::Range, children: Vec<Range<usize>>) -> Container {
+    Container {
+        open: range.start + 1,
+        close: range.end - 1,
+        children,
+    }
+}
+
+fn object(object: &Object) -> Map<String, Value> {
+    let properties = object.properties.iter();
+    properties
+        .map(|own| (own.name.as_str().to_owned(), value(&own.value)))
+        .collect()
+}
+
+fn value(node: &ast::Value) -> Value {
+    match node {
+        ast::Value::StringLit(text) => Value::from(text.value.as_ref()),
+        ast::Value::NumberLit(number) => {
+            serde_json::from_str(number.value).unwrap_or(Value::from(number.value))
+        }
+        ast::Value::BooleanLit(is) => Value::from(is.value),
+        ast::Value::Object(own) => Value::Object(object(own)),
+        ast::Value::Array(list) => list.elements.iter().map(value).collect(),
+        ast::Value::NullKeyword(_) => Value::Null,
+    }
+}
+
+/// How far a level is indented, by the first line of the outermost object.
+fn unit<'a>(text: &'a str, root: &Object) -> &'a str {
+    let first = root
+        .properties
+        .first()
+        .map(|property| indent_before(text, property.range.start));
+    let own = first.flatten().unwrap_or_default();
+    match own.strip_prefix(line_indent(text, root.range.start)) {
+        Some(unit) if !unit.is_empty() => unit,
+        _ => "  ",
+    }
+}
+
+/// The white space before a place, if nothing else stands before it on its line.
+fn indent_before(text: &str, at: usize) -> Option<&str> {
+    let white = white_before(text, at);
+    let line = white.rfind('\n')?;
+    Some(&white[line + 1..])
+}
+
+/// The white space with which the line of a place starts.
+fn line_indent(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |line| line + 1);
+    let line = &text[start..];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// The white space that ends at a place.
+fn white_before(text: &str, at: usize) -> &str {
+    let before = &text[..at];
+    &before[before.trim_end_matches([' ', '\t', '\r', '\n']).len()..]
+}
+
+fn made_list(event: &str, item: &Value, indent: &str, unit: &str, nl: &str) -> String {
+    let inner = format!("{indent}{unit}");
+    let item = written(item, &inner, unit, nl);
+    format!("\"{event}\": [{nl}{inner}{item}{nl}{indent}]")
+}
+
+/// A value, of which the lines after the first are indented.
+fn written(value: &Value, indent: &str, unit: &str, nl: &str) -> String {
+    let inner = format!("{indent}{unit}");
+    let block = |open: char, lines: Vec<String>, close: char| {
+        let lines = lines.join(&format!(",{nl}{inner}"));
+        format!("{open}{nl}{inner}{lines}{nl}{indent}{close}")
+    };
+    match value {
+        Value::Array(items) => {
+            let items = items.iter().map(|item| written(item, &inner, unit, nl));
+            block('[', items.collect(), ']')
+        }
+        Value::Object(fields) => {
+            let fields = in_order(fields)
+                .into_iter()
+                .map(|(name, value)| format!("\"{name}\": {}", written(value, &inner, unit, nl)));
+            block('{', fields.collect(), '}')
+        }
+        plain => plain.to_string(),
+    }
+}
+
+/// Puts one more child at the end. In an empty container it follows the bracket, on a line of its own only if the
+/// container never goes with it.
+fn insert(
+    text: &str,
+    container: &Container,
+    unit: &str,
+    is_kept: bool,
+    write: impl Fn(&str) -> String,
+) -> String {
+    let nl = newline(text);
+    let Some(last) = container.children.last() else {
+        let own = line_indent(text, container.open);
+        let (before, after) = text.split_at(container.open);
+        if is_kept && text[container.open..container.close].contains('\n') {
+            let indent = format!("{own}{unit}");
+            return format!("{before}{nl}{indent}{}{after}", write(&indent));
+        }
+        return format!("{before}{}{after}", write(own));
+    };
+    let (end, is_cut) = end_of_line(text, last.end, container.close);
+    let (separator, indent) = match indent_before(text, last.start) {
+        Some(indent) => (format!("{nl}{indent}"), indent),
+        None if is_cut => {
+            let indent = line_indent(text, last.start);
+            (format!("{nl}{indent}"), indent)
+        }
+        None => (" ".to_owned(), line_indent(text, last.start)),
+    };
+    let (before, comments, after) = (&text[..last.end], &text[last.end..end], &text[end..]);
+    format!("{before},{comments}{separator}{}{after}", write(indent))
+}
+
+/// Where the comments behind a value end that stand on its line, and whether a line break has to follow.
+fn end_of_line(text: &str, from: usize, to: usize) -> (usize, bool) {
+    let (mut at, mut end) = (from, from);
+    while at < to {
+        let rest = &text[at..to];
+        if rest.starts_with([' ', '\t']) {
+            at += 1;
+        } else if rest.starts_with("//") {
+            let length = rest.find(['\r', '\n']).unwrap_or(rest.len());
+            return (at + length, true);
+        } else if let Some(body) = rest.strip_prefix("/*") {
+            let Some(length) = body.find("*/") else { break };
+            at += length + 4;
+            end = at;
+        } else {
+            break;
+        }
+    }
+    (end, false)
+}
+
+/// Returns true if the only child stands in a container that was made for it.
+fn is_made_for_one(text: &str, container: &Container) -> bool {
+    let [only] = &container.children[..] else {
+        return false;
+    };
+    let (before, after) = (
+        &text[container.open..only.start],
+        &text[only.end..container.close],
+    );
+    before.contains('\n') && before.trim().is_empty() && after.trim().is_empty()
+}
+
+/// Takes a child out, with the comma and the white space that belong to it.
+fn without(text: &str, container: &Container, index: usize) -> String {
+    let own = &container.children[index];
+    if let Some(previous) = index.checked_sub(1).map(|at| &container.children[at]) {
+        let (comma, end) = comma(text, previous.end, own.start);
+        return [&text[..comma], &text[comma + 1..end], &text[own.end..]].concat();
+    }
+    if let Some(next) = container.children.get(1) {
+        let (comma, end) = comma(text, own.end, next.start);
+        let end = if end == comma + 1 {
+            next.start
+        } else {
+            comma + 1
+        };
+        let kept = if end == next.start {
+            ""
+        } else {
+            &text[own.end..comma]
+        };
+        return [&text[..own.start], kept, &text[end..]].concat();
+    }
+    let white = white_before(text, own.start).len();
+    let start = (own.start - white).max(container.open);
+    let is_cut = start > container.open && !text[own.end..].starts_with(['\r', '\n']);
+    let start = if is_cut { own.start } else { start };
+    [&text[..start], &text[own.end..]].concat()
+}
+
+/// Where the comma between two values is, and where it or the last comment between them ends.
+fn comma(text: &str, from: usize, to: usize) -> (usize, usize) {
+    let (mut at, mut comma, mut end) = (from, from, from);
+    while at < to {
+        let rest = &text[at..to];
+        let length = if rest.starts_with("//") {
+            rest.find(['\r', '\n']).unwrap_or(rest.len())
+        } else if let Some(body) = rest.strip_prefix("/*") {
+            body.find("*/").map_or(rest.len(), |length| length + 4)
+        } else {
+            if rest.starts_with(',') {
+                comma = at;
+                end = at + 1;
+            }
+            at += rest.chars().next().map_or(1, char::len_utf8);
+            continue;
+        };
+        at += length;
+        end = at;
+    }
+    (comma, end)
+}

@@ -1,0 +1,52 @@
+//! `pillion hook uninstall`.
+
+use pillion_hooks::settings::{self, Format, Hook, Refused};
+use pillion_protocol::Dialect;
+
+use super::install::say;
+use super::settings_file::SettingsFile;
+use crate::args;
+
+/// Remove Pillion's hooks from an agent's settings
+///
+/// The file is then what it was before `pillion hook install`, byte for byte, unless somebody has changed it
+/// since. Other hooks stay.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The agent
+    #[arg(value_name = "AGENT", value_parser = args::agent(pillion_hooks::AGENTS))]
+    agent: Dialect,
+
+    /// Print what would be removed, and change nothing
+    #[arg(long)]
+    print: bool,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let file = SettingsFile::of(args.agent)?;
+    let (agent, text) = (args.agent.name(), file.text().unwrap_or_default());
+    let ours = match file.text() {
+        Some(text) => ours(file.format(), text, agent).map_err(|why| file.refused(why))?,
+        None => Vec::new(),
+    };
+    if ours.is_empty() {
+        return say(&format!("{} has no hooks of Pillion's", file.shown()));
+    }
+    let without = settings::remove(file.format(), text, agent);
+    let without = without.map_err(|why| file.refused(why))?;
+    if args.print {
+        say(&format!("would remove from {}:", file.shown()))?;
+        let line = |hook: &Hook| say(&format!("{}: {}", hook.event, hook.command));
+        return ours.iter().try_for_each(line);
+    }
+    file.replace(&without)?;
+    say(&format!("removed Pillion's hooks from {}", file.shown()))?;
+    say("Agents that run already may go on calling them until they end.")
+}
+
+/// Our hooks in the text of a settings file.
+fn ours(format: Format, text: &str, agent: &str) -> Result<Vec<Hook>, Refused> {
+    let mut hooks = settings::hooks(&settings::values(format, text)?);
+    hooks.retain(|hook| hook.ours(agent).is_some());
+    Ok(hooks)
+}

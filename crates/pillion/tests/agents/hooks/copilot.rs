@@ -1,0 +1,202 @@
+//! Copilot CLI with a hook in the person's settings: without a terminal, and in one beside a review that it is connected to.
+
+use std::fs;
+use std::process::Child;
+
+use pillion_protocol::Dialect;
+use pillion_testkit::{ClaudeNpm, Copilot, Home, Model, Tmux, Turn};
+use serde_json::json;
+
+use super::{Decision, Scene, ended, path, settings};
+use crate::companion::{self, SOON};
+use crate::review::Review;
+use crate::shared_encodings::{ENCODINGS, assert_bytes};
+
+const BEFORE: &str = "one\ntwo\nthree\n";
+
+fn set_up(home: &Home) {
+    Copilot::set_up(home, &home.workspace());
+    let settings = settings(Dialect::CopilotCli, "", json!({}));
+    let file = home.home().join(".copilot/settings.json");
+    fs::write(file, settings.to_string()).expect("the home is ours");
+}
+
+/// Starts one that prints its answer and ends. It may use its tools without asking, or has nobody to ask.
+fn print(scene: &Scene, options: &[&str]) -> Child {
+    let env = Copilot::env(scene.home.env(), &scene.model);
+    let copilot = ClaudeNpm::from_env().copilot_bin().join("copilot");
+    let copilot = copilot.display().to_string();
+    scene.start(
+        &env,
+        &[&[copilot.as_str(), "-p", "change it"], options].concat(),
+    )
+}
+
+const MODES: [&[&str]; 2] = [&["--allow-all-tools"], &[]];
+
+/// An edit of a file in each encoding: accepted as it is, and after an edit.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_without_a_terminal_writes_what_its_hook_allows_byte_for_byte() {
+    let scene = Scene::new(set_up);
+    for (mode, (kind, encode)) in MODES.into_iter().cycle().zip(ENCODINGS) {
+        if kind.starts_with("utf16") {
+            continue;
+        }
+        let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
+        // The first lines, as a text with LF: it would take the mark before them, too.
+        scene.script([Turn::replace(&file, "one\ntwo", "eins\nzwei")]);
+        let copilot = print(&scene, mode);
+        scene.decide(&file, &Decision::Accept);
+        let printed = ended(copilot);
+        assert!(printed.has_succeeded, "{kind}: {}", printed.output);
+        assert_bytes(&file, &encode("eins\nzwei\nthree\n"));
+
+        scene.script([Turn::replace(&file, "zwei", "deux")]);
+        let copilot = print(&scene, mode);
+        let accepted = encode("uno\ndos\nthree\nquattro\n");
+        scene.decide(&file, &Decision::Edit(&accepted));
+        scene.wait_told("+dos");
+        let printed = ended(copilot);
+        assert!(printed.has_succeeded, "{kind}: {}", printed.output);
+        assert_bytes(&file, &accepted);
+    }
+    for (name, text) in [
+        ("new.txt", "one\ntwo\n"),
+        ("new-crlf.txt", "one\r\ntwo"),
+        ("new-bom.txt", "\u{feff}one\r\n"),
+    ] {
+        let file = path(&scene.home, name);
+        scene.script([Turn::write_file(&file, text)]);
+        let copilot = print(&scene, &[]);
+        let accepted = format!("{text}more\n");
+        scene.decide(&file, &Decision::Edit(accepted.as_bytes()));
+        let printed = ended(copilot);
+        assert!(printed.has_succeeded, "{name}: {}", printed.output);
+        assert_bytes(&file, accepted.as_bytes());
+    }
+}
+
+/// Of an edit, and of a new file; then the turn goes on.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_without_a_terminal_hears_why_a_change_is_rejected() {
+    let scene = Scene::new(set_up);
+    for mode in MODES {
+        let file = scene.home.file("old.txt", BEFORE);
+        let new = path(&scene.home, "new.txt");
+        scene.script([
+            Turn::replace(&file, "two", "zwei"),
+            Turn::write_file(&new, "new\n"),
+        ]);
+        let copilot = print(&scene, mode);
+        scene.decide(&file, &Decision::Reject("in English, please"));
+        scene.wait_told("Denied by preToolUse hook: ");
+        scene.wait_told("and says: in English, please");
+        scene.decide(&new, &Decision::Reject("there is one already"));
+        scene.wait_told("and says: there is one already");
+        let printed = ended(copilot);
+        assert!(
+            printed.output.contains("the turn is done"),
+            "{}",
+            printed.output
+        );
+        assert_bytes(&file, BEFORE.as_bytes());
+        assert!(!new.exists());
+    }
+}
+
+/// The hooks of all calls of an answer run before the first call does.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_makes_those_changes_of_an_answer_that_were_accepted() {
+    let scene = Scene::new(set_up);
+    let files = ["a.txt", "b.txt", "c.txt"].map(|name| scene.home.file(name, BEFORE));
+    let edits = files.iter().map(|file| Turn::replace(file, "two", "zwei"));
+    scene.script([Turn::at_once(edits)]);
+    let copilot = print(&scene, &["--allow-all-tools"]);
+    scene.decide(&files[0], &Decision::Accept);
+    scene.decide(&files[1], &Decision::Reject("not this one"));
+    scene.decide(&files[2], &Decision::Edit(b"one\ndrei\nthree\n"));
+    scene.wait_told("and says: not this one");
+    let printed = ended(copilot);
+    assert!(printed.has_succeeded, "{}", printed.output);
+    for (file, text) in files
+        .iter()
+        .zip(["one\nzwei\nthree\n", BEFORE, "one\ndrei\nthree\n"])
+    {
+        assert_bytes(file, text.as_bytes());
+    }
+}
+
+/// What is not shown is asked about by Copilot CLI, which refuses where it can ask nobody.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_without_a_terminal_is_refused_what_cannot_be_shown() {
+    let scene = Scene::new(set_up);
+    let (_, encode) = ENCODINGS[5];
+    let file = scene.home.file("utf16.txt", encode(BEFORE));
+    scene.script([Turn::replace(&file, "two", "zwei")]);
+    let printed = ended(print(&scene, &["--allow-all-tools"]));
+    scene.wait_told("is not in UTF-8");
+    assert!(
+        printed.output.contains("the turn is done"),
+        "{}",
+        printed.output
+    );
+    assert_bytes(&file, &encode(BEFORE));
+    companion::wait_none_pending(&scene.home);
+}
+
+/// It is connected to the review, too, and would open a diff of each change that it asks about.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_with_a_hook_and_a_review_shows_each_change_once() {
+    let home = Home::new();
+    set_up(&home);
+    let (tmux, model) = (Tmux::start(), Model::start());
+    let review = Review::start(&tmux, &home);
+    let copilot = Copilot::start(&tmux, &home, &model, &home.workspace());
+    review.pane().wait_for("● Copilot CLI", SOON);
+    let file = home.file("a.txt", BEFORE);
+    let propose = |turn: Turn, text: &str| {
+        model.clear();
+        model.script([turn, Turn::say(format!("{text} is done"))]);
+        copilot.prompt("change it");
+        review.pane().wait_for("proposes a.txt", SOON);
+        review.pane().wait_for(text, SOON);
+    };
+    let done = |text: &str, expected: &str| {
+        // It asks nothing in between.
+        copilot.wait_for(&format!("{text} is done"));
+        assert_bytes(&file, expected.as_bytes());
+        review.wait_idle();
+        copilot.wait_ready();
+    };
+    propose(Turn::replace(&file, "two", "zwei"), "zwei");
+    review.accept("a.txt");
+    done("zwei", "one\nzwei\nthree\n");
+
+    // Of two hunks, the first is taken out.
+    let lines =
+        |second: &str, last: &str| format!("one\n{second}\n{}{last}\n", "three\n".repeat(20));
+    fs::write(&file, lines("zwei", "end")).expect("the workspace is ours");
+    let edit = Turn::replace(&file, lines("zwei", "end"), lines("deux", "fin"));
+    propose(edit, "deux");
+    review.take_hunk_out();
+    review.accept("a.txt");
+    done("deux", &lines("zwei", "fin"));
+
+    propose(Turn::replace(&file, "one", "eins"), "eins");
+    review.reject_because("a.txt", "Use digits.");
+    copilot.wait_for("eins is done");
+    let told = "and says: Use digits.";
+    model.wait_for(told, SOON, |request| {
+        request.is_main && request.mentions(told)
+    });
+    assert!(
+        fs::read_to_string(&file)
+            .expect("it is there")
+            .starts_with("one\n")
+    );
+}

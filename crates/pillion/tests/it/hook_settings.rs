@@ -1,0 +1,217 @@
+//! `pillion hook install` and `uninstall`: what becomes of the settings files of people.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
+
+/// Every agent, with the folder of its settings below the home directory and the variable that moves it.
+const AGENTS: [(&str, &str, Option<&str>); 2] = [
+    ("claude", ".claude", Some("CLAUDE_CONFIG_DIR")),
+    ("copilot", ".copilot", Some("COPILOT_HOME")),
+];
+
+fn settings(sandbox: &Sandbox, folder: &str) -> PathBuf {
+    sandbox.home.home().join(folder).join("settings.json")
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().mode() & 0o7777
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.collect()
+}
+
+#[test]
+fn the_hooks_get_into_a_settings_file_and_out_of_it_again() {
+    let sandbox = Sandbox::new();
+    let original = "{\r\n\t\"model\": \"x\", // mine\r\n\t\"hooks\": {\"Stop\": [ ]}\r\n} // end";
+    for (agent, folder, _) in AGENTS {
+        let path = settings(&sandbox, folder);
+        write(&path, original);
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        let done = sandbox.run(["hook", "install", agent]).expect(0).stdout;
+        assert!(
+            done.contains(&format!("added Pillion's hooks to {}", path.display())),
+            "{done}"
+        );
+        assert!(done.contains(&format!("pillion doctor {agent}")), "{done}");
+        let with = fs::read_to_string(&path).unwrap();
+        assert!(
+            with.contains(&format!("{PILLION} hook {agent}\"")),
+            "{with}"
+        );
+        assert!(
+            with.starts_with("{\r\n\t\"model\": \"x\", // mine\r\n"),
+            "{with}"
+        );
+        assert_eq!(mode(&path), 0o640);
+
+        let again = sandbox.run(["hook", "install", agent]).expect(0).stdout;
+        assert!(again.contains("has Pillion's hooks already"), "{again}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), with);
+        // Another entry takes the place of the former one.
+        sandbox
+            .run(["hook", "install", agent, "--strict"])
+            .expect(0);
+        let strict = fs::read_to_string(&path).unwrap();
+        assert_eq!(strict.replace(" --strict\"", "\""), with);
+
+        let shown = sandbox
+            .run(["hook", "uninstall", agent, "--print"])
+            .expect(0)
+            .stdout;
+        assert!(shown.contains(&format!("hook {agent} --strict")), "{shown}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), strict);
+        sandbox.run(["hook", "uninstall", agent]).expect(0);
+        assert_eq!(fs::read_to_string(&path).unwrap(), original);
+        assert_eq!(mode(&path), 0o640);
+        let nothing = sandbox.run(["hook", "uninstall", agent]).expect(0).stdout;
+        assert!(nothing.contains("has no hooks of Pillion's"), "{nothing}");
+        assert_eq!(names(path.parent().unwrap()), ["settings.json"]);
+    }
+}
+
+#[test]
+fn a_new_file_is_private_and_lies_where_the_agent_looks() {
+    let sandbox = Sandbox::new();
+    for (agent, folder, variable) in AGENTS {
+        let moved = sandbox.home.root().join(format!("moved {agent}"));
+        let mut places = vec![(settings(&sandbox, folder), None)];
+        places.extend(variable.map(|name| (moved.join("settings.json"), Some((name, &moved)))));
+        for (path, variable) in places {
+            let command = |args: &[&str]| {
+                let mut command = sandbox.command(args);
+                command.envs(variable);
+                let output = command.output().unwrap();
+                assert!(output.status.success(), "{output:?}");
+                String::from_utf8(output.stdout).unwrap()
+            };
+            let printed = command(&["hook", "install", agent, "--print"]);
+            assert!(!path.exists());
+            command(&["hook", "install", agent]);
+            assert_eq!(fs::read_to_string(&path).unwrap(), printed);
+            let values: Value = serde_json::from_str(&printed).unwrap();
+            assert!(values["hooks"].is_object(), "{printed}");
+            assert_eq!(mode(&path), 0o600);
+            assert_eq!(mode(path.parent().unwrap()), 0o700);
+            command(&["hook", "uninstall", agent]);
+            assert_eq!(fs::read_to_string(&path).unwrap(), "{\n}\n");
+        }
+    }
+}
+
+/// As programs that keep settings in one place make them.
+#[test]
+fn a_link_stays_one_and_the_file_that_it_leads_to_is_changed() {
+    let sandbox = Sandbox::new();
+    let path = settings(&sandbox, ".claude");
+    let kept = sandbox.home.root().join("dotfiles/claude.json");
+    write(&kept, "{}\n");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    symlink(&kept, &path).unwrap();
+    let done = sandbox.run(["hook", "install", "claude"]).expect(0).stdout;
+    assert!(
+        done.contains(&format!("{} (in fact {})", path.display(), kept.display())),
+        "{done}"
+    );
+    assert!(path.symlink_metadata().unwrap().is_symlink());
+    assert!(fs::read_to_string(&kept).unwrap().contains("hook claude"));
+    sandbox.run(["hook", "uninstall", "claude"]).expect(0);
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "{}\n");
+    // One that leads nowhere yet.
+    fs::remove_file(&kept).unwrap();
+    sandbox.run(["hook", "install", "claude"]).expect(0);
+    assert!(kept.is_file() && path.symlink_metadata().unwrap().is_symlink());
+}
+
+#[test]
+fn what_an_older_pillion_wrote_is_replaced() {
+    let sandbox = Sandbox::new();
+    let path = settings(&sandbox, ".claude");
+    sandbox.run(["hook", "install", "claude"]).expect(0);
+    let now = fs::read_to_string(&path).unwrap();
+    for (from, to) in [
+        (PILLION, "/gone/bin/pillion"),
+        ("86400", "5"),
+        ("Edit|Write", "Edit"),
+        ("hook claude", "hook claude --limit 5m"),
+    ] {
+        assert!(now.contains(from), "{now}");
+        fs::write(&path, now.replace(from, to)).unwrap();
+        sandbox.run(["hook", "install", "claude"]).expect(0);
+        assert_eq!(fs::read_to_string(&path).unwrap(), now, "{to}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_changed_is_left_alone_with_a_hint() {
+    let sandbox = Sandbox::new();
+    let path = settings(&sandbox, ".claude");
+    for (text, why, hint) in [
+        ("{\n  \"a\": 1,\n}\n", "line 2, column 9", "trailing commas"),
+        ("", "it is empty", "Correct that first"),
+        (
+            "{\"hooks\": []}",
+            "`hooks` is not an object (line 1, column 11)",
+            "Correct that first",
+        ),
+        (
+            "{\"hooks\": {}, \"hooks\": {}}",
+            "`hooks` is there twice",
+            "Correct that first",
+        ),
+    ] {
+        write(&path, text);
+        sandbox
+            .run(["hook", "install", "claude"])
+            .expect_error(1, why, hint);
+        let removed = sandbox.run(["hook", "uninstall", "claude"]);
+        if text.contains("hooks") {
+            // None of ours is in it.
+            removed.expect(0);
+        } else {
+            removed.expect_error(1, why, hint);
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    fs::write(&path, b"{\"a\": \"\xff\"}").unwrap();
+    sandbox.run(["hook", "install", "claude"]).expect_error(
+        1,
+        "not in UTF-8 from byte 8 on",
+        "Correct",
+    );
+    write(&path, "{}");
+    fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
+    sandbox
+        .run(["hook", "install", "claude"])
+        .expect_error(1, "it is read-only", "--print");
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&path, Some(4242), None).unwrap();
+        sandbox.run(["hook", "install", "claude"]).expect_error(
+            1,
+            "belongs to another user",
+            "--print",
+        );
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let ran = sandbox.run(["hook", "install", "claude"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("not a regular file"), "{}", ran.stderr);
+}
