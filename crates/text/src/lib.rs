@@ -8,6 +8,7 @@ pub mod endings;
 pub mod fingerprint;
 pub mod hunks;
 pub mod merge;
+pub mod patch;
 pub mod readable;
 pub mod stderr;
 pub mod unified;
