@@ -46,7 +46,7 @@ fn forbid(below: &str, words: &[&str], except: &[&str]) {
 fn arrows_between_crates_point_one_way() {
     let levels: [&[&str]; 6] = [
         &["protocol", "text", "http", "system"],
-        &["discovery"],
+        &["discovery", "hooks"],
         &["view"],
         &["companion", "agent", "conformance"],
         &["review", "lsp", "kakoune", "doctor"],
@@ -78,7 +78,7 @@ fn arrows_between_crates_point_one_way() {
 }
 
 #[test]
-fn protocol_does_no_io_and_has_no_clock() {
+fn protocol_and_hooks_do_no_io_and_have_no_clock() {
     let words = [
         "std::fs",
         "std::net",
@@ -89,6 +89,7 @@ fn protocol_does_no_io_and_has_no_clock() {
         "tokio",
     ];
     forbid("crates/protocol/src", &words, &[]);
+    forbid("crates/hooks/src", &words, &[]);
 }
 
 #[test]

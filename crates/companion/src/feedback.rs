@@ -5,11 +5,10 @@
 //! A state machine without I/O: notes, contexts and the beginnings of turns come in.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use pillion_protocol::verdict::Lines;
-use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Range};
+use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Range, remarks};
 use pillion_text::unified::unified;
 use pillion_view::Told;
 
@@ -17,12 +16,6 @@ use crate::sessions::SessionId;
 
 /// Claude Code shows its model about so many characters of a selection.
 const MAX_TEXT: usize = 1_900;
-
-/// How much a diff of the person's edits may have, in bytes.
-const MAX_EDITS: usize = 8_000;
-
-/// How much of a line is quoted, in characters.
-const MAX_QUOTED: usize = 80;
 
 /// Notes on a proposal that was decided, for its agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,20 +58,10 @@ impl Remark {
         notes: &[Note],
     ) -> Option<Self> {
         let is_accepted = matches!(outcome, Outcome::Accepted { .. });
-        let decided = if is_accepted { "accepted" } else { "rejected" };
-        let text = match notes {
-            [] => return None,
-            [Note { lines: None, text }] => {
-                format!("The user {decided} your change to {file_path} and says: {text}")
-            }
-            notes => {
-                let mut all = format!("The user {decided} your change to {file_path} and says:");
-                for note in notes {
-                    let _ = write!(all, "\n- {}{}", place(note.lines, shown), note.text);
-                }
-                all
-            }
-        };
+        if notes.is_empty() {
+            return None;
+        }
+        let text = remarks::decided(is_accepted, file_path, notes, shown);
         let lines = notes.iter().find_map(|note| note.lines);
         Some(Self {
             agent,
@@ -217,10 +200,7 @@ impl Feedback {
         proposed: &str,
         accepted: &str,
     ) {
-        let text = format!(
-            "The user edited your change to {file_path} before accepting it. From what you proposed to what was accepted:\n{}",
-            shortened(unified(proposed, accepted))
-        );
+        let text = remarks::edited(file_path, &unified(proposed, accepted));
         self.edits
             .entry(Arc::clone(session))
             .or_default()
@@ -253,16 +233,6 @@ impl Feedback {
         self.waiting.remove(session);
         self.edits.remove(session);
     }
-}
-
-/// As much of a diff as there is room for.
-fn shortened(mut diff: String) -> String {
-    if diff.len() > MAX_EDITS {
-        let room = diff.floor_char_boundary(MAX_EDITS);
-        diff.truncate(diff[..room].rfind('\n').map_or(0, |at| at + 1));
-        diff.push_str("… and more: read the file\n");
-    }
-    diff
 }
 
 impl Waiting {
@@ -309,29 +279,6 @@ pub(crate) fn left_over(notes: &[Note]) -> Option<Told> {
 fn selected(context: &IdeContext) -> Option<&str> {
     let (text, _) = context.active_file()?.selected()?;
     Some(text)
-}
-
-/// Which lines a note is about, as a model finds them: by their number, and by what stands in the first.
-fn place(lines: Option<Lines>, shown: &str) -> String {
-    let Some(Lines { first, last }) = lines else {
-        return String::new();
-    };
-    let line = usize::try_from(first).map_or("", |at| shown.lines().nth(at).unwrap_or_default());
-    let line = line.trim();
-    let mut quoted: String = line.chars().take(MAX_QUOTED).collect();
-    if quoted.len() < line.len() {
-        quoted.push('…');
-    }
-    let number = first.saturating_add(1);
-    let which = if last > first {
-        format!("lines {number} to {}", last.saturating_add(1))
-    } else {
-        format!("line {number}")
-    };
-    match quoted.as_str() {
-        "" => format!("{which}: "),
-        quoted => format!("{which} (`{quoted}`): "),
-    }
 }
 
 #[cfg(test)]

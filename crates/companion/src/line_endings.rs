@@ -1,14 +1,10 @@
 //! What of a file an agent does not see. Claude Code reads a text with LF only, decodes UTF-16, and
 //! restores both when it writes. So the person compares like with like, and sees what will be written.
 
+use pillion_text::line_ending::LineEnding;
+
 /// The BOM in UTF-8.
 const BOM: &[u8] = "\u{feff}".as_bytes();
-
-/// Of a file's text, Claude Code counts the line endings in so many UTF-16 code units.
-const COUNTED_UNITS: usize = 4096;
-
-/// One unit has at most so many bytes in UTF-8.
-const MAX_UNIT_LEN: usize = 3;
 
 /// What a person should know of a proposal by a release that drops the last line feed of a `Write`.
 pub(crate) const MAY_LOSE_LINE_FEED: &str =
@@ -33,13 +29,6 @@ pub(crate) enum Tool {
     Edit,
     /// Writes a whole text, as it is answered.
     Write,
-}
-
-/// How lines end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LineEnding {
-    Lf,
-    CrLf,
 }
 
 /// Makes them comparable.
@@ -123,30 +112,6 @@ impl Tool {
         } else {
             None
         }
-    }
-}
-
-impl LineEnding {
-    /// What Claude Code writes an edited file with: what more of the first lines end in.
-    fn written(text: &[u8]) -> Self {
-        let start = &text[..text.len().min(COUNTED_UNITS * MAX_UNIT_LEN)];
-        let start: Vec<u16> = String::from_utf8_lossy(start)
-            .encode_utf16()
-            .take(COUNTED_UNITS)
-            .collect();
-        let (lf, crlf) = Self::count(&start);
-        if crlf > lf { Self::CrLf } else { Self::Lf }
-    }
-
-    /// How many lines end in LF alone, and in CRLF.
-    fn count<T: Copy + PartialEq + From<u8>>(text: &[T]) -> (usize, usize) {
-        let ends = |text: &[T]| text.last() == Some(&T::from(b'\n'));
-        let all = text.iter().filter(|unit| **unit == T::from(b'\n')).count();
-        let pairs = text
-            .windows(2)
-            .filter(|pair| ends(pair) && pair[0] == T::from(b'\r'));
-        let crlf = pairs.count();
-        (all - crlf, crlf)
     }
 }
 

@@ -10,6 +10,7 @@
 //! - [`diff`]: the two tools and their outcomes (C5).
 //! - [`diff::set`]: files that are proposed together, of which the contract knows nothing.
 //! - [`verdict`]: the decision of a person, with notes for the agent.
+//! - [`remarks`]: what an agent's model is told of it.
 //! - [`claude`]: Claude Code's protocol, which is another one.
 //! - [`copilot`]: GitHub Copilot CLI's, which is a third.
 //! - [`address`]: where agents reach a companion.
@@ -26,6 +27,7 @@ pub mod dialect;
 pub mod diff;
 pub mod discovery;
 pub mod json;
+pub mod remarks;
 pub mod runs_code;
 pub mod surrogates;
 pub mod token;

@@ -7,6 +7,7 @@ pub mod damage;
 pub mod endings;
 pub mod fingerprint;
 pub mod hunks;
+pub mod line_ending;
 pub mod merge;
 pub mod patch;
 pub mod readable;

@@ -1,0 +1,4 @@
+//! How the hooks of each agent work: a file each.
+
+pub(crate) mod claude;
+mod edit;

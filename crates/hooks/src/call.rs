@@ -1,0 +1,121 @@
+//! One call of a hook, whichever agent makes it: what it is about, which files it changes, and how it is answered.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::change::{Changes, Files};
+use crate::ruling::Ruling;
+
+/// One call of a hook.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// When the agent calls.
+    pub event: Event,
+    /// The agent's name for its session.
+    pub session: String,
+    /// The folder that the agent works in, absolute.
+    pub folder: Option<PathBuf>,
+    /// The agent's name for its permission mode; empty if it does not tell.
+    pub mode: String,
+    /// True if a subagent is at work.
+    pub is_subagent: bool,
+    /// The tool that the model calls.
+    pub tool: String,
+    /// The tool's arguments.
+    pub input: Value,
+}
+
+/// When an agent calls a hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Before a tool runs.
+    BeforeTool,
+    /// When the agent is about to ask the person whether a tool may run.
+    Question,
+    /// At a moment that nothing here is about.
+    Other(String),
+}
+
+/// How the hooks of one agent work.
+pub trait HookProtocol: Sync {
+    /// Reads what the agent writes to the hook's standard input.
+    ///
+    /// # Errors
+    /// One sentence that names the field that is missing or wrong.
+    fn read(&self, input: Map<String, Value>) -> Result<Call, String>;
+
+    /// Returns the changes that the call makes.
+    fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes;
+
+    /// Returns what the hook answers.
+    fn answer(&self, call: &Call, ruling: &Ruling) -> Answer;
+
+    /// Returns the entries that the agent's settings need, for this shell command of ours.
+    fn entries(&self, command: &str) -> Vec<Entry>;
+
+    /// How long the agent waits for the hook, as its [`entries`](Self::entries) say. What was not answered by then runs
+    /// unseen, so the hook answers before.
+    fn timeout(&self) -> Duration;
+}
+
+/// An entry in an agent's settings: one more item of the list `hooks.EVENT`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The agent's name of the event.
+    pub event: &'static str,
+    /// The item.
+    pub item: Value,
+}
+
+/// What a hook answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The JSON on standard output; nothing is written if it is none.
+    pub output: Option<Value>,
+    /// The text on standard error.
+    pub error: Option<String>,
+    /// The exit code.
+    pub code: u8,
+    /// What the person has approved with this answer, so that they are not asked about it again: the call with this input, at
+    /// this event.
+    pub approved: Option<(Event, Value)>,
+}
+
+impl Answer {
+    /// Says nothing, which leaves everything to the agent.
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// Writes this JSON.
+    pub fn json(output: Value) -> Self {
+        Self {
+            output: Some(output),
+            ..Self::default()
+        }
+    }
+
+    /// Blocks the call whatever it is, in the way that all agents but Copilot CLI understand: with exit code 2, and the
+    /// reason on standard error.
+    pub fn block(reason: impl Into<String>) -> Self {
+        Self {
+            error: Some(reason.into()),
+            code: 2,
+            ..Self::default()
+        }
+    }
+}
+
+/// Takes a text out of the fields that an agent sends.
+///
+/// # Errors
+/// Names the field if it is missing or no text.
+pub fn take_text(fields: &mut Map<String, Value>, field: &str) -> Result<String, String> {
+    match fields.get_mut(field).map(Value::take) {
+        Some(Value::String(text)) => Ok(text),
+        None => Err(format!("{field} is missing")),
+        Some(_) => Err(format!("{field} is not a string")),
+    }
+}

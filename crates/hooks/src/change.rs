@@ -1,0 +1,56 @@
+//! What a call changes: files, with their texts before and after.
+
+use std::path::Path;
+
+/// Reads files for the rules of this crate.
+pub trait Files {
+    /// Returns the bytes of a file; none if there is no such file.
+    ///
+    /// # Errors
+    /// One sentence that says why it cannot be read.
+    fn read(&mut self, path: &Path) -> Result<Option<Vec<u8>>, String>;
+}
+
+/// What a call is about to change.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Changes {
+    /// No file, as far as these hooks go: the call passes.
+    None,
+    /// These files, each of them once.
+    Files(Vec<Change>),
+    /// Possibly files, in a way that cannot be shown. One sentence says why. The agent asks the person itself, or where it
+    /// cannot, the call is denied.
+    Unclear(String),
+    /// Nothing, because the call cannot work. One sentence tells the model why.
+    Invalid(String),
+}
+
+/// One file that is to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Its absolute path.
+    pub path: String,
+    /// Its text now, byte for byte; none if it does not exist.
+    pub before: Option<String>,
+    /// What becomes of it. A file that is moved is two changes: one is deleted, and one is new.
+    pub after: After,
+}
+
+/// What becomes of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum After {
+    /// It has this text, byte for byte.
+    Text(String),
+    /// It is deleted.
+    Deleted,
+}
+
+impl After {
+    /// The text; none if the file is deleted.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Deleted => None,
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The hooks that agents run before they change files, as pure rules: which changes a call makes, what the agent is
+//! answered when a person has decided about them, and which entries its settings need.
+//!
+//! Everything here is data and text: no I/O, no clock, no async. `pillion hook` reads the files and asks the person.
+//!
+//! - [`call`]: what the hooks of all agents have in common.
+//! - [`change`]: the files that a call changes.
+//! - [`ruling`]: what became of the changes of a call, and what the agent's model is told.
+//! - `agents`: one file for each agent, with its tools, its words and its settings.
+
+mod agents;
+pub mod call;
+pub mod change;
+pub mod ruling;
+
+use pillion_protocol::Dialect;
+
+pub use call::{Answer, Call, Entry, Event, HookProtocol};
+pub use change::{After, Change, Changes, Files};
+pub use ruling::{Accepted, Decided, Reviewed, Ruling};
+
+/// The agents that have hooks.
+pub const AGENTS: [Dialect; 1] = [Dialect::ClaudeCode];
+
+/// How the hooks of this agent work; none if it has no hooks that are known here.
+pub fn of(agent: Dialect) -> Option<&'static dyn HookProtocol> {
+    match agent {
+        Dialect::ClaudeCode => Some(&agents::claude::Claude),
+        _ => None,
+    }
+}

@@ -1,0 +1,207 @@
+//! What became of the changes of a call, and what the agent's model is told of it.
+
+use pillion_protocol::{Note, remarks};
+use pillion_text::unified;
+
+use crate::change::{After, Change};
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ruling {
+    /// There is nothing to decide: the call goes the agent's own way.
+    Pass,
+    /// Nobody could be asked, so that the call goes the agent's own way. One sentence tells the person why.
+    NobodyAsked(String),
+    /// It changes files in a way that cannot be shown, as one sentence says: the agent asks the person itself.
+    Unclear(String),
+    /// A person accepted at least one of its changes.
+    Accepted(Accepted),
+    /// It is not to be carried out. The model is told why.
+    Denied(String),
+    /// A person has approved exactly these changes before.
+    Approved,
+}
+
+/// What a person accepted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accepted {
+    /// All changes of the call, in their order.
+    pub files: Vec<Reviewed>,
+    /// What the model is told; none if everything was accepted as proposed, without notes.
+    pub context: Option<String>,
+}
+
+/// A change that a person has decided about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reviewed {
+    /// The change as the agent proposed it.
+    pub change: Change,
+    /// What is to be written; none if the file is to stay as it is.
+    pub written: Option<After>,
+}
+
+/// What a person decided about one change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The accepted text; none if the change was rejected.
+    pub accepted: Option<String>,
+    /// What they had to say about it.
+    pub notes: Vec<Note>,
+}
+
+impl Accepted {
+    /// Returns true if all of it is to be written as the agent proposed it.
+    pub fn is_as_proposed(&self) -> bool {
+        let is_as_proposed = |file: &Reviewed| file.written.as_ref() == Some(&file.change.after);
+        self.files.iter().all(is_as_proposed)
+    }
+}
+
+impl Ruling {
+    /// What becomes of these changes, after these decisions in the same order.
+    pub fn of(changes: Vec<Change>, decided: Vec<Decided>) -> Self {
+        let (mut files, mut told) = (Vec::new(), Vec::new());
+        for (change, decided) in changes.into_iter().zip(decided) {
+            let (file, words) = reviewed(change, decided);
+            files.push(file);
+            told.extend(words);
+        }
+        let is_any_written = files.iter().any(|file| file.written.is_some());
+        let told = told.join("\n");
+        if !is_any_written {
+            return Self::Denied(told);
+        }
+        Self::Accepted(Accepted {
+            files,
+            context: Some(told).filter(|told| !told.is_empty()),
+        })
+    }
+}
+
+/// What is written of a change, and what the model is told about it.
+fn reviewed(change: Change, decided: Decided) -> (Reviewed, Option<String>) {
+    let Decided { accepted, notes } = decided;
+    let path = &change.path;
+    let proposed = change.after.text().unwrap_or_default();
+    let Some(accepted) = accepted else {
+        let told = remarks::decided(false, path, &notes, proposed);
+        let written = None;
+        return (Reviewed { change, written }, Some(told));
+    };
+    let remark = (!notes.is_empty()).then(|| remarks::decided(true, path, &notes, &accepted));
+    if accepted == proposed {
+        let written = Some(change.after.clone());
+        return (Reviewed { change, written }, remark);
+    }
+    let (written, edits) = match change.before.as_deref() == Some(accepted.as_str()) {
+        true => (None, remarks::nothing_left(path)),
+        false => {
+            let diff = unified::unified(proposed, &accepted);
+            let edits = remarks::edited(path, &diff);
+            (Some(After::Text(accepted)), edits)
+        }
+    };
+    let told = match remark {
+        Some(remark) => format!("{edits}\n{remark}"),
+        None => edits,
+    };
+    (Reviewed { change, written }, Some(told))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(before: Option<&str>, after: After) -> Change {
+        Change {
+            path: "/a".to_owned(),
+            before: before.map(str::to_owned),
+            after,
+        }
+    }
+
+    fn text(text: &str) -> After {
+        After::Text(text.to_owned())
+    }
+
+    fn decided(accepted: Option<&str>, notes: &[&str]) -> Decided {
+        Decided {
+            accepted: accepted.map(str::to_owned),
+            notes: notes.iter().map(|text| Note::on_all(*text)).collect(),
+        }
+    }
+
+    fn ruled(change: Change, decided: Decided) -> (Option<Option<After>>, String) {
+        match Ruling::of(vec![change], vec![decided]) {
+            Ruling::Accepted(Accepted { mut files, context }) => {
+                (Some(files.remove(0).written), context.unwrap_or_default())
+            }
+            Ruling::Denied(told) => (None, told),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_was_accepted_as_proposed_is_told_only_with_its_notes() {
+        for after in [text("b\n"), text(""), After::Deleted] {
+            let proposed = after.text().unwrap_or_default().to_owned();
+            let change = change(Some("a\n"), after.clone());
+            let accepted = |notes| decided(Some(&proposed), notes);
+            let expected = (Some(Some(after)), String::new());
+            assert_eq!(ruled(change.clone(), accepted(&[])), expected);
+            let (_, told) = ruled(change, accepted(&["and the tests?"]));
+            assert_eq!(
+                told,
+                "The user accepted your change to /a and says: and the tests?"
+            );
+        }
+    }
+
+    #[test]
+    fn what_was_edited_is_told_as_a_diff() {
+        let change = change(Some("a\n"), text("b\n"));
+        let (written, told) = ruled(change, decided(Some("c\n"), &["c is better"]));
+        assert_eq!(written, Some(Some(text("c\n"))));
+        assert_eq!(
+            told,
+            "The user edited your change to /a before accepting it. From what you proposed to what was accepted:\n\
+             @@ -1 +1 @@\n-b\n+c\n\n\
+             The user accepted your change to /a and says: c is better"
+        );
+    }
+
+    #[test]
+    fn a_change_of_which_nothing_is_left_is_denied_like_a_rejected_one() {
+        let change = || change(Some("a\n"), text("b\n"));
+        let (written, told) = ruled(change(), decided(Some("a\n"), &[]));
+        assert_eq!(written, None);
+        assert!(told.contains("nothing is left"), "{told}");
+        let (written, told) = ruled(change(), decided(None, &["use a table"]));
+        assert_eq!(written, None);
+        assert_eq!(
+            told,
+            "The user rejected your change to /a and says: use a table"
+        );
+    }
+
+    #[test]
+    fn of_several_files_each_has_its_own_decision() {
+        let files = || vec![change(None, text("b\n")), change(Some("x"), After::Deleted)];
+        let ruling = Ruling::of(files(), vec![decided(Some("b\n"), &[]), decided(None, &[])]);
+        let Ruling::Accepted(accepted) = ruling else {
+            panic!("{ruling:?}");
+        };
+        assert!(!accepted.is_as_proposed());
+        assert_eq!(accepted.files[0].written, Some(text("b\n")));
+        assert_eq!(accepted.files[1].written, None);
+        let told = Some("The user rejected your change to /a.".to_owned());
+        assert_eq!(accepted.context, told);
+        let ruling = Ruling::of(
+            files(),
+            vec![decided(Some("b\n"), &[]), decided(Some(""), &[])],
+        );
+        assert!(
+            matches!(ruling, Ruling::Accepted(all) if all.is_as_proposed() && all.context.is_none())
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! What an agent's model is told of a decision about its change: the words, whichever way they take.
+
+use std::fmt::Write;
+
+use crate::verdict::{Lines, Note};
+
+/// How much of a line is quoted, in characters.
+const MAX_QUOTED: usize = 80;
+
+/// How much a diff of the person's edits may have, in bytes.
+const MAX_EDITS: usize = 8_000;
+
+/// What was decided about the change to a file, with the person's notes on the text that was `shown`.
+pub fn decided(is_accepted: bool, file_path: &str, notes: &[Note], shown: &str) -> String {
+    let decided = if is_accepted { "accepted" } else { "rejected" };
+    let start = format!("The user {decided} your change to {file_path}");
+    match notes {
+        [] => format!("{start}."),
+        [Note { lines: None, text }] => format!("{start} and says: {text}"),
+        notes => {
+            let mut all = format!("{start} and says:");
+            for note in notes {
+                let _ = write!(all, "\n- {}{}", place(note.lines, shown), note.text);
+            }
+            all
+        }
+    }
+}
+
+/// What the person edited before they accepted the change, as a unified diff.
+pub fn edited(file_path: &str, diff: &str) -> String {
+    let start = "From what you proposed to what was accepted:";
+    let diff = shortened(diff);
+    format!("The user edited your change to {file_path} before accepting it. {start}\n{diff}")
+}
+
+/// The person took everything out of the change before they accepted it.
+pub fn nothing_left(file_path: &str) -> String {
+    format!(
+        "The user took back all of your change to {file_path} and accepted the file as it is: nothing is left to be written."
+    )
+}
+
+/// As much of a diff as there is room for.
+fn shortened(diff: &str) -> String {
+    if diff.len() <= MAX_EDITS {
+        return diff.to_owned();
+    }
+    let room = &diff[..diff.floor_char_boundary(MAX_EDITS)];
+    let whole = room.rfind('\n').map_or(0, |at| at + 1);
+    format!("{}… and more: read the file\n", &room[..whole])
+}
+
+/// Which lines a note is about, as a model finds them: by their number, and by what stands in the first.
+fn place(lines: Option<Lines>, shown: &str) -> String {
+    let Some(Lines { first, last }) = lines else {
+        return String::new();
+    };
+    let line = usize::try_from(first).map_or("", |at| shown.lines().nth(at).unwrap_or_default());
+    let line = line.trim();
+    let mut quoted: String = line.chars().take(MAX_QUOTED).collect();
+    if quoted.len() < line.len() {
+        quoted.push('…');
+    }
+    let number = first.saturating_add(1);
+    let which = if last > first {
+        format!("lines {number} to {}", last.saturating_add(1))
+    } else {
+        format!("line {number}")
+    };
+    match quoted.as_str() {
+        "" => format!("{which}: "),
+        quoted => format!("{which} (`{quoted}`): "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(first: u32, last: u32, text: &str) -> Note {
+        Note {
+            lines: Some(Lines { first, last }),
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn notes_name_their_lines_and_quote_the_first() {
+        let shown = "one\n\n  three\nfour\n";
+        let notes = [
+            Note::on_all("nearly"),
+            note(2, 2, "why?"),
+            note(1, 3, "no"),
+            note(9, 9, "end"),
+        ];
+        let expected = "The user accepted your change to /a and says:\n- nearly\n- line 3 (`three`): why?\n- lines 2 to 4: no\n- line 10: end";
+        assert_eq!(decided(true, "/a", &notes, shown), expected);
+        let expected = "The user rejected your change to /a and says: use the\ntable";
+        let notes = [Note::on_all("use the\ntable")];
+        assert_eq!(decided(false, "/a", &notes, shown), expected);
+        let expected = "The user rejected your change to /a.";
+        assert_eq!(decided(false, "/a", &[], shown), expected);
+        let long = "ä".repeat(MAX_QUOTED + 1);
+        let expected = format!("line 1 (`{}…`): ", "ä".repeat(MAX_QUOTED));
+        assert_eq!(place(note(0, 0, "").lines, &long), expected);
+    }
+
+    #[test]
+    fn a_long_diff_is_cut_after_a_whole_line() {
+        for line in ["+x\n", "+ä and more\n"] {
+            let told = edited("/a", &line.repeat(MAX_EDITS));
+            let diff = told.split_once("accepted:\n").unwrap().1;
+            let kept = diff.strip_suffix("… and more: read the file\n").unwrap();
+            assert!(kept.len() <= MAX_EDITS && kept.len() + line.len() > MAX_EDITS);
+            assert_eq!(kept, line.repeat(kept.len() / line.len()));
+        }
+        assert!(edited("/a", "+x\n").ends_with("accepted:\n+x\n"));
+    }
+}
