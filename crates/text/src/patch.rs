@@ -120,6 +120,15 @@ impl Chunk {
         });
         old.collect()
     }
+
+    /// The lines that come in their place.
+    fn new(&self) -> Vec<&str> {
+        let new = self.lines.iter().filter_map(|line| match line {
+            Line::Kept(text) | Line::Added(text) => Some(text.as_str()),
+            Line::Removed(_) => None,
+        });
+        new.collect()
+    }
 }
 
 #[cfg(test)]

@@ -116,10 +116,13 @@ fn place(looks: &[Vec<String>; 4], chunk: &Chunk, from: usize) -> Option<Range<u
         let start = find(looks, old, from, chunk.is_at_end)?;
         Some(start..start + old.len())
     };
-    // The empty line after the last line ending is none. Codex takes one that is added there for it, too.
-    let adds_empty = chunk.lines.last() == Some(&Line::Added(String::new()));
+    // The empty line after the last line ending is none, before and after the change.
+    let is_same = match chunk.lines.last() {
+        Some(Line::Kept(_)) => true,
+        _ => chunk.new().last() != Some(&""),
+    };
     let without_last = || match old.split_last() {
-        Some((&"", before)) if !before.is_empty() && !adds_empty => found(before),
+        Some((&"", before)) if !before.is_empty() && is_same => found(before),
         _ => None,
     };
     found(&old).or_else(without_last)

@@ -1,0 +1,3 @@
+//! Codex CLI with the hook.
+
+mod patches;
