@@ -149,7 +149,8 @@ pub(crate) trait AgentProtocol: Sync {
 /// The protocol of an agent.
 pub(crate) fn of(agent: Dialect) -> &'static dyn AgentProtocol {
     match agent.protocol() {
-        Protocol::Companion => &contract::Contract,
+        // Codex CLI opens no session.
+        Protocol::Companion | Protocol::Codex => &contract::Contract,
         Protocol::Claude => &claude::Claude,
         Protocol::Copilot => &copilot::Copilot,
     }

@@ -221,6 +221,7 @@ impl Publication {
             }
             Protocol::Claude => announcement.lock_file(dialect, editor_pid, &self.real_roots),
             Protocol::Copilot => announcement.socket_file(dialect, &self.real_roots, self.since_ms),
+            Protocol::Codex => Vec::new(),
         }
     }
 }
@@ -292,6 +293,7 @@ impl Announcement {
         match dialect.protocol() {
             Protocol::Companion | Protocol::Claude => Some(Address::Tcp(self.port)),
             Protocol::Copilot => self.socket.clone().map(Address::Unix),
+            Protocol::Codex => None,
         }
     }
 
@@ -395,5 +397,6 @@ pub(crate) fn parse(dialect: Dialect, name: &str, content: &[u8]) -> Option<Disc
             let file: copilot::LockFile = serde_json::from_slice(content).ok()?;
             Some(file.into_discovery_file(port))
         }
+        Protocol::Codex => None,
     }
 }

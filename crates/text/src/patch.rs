@@ -63,12 +63,24 @@ pub struct PatchError {
     pub line: usize,
     /// The reason.
     pub why: String,
+    /// True if the patch may be fine, and only its form is not understood.
+    pub is_about_form: bool,
 }
 
 impl PatchError {
     fn new(line: usize, why: impl Into<String>) -> Self {
-        let why = why.into();
-        Self { line, why }
+        Self {
+            line,
+            why: why.into(),
+            is_about_form: false,
+        }
+    }
+
+    fn of_form(line: usize, why: impl Into<String>) -> Self {
+        Self {
+            is_about_form: true,
+            ..Self::new(line, why)
+        }
     }
 }
 
@@ -102,7 +114,7 @@ impl Operation {
             Operation::Delete => before.map(|_| None).ok_or_else(missing),
             Operation::Update { chunks, .. } => {
                 let mut source = Source::new(before.ok_or_else(missing)?).ok_or_else(|| {
-                    PatchError::new(line, "the file has a carriage return within a line")
+                    PatchError::of_form(line, "the file has a carriage return within a line")
                 })?;
                 source.apply(chunks)?;
                 Ok(Some(source.text()))

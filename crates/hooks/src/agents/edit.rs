@@ -122,7 +122,7 @@ fn in_text(text: &str, old: &str, new: &str, is_of_all: bool) -> Result<String, 
 }
 
 /// The text of a file; none if it does not exist.
-fn text(path: &str, files: &mut dyn Files) -> Result<Option<String>, String> {
+pub(crate) fn text(path: &str, files: &mut dyn Files) -> Result<Option<String>, String> {
     let Some(bytes) = files.read(Path::new(path))? else {
         return Ok(None);
     };

@@ -27,7 +27,7 @@ pub fn read(patch: &str) -> Result<Vec<FilePatch>, PatchError> {
     let last = lines.lines.len() - 1;
     if last == 0 || lines.lines[last].trim() != END {
         let why = format!("the last line is not \"{END}\"");
-        return Err(PatchError::new(first + last, why));
+        return Err(PatchError::of_form(first + last, why));
     }
     lines.lines = &lines.lines[..last];
     let mut files = Vec::new();
@@ -35,7 +35,7 @@ pub fn read(patch: &str) -> Result<Vec<FilePatch>, PatchError> {
         files.push(lines.file()?);
     }
     if files.is_empty() {
-        return Err(PatchError::new(first, "no file is named in it"));
+        return Err(PatchError::of_form(first, "no file is named in it"));
     }
     ensure_named_once(&files)?;
     Ok(files)
@@ -55,7 +55,7 @@ impl<'a> Lines<'a> {
     }
 
     fn error(&self, why: impl Into<String>) -> PatchError {
-        PatchError::new(self.first + self.at, why)
+        PatchError::of_form(self.first + self.at, why)
     }
 
     fn expect(&mut self, marker: &str) -> Result<(), PatchError> {
@@ -185,7 +185,7 @@ fn ensure_named_once(files: &[FilePatch]) -> Result<(), PatchError> {
         for path in [Some(file.path.as_str()), moved].into_iter().flatten() {
             if named.contains(&path) {
                 let why = format!("{path} is named a second time");
-                return Err(PatchError::new(file.line, why));
+                return Err(PatchError::of_form(file.line, why));
             }
             named.push(path);
         }
