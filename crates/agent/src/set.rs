@@ -21,8 +21,29 @@ const LAST_MOMENT: Duration = Duration::from_secs(1);
 pub struct ProposedFile {
     /// Its absolute path; no two files of a set have the same one.
     pub path: String,
-    /// The whole text that it is to have.
+    /// The whole text that it is to have; empty if it is to be deleted.
     pub content: String,
+    /// True if it is to be deleted. Only Pillion's companions say so to the person.
+    pub deletes: bool,
+}
+
+impl ProposedFile {
+    /// A file that is to have this text.
+    pub fn new(path: impl Into<String>, content: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            content: content.into(),
+            deletes: false,
+        }
+    }
+
+    /// A file that is to be deleted.
+    pub fn deleted(path: impl Into<String>) -> Self {
+        Self {
+            deletes: true,
+            ..Self::new(path, "")
+        }
+    }
 }
 
 /// How it ended for one file.
@@ -112,7 +133,7 @@ impl Review<'_> {
             };
             let set = (self.files.len() > 1).then_some(&set);
             let client = self.client;
-            let mut opening = pin!(client.open(&file.path, &file.content, set));
+            let mut opening = pin!(client.open(file, set));
             self.proposed = at + 1;
             tokio::select! {
                 biased;

@@ -56,6 +56,8 @@ pub(crate) struct Open {
     pub(crate) tab: Option<String>,
     /// The set that it belongs to.
     pub(crate) set: Option<SetArgument>,
+    /// True if the file is to be deleted.
+    pub(crate) deletes: bool,
 }
 
 /// What a call is answered with.

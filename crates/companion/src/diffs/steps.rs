@@ -150,6 +150,7 @@ impl<C> Diffs<C> {
             notes,
             hunks,
             set: entry.set,
+            deletes: entry.proposal.deletes,
         })]
     }
 

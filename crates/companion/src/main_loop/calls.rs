@@ -52,6 +52,7 @@ impl MainLoop {
             file_path: open.path,
             tab,
             set: open.set,
+            deletes: open.deletes,
             proposed: Arc::new(open.content),
         })
     }
