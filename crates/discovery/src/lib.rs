@@ -4,6 +4,7 @@
 //! Blocking file-system calls and short loopback connects, no async; the server itself is the
 //! companion's. Nothing here trusts what lies in a shared directory.
 //!
+//! - [`approval`]: what a person has approved already.
 //! - [`detect`](mod@detect): in which IDE a process runs (C7.1).
 //! - [`environment`]: which directories an agent computes from its variables.
 //! - [`real_path`](fn@real_path): where a path leads that may not be there yet.
@@ -22,6 +23,7 @@
 //! - [`state`]: what companions say of themselves to Pillion's own commands.
 //! - [`version`]: whether the parts of Pillion are of one version.
 
+pub mod approval;
 pub mod detect;
 pub mod environment;
 pub mod handover;

@@ -40,8 +40,16 @@ impl AgentConnection {
     /// # Errors
     /// [`Kind::NoCompanion`] when there is none.
     pub fn find(target: &Target) -> anyhow::Result<Self> {
+        Self::find_for(Need::Any, target)
+    }
+
+    /// The companion that `target` means, of those that meet this need.
+    ///
+    /// # Errors
+    /// [`Kind::NoCompanion`] when there is none.
+    pub fn find_for(need: Need, target: &Target) -> anyhow::Result<Self> {
         let environment = Environment::current();
-        let companion = Running::look(&environment).choose(Need::Any, target)?;
+        let companion = Running::look(&environment).choose(need, target)?;
         Ok(Self {
             target: target.clone(),
             environment,

@@ -9,8 +9,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 #[cfg(unix)]
 use crate::commands::hub;
 use crate::commands::{
-    accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, install,
-    kakoune, list, lsp, man, mention, reject, review, run, serve, uninstall,
+    accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, hook,
+    install, kakoune, list, lsp, man, mention, reject, review, run, serve, uninstall,
 };
 
 /// The IDE companion for terminal coding agents, in any editor
@@ -72,6 +72,7 @@ pub enum Command {
     Detect(detect::Args),
     Doctor(doctor::Args),
     Conformance(conformance::Args),
+    Hook(hook::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
     Completions(completions::Args),
@@ -113,6 +114,7 @@ impl Cli {
             Some(Command::Detect(args)) => detect::run(args),
             Some(Command::Doctor(args)) => doctor::run(args),
             Some(Command::Conformance(args)) => conformance::run(args),
+            Some(Command::Hook(args)) => hook::run(args),
             Some(Command::Install(args)) => install::run(args),
             Some(Command::Uninstall(args)) => uninstall::run(args),
             Some(Command::Completions(args)) => completions::run(args, Self::full_command()),

@@ -10,6 +10,7 @@ pub mod diffs;
 pub mod doctor;
 pub mod env;
 pub mod focus;
+pub mod hook;
 #[cfg(unix)]
 pub mod hub;
 pub mod install;
@@ -24,7 +25,9 @@ pub mod run;
 pub mod serve;
 pub mod uninstall;
 
+mod ask;
 mod control_client;
+mod limit;
 mod notes;
 mod output;
 mod position;

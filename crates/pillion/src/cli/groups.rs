@@ -11,7 +11,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Review and decide",
         &["review", "diffs", "accept", "reject"],
     ),
-    ("Agents", &["run", "env", "doctor", "context", "mention"]),
+    (
+        "Agents",
+        &["run", "env", "hook", "doctor", "context", "mention"],
+    ),
     ("Editors", &["install", "uninstall", "list", "detect"]),
     ("Scripts", &["serve", "diff", "focus", "conformance"]),
     ("Set-up", &["completions", "man", "help"]),

@@ -1,12 +1,9 @@
 //! `pillion diff`.
 
-mod ask;
 mod change;
-mod claude;
-mod limit;
 mod report;
 mod save;
-mod text;
+pub(super) mod text;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,8 +11,9 @@ use std::time::Duration;
 use pillion_agent::set::{End, ProposedFile};
 use pillion_protocol::diff::set::MAX_FILES;
 
-use self::ask::Asked;
 use self::change::Change;
+use super::ask::{self, Asked};
+use super::limit;
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::failure::{self, Failure, Kind};

@@ -13,6 +13,7 @@ mod conformance;
 mod connection;
 mod context;
 mod copilot;
+mod hooks;
 mod lost;
 mod no_diffs;
 mod opencode;

@@ -5,9 +5,9 @@ use pillion_protocol::{Note, Outcome};
 use pillion_text::{stderr, visible};
 use serde_json::{Value, json};
 
-use super::ask::{Asked, Stop};
 use super::change::Change;
 use super::text::{keep, print};
+use crate::commands::ask::{Asked, Stop};
 use crate::failure::{Failure, Kind};
 
 /// Prints what the person had to say, with lines from 1. `file` is its name where there are several.

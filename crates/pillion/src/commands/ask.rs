@@ -1,4 +1,6 @@
-//! Asks a person about the files, over a session with the companion.
+//! Asks a person about files, over a session with a companion: what `pillion diff` and `pillion hook` have in common.
+
+mod claude;
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal};
@@ -10,7 +12,6 @@ use pillion_agent::set::{self, End, ProposedFile};
 use pillion_system::{Signal, Signals};
 use pillion_text::stderr;
 
-use super::claude;
 use crate::agent_connection::{self, AgentConnection, Session};
 
 /// The signal that ends the waiting; none if the time is up.

@@ -1,0 +1,235 @@
+//! What becomes of a call: whether there is something to decide, whom to ask, and what they decided.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pillion_agent::set::{End, ProposedFile};
+use pillion_hooks::{Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, Ruling};
+use pillion_protocol::diff::set::MAX_FILES;
+use pillion_protocol::{Dialect, Outcome};
+use pillion_system::Signal;
+
+use super::files::Disk;
+use super::{NOT_IN_TIME, approvals};
+use crate::agent_connection::AgentConnection;
+use crate::args::Target;
+use crate::choice::Need;
+use crate::commands::ask::{self, Asked};
+use crate::commands::diff::text;
+use crate::failure::{Failure, Kind};
+
+/// How this call is to be judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// When nobody needs to decide any more; none if that is never.
+    pub deadline: Option<Instant>,
+    /// True if a change about which nobody can be asked is denied.
+    pub is_strict: bool,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub enum Verdict {
+    /// This is the answer.
+    Answered(Answer),
+    /// The agent, or whoever ends this process, does not wait for one any more.
+    Interrupted(Signal),
+}
+
+/// Judges a call.
+pub fn judge(
+    agent: Dialect,
+    protocol: &dyn HookProtocol,
+    call: &Call,
+    target: &Target,
+    limits: Limits,
+) -> Verdict {
+    let changes = match &call.event {
+        Event::Other(_) => Changes::None,
+        Event::BeforeTool | Event::Question => protocol.changes(call, &mut Disk),
+    };
+    let ruling = match (&call.event, changes) {
+        (_, Changes::None) => Ok(Ruling::Pass),
+        (_, Changes::Files(changes)) if is_nothing_new(&changes) => Ok(Ruling::Pass),
+        (_, Changes::Files(changes)) if approvals::take(agent, call, &changes) => {
+            Ok(Ruling::Approved)
+        }
+        (Event::BeforeTool, changes) => shown(changes, call, target, limits),
+        _ => Ok(Ruling::Pass),
+    };
+    match ruling {
+        Ok(ruling) => {
+            let mut answer = protocol.answer(call, &ruling);
+            if let Some(approved) = answer.approved.take() {
+                approvals::remember(agent, protocol, call, approved);
+            }
+            Verdict::Answered(answer)
+        }
+        Err(signal) => Verdict::Interrupted(signal),
+    }
+}
+
+/// Returns true if the files have these texts already.
+fn is_nothing_new(changes: &[Change]) -> bool {
+    let is_same = |change: &Change| change.before.as_deref() == change.after.text();
+    changes.iter().all(is_same)
+}
+
+/// Shows the changes to a person, if there is one.
+fn shown(changes: Changes, call: &Call, target: &Target, limits: Limits) -> Result<Ruling, Signal> {
+    let file = match &changes {
+        Changes::Files(changes) => changes.first().map(|change| PathBuf::from(&change.path)),
+        _ => None,
+    };
+    let connection = match find(file.as_deref(), call, target) {
+        Ok(connection) => connection,
+        Err(why) => return Ok(nobody(&why, limits)),
+    };
+    let changes = match changes {
+        Changes::None => return Ok(Ruling::Pass),
+        Changes::Unclear(why) => return Ok(Ruling::Unclear(why)),
+        Changes::Invalid(why) => return Ok(Ruling::Denied(why)),
+        Changes::Files(changes) => changes,
+    };
+    if changes.len() > MAX_FILES as usize {
+        let why = format!("it changes more than {MAX_FILES} files, which is too many to be shown");
+        return Ok(Ruling::Unclear(why));
+    }
+    ask(&connection, changes, limits)
+}
+
+/// The companion whose workspace holds the file, else that of the folder in which the agent works.
+fn find(file: Option<&Path>, call: &Call, target: &Target) -> anyhow::Result<AgentConnection> {
+    let target = match file {
+        Some(file) => target.clone().about(file),
+        None => target.clone(),
+    };
+    // Another's may bear no second session, and an agent of its own may be connected to it.
+    let found = AgentConnection::find_for(Need::Control, &target);
+    match &call.folder {
+        Some(folder) if found.is_err() && target.workspace.is_none() && target.port.is_none() => {
+            let workspace = Some(folder.clone());
+            AgentConnection::find_for(
+                Need::Control,
+                &Target {
+                    workspace,
+                    ..target
+                },
+            )
+        }
+        _ => found,
+    }
+}
+
+fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
+    match limits.is_strict {
+        true => Ruling::Denied(format!(
+            "The user reviews every change, and nobody can be asked now: {why}."
+        )),
+        false => Ruling::NobodyAsked(format!("Pillion does not show this change: {why}.")),
+    }
+}
+
+fn ask(
+    connection: &AgentConnection,
+    changes: Vec<Change>,
+    limits: Limits,
+) -> Result<Ruling, Signal> {
+    let proposed: Vec<_> = changes.iter().map(proposed).collect();
+    let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
+    let left = limits.deadline.map(left);
+    let asking = ask::ask(
+        connection,
+        &proposed,
+        left.map(|it| it.max(Duration::from_millis(1))),
+    );
+    let asked = pillion_agent::runtime()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| runtime.block_on(asking));
+    let Asked { ends, stop, error } = match asked {
+        Ok(asked) => asked,
+        Err(error) if is_gone(&error) => return Ok(nobody(&error, limits)),
+        Err(error) => return Ok(Ruling::Denied(undecided(&error.to_string(), &[]))),
+    };
+    let mut decided = Vec::new();
+    for end in &ends {
+        match end {
+            End::Decided { outcome, notes } => decided.push(Decided {
+                accepted: match outcome {
+                    Outcome::Accepted { content, .. } => Some(content.clone()),
+                    Outcome::Rejected => None,
+                },
+                notes: notes.clone(),
+            }),
+            End::Withdrawn { .. } => break,
+        }
+    }
+    if decided.len() == changes.len() {
+        return Ok(match changed_meanwhile(&changes) {
+            None => Ruling::of(changes, decided),
+            Some(path) => Ruling::Denied(undecided(
+                &format!("{path} has changed while the change was shown: read it again"),
+                &kept(&ends, &proposed),
+            )),
+        });
+    }
+    let kept = kept(&ends, &proposed);
+    match (stop, error) {
+        (Some(Some(signal)), _) => Err(signal),
+        (Some(None), _) => Ok(Ruling::Denied(undecided(NOT_IN_TIME, &kept))),
+        (None, error) => {
+            let why = error.map_or_else(|| "it was not shown".to_owned(), |it| it.to_string());
+            Ok(Ruling::Denied(undecided(&why, &kept)))
+        }
+    }
+}
+
+/// A change as it is shown: of a file that is deleted, nothing is left.
+fn proposed(change: &Change) -> ProposedFile {
+    ProposedFile {
+        path: change.path.clone(),
+        content: change.after.text().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Returns true if there is no companion after all.
+fn is_gone(error: &anyhow::Error) -> bool {
+    let failure = error.downcast_ref::<Failure>();
+    failure.is_some_and(|failure| failure.kind() == Kind::NoCompanion)
+}
+
+/// Why nothing is written, and where the person's own texts are.
+fn undecided(why: &str, kept: &[PathBuf]) -> String {
+    let why = format!("The change was not made: {why}.");
+    let places: Vec<_> = kept.iter().map(|it| it.display().to_string()).collect();
+    match &places[..] {
+        [] => why,
+        places => format!(
+            "{why} What the user had edited is kept in {}.",
+            places.join(", ")
+        ),
+    }
+}
+
+/// A file that is not what the person has seen any more.
+fn changed_meanwhile(changes: &[Change]) -> Option<&str> {
+    let has_changed = |change: &&Change| {
+        let before = change.before.as_deref().map(str::as_bytes);
+        Disk.read(Path::new(&change.path)).ok().flatten().as_deref() != before
+    };
+    changes.iter().find(has_changed).map(|it| it.path.as_str())
+}
+
+/// Keeps what the person wrote and nothing will be done with.
+fn kept(ends: &[End], proposed: &[ProposedFile]) -> Vec<PathBuf> {
+    let edited = |(end, proposed): (&End, &ProposedFile)| match end {
+        End::Withdrawn { edited, .. } => edited.clone(),
+        End::Decided {
+            outcome: Outcome::Accepted { content, .. },
+            ..
+        } => Some(content.clone()).filter(|it| *it != proposed.content),
+        End::Decided { .. } => None,
+    };
+    let edited = ends.iter().zip(proposed).filter_map(edited);
+    edited.filter_map(|text| text::keep(&text).ok()).collect()
+}
