@@ -30,13 +30,17 @@ pub enum CodexModel {
     Code,
 }
 
-/// The hooks of a test.
+/// A hook in its settings.
 #[derive(Debug, Clone)]
-pub struct CodexHooks {
-    /// The shell command of both hooks.
+pub struct CodexHook {
+    /// When it is called.
+    pub event: &'static str,
+    /// What it is called for.
+    pub matcher: String,
+    /// A shell command.
     pub command: String,
     /// How long Codex waits for it, in seconds.
-    pub timeout: u32,
+    pub timeout: u64,
 }
 
 /// How it is started.
@@ -48,8 +52,8 @@ pub struct CodexStart {
     pub model: CodexModel,
     /// `read-only`, in which it asks about each patch, or `workspace-write`, in which it asks about none in its folder.
     pub sandbox: &'static str,
-    /// Hooks for patches and for shell commands.
-    pub hooks: Option<CodexHooks>,
+    /// Its hooks.
+    pub hooks: Vec<CodexHook>,
 }
 
 /// A running Codex CLI.
@@ -79,13 +83,17 @@ impl CodexStart {
              [model_providers.test]\nname = \"Test\"\nbase_url = \"{url}/v1\"\nwire_api = \"responses\"\n\
              [projects.\"{folder}\"]\ntrust_level = \"trusted\"\n"
         );
-        if let Some(CodexHooks { command, timeout }) = &self.hooks {
-            for event in ["PreToolUse", "PermissionRequest"] {
-                settings.push_str(&format!(
-                    "[[hooks.{event}]]\nmatcher = \"apply_patch|Bash\"\n[[hooks.{event}.hooks]]\ntype = \"command\"\n\
-                     command = '''{command}'''\ntimeout = {timeout}\nstatusMessage = \"Waiting for your review\"\n"
-                ));
-            }
+        for hook in &self.hooks {
+            let CodexHook {
+                event,
+                matcher,
+                command,
+                timeout,
+            } = hook;
+            settings.push_str(&format!(
+                "[[hooks.{event}]]\nmatcher = '{matcher}'\n[[hooks.{event}.hooks]]\ntype = \"command\"\n\
+                 command = '''{command}'''\ntimeout = {timeout}\nstatusMessage = \"Waiting for the test\"\n"
+            ));
         }
         let folder = Codex::folder(home);
         fs::create_dir_all(&folder).expect("the home is ours");

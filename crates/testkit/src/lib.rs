@@ -47,7 +47,7 @@ pub use pillion_testkit_attributes::{
 pub use agent::{Agent, AgentKind};
 pub use claude::{Claude, ClaudeStart, set_up_claude, set_up_claude_in};
 pub use claude_npm::{ClaudeNpm, ClaudeRelease};
-pub use codex::{Codex, CodexHooks, CodexModel, CodexStart};
+pub use codex::{Codex, CodexHook, CodexModel, CodexStart};
 pub use codex_npm::CodexRelease;
 pub use copilot::Copilot;
 pub use editors::{

@@ -228,7 +228,7 @@ fn many_pending_diffs_show_which_of_how_many() {
 fn a_deletion_is_named_in_the_title() {
     for (columns, title) in [
         (100, "Script proposes to delete a.txt"),
-        (36, "Script deletes a.txt"),
+        (44, "Script deletes "),
     ] {
         let mut person = reviewer(columns, 12);
         person.deletes = true;
