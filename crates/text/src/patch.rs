@@ -125,7 +125,7 @@ impl Operation {
 
 impl Chunk {
     /// The lines that must be there.
-    fn old(&self) -> Vec<&str> {
+    fn old_lines(&self) -> Vec<&str> {
         let old = self.lines.iter().filter_map(|line| match line {
             Line::Kept(text) | Line::Removed(text) => Some(text.as_str()),
             Line::Added(_) => None,
@@ -134,7 +134,7 @@ impl Chunk {
     }
 
     /// The lines that come in their place.
-    fn new(&self) -> Vec<&str> {
+    fn new_lines(&self) -> Vec<&str> {
         let new = self.lines.iter().filter_map(|line| match line {
             Line::Kept(text) | Line::Added(text) => Some(text.as_str()),
             Line::Removed(_) => None,

@@ -67,7 +67,7 @@ impl<'a> Source<'a> {
             let place = place.ok_or_else(|| {
                 PatchError::new(chunk.line, "the file does not have these lines there")
             })?;
-            if !chunk.old().is_empty() {
+            if !chunk.old_lines().is_empty() {
                 from = place.end;
             }
             found.push((place, chunk));
@@ -107,7 +107,7 @@ impl<'a> Source<'a> {
 
 /// Where the lines of a chunk are. One without any old lines adds to the end.
 fn place(looks: &[Vec<String>; 4], chunk: &Chunk, from: usize) -> Option<Range<usize>> {
-    let old = chunk.old();
+    let old = chunk.old_lines();
     let len = looks[0].len();
     if old.is_empty() {
         return Some(len..len);
@@ -119,7 +119,7 @@ fn place(looks: &[Vec<String>; 4], chunk: &Chunk, from: usize) -> Option<Range<u
     // The empty line after the last line ending is none, before and after the change.
     let is_same = match chunk.lines.last() {
         Some(Line::Kept(_)) => true,
-        _ => chunk.new().last() != Some(&""),
+        _ => chunk.new_lines().last() != Some(&""),
     };
     let without_last = || match old.split_last() {
         Some((&"", before)) if !before.is_empty() && is_same => found(before),

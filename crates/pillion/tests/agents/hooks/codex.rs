@@ -90,10 +90,9 @@ const EDIT: &str = "*** Update File: NAME\n@@\n-two\n+zwei\n";
 #[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
 fn codex_writes_what_its_hook_allows_byte_for_byte() {
     let scene = Scene::new(|_| ());
-    for (kind, encode) in ENCODINGS {
-        if kind.starts_with("utf16") {
-            continue;
-        }
+    let encodings = ENCODINGS.into_iter();
+    let encodings = encodings.filter(|(kind, _)| !kind.starts_with("utf16"));
+    for ((kind, encode), ways) in encodings.zip(STARTS.into_iter().cycle()) {
         let name = format!("{kind}.txt");
         let turn = || Turn::patch(&EDIT.replace("NAME", &name));
         let written = |text: &str| {
@@ -103,24 +102,22 @@ fn codex_writes_what_its_hook_allows_byte_for_byte() {
             }
             bytes
         };
-        for ways in STARTS {
-            let file = scene.home.file(&name, encode(BEFORE));
-            let start = start(ways, "");
-            scene.script([turn()]);
-            let codex = exec(&scene, &start);
-            scene.decide(&file, &Decision::Accept);
-            assert_done(codex);
-            assert_bytes(&file, &written(&BEFORE.replace("two", "zwei")));
+        let file = scene.home.file(&name, encode(BEFORE));
+        let start = start(ways, "");
+        scene.script([turn()]);
+        let codex = exec(&scene, &start);
+        scene.decide(&file, &Decision::Accept);
+        assert_done(codex);
+        assert_bytes(&file, &written(&BEFORE.replace("two", "zwei")));
 
-            scene.home.file(&name, encode(BEFORE));
-            scene.script([turn()]);
-            let codex = exec(&scene, &start);
-            let accepted = written(&BEFORE.replace("two", "dos").replace("three", "tres"));
-            scene.decide(&file, &Decision::Edit(&accepted));
-            scene.wait_told("+dos");
-            assert_done(codex);
-            assert_bytes(&file, &accepted);
-        }
+        scene.home.file(&name, encode(BEFORE));
+        scene.script([turn()]);
+        let codex = exec(&scene, &start);
+        let accepted = written(&BEFORE.replace("two", "dos").replace("three", "tres"));
+        scene.decide(&file, &Decision::Edit(&accepted));
+        scene.wait_told("+dos");
+        assert_done(codex);
+        assert_bytes(&file, &accepted);
     }
 }
 
@@ -159,6 +156,15 @@ fn codex_hears_why_a_file_of_a_patch_was_rejected_and_writes_the_others() {
         scene.wait_told(&format!("and says: {why}"));
         assert_done(codex);
         assert!(files.iter().all(|file| file.exists()));
+        // A note on what is accepted as it is.
+        let note = format!("and the tests, {number}");
+        scene.script([Turn::patch(&EDIT.replace("NAME", names[1]))]);
+        let codex = exec(&scene, &start(ways, ""));
+        let pending = companion::wait_pending(&scene.home, &files[1]);
+        companion::run(&scene.home, ["accept", &pending.name, "--because", &note]);
+        scene.wait_told(&format!("and says: {note}"));
+        assert_done(codex);
+        assert_bytes(&files[1], after.as_bytes());
     }
 }
 
@@ -262,11 +268,21 @@ fn codex_writes_nothing_that_nobody_has_decided_about() {
     }
 }
 
-/// The review says that a file is deleted before it is, and Codex asks no more. Nothing runs on afterwards.
 #[test]
 #[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
 fn codex_asks_no_question_about_what_was_reviewed() {
-    for ways in STARTS {
+    asks_no_question_about_what_was_reviewed(&STARTS[..2]);
+}
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_of_another_release_asks_no_question_about_what_was_reviewed() {
+    asks_no_question_about_what_was_reviewed(&STARTS[2..]);
+}
+
+/// The review says that a file is deleted before it is. Nothing runs on afterwards.
+fn asks_no_question_about_what_was_reviewed(starts: &[(CodexRelease, CodexModel)]) {
+    for &ways in starts {
         let scene = Scene::new(|_| ());
         let tmux = Tmux::start();
         let review = Review::start(&tmux, &scene.home);

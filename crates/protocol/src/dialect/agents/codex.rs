@@ -1,5 +1,4 @@
-//! OpenAI's Codex CLI. It connects to no companion: it asks for context at a socket that all of a user's editors share;
-//! it shows what it changes to hooks only.
+//! OpenAI's Codex CLI. It connects to no companion and opens no diff: only its hooks show what it changes.
 
 use super::Row;
 use crate::dialect::Protocol;
