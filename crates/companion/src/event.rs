@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pillion_discovery::CompanionState;
+#[cfg(unix)]
+use pillion_protocol::IdeContext;
 use pillion_protocol::{Dialect, File};
 use pillion_view::commands::{DiffError, DiffRef};
 use pillion_view::{Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
@@ -135,6 +137,12 @@ pub(crate) enum Command {
         path: PathBuf,
         lines: Option<(u32, u32)>,
         reply: oneshot::Sender<Option<Dialect>>,
+    },
+    /// What agents are shown, if a root holds this folder: with the number of components of the deepest such root.
+    #[cfg(unix)]
+    Context {
+        folder: PathBuf,
+        answer: Reply<Option<(usize, Arc<IdeContext>)>>,
     },
     /// What the companion says of itself.
     State(Reply<CompanionState>),

@@ -13,6 +13,7 @@
 //! - [`remarks`]: what an agent's model is told of it.
 //! - [`claude`]: Claude Code's protocol, which is another one.
 //! - [`copilot`]: GitHub Copilot CLI's, which is a third.
+//! - [`codex`]: Codex CLI's question for what an editor shows.
 //! - [`address`]: where agents reach a companion.
 //! - [`diagnostics`]: the problems that an editor shows.
 //! - [`json`]: JSON of others, in bounded memory.
@@ -20,6 +21,7 @@
 
 pub mod address;
 pub mod claude;
+pub mod codex;
 pub mod context;
 pub mod copilot;
 pub mod diagnostics;

@@ -54,6 +54,12 @@ impl MainLoop {
             Command::Mention { path, lines, reply } => {
                 let _ = reply.send(self.mention(&path, lines));
             }
+            #[cfg(unix)]
+            Command::Context { folder, answer } => {
+                let holding = self.roots.iter().filter(|root| folder.starts_with(root));
+                let depth = holding.map(|root| root.components().count()).max();
+                answer.done(depth.map(|depth| (depth, self.context.current())));
+            }
             Command::State(answer) => answer.done(self.state()),
         }
     }
