@@ -15,7 +15,7 @@ use crate::error::{ClientError, within};
 use crate::introduction::{self, Server};
 use crate::link::{Link, SESSION_HEADER, envelope};
 use crate::message::{self, Message};
-use crate::set::ProposedFile;
+use crate::proposed_file::ProposedFile;
 use crate::updates::{Updates, update};
 
 /// How many notifications may come with the answers to calls before they are read.

@@ -8,6 +8,7 @@ use tokio::time::timeout;
 
 use crate::client::Client;
 use crate::error::ClientError;
+pub use crate::proposed_file::ProposedFile;
 use crate::updates::{Update, Updates};
 
 /// How long the companion may take to open or close a view when nobody waits for a decision any more.
@@ -15,36 +16,6 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long a decision that was made in the very last moment may be under way.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
-
-/// One file of a set.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProposedFile {
-    /// Its absolute path; no two files of a set have the same one.
-    pub path: String,
-    /// The whole text that it is to have; empty if it is to be deleted.
-    pub content: String,
-    /// True if it is to be deleted. Only Pillion's companions say so to the person.
-    pub deletes: bool,
-}
-
-impl ProposedFile {
-    /// A file that is to have this text.
-    pub fn new(path: impl Into<String>, content: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            content: content.into(),
-            deletes: false,
-        }
-    }
-
-    /// A file that is to be deleted.
-    pub fn deleted(path: impl Into<String>) -> Self {
-        Self {
-            deletes: true,
-            ..Self::new(path, "")
-        }
-    }
-}
 
 /// How it ended for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -27,7 +27,7 @@ pub enum Dialect {
     OpenCode,
     /// GitHub Copilot CLI, whose protocol is its own, too ([`copilot`](crate::copilot)).
     CopilotCli,
-    /// OpenAI's Codex CLI, which connects to no companion: its hooks show what it changes.
+    /// OpenAI's Codex CLI: its hooks show what it changes, and it asks for context ([`codex`](crate::codex)).
     CodexCli,
     /// Pillion's own commands, mostly in scripts. No discovery file is written for them: they ask
     /// companions at their sockets.
@@ -44,7 +44,7 @@ pub enum Protocol {
     Claude,
     /// GitHub Copilot CLI's: MCP over HTTP on a Unix socket, and a [`LockFile`](crate::copilot::LockFile).
     Copilot,
-    /// None: Codex CLI opens no session, and reads no discovery file.
+    /// None of these: Codex CLI opens no session, and reads no discovery file ([`codex`](crate::codex)).
     Codex,
 }
 
@@ -403,7 +403,7 @@ mod tests {
             let is_script = dialect == Dialect::Script;
             assert_eq!(dialect.package().is_none(), is_script, "{dialect}");
             // opencode finds a companion by Claude Code's files, and is led astray by its variable; Copilot CLI
-            // finds one by its folder, and Codex CLI finds none.
+            // finds one by its folder, and Codex CLI asks at a socket.
             let by_files = [Dialect::OpenCode, Dialect::CopilotCli, Dialect::CodexCli];
             let is_led = !is_script && !by_files.contains(&dialect);
             assert_eq!(dialect.variables().is_some(), is_led, "{dialect}");

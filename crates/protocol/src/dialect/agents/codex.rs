@@ -1,4 +1,5 @@
-//! OpenAI's Codex CLI. It connects to no companion and opens no diff: only its hooks show what it changes.
+//! OpenAI's Codex CLI. It opens no session and no diff: its hooks show what it changes, and it asks for context at a socket
+//! ([`codex`](crate::codex)).
 
 use super::Row;
 use crate::dialect::Protocol;
