@@ -13,6 +13,9 @@ const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testkit/npm
 /// The same for the agents that come as programs of hundreds of megabytes.
 const CLAUDE_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testkit/npm-claude");
 
+/// The same for Codex CLI, which has two releases here.
+const CODEX_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testkit/npm-codex");
+
 const MANIFEST: &str = "package.json";
 const LOCK: &str = "package-lock.json";
 
@@ -25,6 +28,12 @@ const NATIVE_PROGRAMS: [(&str, &str); 3] = [
     ("@anthropic-ai/claude-code-", "claude"),
     ("opencode-", "bin/opencode"),
     ("@github/copilot-", "copilot"),
+];
+
+/// The packages of [`install_codex`]: where the program lies in them depends on the platform.
+const CODEX_PACKAGES: [(&str, &str); 2] = [
+    ("codex-0.169.0-", "package.json"),
+    ("codex-0.171.0-", "package.json"),
 ];
 
 /// Installs the pinned packages, a Node among them, into `npm/` in `target_dir`, unless they are
@@ -45,8 +54,28 @@ pub fn install(target_dir: &Path) -> Result<PathBuf> {
 /// As [`install`], and if there is no such program for this platform.
 pub fn install_claude(target_dir: &Path) -> Result<PathBuf> {
     let folder = std::path::absolute(target_dir.join("npm-claude"))?;
-    install_locked(Path::new(CLAUDE_SOURCE), &folder, ensure_native_programs)?;
+    install_locked(Path::new(CLAUDE_SOURCE), &folder, |modules| {
+        ensure_native_programs(modules, &NATIVE_PROGRAMS)
+    })?;
     Ok(folder)
+}
+
+/// Installs both releases of Codex CLI into `npm-codex/` in `target_dir`, unless they are there already: a download of about
+/// 250 MB. The folder: what `PILLION_TEST_CODEX` is set to for tests.
+///
+/// # Errors
+/// As [`install_claude`].
+pub fn install_codex(target_dir: &Path) -> Result<PathBuf> {
+    let folder = std::path::absolute(target_dir.join("npm-codex"))?;
+    install_locked(Path::new(CODEX_SOURCE), &folder, |modules| {
+        ensure_native_programs(modules, &CODEX_PACKAGES)
+    })?;
+    Ok(folder)
+}
+
+/// Returns true if a test that is ignored for this reason needs [`install_codex`].
+pub fn is_codex_needed(reason: &str) -> bool {
+    reason.contains("Codex CLI")
 }
 
 /// Returns true if a test that is ignored for this reason needs [`install_claude`].
@@ -101,8 +130,8 @@ pub fn install_locked(
 }
 
 /// Npm takes an optional package that it cannot download for one that this platform does not need.
-fn ensure_native_programs(modules: &Path) -> Result<()> {
-    for (packages, program) in NATIVE_PROGRAMS {
+fn ensure_native_programs(modules: &Path, programs: &[(&str, &str)]) -> Result<()> {
+    for (packages, program) in programs {
         ensure!(
             find_in_packages(modules, packages, program)?.is_some(),
             "npm installed no package {packages}… with {program} in {}: \

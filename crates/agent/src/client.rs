@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pillion_http::{Bytes, HeaderMap, HeaderValue, Method};
 use pillion_protocol::diff::set::SET;
-use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, OPEN_DIFF};
+use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, DELETES, OPEN_DIFF};
 use pillion_protocol::{SetArgument, Token};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -15,6 +15,7 @@ use crate::error::{ClientError, within};
 use crate::introduction::{self, Server};
 use crate::link::{Link, SESSION_HEADER, envelope};
 use crate::message::{self, Message};
+use crate::proposed_file::ProposedFile;
 use crate::updates::{Updates, update};
 
 /// How many notifications may come with the answers to calls before they are read.
@@ -92,7 +93,7 @@ impl Client {
     /// show this one, [`ClientError::Refused`] when it has forgotten the session (404) or takes the
     /// token no more (401), and as [`connect_to`](Self::connect_to).
     pub async fn open_diff(&self, path: &str, content: &str) -> Result<(), ClientError> {
-        self.open(path, content, None).await
+        self.open(&ProposedFile::new(path, content), None).await
     }
 
     /// The same of a file of a set, which [`set::review`](crate::set::review) does for all of them. A companion that is not
@@ -106,22 +107,27 @@ impl Client {
         content: &str,
         set: &SetArgument,
     ) -> Result<(), ClientError> {
-        self.open(path, content, Some(set)).await
+        self.open(&ProposedFile::new(path, content), Some(set))
+            .await
     }
 
     pub(crate) async fn open(
         &self,
-        path: &str,
-        content: &str,
+        file: &ProposedFile,
         set: Option<&SetArgument>,
     ) -> Result<(), ClientError> {
         if !self.can_diff() {
             return Err(ClientError::NoDiffs);
         }
-        let mut arguments = json!({"filePath": path, "newContent": content});
-        // The contract does not know it, and others may refuse what they do not know.
-        if let Some(set) = set.filter(|_| self.server.is_pillion()) {
-            arguments[SET] = json!(set);
+        let mut arguments = json!({"filePath": file.path, "newContent": file.content});
+        // The contract knows none of these, and others may refuse what they do not know.
+        if self.server.is_pillion() {
+            if let Some(set) = set {
+                arguments[SET] = json!(set);
+            }
+            if file.deletes {
+                arguments[DELETES] = json!(true);
+            }
         }
         self.call(OPEN_DIFF, arguments).await.map(drop)
     }

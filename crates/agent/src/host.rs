@@ -67,9 +67,11 @@ pub fn hosts(release: Release, environment: &Environment, in_container: bool) ->
             &[Host::Loopback]
         }
         Dialect::GeminiCli | Dialect::QwenCode => &[Host::ContainerHost],
-        Dialect::ClaudeCode | Dialect::OpenCode | Dialect::CopilotCli | Dialect::Script => {
-            &[Host::Loopback]
-        }
+        Dialect::ClaudeCode
+        | Dialect::OpenCode
+        | Dialect::CopilotCli
+        | Dialect::CodexCli
+        | Dialect::Script => &[Host::Loopback],
     }
 }
 

@@ -96,6 +96,7 @@ mod introduction;
 mod knock;
 mod link;
 mod message;
+mod proposed_file;
 mod release;
 mod runtime;
 pub mod set;

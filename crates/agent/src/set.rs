@@ -8,6 +8,7 @@ use tokio::time::timeout;
 
 use crate::client::Client;
 use crate::error::ClientError;
+pub use crate::proposed_file::ProposedFile;
 use crate::updates::{Update, Updates};
 
 /// How long the companion may take to open or close a view when nobody waits for a decision any more.
@@ -15,15 +16,6 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long a decision that was made in the very last moment may be under way.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
-
-/// One file of a set.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProposedFile {
-    /// Its absolute path; no two files of a set have the same one.
-    pub path: String,
-    /// The whole text that it is to have.
-    pub content: String,
-}
 
 /// How it ended for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +104,7 @@ impl Review<'_> {
             };
             let set = (self.files.len() > 1).then_some(&set);
             let client = self.client;
-            let mut opening = pin!(client.open(&file.path, &file.content, set));
+            let mut opening = pin!(client.open(file, set));
             self.proposed = at + 1;
             tokio::select! {
                 biased;

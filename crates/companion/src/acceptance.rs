@@ -21,6 +21,8 @@ pub(crate) struct Acceptance {
     pub(crate) agent: Dialect,
     /// As the agent spelt it.
     pub(crate) file_path: String,
+    /// True if it is to be deleted.
+    pub(crate) deletes: bool,
     pub(crate) roots: Arc<[PathBuf]>,
     /// As it is shown.
     pub(crate) proposed: Arc<String>,
@@ -76,6 +78,7 @@ impl Acceptance {
         let doubts = weigh(Weighed {
             agent: self.agent,
             path: &on_disk.leads_to,
+            deletes: self.deletes,
             roots: &roots,
             proposed: &self.proposed,
             accepted,
@@ -98,6 +101,7 @@ impl Acceptance {
         let doubts = weigh_blind(
             self.agent,
             Path::new(&self.file_path),
+            self.deletes,
             accepted,
             &self.proposed,
             seen.and_then(|seen| seen.unseen_hunks),

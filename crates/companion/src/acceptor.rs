@@ -56,6 +56,12 @@ impl Acceptor {
         spawn("acceptor", move || accept(&listener, &server, &is_over))
     }
 
+    /// Returns true if the socket's file is the one that this process has made.
+    #[cfg(unix)]
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.socket.is_in_place()
+    }
+
     /// Puts the socket back if it was deleted. Waits for the disk.
     pub(crate) fn restore(&mut self) {
         match self.socket.restore() {

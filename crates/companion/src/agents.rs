@@ -56,6 +56,8 @@ pub(crate) struct Open {
     pub(crate) tab: Option<String>,
     /// The set that it belongs to.
     pub(crate) set: Option<SetArgument>,
+    /// True if the file is to be deleted.
+    pub(crate) deletes: bool,
 }
 
 /// What a call is answered with.
@@ -149,7 +151,8 @@ pub(crate) trait AgentProtocol: Sync {
 /// The protocol of an agent.
 pub(crate) fn of(agent: Dialect) -> &'static dyn AgentProtocol {
     match agent.protocol() {
-        Protocol::Companion => &contract::Contract,
+        // Codex CLI opens no session.
+        Protocol::Companion | Protocol::Codex => &contract::Contract,
         Protocol::Claude => &claude::Claude,
         Protocol::Copilot => &copilot::Copilot,
     }

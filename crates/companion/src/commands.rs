@@ -4,12 +4,18 @@
 mod own;
 
 use std::io::Write;
+#[cfg(unix)]
+use std::path::Path;
+#[cfg(unix)]
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, unbounded};
 use pillion_discovery::CompanionState;
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
+#[cfg(unix)]
+use pillion_protocol::IdeContext;
 use pillion_protocol::{Dialect, File};
 use pillion_system::{peer, spawn};
 use pillion_view::commands::{
@@ -68,6 +74,20 @@ impl Commands {
         });
         let _ = self.tell(event::Command::State(reply));
         state
+    }
+
+    /// Asks the companion for what agents are shown, if it serves this folder, and how deep its root is.
+    #[cfg(unix)]
+    pub(crate) fn ask_context(&self, folder: &Path) -> Receiver<(usize, Arc<IdeContext>)> {
+        let (told, context) = unbounded();
+        let answer = Reply::new(move |found: Result<_, String>| {
+            if let Ok(Some(found)) = found {
+                let _ = told.send(found);
+            }
+        });
+        let folder = folder.to_owned();
+        let _ = self.tell(event::Command::Context { folder, answer });
+        context
     }
 
     /// The agent that whoever speaks here was started by, if there is one. Waits for the system.

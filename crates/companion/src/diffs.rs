@@ -126,6 +126,8 @@ pub(crate) struct Proposal {
     pub(crate) tab: Option<Tab>,
     /// The set that it belongs to, in the words of its proposer.
     pub(crate) set: Option<SetArgument>,
+    /// True if the file is to be deleted.
+    pub(crate) deletes: bool,
     pub(crate) proposed: Arc<String>,
 }
 
@@ -307,6 +309,7 @@ impl<C> Diffs<C> {
         Some(Acceptance {
             agent: entry.proposal.agent,
             file_path: entry.proposal.file_path.clone(),
+            deletes: entry.proposal.deletes,
             roots: Arc::clone(roots),
             proposed: Arc::clone(proposed),
             as_written: entry

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pillion_discovery::CompanionState;
+#[cfg(unix)]
+use pillion_protocol::IdeContext;
 use pillion_protocol::{Dialect, File, ReviewChoice};
 use pillion_view::commands::{DiffError, DiffRef};
 use pillion_view::{Chosen, Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
@@ -141,6 +143,12 @@ pub(crate) enum Command {
         choice: Option<ReviewChoice>,
         number: Option<u32>,
         reply: oneshot::Sender<Chosen>,
+    },
+    /// What agents are shown, if a root holds this folder: with the number of components of the deepest such root.
+    #[cfg(unix)]
+    Context {
+        folder: PathBuf,
+        answer: Reply<Option<(usize, Arc<IdeContext>)>>,
     },
     /// What the companion says of itself.
     State(Reply<CompanionState>),

@@ -135,7 +135,7 @@ fn checks(protocol: Protocol) -> impl Iterator<Item = &'static Check> {
         Protocol::Companion => GROUPS,
         Protocol::Claude => claude::GROUPS,
         // Nobody can ask for one.
-        Protocol::Copilot => &[],
+        Protocol::Copilot | Protocol::Codex => &[],
     };
     groups.iter().flat_map(|checks| checks.iter())
 }

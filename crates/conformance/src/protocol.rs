@@ -38,7 +38,7 @@ impl SharedRows {
                 session: &["K2-upgrade", "K4-initialize"],
                 stays: &["K2-text"],
             },
-            Protocol::Copilot => Self {
+            Protocol::Copilot | Protocol::Codex => Self {
                 answers: &[],
                 file: &[],
                 json: &[],

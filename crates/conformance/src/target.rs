@@ -82,7 +82,7 @@ impl Target {
         let port = first.port().or_else(named).or_else(|| match protocol {
             Protocol::Companion => None,
             Protocol::Claude => last_number(first.name()),
-            Protocol::Copilot => None,
+            Protocol::Copilot | Protocol::Codex => None,
         });
         let port = port.ok_or_else(|| TargetError::NoPort(path.clone()))?;
         let mut files = vec![first];
@@ -118,7 +118,7 @@ impl Target {
     pub fn display_name(&self) -> Option<&str> {
         let field = match self.protocol {
             Protocol::Companion => "/ideInfo/displayName",
-            Protocol::Claude | Protocol::Copilot => "/ideName",
+            Protocol::Claude | Protocol::Copilot | Protocol::Codex => "/ideName",
         };
         let mut contents = self.files.iter().map(|file| file.content.as_ref());
         contents.find_map(|content| content.ok()?.pointer(field)?.as_str())
@@ -149,7 +149,7 @@ impl Target {
     pub(super) fn other_tokens(&self) -> Vec<Token> {
         let other = match self.protocol {
             Protocol::Companion => Protocol::Claude,
-            Protocol::Claude | Protocol::Copilot => Protocol::Companion,
+            Protocol::Claude | Protocol::Copilot | Protocol::Codex => Protocol::Companion,
         };
         let others = siblings(other, &self.environment);
         let its = others

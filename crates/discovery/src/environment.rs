@@ -164,6 +164,17 @@ impl Environment {
         }
     }
 
+    /// Codex CLI's own directory, which holds no discovery files.
+    pub fn codex_home(&self) -> PathBuf {
+        match self.filled("CODEX_HOME") {
+            Some(folder) => self.resolve(Path::new(folder)),
+            None => {
+                let parent = self.home().unwrap_or_else(|| self.tmpdir());
+                self.resolve(&parent.join(".codex"))
+            }
+        }
+    }
+
     /// The variable that a person sets to move a base elsewhere. Nobody moves their home for that.
     pub fn variable(base: Base) -> Option<&'static str> {
         match base {

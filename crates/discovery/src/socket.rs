@@ -25,6 +25,12 @@ const MAX_PATH: usize = 103;
 const OWN: &str = "own-";
 const AGENTS: &str = "agents-";
 
+/// Where Codex CLI asks, below its own directory.
+#[cfg(unix)]
+const CODEX_FOLDER: &str = "ipc";
+#[cfg(unix)]
+const CODEX: &str = "ipc.sock";
+
 /// A socket that this process listens on. Dropping it removes it.
 #[derive(Debug)]
 pub struct Socket {
@@ -34,6 +40,9 @@ pub struct Socket {
     /// Of the hub: the right to be it.
     #[cfg(unix)]
     lock: Option<(Lock, String)>,
+    /// Of one whose place others may take: which file it is.
+    #[cfg(unix)]
+    shared: Option<(u64, u64)>,
 }
 
 /// Where a socket is.
@@ -106,6 +115,38 @@ impl Socket {
         })
     }
 
+    /// Listens where Codex CLI asks for what an editor shows; none if another process does, or where Codex has never
+    /// run. All programs of this user that serve it share the one place.
+    ///
+    /// # Errors
+    /// When the folder or the socket is a link or another user's, or when the system refuses.
+    #[cfg(unix)]
+    pub fn for_codex(environment: &Environment) -> Result<Option<Self>, FileError> {
+        let home = environment.codex_home();
+        if !home.is_dir() {
+            return Ok(None);
+        }
+        let address = Address {
+            directory: home.join(CODEX_FOLDER),
+            name: CODEX.to_owned(),
+        };
+        let folder = state_dir::create(&address.directory)?;
+        if folder.connect(&address.name).is_ok() {
+            return Ok(None);
+        }
+        let mut socket = Self::listen(folder, address)?;
+        socket.shared = socket.folder.socket_id(&socket.address.name);
+        Ok(Some(socket))
+    }
+
+    /// Returns true if its file is the one that this process has made: others may delete it, or put theirs there.
+    #[cfg(unix)]
+    pub fn is_in_place(&self) -> bool {
+        let folder = state_dir::open(&self.address.directory);
+        let there = folder.and_then(|folder| folder.socket_id(&self.address.name));
+        there.is_some() && there == self.shared
+    }
+
     fn listen(folder: Folder, address: Address) -> Result<Self, FileError> {
         Ok(Self {
             listener: folder.listen(&address.name)?,
@@ -113,6 +154,8 @@ impl Socket {
             address,
             #[cfg(unix)]
             lock: None,
+            #[cfg(unix)]
+            shared: None,
         })
     }
 
@@ -158,6 +201,10 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
+        #[cfg(unix)]
+        if self.shared.is_some() && !self.is_in_place() {
+            return;
+        }
         let _ = self.folder.remove(&self.address.name);
         // While the lock is held nobody else has put another there.
         #[cfg(unix)]
@@ -246,6 +293,40 @@ mod tests {
         let base = tempfile::tempdir().expect("a folder for the test");
         let environment = Environment::from_pairs([("TMPDIR", base.path())]);
         (base, environment)
+    }
+
+    #[test]
+    fn codexs_socket_is_shared_with_whoever_else_serves_it() {
+        use std::os::unix::net::UnixListener;
+        let base = tempfile::tempdir().expect("a folder for the test");
+        let home = base.path().join("codex");
+        let environment = Environment::from_pairs([("CODEX_HOME", &*home)]);
+        // Where it has never run.
+        assert!(Socket::for_codex(&environment).unwrap().is_none());
+        assert!(!home.exists());
+        std::fs::create_dir(&home).unwrap();
+        let path = home.join("ipc/ipc.sock");
+        let ours = Socket::for_codex(&environment).unwrap().unwrap();
+        assert_eq!(ours.path(), path);
+        assert!(ours.is_in_place());
+        assert!(Socket::for_codex(&environment).unwrap().is_none());
+        // Another takes the place, and keeps it when this one goes.
+        std::fs::remove_file(&path).unwrap();
+        assert!(!ours.is_in_place());
+        let others = UnixListener::bind(&path).unwrap();
+        assert!(!ours.is_in_place());
+        drop(ours);
+        assert!(path.exists());
+        assert!(Socket::for_codex(&environment).unwrap().is_none());
+        // It is gone, and has left its file.
+        drop(others);
+        let ours = Socket::for_codex(&environment).unwrap().unwrap();
+        drop(ours);
+        assert!(!path.exists());
+        // Nothing through a link.
+        std::fs::remove_dir(home.join("ipc")).unwrap();
+        std::os::unix::fs::symlink(base.path(), home.join("ipc")).unwrap();
+        assert!(Socket::for_codex(&environment).is_err());
     }
 
     #[test]

@@ -22,10 +22,10 @@ impl Tokens {
     /// # Errors
     /// When the system's random source fails.
     pub fn generate() -> Result<Self, RandomError> {
-        let [gemini, qwen, claude, opencode, copilot, script] =
+        let [gemini, qwen, claude, opencode, copilot, codex, script] =
             Dialect::ALL.map(|_| random_token());
         Ok(Self([
-            gemini?, qwen?, claude?, opencode?, copilot?, script?,
+            gemini?, qwen?, claude?, opencode?, copilot?, codex?, script?,
         ]))
     }
 

@@ -36,7 +36,7 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
         Protocol::Companion => settings::check(facts, &mut findings),
         Protocol::Claude => claude::settings(facts, &mut findings),
         // Nothing is known of settings that would keep it from connecting.
-        Protocol::Copilot => {}
+        Protocol::Copilot | Protocol::Codex => {}
     }
     hooks::check(facts, &mut findings);
     folders::check(facts, &mut findings);

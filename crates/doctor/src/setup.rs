@@ -42,11 +42,11 @@ impl Setup {
         let variables = Variables::before_settings(release, terminal);
         let settings = match release.agent {
             Dialect::ClaudeCode => claude::read(terminal, folder),
-            Dialect::OpenCode | Dialect::CopilotCli => Settings::default(),
+            Dialect::OpenCode | Dialect::CopilotCli | Dialect::CodexCli => Settings::default(),
             _ => settings::read(release, &variables.all, folder),
         };
         let (trust, variables) = match release.agent.protocol() {
-            Protocol::Claude | Protocol::Copilot => {
+            Protocol::Claude | Protocol::Copilot | Protocol::Codex => {
                 (Trust::Trusted, variables.overridden(&settings))
             }
             Protocol::Companion => {

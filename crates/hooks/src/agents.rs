@@ -1,5 +1,6 @@
 //! How the hooks of each agent work: a file each.
 
 pub(crate) mod claude;
+pub(crate) mod codex;
 pub(crate) mod copilot;
 mod edit;

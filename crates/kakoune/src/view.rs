@@ -255,6 +255,7 @@ mod tests {
             notes: Vec::new(),
             hunks: Vec::new(),
             set: None,
+            deletes: false,
         };
         View {
             is_loaded: true,

@@ -96,7 +96,7 @@ impl Session {
     async fn open(companion: &Companion) -> Result<Self, ClientError> {
         let address = address(companion);
         Ok(match companion.protocol() {
-            Protocol::Companion | Protocol::Copilot => {
+            Protocol::Companion | Protocol::Copilot | Protocol::Codex => {
                 let (client, updates) = Client::connect_to(address).await?;
                 Self::Companion(client, updates)
             }

@@ -11,7 +11,7 @@ use std::fmt;
 pub use place::{Base, FileName, Place};
 use serde::{Deserialize, Serialize};
 
-use self::agents::{Row, claude, copilot, gemini, opencode, qwen, script};
+use self::agents::{Row, claude, codex, copilot, gemini, opencode, qwen, script};
 
 /// An agent's way of finding and calling a companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -27,6 +27,8 @@ pub enum Dialect {
     OpenCode,
     /// GitHub Copilot CLI, whose protocol is its own, too ([`copilot`](crate::copilot)).
     CopilotCli,
+    /// OpenAI's Codex CLI: its hooks show what it changes, and it asks for context ([`codex`](crate::codex)).
+    CodexCli,
     /// Pillion's own commands, mostly in scripts. No discovery file is written for them: they ask
     /// companions at their sockets.
     Script,
@@ -42,6 +44,8 @@ pub enum Protocol {
     Claude,
     /// GitHub Copilot CLI's: MCP over HTTP on a Unix socket, and a [`LockFile`](crate::copilot::LockFile).
     Copilot,
+    /// None of these: Codex CLI opens no session, and reads no discovery file ([`codex`](crate::codex)).
+    Codex,
 }
 
 /// The variables that wire an agent to one companion (C2.6), by what they say.
@@ -77,12 +81,13 @@ impl Variables {
 
 impl Dialect {
     /// Every dialect, in the order in which people are shown them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::GeminiCli,
         Self::QwenCode,
         Self::ClaudeCode,
         Self::OpenCode,
         Self::CopilotCli,
+        Self::CodexCli,
         Self::Script,
     ];
 
@@ -106,6 +111,7 @@ impl Dialect {
             Self::ClaudeCode => &claude::ROW,
             Self::OpenCode => &opencode::ROW,
             Self::CopilotCli => &copilot::ROW,
+            Self::CodexCli => &codex::ROW,
             Self::Script => &script::ROW,
         }
     }
@@ -237,7 +243,7 @@ impl Dialect {
 
     /// Returns true if its prompt can be made to name a file.
     pub fn knows_mentions(self) -> bool {
-        self.protocol() != Protocol::Companion
+        matches!(self.protocol(), Protocol::Claude | Protocol::Copilot)
     }
 
     /// Returns true if its prompt reads `@path#L3-7` as these lines of the file.
@@ -397,8 +403,8 @@ mod tests {
             let is_script = dialect == Dialect::Script;
             assert_eq!(dialect.package().is_none(), is_script, "{dialect}");
             // opencode finds a companion by Claude Code's files, and is led astray by its variable; Copilot CLI
-            // finds one by its folder.
-            let by_files = [Dialect::OpenCode, Dialect::CopilotCli];
+            // finds one by its folder, and Codex CLI asks at a socket.
+            let by_files = [Dialect::OpenCode, Dialect::CopilotCli, Dialect::CodexCli];
             let is_led = !is_script && !by_files.contains(&dialect);
             assert_eq!(dialect.variables().is_some(), is_led, "{dialect}");
         }

@@ -23,10 +23,16 @@ pub struct OpenDiff {
     pub new_content: String,
     /// The set that it belongs to. Only from [`Dialect::Script`]: the contract knows nothing of it.
     pub set: Option<SetArgument>,
+    /// True if the file is to be deleted. Only from [`Dialect::Script`], too.
+    pub deletes: bool,
 }
 
 /// The key of [`Outcome::Accepted::base`] in the `_meta` of an acceptance.
 pub const DIFF_BASE: &str = "pillion/base";
+
+/// The argument of [`OPEN_DIFF`] that says that the file is to be deleted, for which the new text is empty. The contract
+/// does not know it: only Pillion's own commands send it.
+pub const DELETES: &str = "deletes";
 
 /// The largest proposed content, in bytes of UTF-8.
 pub const MAX_CONTENT: usize = 64 * 1024 * 1024;
@@ -47,6 +53,7 @@ impl OpenDiff {
                 Dialect::Script => SetArgument::take(&mut arguments)?,
                 _ => None,
             },
+            deletes: agent == Dialect::Script && take_flag(&mut arguments, DELETES)?,
         })
     }
 }
@@ -59,6 +66,18 @@ impl OpenDiff {
 /// As [`OpenDiff::from_arguments`].
 pub fn closed_file(mut arguments: Map<String, Value>) -> Result<String, String> {
     take_string(&mut arguments, CLOSE_DIFF, "filePath")
+}
+
+/// A flag that may be missing.
+fn take_flag(arguments: &mut Map<String, Value>, field: &str) -> Result<bool, String> {
+    match arguments.remove(field) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(flag)) => Ok(flag),
+        Some(other) => {
+            let kind = kind_of(&other);
+            Err(format!("{OPEN_DIFF}: {field} is {kind}, not true or false"))
+        }
+    }
 }
 
 /// The text that is proposed to [`OPEN_DIFF`].
@@ -260,6 +279,25 @@ mod tests {
     }
 
     #[test]
+    fn only_a_script_says_that_a_file_is_to_be_deleted() {
+        for (deletes, expected) in [
+            (json!(true), Some(true)),
+            (json!(false), Some(false)),
+            (json!(null), Some(false)),
+            (json!("yes"), None),
+        ] {
+            for agent in Dialect::ALL {
+                let call = json!({"filePath": "/a", "newContent": "", "deletes": deletes});
+                let open = OpenDiff::from_arguments(arguments(call), agent);
+                match agent {
+                    Dialect::Script => assert_eq!(open.ok().map(|it| it.deletes), expected),
+                    _ => assert!(!open.unwrap().deletes, "{agent:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
     fn unknown_fields_are_ignored() {
         let value = json!({"suppressNotification": true, "filePath": "/a", "more": [{}]});
         assert_eq!(closed_file(arguments(value)).unwrap(), "/a");
@@ -319,7 +357,7 @@ mod tests {
             let text = json!({"filePath": file_path, "newContent": new_content}).to_string();
             let arguments = serde_json::from_str(&text).unwrap();
             let parsed = OpenDiff::from_arguments(arguments, Dialect::QwenCode).unwrap();
-            prop_assert_eq!(parsed, OpenDiff { file_path, new_content, set: None });
+            prop_assert_eq!(parsed, OpenDiff { file_path, new_content, set: None, deletes: false });
         }
 
         #[test]

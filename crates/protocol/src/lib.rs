@@ -14,6 +14,7 @@
 //! - [`remarks`]: what an agent's model is told of it.
 //! - [`claude`]: Claude Code's protocol, which is another one.
 //! - [`copilot`]: GitHub Copilot CLI's, which is a third.
+//! - [`codex`]: Codex CLI's question for what an editor shows.
 //! - [`address`]: where agents reach a companion.
 //! - [`diagnostics`]: the problems that an editor shows.
 //! - [`held`]: what a hook of an agent's holds until the person has decided.
@@ -22,6 +23,7 @@
 
 pub mod address;
 pub mod claude;
+pub mod codex;
 pub mod context;
 pub mod copilot;
 pub mod diagnostics;

@@ -272,7 +272,7 @@ impl Driver {
         let view = self.app.views.find(id);
         self.arrived.extend(view.map(|view| {
             let name = &view.target.shown;
-            format!("{} proposes {name}", self.app.agent_name(view))
+            format!("{} {} {name}", self.app.agent_name(view), view.proposes())
         }));
         Ok(())
     }

@@ -78,6 +78,8 @@ pub struct View {
     pub agent_number: u32,
     /// Its place in its set.
     pub set: Option<SetPlace>,
+    /// True if the file is to be deleted.
+    pub deletes: bool,
     /// The file.
     pub target: Target,
     /// What the reviewer should know about what the agent will write, each a sentence.
@@ -135,6 +137,14 @@ impl Proposed for View {
 }
 
 impl View {
+    /// What its agent does, before the name of the file.
+    pub fn proposes(&self) -> &'static str {
+        match self.deletes {
+            true => "proposes to delete",
+            false => "proposes",
+        }
+    }
+
     /// A view without anything to see yet.
     pub fn new(diff: &Diff, target: Target) -> Self {
         let proposal = Proposal::unread();
@@ -147,6 +157,7 @@ impl View {
             agent: diff.agent,
             agent_number: diff.agent_number,
             set: diff.set,
+            deletes: diff.deletes,
             target,
             notes: diff.notes.clone(),
             proposal,

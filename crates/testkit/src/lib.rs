@@ -8,6 +8,8 @@
 mod agent;
 mod claude;
 mod claude_npm;
+mod codex;
+mod codex_npm;
 mod copilot;
 mod editors;
 mod emacs;
@@ -45,6 +47,8 @@ pub use pillion_testkit_attributes::{
 pub use agent::{Agent, AgentKind};
 pub use claude::{Claude, ClaudeStart, set_up_claude, set_up_claude_in};
 pub use claude_npm::{ClaudeNpm, ClaudeRelease};
+pub use codex::{Codex, CodexHook, CodexModel, CodexStart};
+pub use codex_npm::CodexRelease;
 pub use copilot::Copilot;
 pub use editors::{
     Editors, EmacsPlace, EmacsVersion, HelixVersion, KakouneVersion, KateVersion, NvimVersion,

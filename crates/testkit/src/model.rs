@@ -1,9 +1,11 @@
 //! The stand-in model: a server on loopback that answers as the test has scripted, in the APIs
-//! that the agents speak. How each API puts an answer is in [`anthropic`], [`gemini`] and [`openai`].
+//! that the agents speak. How each API puts an answer is in [`anthropic`], [`gemini`],
+//! [`openai`] and [`responses`].
 
 mod anthropic;
 mod gemini;
 mod openai;
+mod responses;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -57,7 +59,7 @@ pub enum Turn {
     CallTool {
         /// As the release names it.
         name: &'static str,
-        /// Its arguments.
+        /// Its arguments; for some of Codex CLI's tools, one text.
         input: Value,
     },
     /// All of these in one answer.
@@ -103,6 +105,14 @@ impl Turn {
         });
         let name = "Agent";
         Turn::CallTool { name, input }
+    }
+
+    /// Has Codex CLI apply a patch: these lines between the first one and the last one of it.
+    pub fn patch(files: &str) -> Turn {
+        Turn::CallTool {
+            name: "apply_patch",
+            input: format!("*** Begin Patch\n{files}*** End Patch\n").into(),
+        }
     }
 
     /// [`Turn::AtOnce`].
@@ -317,10 +327,13 @@ async fn answer(State(script): State<Arc<Script>>, uri: Uri, body: Bytes) -> Res
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let is_gemini = path.contains("/models/");
     let is_anthropic = path.starts_with("/v1/messages");
+    let is_responses = path.ends_with("/responses");
     let is_main = if is_gemini {
         gemini::is_main(&path, &body)
     } else if is_anthropic {
         anthropic::is_main(&path, &body)
+    } else if is_responses {
+        responses::is_main(&body)
     } else {
         openai::is_main(&body)
     };
@@ -333,6 +346,8 @@ async fn answer(State(script): State<Arc<Script>>, uri: Uri, body: Bytes) -> Res
         gemini::answer(&path, &body, turn)
     } else if is_anthropic {
         anthropic::answer(&path, &body, turn)
+    } else if is_responses {
+        responses::answer(&body, turn)
     } else if path.ends_with("/chat/completions") {
         openai::answer(&body, turn)
     } else {

@@ -9,6 +9,7 @@ pub mod fingerprint;
 pub mod hunks;
 pub mod line_ending;
 pub mod merge;
+pub mod patch;
 pub mod readable;
 pub mod stderr;
 pub mod unified;

@@ -106,4 +106,7 @@ pub struct Diff {
     /// Its place among the files that belong together, the same in every revision.
     #[serde(default)]
     pub set: Option<SetPlace>,
+    /// True if the file is to be deleted, for which the proposed text is empty.
+    #[serde(default)]
+    pub deletes: bool,
 }

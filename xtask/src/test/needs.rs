@@ -18,6 +18,8 @@ pub struct Needs {
     npm: Result<PathBuf, String>,
     /// The folder of Claude Code and opencode.
     claude: Result<PathBuf, String>,
+    /// The folder of Codex CLI.
+    codex: Result<PathBuf, String>,
     /// The folder of the editors: not every machine can have them.
     editors: Result<PathBuf, String>,
     /// kakoune-lsp lies beside the editors.
@@ -36,6 +38,7 @@ impl Needs {
             are_left_out: true,
             npm: Err(why.clone()),
             claude: Err(why.clone()),
+            codex: Err(why.clone()),
             editors: Err(why.clone()),
             kak_lsp: Err(why.clone()),
             addons: Err(why.clone()),
@@ -68,6 +71,9 @@ impl Needs {
             npm::install_claude(target)
                 .map_err(|error| format!("needs Claude Code and opencode: {error:#}"))
         });
+        let codex = npm.clone().and_then(|_| {
+            npm::install_codex(target).map_err(|error| format!("needs Codex CLI: {error:#}"))
+        });
         let lua = npm.clone().map(drop).and_then(|()| {
             none_missing(missing, User::Lua)?;
             lua::install(target).map_err(|error| format!("needs StyLua: {error:#}"))
@@ -82,6 +88,7 @@ impl Needs {
             are_left_out: false,
             npm,
             claude,
+            codex,
             editors,
             addons,
             lua,
@@ -91,8 +98,14 @@ impl Needs {
 
     /// The first thing that is missing.
     pub fn missing(&self) -> Option<&str> {
-        [&self.npm, &self.claude, &self.editors, &self.addons]
-            .into_iter()
+        let folders = [
+            &self.npm,
+            &self.claude,
+            &self.codex,
+            &self.editors,
+            &self.addons,
+        ];
+        { folders.into_iter() }
             .find_map(|installed| installed.as_ref().err().map(String::as_str))
             .or(self.kak_lsp.as_ref().err().map(String::as_str))
             .or(self.missing_for_lua())
@@ -117,6 +130,8 @@ impl Needs {
         let editors = self.editors.as_ref().err();
         let missing = self.npm.as_ref().err();
         let missing = missing.or(claude.filter(|_| npm::is_claude_needed(&test.reason)));
+        let codex = self.codex.as_ref().err();
+        let missing = missing.or(codex.filter(|_| npm::is_codex_needed(&test.reason)));
         let missing = missing.or(editors.filter(|_| editors::are_needed(&test.reason)));
         let kak_lsp = self.kak_lsp.as_ref().err();
         let missing = missing.or(kak_lsp.filter(|_| kak_lsp::is_needed(&test.reason)));
@@ -130,6 +145,7 @@ impl Needs {
         [
             ("PILLION_TEST_NPM", &self.npm),
             ("PILLION_TEST_CLAUDE", &self.claude),
+            ("PILLION_TEST_CODEX", &self.codex),
             ("PILLION_TEST_EDITORS", &self.editors),
             ("PILLION_TEST_ADDONS", &self.addons),
         ]

@@ -193,7 +193,7 @@ fn ignored(binary: &Binary, test: &IgnoredTest, needs: &Needs) -> Job {
     let mut job = job(binary, &test.test, &["--ignored", "--exact", &test.test]);
     job.command.envs(needs.variables());
     job.may_be_flaky = true;
-    if npm::is_claude_needed(&test.reason) {
+    if npm::is_claude_needed(&test.reason) || npm::is_codex_needed(&test.reason) {
         // They dial their makers, whatever they are asked not to do.
         job.command = match is_of_artifacts(binary) {
             true => isolation::offline_as_root(job.command),

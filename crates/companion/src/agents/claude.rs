@@ -71,6 +71,7 @@ impl AgentProtocol for Claude {
                     content: open.contents,
                     tab: Some(open.tab_name),
                     set: None,
+                    deletes: false,
                 })
             }
             CLOSE_TAB => ToolCall::Close(tools::closed_tab(arguments)?),

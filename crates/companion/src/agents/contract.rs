@@ -47,6 +47,7 @@ impl AgentProtocol for Contract {
                     content: open.new_content,
                     tab: None,
                     set: open.set,
+                    deletes: open.deletes,
                 }))
             }
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),

@@ -55,6 +55,7 @@ impl AgentProtocol for Copilot {
                     content: open.contents,
                     tab: Some(open.tab_name),
                     set: None,
+                    deletes: false,
                 })
             }
             CLOSE_DIFF => ToolCall::Close(tools::closed_tab(arguments)?),

@@ -155,6 +155,7 @@ impl<C> Diffs<C> {
             notes,
             hunks,
             set: entry.set,
+            deletes: entry.proposal.deletes,
         })]
     }
 

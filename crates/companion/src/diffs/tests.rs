@@ -32,6 +32,7 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
         proposed: text.to_owned().into(),
         tab: None,
         set: None,
+        deletes: false,
     }
 }
 

@@ -7,6 +7,7 @@ use pillion_protocol::Dialect;
 use pillion_protocol::runs_code::Runner;
 use pillion_text::damage::{deletes_most, unreadable};
 use pillion_text::hunks;
+use pillion_text::visible::one_line;
 use pillion_text::{Text, fingerprint};
 use pillion_view::{Against, Unseen};
 
@@ -29,6 +30,8 @@ pub(crate) enum Doubt {
     Unseen(Unseen),
     /// So many lines get U+FFFD in place of what was there.
     Unreadable(usize),
+    /// The file of this name is deleted.
+    DeletesFile(String),
     /// Lines are deleted: so many, of so many.
     Deleted { lines: usize, of: usize },
     /// The agent ignores an empty text and writes its own.
@@ -49,6 +52,8 @@ pub(crate) struct Weighed<'a> {
     pub(crate) agent: Dialect,
     /// Where the file really is.
     pub(crate) path: &'a Path,
+    /// True if it is to be deleted.
+    pub(crate) deletes: bool,
     /// The workspace roots.
     pub(crate) roots: &'a [PathBuf],
     pub(crate) proposed: &'a str,
@@ -77,7 +82,8 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
         proposed,
         ..
     } = weighed;
-    let mut doubts = Vec::new();
+    let deletes = weighed.deletes && accepted.is_empty();
+    let mut doubts: Vec<_> = deletion(weighed.path, deletes).collect();
     if let Some(agent) = weighed.unwritten {
         doubts.push(Doubt::OlderThanAccepted(agent));
     }
@@ -114,7 +120,7 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
         doubts.push(Doubt::Nothing);
     }
     let deleted = original.len().saturating_sub(after.len());
-    if deletes_most(original.len(), after.len()) {
+    if !deletes && deletes_most(original.len(), after.len()) {
         let of = original.len();
         doubts.push(Doubt::Deleted { lines: deleted, of });
     }
@@ -130,12 +136,14 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
 pub(crate) fn weigh_blind(
     agent: Dialect,
     path: &Path,
+    deletes: bool,
     accepted: &str,
     proposed: &str,
     unseen: Option<Unseen>,
     against: Against,
 ) -> Vec<Doubt> {
     let mut doubts = vec![Doubt::DiskSilent];
+    doubts.extend(deletion(path, deletes && accepted.is_empty()));
     doubts.extend(never_seen(unseen));
     if is_emptied(agent, accepted, proposed) {
         doubts.push(Doubt::IgnoresEmpty(agent));
@@ -143,6 +151,12 @@ pub(crate) fn weigh_blind(
     doubts.extend(Runner::of(path).map(Doubt::Runs));
     doubts.extend(goes_against(against));
     doubts
+}
+
+fn deletion(path: &Path, deletes: bool) -> impl Iterator<Item = Doubt> + use<> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let doubt = deletes.then(|| Doubt::DeletesFile(one_line(&name)));
+    doubt.into_iter()
 }
 
 /// What goes against the file or the person.
@@ -181,6 +195,7 @@ impl Doubt {
             Self::Back(_) => "changedHunks",
             Self::Unseen(_) => "unseenHunks",
             Self::Unreadable(_) => "unreadable",
+            Self::DeletesFile(_) => "deletesFile",
             Self::Deleted { .. } => "deleted",
             Self::IgnoresEmpty(_) => "ignoresEmptyText",
             Self::TakenForRejection(_) => "unchangedIsRejection",
@@ -238,6 +253,7 @@ impl fmt::Display for Doubt {
             Self::Unreadable(lines) => {
                 write!(f, "{lines} lines get \u{fffd} in place of their characters")
             }
+            Self::DeletesFile(name) => write!(f, "accepting this deletes {name}"),
             Self::Deleted { lines, of } => {
                 write!(f, "{lines} of the file's {of} lines are deleted")
             }

@@ -202,6 +202,7 @@ fn plain<'a>(before: Option<&'a [u8]>, accepted: &'a str) -> Weighed<'a> {
         is_of_hook: false,
         agent: Dialect::GeminiCli,
         path: Path::new("/w/a.txt"),
+        deletes: false,
         roots: &[],
         proposed: accepted,
         accepted,
@@ -406,6 +407,7 @@ fn a_silent_disk_hides_no_other_doubt() {
         let doubts = weigh_blind(
             agent,
             Path::new(path),
+            false,
             accepted,
             "proposed\n",
             unseen,
@@ -430,6 +432,39 @@ fn a_silent_disk_hides_no_other_doubt() {
         newer: 1,
         ..Against::default()
     };
-    let doubts = weigh_blind(agent, Path::new("/w/a.rs"), "a\n", "a\n", None, against);
+    let doubts = weigh_blind(
+        agent,
+        Path::new("/w/a.rs"),
+        false,
+        "a\n",
+        "a\n",
+        None,
+        against,
+    );
     assert_eq!(doubts, [Doubt::DiskSilent, Doubt::Undoes(1)]);
+}
+
+#[test]
+fn who_deletes_a_file_is_asked_by_its_name() {
+    let deletion = |before: &'static [u8], accepted| Weighed {
+        agent: Dialect::Script,
+        deletes: true,
+        proposed: "",
+        ..plain(Some(before), accepted)
+    };
+    let long = b"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+    for before in [&b"one\n"[..], b"", long] {
+        let doubts = weigh(deletion(before, ""));
+        assert_eq!(doubts, [Doubt::DeletesFile("a.txt".to_owned())]);
+        assert_eq!(
+            question(&doubts).message,
+            "accepting this deletes a.txt: accept again to go ahead"
+        );
+    }
+    // Who writes something in its place keeps it.
+    assert_eq!(weigh(deletion(b"one\n", "two\n")), []);
+    let (path, against) = (Path::new("/w/x\n.txt"), Against::default());
+    let blind = weigh_blind(Dialect::Script, path, true, "", "", None, against);
+    let name = blind.last().expect("it is doubted").to_string();
+    assert_eq!(name, "accepting this deletes x\u{240a}.txt");
 }

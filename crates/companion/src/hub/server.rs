@@ -2,6 +2,7 @@
 //!
 //! It ends when it has neither a front end nor a companion any more. One whose connection ends has left.
 
+mod codex;
 mod connection;
 mod guests;
 mod remote_view;
@@ -47,6 +48,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub struct Hub {
     socket: Socket,
     shared: Arc<Shared>,
+    environment: Environment,
 }
 
 /// Ends a hub from elsewhere.
@@ -102,6 +104,7 @@ impl Hub {
         Ok(socket.map(|socket| Self {
             socket,
             shared: Arc::default(),
+            environment: environment.clone(),
         }))
     }
 
@@ -120,8 +123,15 @@ impl Hub {
         let acceptor = Arc::new(Mutex::new(Some(acceptor)));
         let (kept, shared) = (Arc::clone(&acceptor), Arc::clone(&self.shared));
         spawn("hub's socket", move || keep(&kept, &shared))?;
+        let codex = Arc::new(codex::Place::default());
+        let (place, shared) = (Arc::clone(&codex), Arc::clone(&self.shared));
+        let environment = self.environment;
+        spawn("Codex's socket", move || {
+            codex::keep(&place, &shared, &environment);
+        })?;
         self.shared.wait_for_end();
         tracing::info!("the hub ends");
+        drop(lock(&codex).take());
         self.shared.stop_companions();
         // Only now, and only once: whoever finds the socket gone starts another hub.
         drop(lock(&acceptor).take());

@@ -54,6 +54,7 @@ impl MainLoop {
             file_path: open.path,
             tab,
             set: open.set,
+            deletes: open.deletes,
             proposed: Arc::new(open.content),
         })
     }
@@ -71,6 +72,7 @@ impl MainLoop {
             content: held.proposed().to_owned(),
             tab: Some(name),
             set: None,
+            deletes: false,
         };
         let mut proposal = self.proposal(session, request, open)?;
         if let Some(tab) = &mut proposal.tab {

@@ -61,6 +61,12 @@ impl MainLoop {
             } => {
                 let _ = reply.send(self.choose(choice, number));
             }
+            #[cfg(unix)]
+            Command::Context { folder, answer } => {
+                let holding = self.roots.iter().filter(|root| folder.starts_with(root));
+                let depth = holding.map(|root| root.components().count()).max();
+                answer.done(depth.map(|depth| (depth, self.context.current())));
+            }
             Command::State(answer) => answer.done(self.state()),
         }
     }

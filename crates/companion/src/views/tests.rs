@@ -74,6 +74,7 @@ fn diff(id: u64, revision: u32) -> Diff {
         notes: Vec::new(),
         hunks: Vec::new(),
         set: None,
+        deletes: false,
     }
 }
 

@@ -1,5 +1,6 @@
 //! One process for the companions of all front ends, over a real socket.
 
+mod codex;
 mod guests;
 
 use std::io::{Read, Write};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Environment;
 
 /// The variables that a companion reads, apart from those by which it knows whose command it is.
-const PLACES: [&str; 12] = [
+const PLACES: [&str; 13] = [
     "TMPDIR",
     "TMP",
     "TEMP",
@@ -21,6 +21,7 @@ const PLACES: [&str; 12] = [
     "QWEN_HOME",
     "CLAUDE_CONFIG_DIR",
     "COPILOT_HOME",
+    "CODEX_HOME",
     "XDG_RUNTIME_DIR",
     "LOCALAPPDATA",
 ];

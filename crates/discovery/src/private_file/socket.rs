@@ -88,6 +88,17 @@ impl Folder {
         self.check_socket(name).is_ok()
     }
 
+    /// Which file the socket `name` is, as device and inode, if it is there, and ours.
+    pub fn socket_id(&self, name: &str) -> Option<(u64, u64)> {
+        self.check_socket(name).ok()?;
+        let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        #[allow(
+            clippy::unnecessary_cast,
+            reason = "the types are others on other systems"
+        )]
+        Some((stat.st_dev as u64, stat.st_ino as u64))
+    }
+
     fn check_socket(&self, name: &str) -> Result<(), FileError> {
         let path = self.path.join(name);
         let stat = match statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {

@@ -231,7 +231,7 @@ fn malformed(facts: &Facts, findings: &mut Vec<Finding>) {
             Protocol::Claude => {
                 "a lock file is a JSON object with `pid`, `workspaceFolders`, `transport` and `authToken`; an agent cannot use this one"
             }
-            Protocol::Copilot => {
+            Protocol::Copilot | Protocol::Codex => {
                 "a lock file is a JSON object with `socketPath`, `scheme`, `headers`, `pid`, `ideName`, `timestamp` and `workspaceFolders`; an agent cannot use this one"
             }
         };

@@ -17,6 +17,7 @@ use crate::setup::settings::{Content, Scope};
 fn oldest_tried(agent: Dialect) -> Option<Version> {
     match agent {
         Dialect::ClaudeCode => Some(Version::new(2, 1, 112)),
+        Dialect::CodexCli => Some(Version::new(0, 169, 0)),
         Dialect::CopilotCli => Some(Version::new(1, 0, 102)),
         Dialect::GeminiCli => Some(Version::new(0, 61, 0)),
         Dialect::QwenCode => Some(Version::new(0, 24, 4)),

@@ -49,7 +49,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         Protocol::Claude if agent == Dialect::ClaudeCode => claude(facts, findings),
         Protocol::Claude => {}
         // No proxy is asked for a socket.
-        Protocol::Copilot => {}
+        Protocol::Copilot | Protocol::Codex => {}
     }
 }
 

@@ -149,6 +149,7 @@ pub fn user_file(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
     let folder = match agent {
         Dialect::ClaudeCode => environment.base(Base::ClaudeConfig),
         Dialect::CopilotCli => environment.base(Base::CopilotHome),
+        Dialect::CodexCli => return Some(environment.codex_home().join("config.toml")),
         Dialect::QwenCode => environment.base(Base::QwenHome),
         Dialect::GeminiCli => home(agent, environment).join(directory(agent)),
         Dialect::OpenCode | Dialect::Script => return None,

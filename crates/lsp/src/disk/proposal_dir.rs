@@ -123,6 +123,7 @@ mod tests {
             notes: Vec::new(),
             hunks: Vec::new(),
             set: None,
+            deletes: false,
         }
     }
 

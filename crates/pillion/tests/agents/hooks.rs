@@ -2,6 +2,7 @@
 //! else leads them to a companion.
 
 mod claude;
+mod codex;
 mod copilot;
 
 use std::fs;
@@ -79,7 +80,11 @@ impl Scene {
     /// Waits for the proposal for this file, and decides: with the text, if there is one.
     fn decide(&self, path: &Path, decision: &Decision<'_>) {
         let pending = companion::wait_pending(&self.home, path);
-        let name = pending.name.as_str();
+        self.decide_about(&pending.name, decision);
+    }
+
+    /// Decides about a proposal that is shown.
+    fn decide_about(&self, name: &str, decision: &Decision<'_>) {
         match decision {
             Decision::Accept => companion::accept(&self.home, name, None),
             Decision::Edit(text) => {

@@ -7,6 +7,7 @@
 // First by its name, so that its six minutes pass while all others run.
 mod away;
 mod claude;
+mod codex;
 mod companion;
 mod conformance;
 mod connection;

@@ -1,6 +1,7 @@
 //! What is known of each agent, as data: a file with one row each.
 
 pub(crate) mod claude;
+pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod gemini;
 pub(crate) mod opencode;

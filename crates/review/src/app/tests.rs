@@ -39,6 +39,7 @@ pub struct Person {
     pub notes: Vec<String>,
     /// The place in a set that the next proposals come with.
     pub set: Option<SetPlace>,
+    pub deletes: bool,
     gate: Gate,
     /// Accepted texts that the gate has asked about.
     asked: Vec<Decide>,
@@ -57,6 +58,7 @@ impl Person {
             agent_number: 1,
             notes: Vec::new(),
             set: None,
+            deletes: false,
             gate: Gate::default(),
             asked: Vec::new(),
             ruling: None,
@@ -118,6 +120,7 @@ impl Person {
             notes: self.notes.clone(),
             hunks: Vec::new(),
             set: self.set,
+            deletes: self.deletes,
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -329,6 +332,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         notes: Vec::new(),
         hunks: Vec::new(),
         set: None,
+        deletes: false,
     };
     let opened = Event::Opened {
         diff,

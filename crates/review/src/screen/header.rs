@@ -101,10 +101,13 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme)
     let mut facts = facts(view, theme);
     let width_of =
         |facts: &[(String, Style)]| facts.iter().map(|(text, _)| width(text) + 3).sum::<usize>();
-    let mut intro = format!("{agent} proposes ");
+    let mut intro = format!("{agent} {} ", view.proposes());
     let wanted = path_width.min(24);
     if width(&intro) + wanted + width_of(&facts) > room {
-        intro = format!("{agent}: ");
+        intro = match view.deletes {
+            true => format!("{agent} deletes "),
+            false => format!("{agent}: "),
+        };
     }
     while facts.len() > 1 && width(&intro) + wanted + width_of(&facts) > room {
         facts.remove(0);

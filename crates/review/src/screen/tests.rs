@@ -226,6 +226,20 @@ fn many_pending_diffs_show_which_of_how_many() {
 }
 
 #[test]
+fn a_deletion_is_named_in_the_title() {
+    for (columns, title) in [
+        (100, "Script proposes to delete a.txt"),
+        (44, "Script deletes "),
+    ] {
+        let mut person = reviewer(columns, 12);
+        person.deletes = true;
+        person.propose(DiffId(1), Dialect::Script, "a.txt", Some("one\n"), "");
+        let screen = see(&mut person);
+        assert!(screen.contains(title), "{screen}");
+    }
+}
+
+#[test]
 fn two_agents_of_one_kind_have_numbers() {
     let mut person = reviewer(100, 12);
     person.open("a.txt", None, "one\n");

@@ -18,10 +18,7 @@ struct Asking {
 
 impl World {
     fn ask(&self, names: &[&str]) -> Asking {
-        let file = |name: &&str| ProposedFile {
-            path: self.path(name),
-            content: format!("of {name}"),
-        };
+        let file = |name: &&str| ProposedFile::new(self.path(name), format!("of {name}"));
         let files: Vec<_> = names.iter().map(file).collect();
         let (stop, stopped) = oneshot::channel::<()>();
         let (all, shown) = std_mpsc::channel();

@@ -82,6 +82,7 @@ fn a_newer_revision_keeps_its_place() {
     assert_eq!(propose(&mut diffs, same), ok("1.2 2 of 3 of set 1"));
     let nameless = Proposal {
         set: None,
+        deletes: false,
         ..of_set("s", "/a", "", 1, 1)
     };
     assert_eq!(propose(&mut diffs, nameless), ok("1.3 2 of 3 of set 1"));

@@ -40,7 +40,7 @@ async fn decide(
     file: &ProposedFile,
     stop: Pin<&mut impl Future<Output = ()>>,
 ) -> Result<End, ClientError> {
-    let ProposedFile { path, content } = file;
+    let ProposedFile { path, content, .. } = file;
     let name = Path::new(path).file_name().unwrap_or_default();
     let tab = format!("[pillion diff] {} ({})", name.display(), std::process::id());
     let mut answer = pin!(client.open_diff(path, content, &tab));

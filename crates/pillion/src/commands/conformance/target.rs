@@ -62,6 +62,7 @@ pub fn find(
             Protocol::Companion => "discovery file for Gemini CLI or Qwen Code",
             Protocol::Claude => "lock file for Claude Code",
             Protocol::Copilot => "lock file for Copilot CLI",
+            Protocol::Codex => "file for Codex CLI",
         };
         let message = format!("{name} (port {port}) has left no {missing}");
         Failure::new(Kind::NoCompanion, message).hint(LIST)

@@ -104,10 +104,7 @@ impl Change {
 
     /// What is proposed. The text is handed over.
     pub fn proposed(&mut self) -> ProposedFile {
-        ProposedFile {
-            path: self.path.clone(),
-            content: mem::take(&mut self.text),
-        }
+        ProposedFile::new(self.path.clone(), mem::take(&mut self.text))
     }
 
     /// The text that the file is to have: the accepted one, or the one that it has.

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pillion_agent::set::{End, ProposedFile};
-use pillion_hooks::{Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, Ruling};
+use pillion_hooks::{
+    After, Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, Ruling,
+};
 use pillion_protocol::diff::set::MAX_FILES;
 use pillion_protocol::{Dialect, Outcome};
 use pillion_system::Signal;
@@ -184,11 +186,11 @@ fn ask(
     }
 }
 
-/// A change as it is shown: of a file that is deleted, nothing is left.
+/// A change as it is shown.
 fn proposed(change: &Change) -> ProposedFile {
-    ProposedFile {
-        path: change.path.clone(),
-        content: change.after.text().unwrap_or_default().to_owned(),
+    match &change.after {
+        After::Text(text) => ProposedFile::new(&change.path, text),
+        After::Deleted => ProposedFile::deleted(&change.path),
     }
 }
 

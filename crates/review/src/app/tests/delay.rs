@@ -185,6 +185,7 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         notes: Vec::new(),
         hunks: Vec::new(),
         set: None,
+        deletes: false,
     };
     let opened = Event::Opened {
         diff,

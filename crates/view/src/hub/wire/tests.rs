@@ -244,6 +244,7 @@ fn diff(original: Option<Vec<u8>>, proposed: String) -> Diff {
             place: 2,
             of: 3,
         }),
+        deletes: true,
     }
 }
 

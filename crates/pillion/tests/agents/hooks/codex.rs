@@ -1,0 +1,343 @@
+//! Codex CLI with its hooks, in both releases, which call the tool for patches directly and in JavaScript: `codex exec`,
+//! and in a terminal in a sandbox in which it would ask about each patch.
+
+use std::path::Path;
+use std::process::Child;
+use std::time::Instant;
+
+use pillion_protocol::Dialect;
+use pillion_testkit::{
+    Codex, CodexHook, CodexModel, CodexRelease, CodexStart, Tmux, Turn, all_of, pause,
+};
+
+use super::{Decision, Home, PILLION, SOON, Scene, Serve, ended, path};
+use crate::companion::{self, wait_until};
+use crate::review::Review;
+use crate::shared_encodings::{ENCODINGS, assert_bytes};
+
+const BEFORE: &str = "one\ntwo\nthree\n";
+
+/// The entries of our hook, with these options.
+fn hooks(options: &str) -> Vec<CodexHook> {
+    let command = format!("'{PILLION}' hook codex {options}");
+    let hooks = pillion_hooks::of(Dialect::CodexCli).expect("it has hooks");
+    let entries = hooks.entries(command.trim()).into_iter();
+    let text = |value: &serde_json::Value| value.as_str().expect("it is a text").to_owned();
+    { entries }
+        .map(|entry| {
+            let hook = &entry.item["hooks"][0];
+            CodexHook {
+                event: entry.event,
+                matcher: text(&entry.item["matcher"]),
+                command: text(&hook["command"]),
+                timeout: hook["timeout"].as_u64().expect("it is a number"),
+            }
+        })
+        .collect()
+}
+
+/// Each release with each way to call tools.
+const STARTS: [(CodexRelease, CodexModel); 4] = [
+    (CodexRelease::V0_169, CodexModel::Direct),
+    (CodexRelease::V0_169, CodexModel::Code),
+    (CodexRelease::V0_171, CodexModel::Direct),
+    (CodexRelease::V0_171, CodexModel::Code),
+];
+
+fn start((release, model): (CodexRelease, CodexModel), options: &str) -> CodexStart {
+    CodexStart {
+        release,
+        model,
+        sandbox: "workspace-write",
+        hooks: hooks(options),
+    }
+}
+
+/// Starts one that prints its answer and ends.
+fn exec(scene: &Scene, start: &CodexStart) -> Child {
+    start.set_up(&scene.home, &scene.model, &scene.home.workspace());
+    let codex = start.release.bin().join("codex").display().to_string();
+    let flags = ["--dangerously-bypass-hook-trust", "--skip-git-repo-check"];
+    let command = [&codex, "exec", flags[0], flags[1], "change it"];
+    scene.start(&start.env(scene.home.env()), &command)
+}
+
+/// Waits for all of these files, and decides about each.
+fn decide_all(scene: &Scene, decisions: &[(&Path, Decision<'_>)]) {
+    let pending = wait_until("all files", || {
+        let pending = companion::pending(&scene.home);
+        (pending.len() == decisions.len()).then_some(pending)
+    });
+    for (path, decision) in decisions {
+        let mut pending = pending.iter();
+        let found = pending.find(|it| Path::new(&it.path) == *path);
+        let found = found.unwrap_or_else(|| panic!("{} is not shown", path.display()));
+        scene.decide_about(&found.name, decision);
+    }
+}
+
+fn assert_done(agent: Child) {
+    let printed = ended(agent);
+    assert!(printed.has_succeeded, "{}", printed.output);
+    let is_done = printed.output.contains("the turn is done");
+    assert!(is_done, "{}", printed.output);
+}
+
+const EDIT: &str = "*** Update File: NAME\n@@\n-two\n+zwei\n";
+
+/// Codex ends the last line of each text that it updates, and the person is shown that.
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_writes_what_its_hook_allows_byte_for_byte() {
+    let scene = Scene::new(|_| ());
+    let encodings = ENCODINGS.into_iter();
+    let encodings = encodings.filter(|(kind, _)| !kind.starts_with("utf16"));
+    for ((kind, encode), ways) in encodings.zip(STARTS.into_iter().cycle()) {
+        let name = format!("{kind}.txt");
+        let turn = || Turn::patch(&EDIT.replace("NAME", &name));
+        let written = |text: &str| {
+            let mut bytes = encode(text);
+            if !bytes.ends_with(b"\n") {
+                bytes.push(b'\n');
+            }
+            bytes
+        };
+        let file = scene.home.file(&name, encode(BEFORE));
+        let start = start(ways, "");
+        scene.script([turn()]);
+        let codex = exec(&scene, &start);
+        scene.decide(&file, &Decision::Accept);
+        assert_done(codex);
+        assert_bytes(&file, &written(&BEFORE.replace("two", "zwei")));
+
+        scene.home.file(&name, encode(BEFORE));
+        scene.script([turn()]);
+        let codex = exec(&scene, &start);
+        let accepted = written(&BEFORE.replace("two", "dos").replace("three", "tres"));
+        scene.decide(&file, &Decision::Edit(&accepted));
+        scene.wait_told("+dos");
+        assert_done(codex);
+        assert_bytes(&file, &accepted);
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_hears_why_a_file_of_a_patch_was_rejected_and_writes_the_others() {
+    let scene = Scene::new(|_| ());
+    let names = ["first.txt", "second.txt", "third.txt"];
+    let patch = names.map(|name| EDIT.replace("NAME", name)).concat();
+    for (number, ways) in STARTS.into_iter().enumerate() {
+        let files = names.map(|name| scene.home.file(name, BEFORE));
+        let why = format!("not this one, {number}");
+        scene.script([Turn::patch(&patch)]);
+        let codex = exec(&scene, &start(ways, ""));
+        let decisions = [
+            (&*files[0], Decision::Accept),
+            (&*files[1], Decision::Reject(&why)),
+            (&*files[2], Decision::Accept),
+        ];
+        decide_all(&scene, &decisions);
+        scene.wait_told(&format!("and says: {why}"));
+        assert_done(codex);
+        let after = BEFORE.replace("two", "zwei");
+        for (file, text) in files.iter().zip([&after, BEFORE, &after]) {
+            assert_bytes(file, text.as_bytes());
+        }
+        // All of it is rejected.
+        let why = format!("none of them, {number}");
+        let patch = names.map(|name| format!("*** Delete File: {name}\n"));
+        scene.script([Turn::patch(&patch.concat())]);
+        let codex = exec(&scene, &start(ways, ""));
+        let decisions = files
+            .each_ref()
+            .map(|file| (&**file, Decision::Reject(&why)));
+        decide_all(&scene, &decisions);
+        scene.wait_told(&format!("and says: {why}"));
+        assert_done(codex);
+        assert!(files.iter().all(|file| file.exists()));
+        // A note on what is accepted as it is.
+        let note = format!("and the tests, {number}");
+        scene.script([Turn::patch(&EDIT.replace("NAME", names[1]))]);
+        let codex = exec(&scene, &start(ways, ""));
+        let pending = companion::wait_pending(&scene.home, &files[1]);
+        companion::run(&scene.home, ["accept", &pending.name, "--because", &note]);
+        scene.wait_told(&format!("and says: {note}"));
+        assert_done(codex);
+        assert_bytes(&files[1], after.as_bytes());
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_adds_moves_and_deletes_what_its_hook_allows() {
+    let scene = Scene::new(|_| ());
+    let patch = "*** Add File: sub/new.txt\n+new\n*** Delete File: gone.txt\n\
+                 *** Update File: from.txt\n*** Move to: to.txt\n@@\n-two\n+zwei\n";
+    for ways in STARTS {
+        let [gone, from] = ["gone.txt", "from.txt"].map(|name| scene.home.file(name, BEFORE));
+        let [new, to] = ["sub/new.txt", "to.txt"].map(|name| path(&scene.home, name));
+        for file in [&new, &to] {
+            let _ = std::fs::remove_file(file);
+        }
+        scene.script([Turn::patch(patch)]);
+        let codex = exec(&scene, &start(ways, ""));
+        let decisions = [
+            (&*new, Decision::Edit(b"newer\n")),
+            (&*gone, Decision::Accept),
+            (&*from, Decision::Accept),
+            (&*to, Decision::Accept),
+        ];
+        decide_all(&scene, &decisions);
+        assert_done(codex);
+        assert_bytes(&new, b"newer\n");
+        assert_bytes(&to, BEFORE.replace("two", "zwei").as_bytes());
+        assert!(!gone.exists() && !from.exists());
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_is_shown_in_commands_too_and_refused_what_cannot_be_shown() {
+    let scene = Scene::new(|_| ());
+    for (number, ways) in STARTS.into_iter().enumerate() {
+        let file = scene.home.file("a.txt", BEFORE);
+        let run = |command: String| Turn::CallTool {
+            name: "exec_command",
+            input: serde_json::json!({ "cmd": command }),
+        };
+        let patch = format!(
+            "*** Begin Patch\n{}*** End Patch\n",
+            EDIT.replace("NAME", "a.txt")
+        );
+        let apply = format!("apply_patch <<'EOF'\n{patch}EOF\n");
+        scene.script([run(apply.clone())]);
+        let codex = exec(&scene, &start(ways, ""));
+        let accepted = format!("one\n{number}\nthree\n");
+        scene.decide(&file, &Decision::Edit(accepted.as_bytes()));
+        assert_done(codex);
+        assert_bytes(&file, accepted.as_bytes());
+
+        scene.home.file("a.txt", BEFORE);
+        scene.script([run(format!("true && {apply}"))]);
+        assert_done(exec(&scene, &start(ways, "")));
+        scene.wait_told("Use the apply_patch tool");
+        assert_bytes(&file, BEFORE.as_bytes());
+
+        // The person wants what no patch can express.
+        scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
+        let codex = exec(&scene, &start(ways, ""));
+        let wanted = format!("one\n{number}");
+        scene.decide(&file, &Decision::Edit(wanted.as_bytes()));
+        scene.wait_told("Nothing was written. The user edited");
+        assert_done(codex);
+        assert_bytes(&file, BEFORE.as_bytes());
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_writes_nothing_that_nobody_has_decided_about() {
+    let mut scene = Scene::new(|_| ());
+    for ways in STARTS {
+        let file = scene.home.file("a.txt", BEFORE);
+        scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
+        let codex = exec(&scene, &start(ways, "--limit 2"));
+        scene.wait_told("nobody decided about this change in time");
+        assert_done(codex);
+        assert_bytes(&file, BEFORE.as_bytes());
+
+        // The companion is killed while it shows the change.
+        scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
+        let codex = exec(&scene, &start(ways, ""));
+        companion::wait_pending(&scene.home, &file);
+        drop(scene.serve.take());
+        scene.wait_told("The change was not made");
+        assert_done(codex);
+        assert_bytes(&file, BEFORE.as_bytes());
+
+        // Without one it goes its own way, unless it is to be strict.
+        scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
+        assert_done(exec(&scene, &start(ways, "--strict")));
+        scene.wait_told("nobody can be asked now");
+        assert_bytes(&file, BEFORE.as_bytes());
+        scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
+        assert_done(exec(&scene, &start(ways, "")));
+        assert_bytes(&file, BEFORE.replace("two", "zwei").as_bytes());
+        scene.serve = Some(Serve::start(&scene.home));
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_asks_no_question_about_what_was_reviewed() {
+    asks_no_question_about_what_was_reviewed(&STARTS[..2]);
+}
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_of_another_release_asks_no_question_about_what_was_reviewed() {
+    asks_no_question_about_what_was_reviewed(&STARTS[2..]);
+}
+
+/// The review says that a file is deleted before it is. Nothing runs on afterwards.
+fn asks_no_question_about_what_was_reviewed(starts: &[(CodexRelease, CodexModel)]) {
+    for &ways in starts {
+        let scene = Scene::new(|_| ());
+        let tmux = Tmux::start();
+        let review = Review::start(&tmux, &scene.home);
+        let start = CodexStart {
+            sandbox: "read-only",
+            ..start(ways, "")
+        };
+        let codex = Codex::start(&tmux, &scene.home, &scene.model, &start);
+        let file = scene.home.file("a.txt", BEFORE);
+        scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
+        codex.prompt("change it");
+        review.pane().wait_for("proposes a.txt", SOON);
+        review.accept("a.txt");
+        codex.wait_for("the turn is done");
+        assert_bytes(&file, BEFORE.replace("two", "zwei").as_bytes());
+
+        // Another text than the proposed one is approved, too.
+        scene.script([Turn::patch(
+            &EDIT.replace("two", "one").replace("NAME", "a.txt"),
+        )]);
+        codex.prompt("change it again");
+        let pending = companion::wait_pending(&scene.home, &file);
+        scene.decide_about(&pending.name, &Decision::Edit(b"mine\n"));
+        let told = scene.wait_told("+mine");
+        assert!(told.mentions("The user edited your change"));
+        codex.wait_ready();
+        assert_bytes(&file, b"mine\n");
+
+        scene.script([Turn::patch("*** Delete File: a.txt\n")]);
+        codex.prompt("delete it");
+        review.pane().wait_for("proposes to delete a.txt", SOON);
+        review.press("a", "accepting this deletes a.txt");
+        review.confirm("a", "accepted a.txt");
+        wait_until("a deleted file", || (!file.exists()).then_some(()));
+        codex.wait_ready();
+
+        // Who interrupts it takes the change away.
+        let file = scene.home.file("b.txt", BEFORE);
+        scene.script([Turn::patch(&EDIT.replace("NAME", "b.txt"))]);
+        codex.prompt("change another one");
+        companion::wait_pending(&scene.home, &file);
+        codex.interrupt();
+        companion::wait_none_pending(&scene.home);
+        assert_bytes(&file, BEFORE.as_bytes());
+
+        let Scene { serve, home, .. } = scene;
+        drop((codex, review, tmux, serve));
+        assert_nothing_runs(&home);
+    }
+}
+
+fn assert_nothing_runs(home: &Home) {
+    let started = Instant::now();
+    while !all_of(home).is_empty() {
+        assert!(started.elapsed() < SOON, "{:?} still run", all_of(home));
+        pause(started);
+    }
+}

@@ -1,0 +1,147 @@
+//! The patch format of Codex: `*** Begin Patch`, files that are added, updated, moved or deleted, `*** End Patch`. Read
+//! as Codex 0.169 and 0.171 read it, and never more generously: what they might understand otherwise is an error.
+
+mod read;
+mod source;
+mod write;
+
+pub use self::read::read;
+pub use self::write::{FileChange, write};
+
+use self::source::Source;
+
+/// One file of a patch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePatch {
+    /// As it stands in the patch: relative to the folder of the call, or absolute.
+    pub path: String,
+    /// The line of the patch that names it, from 1.
+    pub line: usize,
+    /// What becomes of it.
+    pub operation: Operation,
+}
+
+/// What a patch does with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operation {
+    /// Writes this text, also over a file that is there.
+    Add(String),
+    /// Deletes it.
+    Delete,
+    /// Replaces lines.
+    Update {
+        /// Where the file goes, in place of where it was.
+        move_to: Option<String>,
+        /// What is replaced, in the order of the file.
+        chunks: Vec<Chunk>,
+    },
+}
+
+/// Lines that stand next to each other, and what takes their place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chunk {
+    /// The line of the patch where it begins, from 1.
+    line: usize,
+    /// A line that comes somewhere before it.
+    after: Option<String>,
+    lines: Vec<Line>,
+    is_at_end: bool,
+}
+
+/// A line of a chunk, without its line ending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Line {
+    Kept(String),
+    Removed(String),
+    Added(String),
+}
+
+/// Why a patch is not understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatchError {
+    /// The line of the patch, from 1.
+    pub line: usize,
+    /// The reason.
+    pub why: String,
+    /// True if the patch may be fine, and only its form is not understood.
+    pub is_about_form: bool,
+}
+
+impl PatchError {
+    fn new(line: usize, why: impl Into<String>) -> Self {
+        Self {
+            line,
+            why: why.into(),
+            is_about_form: false,
+        }
+    }
+
+    fn of_form(line: usize, why: impl Into<String>) -> Self {
+        Self {
+            is_about_form: true,
+            ..Self::new(line, why)
+        }
+    }
+}
+
+impl std::fmt::Display for PatchError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "line {} of the patch: {}", self.line, self.why)
+    }
+}
+
+impl std::error::Error for PatchError {}
+
+impl Operation {
+    /// Where the file goes, in place of where it was.
+    pub fn move_to(&self) -> Option<&str> {
+        match self {
+            Operation::Update { move_to, .. } => move_to.as_deref(),
+            Operation::Add(_) | Operation::Delete => None,
+        }
+    }
+
+    /// The text that the file has afterwards, or that the file has to which it is moved; none if it is deleted. `before` is
+    /// what it has now, if it is there.
+    ///
+    /// # Errors
+    /// The file is missing or is not what the patch expects, or it has line endings that releases of Codex treat
+    /// differently.
+    pub fn apply(&self, line: usize, before: Option<&str>) -> Result<Option<String>, PatchError> {
+        let missing = || PatchError::new(line, "the file does not exist");
+        match self {
+            Operation::Add(text) => Ok(Some(text.clone())),
+            Operation::Delete => before.map(|_| None).ok_or_else(missing),
+            Operation::Update { chunks, .. } => {
+                let mut source = Source::new(before.ok_or_else(missing)?).ok_or_else(|| {
+                    PatchError::of_form(line, "the file has a carriage return within a line")
+                })?;
+                source.apply(chunks)?;
+                Ok(Some(source.text()))
+            }
+        }
+    }
+}
+
+impl Chunk {
+    /// The lines that must be there.
+    fn old_lines(&self) -> Vec<&str> {
+        let old = self.lines.iter().filter_map(|line| match line {
+            Line::Kept(text) | Line::Removed(text) => Some(text.as_str()),
+            Line::Added(_) => None,
+        });
+        old.collect()
+    }
+
+    /// The lines that come in their place.
+    fn new_lines(&self) -> Vec<&str> {
+        let new = self.lines.iter().filter_map(|line| match line {
+            Line::Kept(text) | Line::Added(text) => Some(text.as_str()),
+            Line::Removed(_) => None,
+        });
+        new.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! Writing a patch that has exactly this outcome, or none.
+
+use std::ops::Range;
+
+use super::read;
+use crate::Text;
+use crate::hunks::{self, Hunk};
+
+/// How many unchanged lines stand around a change. More only where fewer do not say which place is meant.
+const CONTEXTS: [usize; 3] = [3, 20, usize::MAX];
+
+/// What becomes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileChange<'a> {
+    /// Its path, as it is to stand in the patch.
+    pub path: &'a str,
+    /// Where it goes, in place of where it was.
+    pub move_to: Option<&'a str>,
+    /// Its text, if it is there.
+    pub before: Option<&'a str>,
+    /// The text that it is to have; none if it is to be deleted.
+    pub after: Option<&'a str>,
+}
+
+/// A patch that changes these files so, byte for byte.
+///
+/// # Errors
+/// The place of the first file whose text cannot be expressed: the format knows no text without a last newline, and new
+/// lines end like the first line of the file.
+pub fn write(changes: &[FileChange<'_>]) -> Result<String, usize> {
+    let mut body = String::new();
+    for (at, change) in changes.iter().enumerate() {
+        let sections = change.candidates();
+        let mut exact = sections.filter(|section| change.is_outcome_of(section));
+        body.push_str(&exact.next().ok_or(at)?);
+    }
+    Ok(wrap(&body))
+}
+
+fn wrap(body: &str) -> String {
+    format!("*** Begin Patch\n{body}*** End Patch\n")
+}
+
+impl FileChange<'_> {
+    /// What may express it, the most readable first.
+    fn candidates(&self) -> impl Iterator<Item = String> {
+        let FileChange {
+            path,
+            move_to,
+            before,
+            after,
+        } = *self;
+        let updates = before
+            .zip(after)
+            .into_iter()
+            .flat_map(move |(before, after)| {
+                CONTEXTS.map(|context| update(path, move_to, before, after, context))
+            });
+        let added = after.map(|text| added(move_to.unwrap_or(path), text));
+        let delete = || format!("*** Delete File: {path}\n");
+        let whole = match (move_to, added) {
+            (None, Some(added)) => added,
+            (None, None) => delete(),
+            (Some(_), added) => added.unwrap_or_default() + &delete(),
+        };
+        updates.chain([whole])
+    }
+
+    /// Returns true if these lines of a patch do exactly this.
+    fn is_outcome_of(&self, section: &str) -> bool {
+        let Ok(files) = read(&wrap(section)) else {
+            return false;
+        };
+        let mut files = files.iter().map(|file| {
+            let is_new = file.path != self.path;
+            let before = self.before.filter(|_| !is_new);
+            let after = file.operation.apply(file.line, before);
+            (file.path.as_str(), file.operation.move_to(), after)
+        });
+        let first = files.next();
+        let wanted = |path, move_to, after: Option<&str>| {
+            Some((path, move_to, Ok(after.map(str::to_owned))))
+        };
+        match self.move_to {
+            Some(to) if first != wanted(self.path, Some(to), self.after) => {
+                first == wanted(to, None, self.after)
+                    && files.next() == wanted(self.path, None, None)
+                    && files.next().is_none()
+            }
+            moved => first == wanted(self.path, moved, self.after) && files.next().is_none(),
+        }
+    }
+}
+
+fn added(path: &str, text: &str) -> String {
+    let mut section = format!("*** Add File: {path}\n");
+    for line in text.split_inclusive('\n') {
+        push(&mut section, '+', line);
+    }
+    section
+}
+
+fn update(path: &str, move_to: Option<&str>, before: &str, after: &str, context: usize) -> String {
+    let mut section = format!("*** Update File: {path}\n");
+    if let Some(to) = move_to {
+        section.push_str(&format!("*** Move to: {to}\n"));
+    }
+    let (before, after) = (Text::new(before), Text::new(after));
+    let mut hunks = hunks::between(&before, &after);
+    if hunks.is_empty() {
+        // A move needs one line at least, even though it changes none.
+        let end = before.len().min(1);
+        hunks.push(Hunk::new(end..end, end..end));
+    }
+    let around = |range: &Range<usize>| {
+        range.start.saturating_sub(context)..range.end.saturating_add(context).min(before.len())
+    };
+    let mut hunks = hunks.iter().peekable();
+    while let Some(first) = hunks.peek() {
+        section.push_str("@@\n");
+        let mut shown = around(&first.before);
+        while let Some(hunk) = hunks.next_if(|next| around(&next.before).start <= shown.end) {
+            for line in shown.start..hunk.before.start {
+                push(&mut section, ' ', before.shown(line));
+            }
+            for line in hunk.before.clone() {
+                push(&mut section, '-', before.shown(line));
+            }
+            for line in hunk.after.clone() {
+                push(&mut section, '+', after.shown(line));
+            }
+            shown = hunk.before.end..around(&hunk.before).end;
+        }
+        for line in shown {
+            push(&mut section, ' ', before.shown(line));
+        }
+    }
+    section
+}
+
+fn push(section: &mut String, kind: char, line: &str) {
+    section.push(kind);
+    let line = line.strip_suffix('\n').unwrap_or(line);
+    section.push_str(line.strip_suffix('\r').unwrap_or(line));
+    section.push('\n');
+}
