@@ -2,3 +2,8 @@
 
 pub(crate) mod claude;
 mod edit;
+pub(crate) mod gemini;
+pub(crate) mod qwen;
+
+#[cfg(test)]
+mod tests;

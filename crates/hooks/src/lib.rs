@@ -20,12 +20,14 @@ pub use change::{After, Change, Changes, Files};
 pub use ruling::{Accepted, Decided, Reviewed, Ruling};
 
 /// The agents that have hooks.
-pub const AGENTS: [Dialect; 1] = [Dialect::ClaudeCode];
+pub const AGENTS: [Dialect; 3] = [Dialect::ClaudeCode, Dialect::GeminiCli, Dialect::QwenCode];
 
 /// How the hooks of this agent work; none if it has no hooks that are known here.
 pub fn of(agent: Dialect) -> Option<&'static dyn HookProtocol> {
     match agent {
         Dialect::ClaudeCode => Some(&agents::claude::Claude),
+        Dialect::GeminiCli => Some(&agents::gemini::Gemini),
+        Dialect::QwenCode => Some(&agents::qwen::Qwen),
         _ => None,
     }
 }
