@@ -33,6 +33,8 @@ const MAX_PATH: usize = 4096;
 #[derive(Debug, Default)]
 pub(crate) struct Asking {
     sessions: HashMap<SessionId, Seen>,
+    /// The files of which a person has accepted changes that a command of ours proposed, such as an agent's hook.
+    accepted: HashSet<String>,
 }
 
 #[derive(Debug, Default)]
@@ -42,6 +44,8 @@ struct Seen {
     chosen: Option<ReviewMode>,
     /// The person wants to see shell commands before they run.
     commands: bool,
+    /// True if a hook that is a command shows each change first.
+    is_commanded: bool,
     /// The files of which it has proposed changes and not written them yet, and how many.
     proposed: HashMap<String, usize>,
     /// The files that subagents are about to change: they go on when the next prompt comes.
@@ -83,6 +87,29 @@ impl Asking {
         let review = call.review;
         seen.hook = Hook::Says { review, mode };
         !is_known
+    }
+
+    /// A person accepted a change of this file that a command of ours proposed.
+    pub(crate) fn command_accepted(&mut self, path: &str) {
+        if self.accepted.len() < MAX_FILES && is_short(path) {
+            self.accepted.insert(path.to_owned());
+        }
+    }
+
+    /// A hook that is a command was called, and proposed changes of these files for the agent: those count that a person
+    /// has accepted. Returns true if what people see of the session has changed.
+    pub(crate) fn commanded<'a>(
+        &mut self,
+        session: &SessionId,
+        paths: impl Iterator<Item = &'a str>,
+    ) -> bool {
+        for path in paths {
+            if self.accepted.remove(path) {
+                self.proposed(session, path);
+            }
+        }
+        let seen = self.sessions.entry(session.clone()).or_default();
+        !std::mem::replace(&mut seen.is_commanded, true)
     }
 
     /// A turn begins; a hook has been called before, if there is one. Returns true if something has changed.
@@ -305,8 +332,10 @@ impl Seen {
     }
 
     fn always_asks(&self) -> bool {
-        let is_hooked = matches!(self.hook, Hook::Says { .. });
-        is_hooked && self.mode() == Some(ReviewMode::Always)
+        match &self.hook {
+            Hook::Says { .. } => self.mode() == Some(ReviewMode::Always),
+            Hook::Unknown | Hook::None => self.is_commanded,
+        }
     }
 
     /// Returns true if it changes files without asking now.
@@ -319,6 +348,9 @@ impl Seen {
 
     fn note(&self, agent: &str) -> Option<String> {
         let mut note = match (&self.hook, self.mode()) {
+            (Hook::Unknown | Hook::None, _) if self.is_commanded => {
+                format!("{agent} runs `pillion hook`: every change is shown here first.")
+            }
             (Hook::Unknown, None) if self.commands => format!("{agent} asks as it was started."),
             (Hook::Unknown, None) => return None,
             (Hook::Unknown, Some(ReviewMode::Always)) => {
@@ -556,6 +588,30 @@ mod tests {
         assert!(!asking.turn_begins(&"s".into()));
         asking.forget(&"s".into());
         assert_eq!(said(&asking), (vec![], vec![]));
+    }
+
+    #[test]
+    fn where_a_hook_is_a_command_what_was_accepted_there_was_shown() {
+        let session = SessionId::from("s");
+        let mut asking = Asking::default();
+        asking.turn_begins(&session);
+        let none = std::iter::empty::<&str>;
+        assert!(asking.commanded(&session, none()));
+        assert!(!asking.commanded(&session, none()), "nothing new");
+        let note = "Claude Code runs `pillion hook`: every change is shown here first.";
+        assert_eq!(said(&asking), (vec![note.to_owned()], vec![]));
+        asking.command_accepted("/a");
+        asking.commanded(&session, ["/a", "/b"].into_iter());
+        assert!(!asking.writes(&session, "/a"), "it was shown");
+        for path in ["/a", "/b"] {
+            assert!(asking.writes(&session, path), "{path} was not");
+            let expected = format!("Claude Code changed {path:?} without showing it here first");
+            assert_eq!(said(&asking).1, [expected]);
+        }
+        assert!(
+            !asking.is_hooked(&session),
+            "it does not call the companion"
+        );
     }
 
     #[test]

@@ -4,3 +4,8 @@ pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod copilot;
 mod edit;
+pub(crate) mod gemini;
+pub(crate) mod qwen;
+
+#[cfg(test)]
+mod tests;

@@ -22,7 +22,13 @@ pub use change::{After, Change, Changes, Files};
 pub use ruling::{Accepted, Decided, Reviewed, Ruling};
 
 /// The agents that have hooks.
-pub const AGENTS: [Dialect; 3] = [Dialect::ClaudeCode, Dialect::CodexCli, Dialect::CopilotCli];
+pub const AGENTS: [Dialect; 5] = [
+    Dialect::ClaudeCode,
+    Dialect::CodexCli,
+    Dialect::CopilotCli,
+    Dialect::GeminiCli,
+    Dialect::QwenCode,
+];
 
 /// How the hooks of this agent work; none if it has no hooks that are known here.
 pub fn of(agent: Dialect) -> Option<&'static dyn HookProtocol> {
@@ -30,6 +36,8 @@ pub fn of(agent: Dialect) -> Option<&'static dyn HookProtocol> {
         Dialect::ClaudeCode => Some(&agents::claude::Claude),
         Dialect::CopilotCli => Some(&agents::copilot::Copilot),
         Dialect::CodexCli => Some(&agents::codex::Codex),
+        Dialect::GeminiCli => Some(&agents::gemini::Gemini),
+        Dialect::QwenCode => Some(&agents::qwen::Qwen),
         _ => None,
     }
 }

@@ -70,6 +70,8 @@ pub enum Request {
     Mention(MentionedFile),
     /// Choose when agents ask before they change files, or tell it: [`Chosen`](crate::Chosen).
     Review(ReviewRequest),
+    /// What is known of an agent whose hook asks: an [`AgentOfHook`], or null if it is not connected.
+    Hook(HookCall),
 }
 
 /// What a command is answered: the value that its [`Request`] names, or why there is none.
@@ -107,6 +109,26 @@ pub struct ReviewRequest {
     /// The number of the one agent that is meant, where several of a kind are connected; all without it.
     #[serde(default)]
     pub number: Option<u32>,
+}
+
+/// A hook of an agent was called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookCall {
+    /// The processes of which one is the agent's.
+    pub processes: Vec<u32>,
+    /// The files that it is about to write, because the person has accepted them.
+    #[serde(with = "exact::paths")]
+    pub accepted: Vec<PathBuf>,
+}
+
+/// An agent that is connected, and whose hook was called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentOfHook {
+    /// Its short name.
+    pub agent: String,
+    /// True if it calls hooks of the companion's itself, so that each change is shown because of those.
+    pub calls_companion: bool,
 }
 
 /// Who was pointed to it.

@@ -74,7 +74,9 @@ impl HookProtocol for Copilot {
             // Where it can ask nobody, it refuses the call.
             Ruling::Unclear(why) => decision("ask", why),
             // It has no place for a word to the person.
-            Ruling::Pass | Ruling::NobodyAsked(_) | Ruling::Approved => Answer::nothing(),
+            Ruling::Pass | Ruling::NobodyAsked(_) | Ruling::Approved | Ruling::Told(_) => {
+                Answer::nothing()
+            }
         }
     }
 

@@ -12,8 +12,8 @@ use pillion_protocol::Dialect;
 use serde::de::DeserializeOwned;
 
 use super::{
-    Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Line, Mentioned, MentionedFile,
-    Refused, Request, ReviewRequest, Settle, Settled,
+    AgentOfHook, Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, HookCall, Line,
+    Mentioned, MentionedFile, Refused, Request, ReviewRequest, Settle, Settled,
 };
 use crate::editor::Chosen;
 use crate::open_file::OpenFile;
@@ -131,6 +131,14 @@ impl Client {
     /// When the companion cannot be reached, or an agent asks for it.
     pub fn review(&self, request: ReviewRequest) -> Result<Chosen, ClientError> {
         self.ask(Request::Review(request))
+    }
+
+    /// Tells that a hook of an agent was called, and asks what is known of the agent; none if it is not connected.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub fn hook(&self, call: HookCall) -> Result<Option<AgentOfHook>, ClientError> {
+        self.ask(Request::Hook(call))
     }
 
     fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, ClientError> {
