@@ -47,7 +47,7 @@ fn ours_tell_who_is_connected_and_what_waits() {
         told,
         json!({"port": serve.port(), "pid": serve.child.id(), "editor": editor, "workspace": [root],
             "pillion": true, "state": "alive", "current": true, "agents": ["gemini"],
-            "pendingDiffs": 1, "lastFocusedMs": null,
+            "review": null, "pendingDiffs": 1, "lastFocusedMs": null,
             "views": [{"name": "pillion", "displayName": "Pillion", "pid": serve.child.id()}]})
     );
     let table = sandbox.run(["list"]).expect(0).stdout;

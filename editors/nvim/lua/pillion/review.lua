@@ -10,7 +10,8 @@ end
 --- Chooses this, or without it says what is chosen.
 function M.choose(choice)
   local notify = require("pillion.notify")
-  local is_sent = require("pillion.client").request("pillion/review", { choice = choice or vim.NIL }, function(problem, result)
+  local client = require("pillion.client")
+  local is_sent = client.request("pillion/review", { choice = choice or vim.NIL }, function(problem, result)
     if problem then
       notify.error(problem.message or "it failed")
     elseif type(result) == "table" then

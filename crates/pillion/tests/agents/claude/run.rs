@@ -299,22 +299,29 @@ fn asks_for_its_subagents_in(mode: &str) {
 
 /// Starting one needs this, where the agent's own check does not reach its server.
 fn allow_subagent(claude: &Pane) {
-    claude.wait_for("Do you want to proceed?", SOON);
-    claude.send_keys(["Down"]);
-    claude.wait_for("❯ Yes", SOON);
-    claude.send_keys(["Enter"]);
+    press_until_gone(claude, "Do you want to proceed?", |screen| {
+        match screen.contains("❯ Yes") {
+            true => "Enter",
+            false => "Down",
+        }
+    });
 }
 
-/// The same, where it says first why it asks. It takes no key at once.
-fn stay_in_auto_mode(claude: &Pane) {
-    let question = "Enter to stay in auto mode";
-    claude.wait_for(question, SOON);
+/// Waits for a question, and presses what it takes until that is gone: it does not take every key at once.
+fn press_until_gone(claude: &Pane, question: &str, key: impl Fn(&str) -> &'static str) {
+    let mut screen = claude.wait_for(question, SOON);
     let started = Instant::now();
-    while claude.screen().contains(question) {
-        assert!(started.elapsed() < SOON, "the question stays");
-        claude.send_keys(["Enter"]);
+    while screen.contains(question) {
+        assert!(started.elapsed() < SOON, "the question stays: {screen}");
+        claude.send_keys([key(&screen)]);
         sleep(KEY_PAUSE);
+        screen = claude.screen();
     }
+}
+
+/// The same, where it says first why it asks.
+fn stay_in_auto_mode(claude: &Pane) {
+    press_until_gone(claude, "Enter to stay in auto mode", |_| "Enter");
 }
 
 fn asks_for_its_subagents(mode: &str, allows: Option<fn(&Pane)>) {
@@ -550,16 +557,18 @@ fn claude_that_is_run_asks_about_shell_commands() {
     let bash = |command: &str| {
         let name = "Bash";
         let input = json!({"command": command, "description": "makes a file"});
-        scene.model.script([
-            Turn::CallTool { name, input },
-            Turn::say("the command is done"),
-        ]);
+        let said = format!("did {command}");
+        let turns = [Turn::CallTool { name, input }, Turn::say(said)];
+        scene.model.script(turns);
         scene.claude.prompt("run it");
     };
+    let is_done = |command: &str| {
+        scene.claude.wait_for(&format!("did {command}"));
+        scene.claude.wait_ready();
+    };
     bash("touch unseen");
-    scene.claude.wait_for("the command is done");
+    is_done("touch unseen");
     assert!(there("unseen"));
-    scene.claude.wait_ready();
     companion::run(&scene.home, ["review-mode", "commands"]);
     let pane = scene.review.pane();
     pane.wait_for("review: always, commands", SOON);
@@ -567,8 +576,7 @@ fn claude_that_is_run_asks_about_shell_commands() {
     pane.wait_for("Claude Code proposes shell-command.sh", SOON);
     assert!(!there("one"));
     scene.review.accept("shell-command.sh");
-    pane.wait_until("no command", SOON, |screen| !screen.contains("proposes"));
-    scene.claude.wait_ready();
+    is_done("touch one");
     assert!(there("one"));
     bash("touch two");
     pane.wait_for("Claude Code proposes shell-command.sh", SOON);
@@ -576,9 +584,9 @@ fn claude_that_is_run_asks_about_shell_commands() {
     let other = scene.home.file("other", "touch three");
     let other = other.to_str().expect("it is UTF-8");
     companion::run(&scene.home, ["accept", "2.1", "--content-file", other]);
+    is_done("touch two");
     scene.wait_asked("+touch three");
     assert!(there("three") && !there("two"));
-    scene.claude.wait_ready();
     bash("touch four");
     pane.wait_for("Claude Code proposes shell-command.sh", SOON);
     let screen = scene
@@ -588,6 +596,7 @@ fn claude_that_is_run_asks_about_shell_commands() {
         screen.contains("reads your note now and goes on"),
         "{screen}"
     );
+    is_done("touch four");
     scene.wait_asked("and says: No more files.");
     assert!(!there("four"));
 }

@@ -26,6 +26,25 @@ fn claude_code_gets_the_port_and_installs_nothing() {
     assert_eq!(said.variable(skips), Some("1"));
 }
 
+#[test]
+fn of_one_that_prints_its_answer_nothing_is_shown_and_that_is_said() {
+    let stage = Stage::new(TALKATIVE);
+    let _serve = stage.sandbox.serve::<&str>([]);
+    for own in [
+        &["-p", "x"][..],
+        &["x", "--print"],
+        &["--review", "x", "-p"],
+    ] {
+        let said = stage.said(stage.command([&["claude"], own].concat()));
+        let note =
+            "note: with -p, Claude Code connects to no editor or review: no change is shown here";
+        assert!(said.stderr().starts_with(note), "{}", said.stderr());
+        assert_eq!(said.args, own);
+    }
+    let prompt = stage.said(stage.command(["claude", "--", "-p"]));
+    assert_eq!(prompt.stderr(), "");
+}
+
 /// `env` in its settings wins over the terminal: what is set here would have no effect.
 #[test]
 fn settings_with_another_port_are_reported() {
