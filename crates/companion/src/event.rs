@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pillion_discovery::CompanionState;
 use pillion_protocol::{Dialect, File};
-use pillion_view::commands::{DiffError, DiffRef};
+use pillion_view::commands::{AgentOfHook, DiffError, DiffRef, HookCall};
 use pillion_view::{Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
@@ -135,6 +135,11 @@ pub(crate) enum Command {
         path: PathBuf,
         lines: Option<(u32, u32)>,
         reply: oneshot::Sender<Option<Dialect>>,
+    },
+    /// A hook of an agent was called; answered with what is known of the agent, if it is connected.
+    Hook {
+        call: HookCall,
+        answer: oneshot::Sender<Option<AgentOfHook>>,
     },
     /// What the companion says of itself.
     State(Reply<CompanionState>),

@@ -25,7 +25,10 @@ mod foreign;
 #[cfg(target_os = "linux")]
 mod held_files;
 #[cfg(unix)]
+mod hook;
+#[cfg(unix)]
 mod hook_settings;
+#[cfg(unix)]
 mod hub;
 #[cfg(target_os = "linux")]
 mod hung_disk;
