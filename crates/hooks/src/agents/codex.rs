@@ -127,7 +127,7 @@ fn changes(call: &Call, patched: &Patched<'_>, files: &mut dyn Files) -> Result<
     } in &patch
     {
         let path = absolute(path)?;
-        let before = edit::text(&path, files).map_err(unclear)?;
+        let before = edit::before(&path, files).map_err(unclear)?;
         let after = operation.apply(*line, before.as_deref());
         let after = after.map_err(|error| match error.is_about_form {
             true => unclear(format!("{path}, {error}")),
@@ -141,7 +141,7 @@ fn changes(call: &Call, patched: &Patched<'_>, files: &mut dyn Files) -> Result<
             });
             let path = absolute(to)?;
             changes.push(Change {
-                before: edit::text(&path, files).map_err(unclear)?,
+                before: edit::before(&path, files).map_err(unclear)?,
                 after: After::Text(after.unwrap_or_default()),
                 path,
             });

@@ -102,12 +102,9 @@ impl HookProtocol for Copilot {
 /// # Errors
 /// Why it cannot be shown.
 fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
-    let field = |name: &str| {
-        let text = call.input.get(name).and_then(Value::as_str);
-        text.ok_or_else(|| format!("{} has no {name}", call.tool))
-    };
+    let field = |name: &str| edit::text(call, name);
     let path = edit::absolute(field("path")?, call.folder.as_deref())?;
-    let before = edit::text(&path, files)?;
+    let before = edit::before(&path, files)?;
     let after = match (call.tool.as_str(), &before) {
         (CREATE, None) => Ok(field("file_text")?.to_owned()),
         (CREATE, Some(_)) => Err(format!("{path} already exists")),

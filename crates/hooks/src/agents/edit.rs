@@ -57,11 +57,11 @@ pub(crate) fn plain(text: &str) -> String {
 /// The change that a tool makes that replaces `old_string` by `new_string` in a file, everywhere if the argument `of_all` is
 /// set. With nothing to be replaced, it makes a new file.
 pub(crate) fn replaced(call: &Call, files: &mut dyn Files, of_all: &str) -> Changes {
-    let (path, old, new) = match (file(call), argument(call, OLD), argument(call, NEW)) {
+    let (path, old, new) = match (file(call), text(call, OLD), text(call, NEW)) {
         (Ok(path), Ok(old), Ok(new)) => (path, old, new),
         (Err(why), ..) | (_, Err(why), _) | (.., Err(why)) => return Changes::Unclear(why),
     };
-    let before = match text(&path, files) {
+    let before = match before(&path, files) {
         Ok(before) => before,
         Err(why) => return Changes::Unclear(why),
     };
@@ -88,8 +88,8 @@ pub(crate) fn replaced(call: &Call, files: &mut dyn Files, of_all: &str) -> Chan
 /// The change that a tool makes that writes `content` into a file.
 pub(crate) fn overwritten(call: &Call, files: &mut dyn Files) -> Changes {
     let mut changed = || {
-        let (path, content) = (file(call)?, argument(call, CONTENT)?);
-        let before = text(&path, files)?;
+        let (path, content) = (file(call)?, text(call, CONTENT)?);
+        let before = before(&path, files)?;
         let after = After::Text(content.to_owned());
         Ok(vec![Change {
             path,
@@ -124,7 +124,7 @@ pub(crate) fn rewritten(call: &Call, accepted: &Accepted) -> Value {
 /// # Errors
 /// If there is none, or it is relative to a folder that is not known.
 pub(crate) fn file(call: &Call) -> Result<String, String> {
-    absolute(argument(call, "file_path")?, call.folder.as_deref())
+    absolute(text(call, "file_path")?, call.folder.as_deref())
 }
 
 /// The absolute path that a path in this folder means.
@@ -161,7 +161,7 @@ fn in_text(text: &str, old: &str, new: &str, is_of_all: bool) -> Result<String, 
 }
 
 /// The text of a file; none if it does not exist.
-pub(crate) fn text(path: &str, files: &mut dyn Files) -> Result<Option<String>, String> {
+pub(crate) fn before(path: &str, files: &mut dyn Files) -> Result<Option<String>, String> {
     let Some(bytes) = files.read(Path::new(path))? else {
         return Ok(None);
     };
@@ -170,8 +170,11 @@ pub(crate) fn text(path: &str, files: &mut dyn Files) -> Result<Option<String>, 
         .map_err(|_| format!("{path} is not in UTF-8"))
 }
 
-/// An argument of a call.
-fn argument<'a>(call: &'a Call, name: &str) -> Result<&'a str, String> {
+/// An argument that is a text.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn text<'a>(call: &'a Call, name: &str) -> Result<&'a str, String> {
     let text = call.input.get(name).and_then(Value::as_str);
     text.ok_or_else(|| format!("{} has no {name}", call.tool))
 }

@@ -23,7 +23,7 @@ use super::limit;
 use crate::args::{self, Target};
 use crate::failure::{Failure, Kind};
 
-/// Answer an agent's hook: show what it is about to change, and tell it what was decided
+/// Answer an agent's hook, or put it into the agent's settings
 ///
 /// Agents start this themselves, before they change a file, in every permission mode. It reads the
 /// call from standard input, shows each file in the editor or review whose workspace holds it,

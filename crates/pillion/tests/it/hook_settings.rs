@@ -11,8 +11,10 @@ use crate::sandbox::Sandbox;
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
 /// Every agent, with the folder of its settings below the home directory and the variable that moves it.
-const AGENTS: [(&str, &str, Option<&str>); 2] = [
+const AGENTS: [(&str, &str, Option<&str>); 4] = [
     ("claude", ".claude", Some("CLAUDE_CONFIG_DIR")),
+    ("gemini", ".gemini", None),
+    ("qwen", ".qwen", Some("QWEN_HOME")),
     ("copilot", ".copilot", Some("COPILOT_HOME")),
 ];
 
@@ -93,6 +95,8 @@ fn a_new_file_is_private_and_lies_where_the_agent_looks() {
         let mut places = vec![(settings(&sandbox, folder), None)];
         places.extend(variable.map(|name| (moved.join("settings.json"), Some((name, &moved)))));
         for (path, variable) in places {
+            // The home has some of these.
+            let _ = fs::remove_file(&path);
             let command = |args: &[&str]| {
                 let mut command = sandbox.command(args);
                 command.envs(variable);

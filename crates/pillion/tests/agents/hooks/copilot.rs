@@ -3,22 +3,19 @@
 use std::fs;
 use std::process::Child;
 
-use pillion_protocol::Dialect;
 use pillion_testkit::{ClaudeNpm, Copilot, Home, Model, Tmux, Turn};
-use serde_json::json;
 
-use super::{Decision, Scene, ended, path, settings};
+use super::{Decision, Scene, ended, path};
 use crate::companion::{self, SOON};
 use crate::review::Review;
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
 const BEFORE: &str = "one\ntwo\nthree\n";
 
+/// A person who has installed the hook.
 fn set_up(home: &Home) {
     Copilot::set_up(home, &home.workspace());
-    let settings = settings(Dialect::CopilotCli, "", json!({}));
-    let file = home.home().join(".copilot/settings.json");
-    fs::write(file, settings.to_string()).expect("the home is ours");
+    companion::run(home, ["hook", "install", "copilot"]);
 }
 
 /// Starts one that prints its answer and ends. It may use its tools without asking, or has nobody to ask.
