@@ -5,12 +5,10 @@ use std::process::Child;
 
 use pillion_testkit::{ClaudeNpm, Copilot, Home, Model, Tmux, Turn};
 
-use super::{Decision, Scene, ended, path};
+use super::{BEFORE, Decision, Scene, ended};
 use crate::companion::{self, SOON};
 use crate::review::Review;
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
-
-const BEFORE: &str = "one\ntwo\nthree\n";
 
 /// A person who has installed the hook.
 fn set_up(home: &Home) {
@@ -63,7 +61,7 @@ fn copilot_without_a_terminal_writes_what_its_hook_allows_byte_for_byte() {
         ("new-crlf.txt", "one\r\ntwo"),
         ("new-bom.txt", "\u{feff}one\r\n"),
     ] {
-        let file = path(&scene.home, name);
+        let file = scene.home.workspace().join(name);
         scene.script([Turn::write_file(&file, text)]);
         let copilot = print(&scene, &[]);
         let accepted = format!("{text}more\n");
@@ -81,7 +79,7 @@ fn copilot_without_a_terminal_hears_why_a_change_is_rejected() {
     let scene = Scene::new(set_up);
     for mode in MODES {
         let file = scene.home.file("old.txt", BEFORE);
-        let new = path(&scene.home, "new.txt");
+        let new = scene.home.workspace().join("new.txt");
         scene.script([
             Turn::replace(&file, "two", "zwei"),
             Turn::write_file(&new, "new\n"),
