@@ -21,12 +21,13 @@ const MDBOOK: &str = "0.5.4";
 
 /// The pages in their order: where they are, what they are called on the site, and their titles. A page without a file
 /// begins a part.
-const PAGES: [(&str, &str, &str); 23] = [
+const PAGES: [(&str, &str, &str); 24] = [
     ("README.md", "index.md", "Pillion"),
     ("", "", "For everybody"),
     ("docs/install.md", "install.md", "Installing"),
     ("docs/review.md", "review.md", "The review"),
     ("docs/agents.md", "agents.md", "Agents"),
+    ("docs/hooks.md", "hooks.md", "Hooks"),
     (
         "docs/doctor.md",
         "doctor.md",

@@ -29,11 +29,15 @@ const MAX_PATH: usize = 4096;
 #[derive(Debug, Default)]
 pub(crate) struct Asking {
     sessions: HashMap<SessionId, Seen>,
+    /// The files of which a person has accepted changes that a command of ours proposed, such as an agent's hook.
+    accepted: HashSet<String>,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
     hook: Hook,
+    /// True if a hook that is a command shows each change first.
+    is_commanded: bool,
     /// The files of which it has proposed changes and not written them yet, and how many.
     proposed: HashMap<String, usize>,
     /// The files that subagents are about to change: they go on when the next prompt comes.
@@ -75,6 +79,29 @@ impl Asking {
         let review = call.review;
         seen.hook = Hook::Says { review, mode };
         !is_known
+    }
+
+    /// A person accepted a change of this file that a command of ours proposed.
+    pub(crate) fn command_accepted(&mut self, path: &str) {
+        if self.accepted.len() < MAX_FILES && is_short(path) {
+            self.accepted.insert(path.to_owned());
+        }
+    }
+
+    /// A hook that is a command was called, and proposed changes of these files for the agent: those count that a person
+    /// has accepted. Whether what people see of the session has changed.
+    pub(crate) fn commanded<'a>(
+        &mut self,
+        session: &SessionId,
+        paths: impl Iterator<Item = &'a str>,
+    ) -> bool {
+        for path in paths {
+            if self.accepted.remove(path) {
+                self.proposed(session, path);
+            }
+        }
+        let seen = self.sessions.entry(session.clone()).or_default();
+        !std::mem::replace(&mut seen.is_commanded, true)
     }
 
     /// A turn begins; a hook has been called before, if there is one. Whether something has changed.
@@ -185,11 +212,17 @@ impl Seen {
 
     fn always_asks(&self) -> bool {
         let review = Review::Always;
-        matches!(&self.hook, Hook::Says { review: said, .. } if *said == review)
+        match &self.hook {
+            Hook::Says { review: said, .. } => *said == review,
+            Hook::Unknown | Hook::None => self.is_commanded,
+        }
     }
 
     fn note(&self, agent: &str) -> Option<String> {
         Some(match &self.hook {
+            Hook::Unknown | Hook::None if self.is_commanded => {
+                format!("{agent} runs `pillion hook`: every change is shown here first.")
+            }
             Hook::Unknown => return None,
             Hook::None => format!(
                 "{agent} may change files without asking: in its modes auto, acceptEdits and bypassPermissions it \
@@ -276,6 +309,30 @@ mod tests {
         assert!(!asking.turn_begins(&"s".into()));
         asking.forget(&"s".into());
         assert_eq!(said(&asking), (vec![], vec![]));
+    }
+
+    #[test]
+    fn where_a_hook_is_a_command_what_was_accepted_there_was_shown() {
+        let session = SessionId::from("s");
+        let mut asking = Asking::default();
+        asking.turn_begins(&session);
+        let none = std::iter::empty::<&str>;
+        assert!(asking.commanded(&session, none()));
+        assert!(!asking.commanded(&session, none()), "nothing new");
+        let note = "Claude Code runs `pillion hook`: every change is shown here first.";
+        assert_eq!(said(&asking), (vec![note.to_owned()], vec![]));
+        asking.command_accepted("/a");
+        asking.commanded(&session, ["/a", "/b"].into_iter());
+        assert!(!asking.writes(&session, "/a"), "it was shown");
+        for path in ["/a", "/b"] {
+            assert!(asking.writes(&session, path), "{path} was not");
+            let expected = format!("Claude Code changed {path:?} without showing it here first");
+            assert_eq!(said(&asking).1, [expected]);
+        }
+        assert!(
+            !asking.is_hooked(&session),
+            "it does not call the companion"
+        );
     }
 
     #[test]

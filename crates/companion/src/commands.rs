@@ -142,6 +142,10 @@ impl Commands {
                 let agent = agent.map(|agent| agent.name().to_owned());
                 value(Mentioned { agent })
             }
+            Request::Hook(call) => value(
+                self.ask(|answer| event::Command::Hook { call, answer })
+                    .await?,
+            ),
         }
     }
 

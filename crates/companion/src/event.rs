@@ -8,7 +8,7 @@ use pillion_discovery::CompanionState;
 #[cfg(unix)]
 use pillion_protocol::IdeContext;
 use pillion_protocol::{Dialect, File};
-use pillion_view::commands::{DiffError, DiffRef};
+use pillion_view::commands::{AgentOfHook, DiffError, DiffRef, HookCall};
 use pillion_view::{Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
@@ -143,6 +143,11 @@ pub(crate) enum Command {
     Context {
         folder: PathBuf,
         answer: Reply<Option<(usize, Arc<IdeContext>)>>,
+    },
+    /// A hook of an agent was called; answered with what is known of the agent, if it is connected.
+    Hook {
+        call: HookCall,
+        answer: oneshot::Sender<Option<AgentOfHook>>,
     },
     /// What the companion says of itself.
     State(Reply<CompanionState>),

@@ -366,6 +366,8 @@ impl MainLoop {
                 } => {
                     if delivery.outcome == Outcome::Rejected {
                         self.asking.rejected(&session, &delivery.file_path);
+                    } else if self.sessions.agent(&session) == Some(Dialect::Script) {
+                        self.asking.command_accepted(&delivery.file_path);
                     }
                     drop(self.questions.end(&session, &delivery.file_path));
                     let method = delivery.outcome.method();

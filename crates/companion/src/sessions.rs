@@ -147,6 +147,18 @@ impl Sessions {
             .collect()
     }
 
+    /// The session of an agent that says that it is one of these processes.
+    pub(crate) fn of_process(&self, processes: &[u32]) -> Option<(SessionId, Dialect)> {
+        let table = self.lock();
+        let mut sessions = table.sessions.iter();
+        let is_one = |session: &Session| {
+            let process = session.process.filter(|_| !session.is_ended);
+            process.is_some_and(|process| processes.contains(&process))
+        };
+        let (id, session) = sessions.find(|(_, session)| is_one(session))?;
+        Some((Arc::clone(id), session.agent))
+    }
+
     /// Notes that the release writes an accepted text without its last line feed.
     pub(crate) fn drops_last_line_feed(&self, id: &SessionId) {
         if let Some(session) = self.lock().sessions.get_mut(id) {

@@ -3,3 +3,8 @@
 pub(crate) mod claude;
 pub(crate) mod codex;
 mod edit;
+pub(crate) mod gemini;
+pub(crate) mod qwen;
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::change::{Changes, Files};
 use crate::ruling::Ruling;
@@ -34,6 +34,8 @@ pub enum Event {
     BeforeTool,
     /// When the agent is about to ask the person whether a tool may run.
     Question,
+    /// When a tool has run.
+    AfterTool,
     /// At a moment that nothing here is about.
     Other(String),
 }
@@ -49,8 +51,25 @@ pub trait HookProtocol: Sync {
     /// Returns the changes that the call makes.
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes;
 
+    /// Returns the file that the call is about, of an agent whose model is told of an acceptance only
+    /// [after the tool has run](Answer::told_after).
+    fn file(&self, _call: &Call) -> Option<String> {
+        None
+    }
+
     /// Returns what the hook answers.
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer;
+
+    /// Returns true if the agent shows this change in the companion that it is connected to whatever the hook answers, so that
+    /// the hook has nothing to show.
+    fn shows_itself(&self, _call: &Call) -> bool {
+        false
+    }
+
+    /// The variable in which the agent tells its hooks which process it is.
+    fn pid_variable(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Returns the entries that the agent's settings need, for this shell command of ours.
     fn entries(&self, command: &str) -> Vec<Entry>;
@@ -81,12 +100,19 @@ pub struct Answer {
     /// What the person has approved with this answer, so that they are not asked about it again: the call with this input, at
     /// this event.
     pub approved: Option<(Event, Value)>,
+    /// What the model is told when the tool has run, if there is no room for it in this answer.
+    pub told_after: Option<String>,
 }
 
 impl Answer {
     /// Says nothing, which leaves everything to the agent.
     pub fn nothing() -> Self {
         Self::default()
+    }
+
+    /// Tells the person something, and leaves the rest to the agent: all but Copilot CLI understand it.
+    pub fn message(text: &str) -> Self {
+        Self::json(json!({"systemMessage": text}))
     }
 
     /// Writes this JSON.

@@ -20,12 +20,19 @@ pub use change::{After, Change, Changes, Files};
 pub use ruling::{Accepted, Decided, Reviewed, Ruling};
 
 /// The agents that have hooks.
-pub const AGENTS: [Dialect; 2] = [Dialect::ClaudeCode, Dialect::CodexCli];
+pub const AGENTS: [Dialect; 4] = [
+    Dialect::ClaudeCode,
+    Dialect::GeminiCli,
+    Dialect::QwenCode,
+    Dialect::CodexCli,
+];
 
 /// How the hooks of this agent work; none if it has no hooks that are known here.
 pub fn of(agent: Dialect) -> Option<&'static dyn HookProtocol> {
     match agent {
         Dialect::ClaudeCode => Some(&agents::claude::Claude),
+        Dialect::GeminiCli => Some(&agents::gemini::Gemini),
+        Dialect::QwenCode => Some(&agents::qwen::Qwen),
         Dialect::CodexCli => Some(&agents::codex::Codex),
         _ => None,
     }

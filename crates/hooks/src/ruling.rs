@@ -20,6 +20,8 @@ pub enum Ruling {
     Denied(String),
     /// A person has approved exactly these changes before.
     Approved,
+    /// The tool has run, and this is what the model has to be told of what the person decided.
+    Told(String),
 }
 
 /// What a person accepted.

@@ -66,7 +66,7 @@ pub use idle_process::IdleProcess;
 pub use kakoune::{Kakoune, KakouneSetup};
 pub use kate::Kate;
 pub use memory::{peak_memory, resident_memory};
-pub use model::{Model, ModelRequest, Turn};
+pub use model::{HEADLESS_PROMPT, Model, ModelRequest, Turn};
 pub use npm::Npm;
 pub use nvim::{Nvim, NvimSetup};
 pub use opencode::Opencode;

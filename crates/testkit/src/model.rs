@@ -26,6 +26,9 @@ use tokio::sync::oneshot;
 /// What the model says when nothing is scripted.
 const NOT_SCRIPTED: &str = "(nothing is scripted)";
 
+/// The prompt of an agent that is started without a terminal: by it, its main conversation is known.
+pub const HEADLESS_PROMPT: &str = "Change it, without asking anybody.";
+
 /// What a subagent is asked, by which its conversation is known.
 const SUBAGENT: &str = "Do what a subagent does.";
 

@@ -68,6 +68,8 @@ pub enum Request {
     Focus(OpenFile),
     /// Mention a file to an agent: [`Mentioned`].
     Mention(MentionedFile),
+    /// What is known of an agent whose hook asks: an [`AgentOfHook`], or null if it is not connected.
+    Hook(HookCall),
 }
 
 /// What a command is answered: the value that its [`Request`] names, or why there is none.
@@ -94,6 +96,26 @@ pub struct MentionedFile {
     /// Its first and its last line that are meant, from 0; the whole file if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<(u32, u32)>,
+}
+
+/// A hook of an agent was called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookCall {
+    /// The processes of which one is the agent's.
+    pub processes: Vec<u32>,
+    /// The files that it is about to write, because the person has accepted them.
+    #[serde(with = "exact::paths")]
+    pub accepted: Vec<PathBuf>,
+}
+
+/// An agent that is connected, and whose hook was called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentOfHook {
+    /// Its short name.
+    pub agent: String,
+    /// True if it calls hooks of the companion's itself, so that each change is shown because of those.
+    pub calls_companion: bool,
 }
 
 /// Who was pointed to it.

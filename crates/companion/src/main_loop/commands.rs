@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use pillion_discovery::{CompanionState, ViewState};
 use pillion_protocol::dialect::Base;
+use pillion_view::commands::{AgentOfHook, HookCall};
 use pillion_view::{Options, Reply};
 
 use super::MainLoop;
@@ -60,6 +61,9 @@ impl MainLoop {
                 let depth = holding.map(|root| root.components().count()).max();
                 answer.done(depth.map(|depth| (depth, self.context.current())));
             }
+            Command::Hook { call, answer } => {
+                let _ = answer.send(self.hook(&call));
+            }
             Command::State(answer) => answer.done(self.state()),
         }
     }
@@ -72,6 +76,19 @@ impl MainLoop {
                 let _ = sent.send(());
             }
         }
+    }
+
+    /// The agent of a hook that is a command. What the person accepted there was shown.
+    fn hook(&mut self, call: &HookCall) -> Option<AgentOfHook> {
+        let (session, agent) = self.sessions.of_process(&call.processes)?;
+        let accepted = call.accepted.iter().filter_map(|path| path.to_str());
+        if self.asking.commanded(&session, accepted) {
+            self.report_status();
+        }
+        Some(AgentOfHook {
+            agent: agent.name().to_owned(),
+            calls_companion: self.asking.is_hooked(&session),
+        })
     }
 
     fn state(&self) -> CompanionState {

@@ -1,11 +1,12 @@
 //! Claude Code's hooks: `PreToolUse`, and `PermissionRequest` where it asks the person itself. Learnt by watching the
 //! program.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::edit::{self, Plain, Replacement};
+use super::edit;
 use crate::call::{Answer, Call, Entry, Event, HookProtocol, take_text};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
@@ -14,14 +15,20 @@ use crate::ruling::{Accepted, Ruling};
 #[derive(Debug)]
 pub(crate) struct Claude;
 
-const BEFORE_TOOL: &str = "PreToolUse";
+pub(crate) const BEFORE_TOOL: &str = "PreToolUse";
+pub(crate) const AFTER_TOOL: &str = "PostToolUse";
 const QUESTION: &str = "PermissionRequest";
 
-/// A day.
-const TIMEOUT: Duration = Duration::from_secs(86_400);
+/// The tools that change files.
+const EDIT: &str = "Edit";
+const WRITE: &str = "Write";
+const NOTEBOOK_EDIT: &str = "NotebookEdit";
+
+/// How long the agent waits for a person: a day.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(86_400);
 
 /// How long it waits for an answer that needs no person.
-const QUESTION_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const SHORT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What its screen says meanwhile.
 const STATUS: &str = "Waiting for your review in Pillion";
@@ -32,31 +39,10 @@ impl HookProtocol for Claude {
     }
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
-        let field = |name: &str| call.input.get(name).and_then(Value::as_str);
-        let path = |name: &str| {
-            let path = field(name).ok_or_else(|| format!("{} has no {name}", call.tool))?;
-            edit::absolute(path, call.folder.as_deref())
-        };
         match call.tool.as_str() {
-            "Edit" => match (path("file_path"), field("old_string"), field("new_string")) {
-                (Ok(path), Some(old), Some(new)) => {
-                    let is_of_all = call.input.get("replace_all").and_then(Value::as_bool);
-                    let replacement = Replacement {
-                        old,
-                        new,
-                        is_of_all: is_of_all == Some(true),
-                    };
-                    edit::replaced(path, replacement, files)
-                }
-                (Err(why), ..) => Changes::Unclear(why),
-                _ => Changes::Unclear("Edit has no old_string or no new_string".to_owned()),
-            },
-            "Write" => match (path("file_path"), field("content")) {
-                (Ok(path), Some(content)) => edit::overwritten(path, content.to_owned(), files),
-                (Err(why), _) => Changes::Unclear(why),
-                (_, None) => Changes::Unclear("Write has no content".to_owned()),
-            },
-            "NotebookEdit" => {
+            EDIT => edit::replaced(call, files, "replace_all"),
+            WRITE => edit::overwritten(call, files),
+            NOTEBOOK_EDIT => {
                 Changes::Unclear("Pillion does not show changes of notebooks".to_owned())
             }
             _ => Changes::None,
@@ -68,9 +54,7 @@ impl HookProtocol for Claude {
             (Event::BeforeTool, Ruling::Accepted(accepted)) => allow(call, accepted),
             (Event::BeforeTool, Ruling::Denied(why)) => decision("deny", why),
             (Event::BeforeTool, Ruling::Unclear(why)) => decision("ask", why),
-            (Event::BeforeTool, Ruling::NobodyAsked(why)) => {
-                Answer::json(json!({"systemMessage": why}))
-            }
+            (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
             (Event::Question, Ruling::Approved) => Answer::json(json!({"hookSpecificOutput": {
                 "hookEventName": QUESTION,
                 "decision": {"behavior": "allow"},
@@ -79,10 +63,19 @@ impl HookProtocol for Claude {
         }
     }
 
+    /// While it plans, it asks also about what a hook allows.
+    fn shows_itself(&self, call: &Call) -> bool {
+        call.mode == "plan"
+    }
+
+    fn pid_variable(&self) -> Option<&'static str> {
+        Some("CLAUDE_PID")
+    }
+
     fn entries(&self, command: &str) -> Vec<Entry> {
-        let entry = |event, matcher: &str, timeout: Duration| Entry {
+        let entry = |event, tools: &[&str], timeout: Duration| Entry {
             event,
-            item: json!({"matcher": matcher, "hooks": [{
+            item: json!({"matcher": tools.join("|"), "hooks": [{
                 "type": "command",
                 "command": command,
                 "timeout": timeout.as_secs(),
@@ -90,8 +83,8 @@ impl HookProtocol for Claude {
             }]}),
         };
         vec![
-            entry(BEFORE_TOOL, "Edit|Write|NotebookEdit", TIMEOUT),
-            entry(QUESTION, "Edit|Write", QUESTION_TIMEOUT),
+            entry(BEFORE_TOOL, &[EDIT, WRITE, NOTEBOOK_EDIT], TIMEOUT),
+            entry(QUESTION, &[EDIT, WRITE], SHORT_TIMEOUT),
         ]
     }
 
@@ -101,12 +94,21 @@ impl HookProtocol for Claude {
 }
 
 /// Reads what it sends, which Qwen Code sends, too.
-pub(crate) fn read(mut input: Map<String, Value>) -> Result<Call, String> {
-    let event = match take_text(&mut input, "hook_event_name")?.as_str() {
+pub(crate) fn read(input: Map<String, Value>) -> Result<Call, String> {
+    read_events(input, |event| match event {
         BEFORE_TOOL => Event::BeforeTool,
         QUESTION => Event::Question,
+        AFTER_TOOL => Event::AfterTool,
         other => Event::Other(other.to_owned()),
-    };
+    })
+}
+
+/// The same with other names of events.
+pub(crate) fn read_events(
+    mut input: Map<String, Value>,
+    event: impl FnOnce(&str) -> Event,
+) -> Result<Call, String> {
+    let event = event(&take_text(&mut input, "hook_event_name")?);
     let mut text = |field| take_text(&mut input, field).unwrap_or_default();
     let (session, folder, mode) = (text("session_id"), text("cwd"), text("permission_mode"));
     let is_subagent = !text("agent_id").is_empty();
@@ -117,7 +119,7 @@ pub(crate) fn read(mut input: Map<String, Value>) -> Result<Call, String> {
     Ok(Call {
         event,
         session,
-        folder: Some(folder.into()).filter(|folder: &std::path::PathBuf| folder.is_absolute()),
+        folder: Some(PathBuf::from(folder)).filter(|folder| folder.is_absolute()),
         mode,
         is_subagent,
         tool,
@@ -125,7 +127,8 @@ pub(crate) fn read(mut input: Map<String, Value>) -> Result<Call, String> {
     })
 }
 
-fn decision(decision: &str, why: &str) -> Answer {
+/// The answer before a tool runs.
+pub(crate) fn decision(decision: &str, why: &str) -> Answer {
     Answer::json(json!({"hookSpecificOutput": {
         "hookEventName": BEFORE_TOOL,
         "permissionDecision": decision,
@@ -133,27 +136,11 @@ fn decision(decision: &str, why: &str) -> Answer {
     }}))
 }
 
-/// The call with what was accepted: the whole text of the file, so that nothing else is written than what was shown, also
-/// if the file has changed in the meantime.
+/// The call with what was accepted, also if that is what it would write anyway: see [`edit::rewritten`].
 fn allow(call: &Call, accepted: &Accepted) -> Answer {
-    let mut input = call.input.clone();
-    let [file] = &accepted.files[..] else {
-        return decision(
-            "deny",
-            "the call changes one file, and several were decided",
-        );
-    };
-    let written = file.written.as_ref().and_then(|after| after.text());
-    if let (Some(fields), Some(written)) = (input.as_object_mut(), written) {
-        if call.tool == "Write" {
-            fields.insert("content".to_owned(), written.into());
-        } else {
-            let old = file.change.before.as_deref().map(Plain::of);
-            let old = old.map(|old| old.text).unwrap_or_default();
-            fields.insert("old_string".to_owned(), old.into());
-            fields.insert("new_string".to_owned(), edit::plain(written).into());
-            fields.insert("replace_all".to_owned(), false.into());
-        }
+    let mut input = edit::rewritten(call, accepted);
+    if call.tool == EDIT {
+        input["replace_all"] = false.into();
     }
     let mut output = json!({
         "hookEventName": BEFORE_TOOL,

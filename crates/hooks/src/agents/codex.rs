@@ -42,7 +42,7 @@ const STATUS: &str = "Waiting for your review in Pillion";
 
 impl HookProtocol for Codex {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
-        // Its fields are Claude Code's.
+        // Its fields are Claude Code's, and so are its names of events.
         claude::read(input)
     }
 
@@ -59,9 +59,7 @@ impl HookProtocol for Codex {
         match (&call.event, ruling) {
             (Event::BeforeTool, Ruling::Accepted(accepted)) => accept(call, accepted),
             (Event::BeforeTool, Ruling::Denied(why) | Ruling::Unclear(why)) => deny(why),
-            (Event::BeforeTool, Ruling::NobodyAsked(why)) => {
-                Answer::json(json!({"systemMessage": why}))
-            }
+            (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
             (Event::Question, Ruling::Approved) => Answer::json(json!({"hookSpecificOutput": {
                 "hookEventName": "PermissionRequest",
                 "decision": {"behavior": "allow"},
@@ -127,7 +125,7 @@ fn changes(call: &Call, patched: &Patched<'_>, files: &mut dyn Files) -> Result<
     } in &patch
     {
         let path = absolute(path)?;
-        let before = edit::text(&path, files).map_err(unclear)?;
+        let before = edit::before(&path, files).map_err(unclear)?;
         let after = operation.apply(*line, before.as_deref());
         let after = after.map_err(|error| match error.is_about_form {
             true => unclear(format!("{path}, {error}")),
@@ -141,7 +139,7 @@ fn changes(call: &Call, patched: &Patched<'_>, files: &mut dyn Files) -> Result<
             });
             let path = absolute(to)?;
             changes.push(Change {
-                before: edit::text(&path, files).map_err(unclear)?,
+                before: edit::before(&path, files).map_err(unclear)?,
                 after: After::Text(after.unwrap_or_default()),
                 path,
             });

@@ -1,12 +1,20 @@
 //! A file as the tools see that replace a part of it: without a BOM, and with LF only. What they write has both again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pillion_text::line_ending::LineEnding;
+use serde_json::Value;
 
+use crate::call::Call;
 use crate::change::{After, Change, Changes, Files};
+use crate::ruling::Accepted;
 
 const BOM: char = '\u{feff}';
+
+/// The arguments that the tools of these agents have in common.
+const OLD: &str = "old_string";
+const NEW: &str = "new_string";
+const CONTENT: &str = "content";
 
 /// A file's text, and what a tool restores when it writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,15 +23,6 @@ pub(crate) struct Plain {
     pub(crate) text: String,
     has_bom: bool,
     ending: LineEnding,
-}
-
-/// A part that is to be replaced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Replacement<'a> {
-    pub(crate) old: &'a str,
-    pub(crate) new: &'a str,
-    /// True if every occurrence is meant; otherwise there has to be one only.
-    pub(crate) is_of_all: bool,
 }
 
 impl Plain {
@@ -55,21 +54,18 @@ pub(crate) fn plain(text: &str) -> String {
     text.strip_prefix(BOM).unwrap_or(text).replace("\r\n", "\n")
 }
 
-/// The change that a tool makes that replaces a part of a file. With nothing to be replaced, it makes a new one.
-pub(crate) fn replaced(
-    path: String,
-    replacement: Replacement<'_>,
-    files: &mut dyn Files,
-) -> Changes {
-    let before = match text(&path, files) {
+/// The change that a tool makes that replaces `old_string` by `new_string` in a file, everywhere if the argument `of_all` is
+/// set. With nothing to be replaced, it makes a new file.
+pub(crate) fn replaced(call: &Call, files: &mut dyn Files, of_all: &str) -> Changes {
+    let (path, old, new) = match (file(call), text(call, OLD), text(call, NEW)) {
+        (Ok(path), Ok(old), Ok(new)) => (path, old, new),
+        (Err(why), ..) | (_, Err(why), _) | (.., Err(why)) => return Changes::Unclear(why),
+    };
+    let before = match before(&path, files) {
         Ok(before) => before,
         Err(why) => return Changes::Unclear(why),
     };
-    let Replacement {
-        old,
-        new,
-        is_of_all,
-    } = replacement;
+    let is_of_all = call.input.get(of_all).and_then(Value::as_bool) == Some(true);
     let after = match &before {
         None if old.is_empty() => new.to_owned(),
         None => return Changes::Invalid(format!("{path} does not exist")),
@@ -89,16 +85,59 @@ pub(crate) fn replaced(
     }])
 }
 
-/// The change that a tool makes that writes a whole text.
-pub(crate) fn overwritten(path: String, content: String, files: &mut dyn Files) -> Changes {
-    match text(&path, files) {
-        Ok(before) => Changes::Files(vec![Change {
+/// The change that a tool makes that writes `content` into a file.
+pub(crate) fn overwritten(call: &Call, files: &mut dyn Files) -> Changes {
+    let mut changed = || {
+        let (path, content) = (file(call)?, text(call, CONTENT)?);
+        let before = before(&path, files)?;
+        let after = After::Text(content.to_owned());
+        Ok(vec![Change {
             path,
             before,
-            after: After::Text(content),
-        }]),
-        Err(why) => Changes::Unclear(why),
+            after,
+        }])
+    };
+    changed().map_or_else(Changes::Unclear, Changes::Files)
+}
+
+/// The arguments of a tool of these two kinds that write what was accepted: the whole text of the file takes the place of
+/// the old one, so that nothing else is written than what was shown, also if the file has changed in the meantime.
+pub(crate) fn rewritten(call: &Call, accepted: &Accepted) -> Value {
+    let mut input = call.input.clone();
+    let file = accepted.files.first();
+    let written = file.and_then(|file| file.written.as_ref()?.text());
+    let (Some(file), Some(written), Some(fields)) = (file, written, input.as_object_mut()) else {
+        return input;
+    };
+    if fields.contains_key(CONTENT) {
+        fields.insert(CONTENT.to_owned(), written.into());
+    } else {
+        let old = file.change.before.as_deref().map(plain).unwrap_or_default();
+        fields.insert(OLD.to_owned(), old.into());
+        fields.insert(NEW.to_owned(), plain(written).into());
     }
+    input
+}
+
+/// The absolute path that `file_path` means.
+///
+/// # Errors
+/// If there is none, or it is relative to a folder that is not known.
+pub(crate) fn file(call: &Call) -> Result<String, String> {
+    absolute(text(call, "file_path")?, call.folder.as_deref())
+}
+
+/// The absolute path that a path from this folder means.
+///
+/// # Errors
+/// If it is relative to a folder that is not known.
+pub(crate) fn absolute(path: &str, folder: Option<&Path>) -> Result<String, String> {
+    if Path::new(path).is_absolute() {
+        return Ok(path.to_owned());
+    }
+    let absolute = folder.map(|folder| folder.join(path));
+    let absolute = absolute.and_then(|path| path.into_os_string().into_string().ok());
+    absolute.ok_or_else(|| format!("{path} is not absolute"))
 }
 
 fn in_text(text: &str, old: &str, new: &str, is_of_all: bool) -> Result<String, String> {
@@ -122,7 +161,7 @@ fn in_text(text: &str, old: &str, new: &str, is_of_all: bool) -> Result<String, 
 }
 
 /// The text of a file; none if it does not exist.
-pub(crate) fn text(path: &str, files: &mut dyn Files) -> Result<Option<String>, String> {
+pub(crate) fn before(path: &str, files: &mut dyn Files) -> Result<Option<String>, String> {
     let Some(bytes) = files.read(Path::new(path))? else {
         return Ok(None);
     };
@@ -131,15 +170,7 @@ pub(crate) fn text(path: &str, files: &mut dyn Files) -> Result<Option<String>, 
         .map_err(|_| format!("{path} is not in UTF-8"))
 }
 
-/// The absolute path that a tool means.
-///
-/// # Errors
-/// If it is relative to a folder that is not known.
-pub(crate) fn absolute(path: &str, folder: Option<&Path>) -> Result<String, String> {
-    if Path::new(path).is_absolute() {
-        return Ok(path.to_owned());
-    }
-    let absolute = folder.map(|folder| folder.join(path));
-    let absolute = absolute.and_then(|path: PathBuf| path.into_os_string().into_string().ok());
-    absolute.ok_or_else(|| format!("{path} is not absolute"))
+fn text<'a>(call: &'a Call, name: &str) -> Result<&'a str, String> {
+    let text = call.input.get(name).and_then(Value::as_str);
+    text.ok_or_else(|| format!("{} has no {name}", call.tool))
 }

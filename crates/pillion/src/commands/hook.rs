@@ -2,6 +2,7 @@
 //!
 //! Every agent goes on if its hook fails, so whatever goes wrong here is an answer, and never just an exit code.
 
+mod agent;
 mod approvals;
 mod files;
 mod input;

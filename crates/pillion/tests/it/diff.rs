@@ -83,12 +83,12 @@ fn kept(answer: &Answer) -> PathBuf {
 }
 
 /// A listed proposal's number, as `accept` takes it.
-fn number(listed: &Value) -> String {
+pub fn number(listed: &Value) -> String {
     listed["diff"].as_str().unwrap().to_owned()
 }
 
 /// Waits until so many diffs are pending.
-fn pending(sandbox: &Sandbox, count: usize) -> Vec<Value> {
+pub fn pending(sandbox: &Sandbox, count: usize) -> Vec<Value> {
     pending_in(sandbox, &sandbox.home.workspace(), count)
 }
 

@@ -25,6 +25,8 @@ mod foreign;
 #[cfg(target_os = "linux")]
 mod held_files;
 #[cfg(unix)]
+mod hook;
+#[cfg(unix)]
 mod hub;
 #[cfg(target_os = "linux")]
 mod hung_disk;

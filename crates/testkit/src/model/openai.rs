@@ -11,14 +11,22 @@ const QUESTION_TOOLS: [&str; 3] = ["ask_user_question", "question", COPILOT_ASKS
 
 const COPILOT_ASKS: &str = "ask_user";
 
+/// The tool of an agent that has no person to ask.
+const HEADLESS_TOOL: &str = "edit";
+
 /// The main conversation is streamed and may ask the person something; helpers that work by
-/// themselves may not. A guess at the next prompt comes with the main conversation's tools, but
+/// themselves may not. Without a terminal, it is what answers [`HEADLESS_PROMPT`](super::HEADLESS_PROMPT). A guess at the next prompt comes with the main conversation's tools, but
 /// says what it is.
 pub(super) fn is_main(body: &Value) -> bool {
+    let messages = body["messages"].as_array().into_iter().flatten();
+    let is_headless = messages
+        .into_iter()
+        .any(|it| mentions(it, super::HEADLESS_PROMPT))
+        && tools(body).any(|name| name == HEADLESS_TOOL);
     let mut names = tools(body);
     let last = body["messages"].as_array().and_then(|all| all.last());
     body["stream"] == true
-        && names.any(|name| QUESTION_TOOLS.contains(&name))
+        && (is_headless || names.any(|name| QUESTION_TOOLS.contains(&name)))
         && !last.is_some_and(|message| mentions(message, "[SUGGESTION MODE"))
 }
 

@@ -12,8 +12,8 @@ use pillion_protocol::Dialect;
 use serde::de::DeserializeOwned;
 
 use super::{
-    Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Line, Mentioned, MentionedFile,
-    Refused, Request, Settle, Settled,
+    AgentOfHook, Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, HookCall, Line,
+    Mentioned, MentionedFile, Refused, Request, Settle, Settled,
 };
 use crate::open_file::OpenFile;
 
@@ -122,6 +122,14 @@ impl Client {
     /// When the companion cannot be reached.
     pub fn mention(&self, file: MentionedFile) -> Result<Mentioned, ClientError> {
         self.ask(Request::Mention(file))
+    }
+
+    /// Tells that a hook of an agent was called, and asks what is known of the agent; none if it is not connected.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub fn hook(&self, call: HookCall) -> Result<Option<AgentOfHook>, ClientError> {
+        self.ask(Request::Hook(call))
     }
 
     fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, ClientError> {

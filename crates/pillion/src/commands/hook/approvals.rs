@@ -1,7 +1,8 @@
-//! Approvals that outlive this process: the agent's own question about a change comes in another call of the hook.
+//! What outlives this process: the agent's own question about a change, and its word that a tool has run, come in other
+//! calls of the hook.
 
 use pillion_discovery::{Environment, approval};
-use pillion_hooks::{Call, Change, Changes, Event, HookProtocol};
+use pillion_hooks::{Answer, Call, Change, Changes, Event, HookProtocol};
 use pillion_protocol::Dialect;
 use pillion_system::now_ms;
 use pillion_text::fingerprint;
@@ -9,46 +10,65 @@ use serde_json::{Value, json};
 
 use super::files::Disk;
 
-/// Remembers that the person has approved this call with this input, at this event.
-pub fn remember(
-    agent: Dialect,
-    protocol: &dyn HookProtocol,
-    call: &Call,
-    (event, input): (Event, Value),
-) {
-    let approved = Call {
-        event,
-        input,
-        ..call.clone()
-    };
-    let Changes::Files(changes) = protocol.changes(&approved, &mut Disk) else {
-        return;
-    };
-    let hash = hash(agent, &approved, &changes);
-    if let Err(error) = approval::remember(&Environment::current(), &hash, now_ms()) {
-        tracing::warn!(%error, "the agent asks again: an approval cannot be remembered");
+/// Remembers what an answer approves for the agent's next calls, and what its model is to be told then.
+pub fn remember(agent: Dialect, protocol: &dyn HookProtocol, call: &Call, answer: &mut Answer) {
+    if let Some((event, input)) = answer.approved.take() {
+        let approved = Call {
+            event,
+            input,
+            ..call.clone()
+        };
+        if let Changes::Files(changes) = protocol.changes(&approved, &mut Disk) {
+            write(&of_changes(agent, &approved, &changes), "");
+        }
+    }
+    let file = protocol.file(call);
+    if let (Some(file), Some(told)) = (file, answer.told_after.take()) {
+        write(&of_file(agent, call, &file), &told);
     }
 }
 
 /// Returns true if the person has approved exactly these changes. It counts once.
 pub fn take(agent: Dialect, call: &Call, changes: &[Change]) -> bool {
-    let hash = hash(agent, call, changes);
-    approval::take(&Environment::current(), &hash, now_ms())
+    read(&of_changes(agent, call, changes)).is_some()
+}
+
+/// What the model is to be told now that the tool has run. It is told once.
+pub fn take_told(agent: Dialect, protocol: &dyn HookProtocol, call: &Call) -> Option<String> {
+    let file = protocol.file(call)?;
+    read(&of_file(agent, call, &file))
+}
+
+fn write(hash: &str, text: &str) {
+    let written = approval::remember(&Environment::current(), hash, text, now_ms());
+    if let Err(error) = written {
+        tracing::warn!(%error, "what was decided cannot be remembered for the agent's next call");
+    }
+}
+
+fn read(hash: &str) -> Option<String> {
+    approval::take(&Environment::current(), hash, now_ms())
 }
 
 /// What stands for these changes in this session at this event: with the texts before and after, so that the same call is
 /// another one once a file has changed.
-fn hash(agent: Dialect, call: &Call, changes: &[Change]) -> String {
-    let changes: Vec<_> = changes
-        .iter()
-        .map(|change| json!([change.path, change.before, change.after.text()]))
-        .collect();
-    let all = json!([
-        agent.name(),
-        call.session,
-        call.event == Event::Question,
-        call.tool,
-        changes
-    ]);
+fn of_changes(agent: Dialect, call: &Call, changes: &[Change]) -> String {
+    let changes = changes.iter();
+    let changes = changes.map(|it| json!([it.path, it.before, it.after.text()]));
+    let is_question = call.event == Event::Question;
+    hash(
+        agent,
+        call,
+        json!([is_question, changes.collect::<Value>()]),
+    )
+}
+
+/// What stands for this file in this session, once it is written.
+fn of_file(agent: Dialect, call: &Call, file: &str) -> String {
+    hash(agent, call, json!(file))
+}
+
+fn hash(agent: Dialect, call: &Call, of: Value) -> String {
+    let all = json!([agent.name(), call.session, of]);
     fingerprint::hash(all.to_string().as_bytes())
 }

@@ -12,7 +12,7 @@ use pillion_protocol::{Dialect, Outcome};
 use pillion_system::Signal;
 
 use super::files::Disk;
-use super::{NOT_IN_TIME, approvals};
+use super::{NOT_IN_TIME, agent, approvals};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::choice::Need;
@@ -47,24 +47,26 @@ pub fn judge(
     limits: Limits,
 ) -> Verdict {
     let changes = match &call.event {
-        Event::Other(_) => Changes::None,
+        Event::Other(_) | Event::AfterTool => Changes::None,
         Event::BeforeTool | Event::Question => protocol.changes(call, &mut Disk),
     };
     let ruling = match (&call.event, changes) {
+        (Event::AfterTool, _) => {
+            let told = approvals::take_told(agent, protocol, call);
+            Ok(told.map_or(Ruling::Pass, Ruling::Told))
+        }
         (_, Changes::None) => Ok(Ruling::Pass),
         (_, Changes::Files(changes)) if is_nothing_new(&changes) => Ok(Ruling::Pass),
         (_, Changes::Files(changes)) if approvals::take(agent, call, &changes) => {
             Ok(Ruling::Approved)
         }
-        (Event::BeforeTool, changes) => shown(changes, call, target, limits),
+        (Event::BeforeTool, changes) => shown(protocol, changes, call, target, limits),
         _ => Ok(Ruling::Pass),
     };
     match ruling {
         Ok(ruling) => {
             let mut answer = protocol.answer(call, &ruling);
-            if let Some(approved) = answer.approved.take() {
-                approvals::remember(agent, protocol, call, approved);
-            }
+            approvals::remember(agent, protocol, call, &mut answer);
             Verdict::Answered(answer)
         }
         Err(signal) => Verdict::Interrupted(signal),
@@ -78,7 +80,13 @@ fn is_nothing_new(changes: &[Change]) -> bool {
 }
 
 /// Shows the changes to a person, if there is one.
-fn shown(changes: Changes, call: &Call, target: &Target, limits: Limits) -> Result<Ruling, Signal> {
+fn shown(
+    protocol: &dyn HookProtocol,
+    changes: Changes,
+    call: &Call,
+    target: &Target,
+    limits: Limits,
+) -> Result<Ruling, Signal> {
     let file = match &changes {
         Changes::Files(changes) => changes.first().map(|change| PathBuf::from(&change.path)),
         _ => None,
@@ -87,6 +95,12 @@ fn shown(changes: Changes, call: &Call, target: &Target, limits: Limits) -> Resu
         Ok(connection) => connection,
         Err(why) => return Ok(nobody(&why, limits)),
     };
+    if let Some(agent) = agent::connected(protocol, &connection.companion, &[])
+        && (agent.calls_companion || protocol.shows_itself(call))
+    {
+        // It is shown once, by the agent's own proposal.
+        return Ok(Ruling::Pass);
+    }
     let changes = match changes {
         Changes::None => return Ok(Ruling::Pass),
         Changes::Unclear(why) => return Ok(Ruling::Unclear(why)),
@@ -97,7 +111,7 @@ fn shown(changes: Changes, call: &Call, target: &Target, limits: Limits) -> Resu
         let why = format!("it changes more than {MAX_FILES} files, which is too many to be shown");
         return Ok(Ruling::Unclear(why));
     }
-    ask(&connection, changes, limits)
+    ask(protocol, &connection, changes, limits)
 }
 
 /// The companion whose workspace holds the file, else that of the folder in which the agent works.
@@ -110,14 +124,11 @@ fn find(file: Option<&Path>, call: &Call, target: &Target) -> anyhow::Result<Age
     let found = AgentConnection::find_for(Need::Control, &target);
     match &call.folder {
         Some(folder) if found.is_err() && target.workspace.is_none() && target.port.is_none() => {
-            let workspace = Some(folder.clone());
-            AgentConnection::find_for(
-                Need::Control,
-                &Target {
-                    workspace,
-                    ..target
-                },
-            )
+            let folder = Target {
+                workspace: Some(folder.clone()),
+                ..target
+            };
+            AgentConnection::find_for(Need::Control, &folder).or(found)
         }
         _ => found,
     }
@@ -133,6 +144,7 @@ fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
 }
 
 fn ask(
+    protocol: &dyn HookProtocol,
     connection: &AgentConnection,
     changes: Vec<Change>,
     limits: Limits,
@@ -168,7 +180,10 @@ fn ask(
     }
     if decided.len() == changes.len() {
         return Ok(match changed_meanwhile(&changes) {
-            None => Ruling::of(changes, decided),
+            None => {
+                tell_accepted(protocol, connection, &changes, &decided);
+                Ruling::of(changes, decided)
+            }
             Some(path) => Ruling::Denied(undecided(
                 &format!("{path} has changed while the change was shown: read it again"),
                 &kept(&ends, &proposed),
@@ -183,6 +198,21 @@ fn ask(
             let why = error.map_or_else(|| "it was not shown".to_owned(), |it| it.to_string());
             Ok(Ruling::Denied(undecided(&why, &kept)))
         }
+    }
+}
+
+/// Tells the companion what the agent may write: it would miss a proposal for it otherwise.
+fn tell_accepted(
+    protocol: &dyn HookProtocol,
+    connection: &AgentConnection,
+    changes: &[Change],
+    decided: &[Decided],
+) {
+    let accepted = changes.iter().zip(decided);
+    let accepted = accepted.filter(|(_, decided)| decided.accepted.is_some());
+    let accepted: Vec<_> = accepted.map(|(change, _)| change.clone()).collect();
+    if !accepted.is_empty() {
+        agent::connected(protocol, &connection.companion, &accepted);
     }
 }
 

@@ -433,3 +433,25 @@ fn what_claudes_shell_writes_is_not_what_the_person_opened() {
     assert!(told_then.contains(".txt in the IDE"), "{told_then}");
     assert!(!told_then.contains("new.sh in the IDE"), "{told_then}");
 }
+
+/// `pillion run` and `pillion hook` together: each change is shown once, as the agent's own proposal.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_is_not_reviewed_by_a_hook_in_the_settings_as_well() {
+    let settings = crate::hooks::settings(
+        pillion_protocol::Dialect::ClaudeCode,
+        "",
+        json!({"skipDangerousModePermissionPrompt": true}),
+    );
+    let own = ["--permission-mode", "acceptEdits"];
+    let scene = run(ClaudeRelease::Native, &[], &own, &settings.to_string());
+    for name in ["one.txt", "two.txt"] {
+        let path = scene.propose_new(name, "one\n");
+        let screen = scene.review.pane().screen();
+        assert!(!screen.contains("Script proposes"), "{screen}");
+        scene.review.accept(name);
+        scene.claude.wait_for(&format!("{name} is done"));
+        assert_eq!(read(&path), "one\n");
+        scene.review.wait_idle();
+    }
+}

@@ -1,0 +1,283 @@
+//! What each agent's hook makes of its calls, and answers.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use pillion_protocol::Note;
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::claude::Claude;
+use super::edit::{Plain, plain};
+use super::gemini::Gemini;
+use super::qwen::Qwen;
+use crate::call::{Answer, Call, Event, HookProtocol};
+use crate::change::{After, Change, Changes, Files};
+use crate::ruling::{Decided, Ruling};
+
+/// Files in memory.
+struct Memory(HashMap<PathBuf, Vec<u8>>);
+
+impl Files for Memory {
+    fn read(&mut self, path: &Path) -> Result<Option<Vec<u8>>, String> {
+        Ok(self.0.get(path).cloned())
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        other => panic!("{other} is no object"),
+    }
+}
+
+fn call(protocol: &dyn HookProtocol, event: &str, tool: &str, input: Value) -> Call {
+    let all = json!({
+        "hook_event_name": event, "session_id": "s", "cwd": "/w", "tool_name": tool, "tool_input": input,
+    });
+    protocol.read(object(all)).unwrap()
+}
+
+/// The only change of a call, where the file `/w/a` has this text.
+fn change(protocol: &dyn HookProtocol, call: &Call, text: &str) -> Change {
+    let mut files = Memory(HashMap::from([("/w/a".into(), text.into())]));
+    match protocol.changes(call, &mut files) {
+        Changes::Files(mut changes) => changes.remove(0),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What is answered when this is accepted.
+fn accepted(protocol: &dyn HookProtocol, call: &Call, change: Change, text: &str) -> Answer {
+    let decided = Decided {
+        accepted: Some(text.to_owned()),
+        notes: vec![Note::on_all("so")],
+    };
+    protocol.answer(call, &Ruling::of(vec![change], vec![decided]))
+}
+
+#[test]
+fn an_edit_is_shown_as_it_will_be_written() {
+    for (before, old, new, after) in [
+        ("a\nb\n", "b", "c", "a\nc\n"),
+        ("a\r\nb\r\n", "b\n", "c\nd\n", "a\r\nc\r\nd\r\n"),
+        ("\u{feff}a\r\nb", "a\nb", "c\n", "\u{feff}c\r\n"),
+        // All of it gets the line endings of most of it.
+        ("a\r\nb\nc\n", "b", "d", "a\nd\nc\n"),
+        ("", "", "a\n", "a\n"),
+    ] {
+        for (protocol, tool) in [(&Claude as &dyn HookProtocol, "Edit"), (&Qwen, "edit")] {
+            let input = json!({"file_path": "a", "old_string": old, "new_string": new});
+            let call = call(protocol, "PreToolUse", tool, input);
+            let expected = Change {
+                path: "/w/a".to_owned(),
+                before: Some(before.to_owned()),
+                after: After::Text(after.to_owned()),
+            };
+            assert_eq!(change(protocol, &call, before), expected);
+        }
+    }
+}
+
+#[test]
+fn every_occurrence_is_replaced_if_that_is_meant() {
+    for (protocol, event, tool, of_all) in [
+        (
+            &Claude as &dyn HookProtocol,
+            "PreToolUse",
+            "Edit",
+            "replace_all",
+        ),
+        (&Qwen, "PreToolUse", "edit", "replace_all"),
+        (&Gemini, "BeforeTool", "replace", "allow_multiple"),
+    ] {
+        let input =
+            json!({"file_path": "/w/a", "old_string": "a", "new_string": "b", of_all: true});
+        let call = call(protocol, event, tool, input);
+        let after = change(protocol, &call, "a a\n").after;
+        assert_eq!(after, After::Text("b b\n".to_owned()));
+    }
+}
+
+#[test]
+fn a_new_file_has_no_text_before() {
+    for (protocol, event, tool) in [
+        (&Claude as &dyn HookProtocol, "PreToolUse", "Write"),
+        (&Qwen, "PreToolUse", "write_file"),
+        (&Gemini, "BeforeTool", "write_file"),
+    ] {
+        let input = json!({"file_path": "/w/new", "content": "x\r\n"});
+        let call = call(protocol, event, tool, input);
+        let change = change(protocol, &call, "");
+        assert_eq!(
+            (change.before, change.after),
+            (None, After::Text("x\r\n".to_owned()))
+        );
+    }
+}
+
+#[test]
+fn claude_code_gets_the_whole_text_and_the_words_for_its_model() {
+    let input =
+        json!({"file_path": "/w/a", "old_string": "b", "new_string": "c", "replace_all": true});
+    let call = call(&Claude, "PreToolUse", "Edit", input);
+    let change = change(&Claude, &call, "a\r\nb\r\n");
+    let answer = accepted(&Claude, &call, change, "a\r\nd\r\n");
+    let output = &answer.output.unwrap()["hookSpecificOutput"];
+    assert_eq!(output["permissionDecision"], "allow");
+    let input = json!({
+        "file_path": "/w/a", "old_string": "a\nb\n", "new_string": "a\nd\n", "replace_all": false,
+    });
+    assert_eq!(output["updatedInput"], input);
+    let context = output["additionalContext"].as_str().unwrap();
+    assert!(
+        context.contains("+d") && context.ends_with("says: so"),
+        "{context}"
+    );
+    assert_eq!(answer.approved, Some((Event::Question, input)));
+}
+
+#[test]
+fn gemini_cli_gets_the_whole_text_only_if_it_was_edited() {
+    let input = json!({
+        "file_path": "/w/a", "old_string": "b", "new_string": "c", "instruction": "x", "allow_multiple": true,
+    });
+    let call = call(&Gemini, "BeforeTool", "replace", input);
+    let change = change(&Gemini, &call, "a\nb\n");
+    let answer = accepted(&Gemini, &call, change.clone(), "a\nc\n");
+    assert_eq!(answer.output, Some(json!({"decision": "allow"})));
+    assert!(answer.told_after.unwrap().ends_with("says: so"));
+    let answer = accepted(&Gemini, &call, change, "a\nd\n");
+    let output = &answer.output.unwrap()["hookSpecificOutput"];
+    let input = json!({
+        "file_path": "/w/a", "old_string": "a\nb\n", "new_string": "a\nd\n", "instruction": "x",
+    });
+    assert_eq!(output["tool_input"], input);
+    assert!(answer.told_after.unwrap().contains("+d"));
+}
+
+#[test]
+fn qwen_code_is_denied_what_was_edited_and_may_then_make_exactly_that() {
+    let input = json!({"file_path": "/w/a", "old_string": "b", "new_string": "c"});
+    let call = call(&Qwen, "PreToolUse", "edit", input);
+    let change = change(&Qwen, &call, "a\nb\n");
+    let decision = |answer: &Answer| {
+        let output = answer.output.as_ref().unwrap();
+        output["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    let answer = accepted(&Qwen, &call, change.clone(), "a\nc\n");
+    assert_eq!((decision(&answer), answer.approved), (json!("allow"), None));
+    let answer = accepted(&Qwen, &call, change, "a\nd\n");
+    assert_eq!(decision(&answer), "deny");
+    let input = json!({"file_path": "/w/a", "old_string": "a\nb\n", "new_string": "a\nd\n"});
+    assert_eq!(answer.approved, Some((Event::BeforeTool, input)));
+}
+
+#[test]
+fn what_was_decided_is_told_when_the_tool_has_run() {
+    let told = Ruling::Told("so".to_owned());
+    for (protocol, event, tool) in [
+        (&Gemini as &dyn HookProtocol, "AfterTool", "replace"),
+        (&Qwen, "PostToolUse", "edit"),
+    ] {
+        let call = call(protocol, event, tool, json!({"file_path": "a"}));
+        assert_eq!(protocol.file(&call).as_deref(), Some("/w/a"));
+        let output = protocol.answer(&call, &told).output.unwrap();
+        assert_eq!(output["hookSpecificOutput"]["additionalContext"], "so");
+        assert_eq!(output["hookSpecificOutput"]["hookEventName"], event);
+    }
+}
+
+/// What an answer denies or asks is always said to be so by the event that it is for.
+#[test]
+fn a_call_is_denied_at_the_event_before_a_tool_and_at_no_other() {
+    let denied = Ruling::Denied("no".to_owned());
+    for (protocol, before, others) in [
+        (
+            &Claude as &dyn HookProtocol,
+            "PreToolUse",
+            ["PermissionRequest", "Stop"],
+        ),
+        (&Qwen, "PreToolUse", ["PostToolUse", "Stop"]),
+        (&Gemini, "BeforeTool", ["AfterTool", "AfterAgent"]),
+    ] {
+        let answer = |event| protocol.answer(&call(protocol, event, "x", json!({})), &denied);
+        assert!(
+            answer(before)
+                .output
+                .unwrap()
+                .to_string()
+                .contains("\"no\"")
+        );
+        for other in others {
+            assert_eq!(answer(other), Answer::nothing());
+        }
+    }
+}
+
+/// The settings have an entry for each event that is understood, and the agent waits longer than the hook.
+#[test]
+fn each_event_of_the_entries_is_understood() {
+    for protocol in [&Claude as &dyn HookProtocol, &Gemini, &Qwen] {
+        let entries = protocol.entries("'/a b/pillion' hook x");
+        assert_eq!(entries.len(), 2);
+        for entry in entries {
+            let call = call(protocol, entry.event, "x", json!({}));
+            assert!(!matches!(call.event, Event::Other(_)), "{}", entry.event);
+            let hook = &entry.item["hooks"][0];
+            assert_eq!(hook["command"], "'/a b/pillion' hook x");
+            let is_first = call.event == Event::BeforeTool;
+            let timeout = hook["timeout"].as_u64().unwrap();
+            let day = protocol.timeout().as_secs();
+            assert_eq!(timeout == day || timeout == day * 1000, is_first);
+        }
+    }
+}
+
+proptest! {
+    /// Whatever the file and the accepted text are: what is answered writes it, with the file's own line endings and BOM.
+    #[test]
+    fn what_is_answered_writes_what_was_accepted(
+        before in "\u{feff}?([ab]{0,2}(\r\n|\n)){0,4}[ab]{0,2}", text in "([abc]{0,2}\n){0,4}[abc]{0,2}",
+    ) {
+        let file = Plain::of(&before);
+        let text = file.written(&text);
+        let input = json!({"file_path": "/w/a", "old_string": "", "new_string": "x"});
+        let call = call(&Claude, "PreToolUse", "Edit", input);
+        let change = Change {
+            path: "/w/a".to_owned(),
+            before: Some(before.clone()),
+            after: After::Text("x".to_owned()),
+        };
+        let answer = accepted(&Claude, &call, change, &text);
+        let Some((event, input)) = answer.approved else {
+            prop_assert_eq!(text, before);
+            return Ok(());
+        };
+        let again = Call { event, input, ..call };
+        let mut files = Memory(HashMap::from([("/w/a".into(), before.clone().into_bytes())]));
+        match Claude.changes(&again, &mut files) {
+            Changes::Files(changes) => {
+                prop_assert_eq!(changes[0].after.text(), Some(text.as_str()));
+            }
+            // The same text with other line endings: nothing is written.
+            other => {
+                prop_assert!(plain(&before) == plain(&text), "{:?}", other);
+            }
+        }
+    }
+
+    #[test]
+    fn no_input_is_a_panic(event in "PreToolUse|BeforeTool|x", tool in "Edit|edit|Write|replace", text in any::<String>(), number: u64) {
+        for value in [json!(text), json!(number), json!({"file_path": text, "old_string": text, "new_string": number})] {
+            let all = json!({"hook_event_name": event, "cwd": value, "tool_name": tool, "tool_input": value});
+            for protocol in [&Claude as &dyn HookProtocol, &Gemini, &Qwen] {
+                if let Ok(call) = protocol.read(object(all.clone())) {
+                    let _ = protocol.changes(&call, &mut Memory(HashMap::new()));
+                    let _ = protocol.file(&call);
+                    let _ = protocol.answer(&call, &Ruling::Pass);
+                }
+            }
+        }
+    }
+}

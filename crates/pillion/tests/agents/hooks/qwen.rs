@@ -1,0 +1,64 @@
+//! Qwen Code with a hook in the person's settings, in the modes in which it asks nobody.
+
+use std::process::Child;
+
+use pillion_protocol::Dialect;
+use pillion_testkit::{AgentKind, Turn};
+
+use super::{BEFORE, Decision, Scene, ended};
+use crate::companion;
+use crate::shared_encodings::{ENCODINGS, assert_bytes};
+
+const MODES: [&str; 2] = ["yolo", "auto-edit"];
+
+fn scene() -> Scene {
+    super::scene(AgentKind::Qwen, Dialect::QwenCode)
+}
+
+fn print(scene: &Scene, number: usize) -> Child {
+    super::print(scene, AgentKind::Qwen, MODES[number % MODES.len()])
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_hears_why_its_changes_are_rejected() {
+    super::hears_why_changes_are_rejected(&scene(), print);
+}
+
+/// What was accepted is written. What was edited is denied, until the model makes exactly that change: nobody is asked about
+/// it again.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_makes_the_changes_that_were_accepted_and_no_others() {
+    let scene = scene();
+    for (number, (kind, encode)) in ENCODINGS.into_iter().enumerate() {
+        if kind.starts_with("utf16") {
+            continue;
+        }
+        let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
+        let edit = Turn::replace(&file, "two", "zwei");
+        scene.script([Turn::read_file(&file), edit]);
+        let agent = print(&scene, number);
+        scene.decide(&file, &Decision::Accept);
+        ended(agent).expect_done(kind);
+        let accepted = BEFORE.replace("two", "zwei");
+        assert_bytes(&file, &encode(&accepted));
+
+        let edit = Turn::replace(&file, "zwei", "deux");
+        let wanted = Turn::replace(&file, "zwei", "dos");
+        let other = Turn::replace(&file, "dos", "deux");
+        scene.script([Turn::read_file(&file), edit, wanted, other]);
+        let agent = print(&scene, number);
+        let edited = accepted.replace("zwei", "dos");
+        scene.decide(&file, &Decision::Edit(&encode(&edited)));
+        scene.wait_told("+dos");
+        // The wanted change passes, and the next one is shown.
+        let next = companion::wait_pending(&scene.home, &file);
+        assert_bytes(&file, &encode(&edited));
+        let shown = companion::proposed(&scene.home, &next.name);
+        assert_eq!(shown.as_bytes(), encode(&accepted.replace("zwei", "deux")));
+        scene.decide(&file, &Decision::Reject("as it was"));
+        ended(agent).expect_done(kind);
+        assert_bytes(&file, &encode(&edited));
+    }
+}

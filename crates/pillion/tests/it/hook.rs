@@ -1,0 +1,489 @@
+//! `hook`: what an agent is answered, whatever happens.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use pillion_testkit::{Env, SOON, Size, Tmux};
+use serde_json::{Value, json};
+
+use crate::diff::{number, pending};
+use crate::sandbox::{Sandbox, Serve, signal};
+
+const BEFORE: &str = "one\ntwo\nthree\n";
+
+/// The agents, and the names of their event and of the tool that writes a whole file.
+const AGENTS: [(&str, &str, &str); 3] = [
+    ("claude", "PreToolUse", "Write"),
+    ("gemini", "BeforeTool", "write_file"),
+    ("qwen", "PreToolUse", "write_file"),
+];
+
+/// A hook that was called.
+struct Hook(Child);
+
+/// What it answered.
+#[derive(Debug)]
+struct Answer {
+    code: Option<i32>,
+    /// Null if nothing is on standard output.
+    output: Value,
+    stderr: String,
+}
+
+impl Hook {
+    fn call(sandbox: &Sandbox, args: &[&str], call: &Value) -> Self {
+        Self::write(sandbox, args, call.to_string().as_bytes())
+    }
+
+    fn write(sandbox: &Sandbox, args: &[&str], input: &[u8]) -> Self {
+        let mut child = sandbox
+            .command([&["hook"], args].concat())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Of one that is too long it does not read the end.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        Self(child)
+    }
+
+    fn answer(self) -> Answer {
+        let output = self.0.wait_with_output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        Answer {
+            code: output.status.code(),
+            output: match stdout.as_str() {
+                "" => Value::Null,
+                text => serde_json::from_str(text).unwrap(),
+            },
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Answer {
+    /// What Claude Code does with it, and why.
+    #[track_caller]
+    fn decision(&self) -> (&str, &str) {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        let decided = &self.output["hookSpecificOutput"];
+        let text = |name: &str| decided[name].as_str().unwrap_or_default();
+        (text("permissionDecision"), text("permissionDecisionReason"))
+    }
+
+    /// Expects that Claude Code denies the change with a reason that says this.
+    #[track_caller]
+    fn expect_denied(&self, why: &str) {
+        let (decision, reason) = self.decision();
+        assert!(decision == "deny" && reason.contains(why), "{self:?}");
+    }
+
+    /// Expects nothing, which leaves everything to the agent.
+    #[track_caller]
+    fn expect_nothing(&self) {
+        let is_nothing = self.code == Some(0) && self.output.is_null() && self.stderr.is_empty();
+        assert!(is_nothing, "{self:?}");
+    }
+}
+
+/// A call of Claude Code's.
+fn call(sandbox: &Sandbox, tool: &str, input: &Value) -> Value {
+    json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": sandbox.home.workspace(),
+        "permission_mode": "bypassPermissions", "tool_name": tool, "tool_input": input,
+    })
+}
+
+fn edit(sandbox: &Sandbox, path: &Path, old: &str, new: &str) -> Value {
+    let input = json!({"file_path": path, "old_string": old, "new_string": new});
+    call(sandbox, "Edit", &input)
+}
+
+fn write(sandbox: &Sandbox, path: &Path, content: &str) -> Value {
+    call(
+        sandbox,
+        "Write",
+        &json!({"file_path": path, "content": content}),
+    )
+}
+
+/// A companion, and a hook that waits for a decision about an edit of this file: with the number of its proposal.
+fn waiting(sandbox: &Sandbox, args: &[&str]) -> (Serve, Hook, String) {
+    let serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let call = edit(sandbox, &path, "two", "zwei");
+    let hook = Hook::call(sandbox, &[&["claude"], args].concat(), &call);
+    let id = number(&pending(sandbox, 1)[0]);
+    (serve, hook, id)
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn at_a_terminal_it_says_who_runs_it() {
+    let sandbox = Sandbox::new();
+    let tmux = Tmux::start();
+    let command = [env!("CARGO_BIN_EXE_pillion"), "hook", "claude"];
+    let mut env = Env::default();
+    for (name, value) in sandbox.home.env().iter() {
+        env.set(name, value);
+    }
+    let folder = sandbox.home.workspace();
+    let pane = tmux.spawn("hook", Size::new(100, 20), &env, &folder, &command);
+    assert_eq!(pane.wait_exit(SOON), 2);
+    let screen = pane.scrollback();
+    assert!(
+        screen.contains("error: Claude Code runs this command"),
+        "{screen}"
+    );
+    assert!(screen.contains("hint: "), "{screen}");
+}
+
+#[test]
+fn without_a_companion_it_steps_aside_and_says_so_or_denies_if_it_is_strict() {
+    let sandbox = Sandbox::new();
+    for (agent, event, tool) in AGENTS {
+        let path = sandbox.home.workspace().join("new.txt");
+        let mut call = write(&sandbox, &path, "x\n");
+        call["hook_event_name"] = event.into();
+        call["tool_name"] = tool.into();
+        let answer = Hook::call(&sandbox, &[agent], &call).answer();
+        let told = answer.output["systemMessage"].as_str().unwrap();
+        assert!(told.contains("no Pillion companion is running"), "{told}");
+        assert_eq!(
+            answer.output.as_object().unwrap().len(),
+            1,
+            "and nothing else"
+        );
+        assert_eq!(answer.code, Some(0));
+        let answer = Hook::call(&sandbox, &[agent, "--strict"], &call).answer();
+        let denied = answer.output.to_string();
+        assert!(
+            denied.contains("deny") && denied.contains("nobody can be asked"),
+            "{denied}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_blocked() {
+    let sandbox = Sandbox::new();
+    let long = vec![b' '; (32 << 20) + 1];
+    for (input, why) in [
+        (&b""[..], "standard input is empty"),
+        (b"no JSON", "it is no JSON"),
+        (b"[]", "it is no JSON object"),
+        (b"{}", "hook_event_name is missing"),
+        (
+            b"{\"hook_event_name\": 1}",
+            "hook_event_name is not a string",
+        ),
+        (
+            b"{\"hook_event_name\": \"PreToolUse\"}",
+            "tool_name is missing",
+        ),
+        (&long, "it is longer than 32 MB"),
+    ] {
+        let answer = Hook::write(&sandbox, &["claude"], input).answer();
+        assert_eq!(answer.code, Some(2), "{answer:?}");
+        assert!(
+            answer.stderr.contains(why) && answer.output.is_null(),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn what_changes_no_file_passes() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let mut other_event = write(&sandbox, &path, "x\n");
+    other_event["hook_event_name"] = "SessionStart".into();
+    let mut question = write(&sandbox, &path, "x\n");
+    question["hook_event_name"] = "PermissionRequest".into();
+    for call in [
+        call(&sandbox, "Bash", &json!({"command": "true"})),
+        call(&sandbox, "mcp__x__Edit", &json!(1)),
+        other_event,
+        question,
+        write(&sandbox, &path, BEFORE),
+    ] {
+        Hook::call(&sandbox, &["claude"], &call)
+            .answer()
+            .expect_nothing();
+    }
+    pending(&sandbox, 0);
+}
+
+#[test]
+fn an_edit_that_cannot_work_is_denied_without_asking() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.file("a.txt", "one\none\n");
+    let missing = sandbox.home.workspace().join("missing.txt");
+    for (call, why) in [
+        (edit(&sandbox, &path, "two", "zwei"), "is not in the file"),
+        (
+            edit(&sandbox, &path, "one", "eins"),
+            "is 2 times in the file",
+        ),
+        (edit(&sandbox, &path, "one", "one"), "are the same"),
+        (edit(&sandbox, &path, "", "new"), "the file exists"),
+        (edit(&sandbox, &missing, "one", "two"), "does not exist"),
+    ] {
+        Hook::call(&sandbox, &["claude"], &call)
+            .answer()
+            .expect_denied(why);
+    }
+    pending(&sandbox, 0);
+}
+
+#[test]
+fn what_cannot_be_shown_is_left_to_the_agents_own_question() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let folder = sandbox.home.workspace();
+    let utf16 = sandbox.home.file("utf16.txt", b"\xff\xfeo\0n\0e\0");
+    let latin1 = sandbox.home.file("latin1.txt", b"caf\xe9\n");
+    let large = sandbox.home.file("large.txt", "");
+    fs::File::options()
+        .write(true)
+        .open(&large)
+        .unwrap()
+        .set_len((64 << 20) + 1)
+        .unwrap();
+    let pipe = folder.join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+    let notebook = json!({"notebook_path": folder.join("a.ipynb"), "new_source": "1"});
+    for (call, why) in [
+        (edit(&sandbox, &utf16, "one", "two"), "is not in UTF-8"),
+        (write(&sandbox, &latin1, "x"), "is not in UTF-8"),
+        (edit(&sandbox, &large, "x", "y"), "is longer than 64 MB"),
+        (write(&sandbox, &folder, "x"), "is a folder"),
+        (write(&sandbox, &pipe, "x"), "it is not a regular file"),
+        (write(&sandbox, &latin1.join("x"), "x"), "cannot be read"),
+        (
+            call(&sandbox, "Edit", &json!({"file_path": 1})),
+            "Edit has no file_path",
+        ),
+        (
+            call(&sandbox, "Write", &json!({"file_path": "/a"})),
+            "Write has no content",
+        ),
+        (call(&sandbox, "NotebookEdit", &notebook), "notebooks"),
+    ] {
+        let answer = Hook::call(&sandbox, &["claude"], &call).answer();
+        let (decision, reason) = answer.decision();
+        assert!(
+            decision == "ask" && reason.contains(why),
+            "{why}: {answer:?}"
+        );
+    }
+    pending(&sandbox, 0);
+    // Gemini CLI has no question that a hook could ask for.
+    let mut call = write(&sandbox, &latin1, "x");
+    call["hook_event_name"] = "BeforeTool".into();
+    call["tool_name"] = "write_file".into();
+    let answer = Hook::call(&sandbox, &["gemini"], &call).answer();
+    assert_eq!(answer.output["decision"], "deny", "{answer:?}");
+}
+
+#[test]
+fn a_file_outside_of_the_workspace_and_one_behind_a_link_are_shown() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let outside = sandbox.home.home().join("outside.txt");
+    fs::write(&outside, BEFORE).unwrap();
+    let link = sandbox.home.workspace().join("link.txt");
+    symlink(&outside, &link).unwrap();
+    for path in [&outside, &link] {
+        let call = edit(&sandbox, path, "two", "zwei");
+        let hook = Hook::call(&sandbox, &["claude"], &call);
+        let shown = &pending(&sandbox, 1)[0];
+        assert_eq!(shown["path"], path.to_str().unwrap());
+        sandbox.run(["accept", &number(shown)]).expect(0);
+        let answer = hook.answer();
+        assert_eq!(answer.decision().0, "allow");
+        let input = &answer.output["hookSpecificOutput"]["updatedInput"];
+        assert_eq!(input["file_path"], path.to_str().unwrap());
+    }
+}
+
+#[test]
+fn the_whole_text_is_written_as_it_was_accepted() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let accepted = sandbox.home.home().join("accepted");
+    for (before, edited, old, new) in [
+        ("one\ntwo\n", "one\ndeux\n", "one\ntwo\n", "one\ndeux\n"),
+        (
+            "one\r\ntwo\r\n",
+            "one\r\ndeux\r\n",
+            "one\ntwo\n",
+            "one\ndeux\n",
+        ),
+        (
+            "\u{feff}one\r\ntwo",
+            "\u{feff}one\r\ndeux",
+            "one\ntwo",
+            "one\ndeux",
+        ),
+        ("one \ntwo\n\n", "one \ndeux", "one \ntwo\n\n", "one \ndeux"),
+    ] {
+        let path = sandbox.home.file("a.txt", before);
+        let mut call = edit(&sandbox, &path, "two", "zwei");
+        call["tool_input"]["replace_all"] = true.into();
+        let hook = Hook::call(&sandbox, &["claude"], &call);
+        let id = number(&pending(&sandbox, 1)[0]);
+        fs::write(&accepted, edited).unwrap();
+        let file = accepted.to_str().unwrap();
+        sandbox
+            .run(["accept", &id, "--content-file", file])
+            .expect(0);
+        let answer = hook.answer();
+        let output = &answer.output["hookSpecificOutput"];
+        let expected = json!({
+            "file_path": path, "old_string": old, "new_string": new, "replace_all": false,
+        });
+        assert_eq!(output["updatedInput"], expected, "{before:?}");
+        let context = output["additionalContext"].as_str().unwrap();
+        assert!(context.contains("+deux"), "{context}");
+    }
+}
+
+#[test]
+fn a_rejected_change_is_denied_with_the_notes_and_one_of_which_nothing_is_left_too() {
+    let sandbox = Sandbox::new();
+    let (_serve, hook, id) = waiting(&sandbox, &[]);
+    let note = ["--because", "no", "--note", "a.txt:2", "in English"];
+    sandbox
+        .run([&["reject", &id], &note[..]].concat())
+        .expect(0);
+    let path = sandbox.home.workspace().join("a.txt");
+    let expected = format!(
+        "The user rejected your change to {} and says:\n- no\n- line 2 (`zwei`): in English",
+        path.display()
+    );
+    hook.answer().expect_denied(&expected);
+    let call = edit(&sandbox, &path, "two", "zwei");
+    let hook = Hook::call(&sandbox, &["claude"], &call);
+    let id = number(&pending(&sandbox, 1)[0]);
+    let file = path.to_str().unwrap();
+    sandbox
+        .run(["accept", &id, "--content-file", file])
+        .expect(0);
+    hook.answer().expect_denied("nothing is left");
+}
+
+#[test]
+fn if_nobody_decides_in_time_the_change_is_denied() {
+    let sandbox = Sandbox::new();
+    let (_serve, hook, _) = waiting(&sandbox, &["--limit", "2s"]);
+    hook.answer()
+        .expect_denied("nobody decided about this change in time");
+    pending(&sandbox, 0);
+}
+
+#[test]
+fn if_the_input_does_not_end_in_time_the_call_is_blocked() {
+    let sandbox = Sandbox::new();
+    let (reader, _writer) = std::io::pipe().unwrap();
+    let child = sandbox
+        .command(["hook", "claude", "--limit", "1ms"])
+        .stdin(reader)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let answer = Hook(child).answer();
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    assert!(answer.stderr.contains("in time"), "{answer:?}");
+}
+
+#[test]
+fn if_the_companion_dies_the_change_is_denied() {
+    let sandbox = Sandbox::new();
+    let (serve, hook, _) = waiting(&sandbox, &[]);
+    serve.signal("KILL");
+    hook.answer().expect_denied("The change was not made");
+}
+
+#[test]
+fn an_agent_that_waits_no_longer_takes_the_view_away() {
+    for name in ["TERM", "INT", "HUP"] {
+        let sandbox = Sandbox::new();
+        let (_serve, hook, _) = waiting(&sandbox, &[]);
+        signal(&hook.0, name);
+        let answer = hook.answer();
+        assert!(
+            answer.output.is_null() && answer.code > Some(128),
+            "{answer:?}"
+        );
+        pending(&sandbox, 0);
+    }
+}
+
+#[test]
+fn two_calls_at_once_and_the_same_call_twice_are_decided_one_by_one() {
+    let sandbox = Sandbox::new();
+    let (_serve, first, id) = waiting(&sandbox, &[]);
+    let path = sandbox.home.workspace().join("a.txt");
+    let same = edit(&sandbox, &path, "two", "zwei");
+    let same = Hook::call(&sandbox, &["claude"], &same);
+    pending(&sandbox, 2);
+    let other = sandbox.home.workspace().join("b.txt");
+    let other = Hook::call(&sandbox, &["claude"], &write(&sandbox, &other, "b\n"));
+    let ids: Vec<_> = pending(&sandbox, 3).iter().map(number).collect();
+    assert_eq!(ids[0], id);
+    sandbox
+        .run(["reject", &ids[0], "--because", "first"])
+        .expect(0);
+    first.answer().expect_denied("says: first");
+    sandbox
+        .run(["reject", &ids[2], "--because", "other"])
+        .expect(0);
+    other.answer().expect_denied("says: other");
+    sandbox.run(["accept", &ids[1]]).expect(0);
+    assert_eq!(same.answer().decision().0, "allow");
+}
+
+#[test]
+fn a_file_that_changes_meanwhile_is_not_written() {
+    let sandbox = Sandbox::new();
+    let (_serve, hook, id) = waiting(&sandbox, &[]);
+    sandbox.home.file("a.txt", "others\n");
+    sandbox.run(["accept", &id]).expect(1);
+    sandbox.run(["accept", &id, "--despite-change"]).expect(0);
+    hook.answer()
+        .expect_denied("has changed while the change was shown");
+}
+
+#[test]
+fn the_agents_own_question_is_answered_for_exactly_what_was_approved_and_once() {
+    let sandbox = Sandbox::new();
+    let (_serve, hook, id) = waiting(&sandbox, &[]);
+    sandbox.run(["accept", &id]).expect(0);
+    let answer = hook.answer();
+    let path = sandbox.home.workspace().join("a.txt");
+    let mut question = edit(&sandbox, &path, "", "");
+    question["hook_event_name"] = "PermissionRequest".into();
+    question["tool_input"] = answer.output["hookSpecificOutput"]["updatedInput"].clone();
+    let ask = |question: &Value| Hook::call(&sandbox, &["claude"], question).answer();
+    for (pointer, value) in [
+        ("/session_id", "other"),
+        ("/tool_input/new_string", "one\ndrei\n"),
+        ("/tool_input/file_path", "/elsewhere"),
+    ] {
+        let mut other = question.clone();
+        *other.pointer_mut(pointer).unwrap() = value.into();
+        ask(&other).expect_nothing();
+    }
+    let allowed = ask(&question);
+    let decision = &allowed.output["hookSpecificOutput"]["decision"];
+    assert_eq!(decision["behavior"], "allow", "{allowed:?}");
+    ask(&question).expect_nothing();
+}
