@@ -42,7 +42,7 @@ const STATUS: &str = "Waiting for your review in Pillion";
 
 impl HookProtocol for Codex {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
-        // Its fields are Claude Code's.
+        // Its fields are Claude Code's, and so are its names of events.
         claude::read(input)
     }
 
@@ -59,9 +59,7 @@ impl HookProtocol for Codex {
         match (&call.event, ruling) {
             (Event::BeforeTool, Ruling::Accepted(accepted)) => accept(call, accepted),
             (Event::BeforeTool, Ruling::Denied(why) | Ruling::Unclear(why)) => deny(why),
-            (Event::BeforeTool, Ruling::NobodyAsked(why)) => {
-                Answer::json(json!({"systemMessage": why}))
-            }
+            (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
             (Event::Question, Ruling::Approved) => Answer::json(json!({"hookSpecificOutput": {
                 "hookEventName": "PermissionRequest",
                 "decision": {"behavior": "allow"},

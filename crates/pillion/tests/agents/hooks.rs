@@ -9,7 +9,7 @@ mod qwen;
 
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use pillion_protocol::Dialect;
@@ -135,11 +135,6 @@ fn ended(mut agent: Child) -> Printed {
         output,
         has_succeeded: status.success(),
     }
-}
-
-/// Where a file of this name is, or would be, in the workspace.
-fn path(home: &Home, name: &str) -> PathBuf {
-    home.workspace().join(name)
 }
 
 /// Puts the hook of one of Gemini CLI and Qwen Code into the person's settings, beside what it needs.

@@ -10,12 +10,10 @@ use pillion_testkit::{
     Codex, CodexHook, CodexModel, CodexRelease, CodexStart, Tmux, Turn, all_of, pause,
 };
 
-use super::{Decision, Home, PILLION, SOON, Scene, Serve, ended, path};
+use super::{BEFORE, Decision, Home, PILLION, SOON, Scene, Serve, ended};
 use crate::companion::{self, wait_until};
 use crate::review::Review;
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
-
-const BEFORE: &str = "one\ntwo\nthree\n";
 
 /// The entries of our hook, with these options.
 fn hooks(options: &str) -> Vec<CodexHook> {
@@ -176,7 +174,7 @@ fn codex_adds_moves_and_deletes_what_its_hook_allows() {
                  *** Update File: from.txt\n*** Move to: to.txt\n@@\n-two\n+zwei\n";
     for ways in STARTS {
         let [gone, from] = ["gone.txt", "from.txt"].map(|name| scene.home.file(name, BEFORE));
-        let [new, to] = ["sub/new.txt", "to.txt"].map(|name| path(&scene.home, name));
+        let [new, to] = ["sub/new.txt", "to.txt"].map(|name| scene.home.workspace().join(name));
         for file in [&new, &to] {
             let _ = std::fs::remove_file(file);
         }
