@@ -12,8 +12,10 @@ mod settings_file;
 mod uninstall;
 
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use pillion_hooks::settings::{self, CommandLine};
 use pillion_hooks::{Answer, HookProtocol};
 use pillion_protocol::Dialect;
 use pillion_text::stderr;
@@ -22,6 +24,7 @@ use self::judge::{Limits, Verdict};
 use super::limit;
 use crate::args::{self, Target};
 use crate::failure::{Failure, Kind};
+use crate::install::Machine;
 
 /// Answer an agent's hook, or put it into the agent's settings
 ///
@@ -145,5 +148,44 @@ fn give(answer: &Answer) -> anyhow::Result<()> {
         0 => Ok(()),
         // Agents know no other exit code that blocks a call.
         _ => Err(Failure::reported(Kind::Usage).into()),
+    }
+}
+
+/// The command line of an agent's hook, with these options.
+///
+/// # Errors
+/// When this program would not be known for Pillion's.
+pub fn command_line(agent: Dialect, flags: &[&str]) -> Result<CommandLine, Failure> {
+    Ok(CommandLine {
+        program: program(&Machine::current())?,
+        agent: agent.name().to_owned(),
+        flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+    })
+}
+
+/// The path of this program for an agent: the one on PATH if that is this program, because it stays where it is in an update.
+///
+/// # Errors
+/// When the program would not be known for Pillion's again.
+fn program(machine: &Machine) -> Result<String, Failure> {
+    let own = std::env::current_exe().ok();
+    let own = own
+        .as_deref()
+        .and_then(|own| pillion_discovery::canonicalize(own).ok());
+    let is_own = |path: &Path| pillion_discovery::canonicalize(path).ok() == own;
+    let mut known = machine.programs(&["pillion"]).into_iter();
+    let path: Option<PathBuf> = known.find(|path| is_own(path)).or(own.clone());
+    let path = path.and_then(|path| path.into_os_string().into_string().ok());
+    match path {
+        Some(path) if settings::is_our_program(&path) => Ok(path),
+        Some(path) => {
+            let message = format!("{path} is not named `pillion`");
+            let hint = "Hooks are known as Pillion's by that name: rename the program.";
+            Err(Failure::new(Kind::Refused, message).hint(hint))
+        }
+        None => Err(Failure::new(
+            Kind::Internal,
+            "it is not known where this program is, or its path is not Unicode",
+        )),
     }
 }

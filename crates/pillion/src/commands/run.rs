@@ -27,6 +27,8 @@ use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
 use pillion_text::visible;
 
+use self::review::OwnHooks;
+use super::hook;
 use crate::args::Target;
 use crate::choice::{Need, Running};
 use crate::failure::{Failure, Kind};
@@ -57,7 +59,7 @@ pub struct Args {
     #[arg(long)]
     require: bool,
 
-    /// When Claude Code 2.1.118 and later ask before they change a file, and so show a diff
+    /// When Claude Code asks before it changes a file, and so shows a diff
     #[arg(long, value_name = "WHEN", default_value = "always")]
     review: review::Review,
 
@@ -149,9 +151,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         stderr::print(format_args!("note: {note}."));
     }
     // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.
-    let settings = || Setup::read(release, &environment, environment.current_dir()).settings;
+    let setup = || Setup::read(release, &environment, environment.current_dir());
     let has_mode = companion.is_some() && agent.protocol() == Protocol::Companion;
-    if has_mode && settings().has_ide_mode_nowhere() {
+    if has_mode && setup().settings.has_ide_mode_nowhere() {
         stderr::print(format_args!(
             "note: IDE mode is off in {agent}: type `/ide enable` in it, once."
         ));
@@ -165,14 +167,22 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             }
             let release = reported.unwrap_or(release);
             let folder = environment.current_dir();
-            let has_no_hooks = agent == Dialect::ClaudeCode && {
-                let settings = settings();
-                let mut files = settings.counting(true);
-                let said = files.find_map(|file| file.content.get(&[review::NO_HOOKS])?.as_bool());
-                said == Some(true)
+            let own_hooks = match agent {
+                Dialect::ClaudeCode => review::own_hooks(&setup()),
+                _ => OwnHooks::default(),
             };
-            let (arguments, note) =
-                review::arguments(release, start.arguments, folder, args.review, has_no_hooks);
+            let command = hook::command_line(agent, &[]);
+            let command = command
+                .map(|it| it.to_string())
+                .map_err(|why| why.to_string());
+            let (arguments, note) = review::arguments(
+                release,
+                start.arguments,
+                folder,
+                args.review,
+                command,
+                &own_hooks,
+            );
             if let Some(note) = note {
                 stderr::print(format_args!("note: {note}."));
             }

@@ -113,13 +113,13 @@ pub fn hooks(review: ReviewMode) -> Value {
 ///
 /// # Errors
 /// If they are not an object, or have hooks of another form.
-pub fn settings(mut settings: Value, review: ReviewMode) -> Result<Value, String> {
+pub fn add(mut settings: Value, hooks: Value) -> Result<Value, String> {
     let wrong = |what: &str| format!("{what} is not an object");
     let all = settings.as_object_mut().ok_or_else(|| wrong("it"))?;
     let own = all.entry("hooks").or_insert_with(|| json!({}));
     let own = own.as_object_mut().ok_or_else(|| wrong("`hooks`"))?;
-    let Value::Object(hooks) = hooks(review) else {
-        return Ok(settings);
+    let Value::Object(hooks) = hooks else {
+        return Err(wrong("the hooks"));
     };
     for (event, hooks) in hooks {
         let list = own.entry(event.clone()).or_insert_with(|| json!([]));
@@ -189,7 +189,7 @@ mod tests {
     fn hooks_stand_beside_those_of_the_person() {
         let own =
             json!({"model": "x", "hooks": {"PreToolUse": [{"matcher": "Bash"}], "Stop": [1]}});
-        let both = settings(own, ReviewMode::Always).unwrap();
+        let both = add(own, hooks(ReviewMode::Always)).unwrap();
         assert_eq!(both["model"], "x");
         assert_eq!(both["hooks"]["PreToolUse"][0]["matcher"], "Bash");
         assert_eq!(
@@ -202,7 +202,7 @@ mod tests {
             json!({"hooks": 1}),
             json!({"hooks": {"PreToolUse": {}}}),
         ] {
-            let refused = settings(broken.clone(), ReviewMode::Always);
+            let refused = add(broken.clone(), hooks(ReviewMode::Always));
             assert!(refused.is_err(), "{broken}");
         }
     }

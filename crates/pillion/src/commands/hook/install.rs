@@ -1,16 +1,14 @@
 //! `pillion hook install`.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
-use pillion_hooks::settings::{self, CommandLine, Format};
+use pillion_hooks::settings::{self, Format};
 use pillion_protocol::Dialect;
 use pillion_text::visible;
 
 use super::settings_file::{self, SettingsFile};
 use crate::args;
 use crate::failure::{Failure, Kind};
-use crate::install::Machine;
 
 /// Add Pillion's hooks to an agent's settings
 ///
@@ -36,11 +34,8 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let Args { agent, strict, .. } = args;
     let protocol = super::protocol(agent)?;
-    let command = CommandLine {
-        program: program(&Machine::current())?,
-        agent: agent.name().to_owned(),
-        flags: strict.then(|| "--strict".to_owned()).into_iter().collect(),
-    };
+    let flags = if strict { &["--strict"][..] } else { &[] };
+    let command = super::command_line(agent, flags)?;
     let entries = protocol.entries(&command.to_string());
     if args.print {
         let format = Format::of(&settings_file::path(agent)?);
@@ -82,31 +77,4 @@ pub fn say(line: &str) -> anyhow::Result<()> {
         "{}",
         visible::one_line(line)
     )?)
-}
-
-/// The path of this program for an agent: the one on PATH if that is this program, because it stays where it is in an update.
-///
-/// # Errors
-/// When the program would not be known for Pillion's again.
-fn program(machine: &Machine) -> Result<String, Failure> {
-    let own = std::env::current_exe().ok();
-    let own = own
-        .as_deref()
-        .and_then(|own| pillion_discovery::canonicalize(own).ok());
-    let is_own = |path: &Path| pillion_discovery::canonicalize(path).ok() == own;
-    let mut known = machine.programs(&["pillion"]).into_iter();
-    let path: Option<PathBuf> = known.find(|path| is_own(path)).or(own.clone());
-    let path = path.and_then(|path| path.into_os_string().into_string().ok());
-    match path {
-        Some(path) if settings::is_our_program(&path) => Ok(path),
-        Some(path) => {
-            let message = format!("{path} is not named `pillion`");
-            let hint = "Hooks are known as Pillion's by that name: rename the program.";
-            Err(Failure::new(Kind::Refused, message).hint(hint))
-        }
-        None => Err(Failure::new(
-            Kind::Internal,
-            "it is not known where this program is, or its path is not Unicode",
-        )),
-    }
 }

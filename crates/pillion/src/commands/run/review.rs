@@ -1,10 +1,12 @@
-//! What makes Claude Code ask before each change: hooks in `--settings`, which add to the person's own.
+//! What makes Claude Code ask before each change: hooks in `--settings`, which add to the person's own. They call the
+//! companion that it is connected to, or where that cannot be, `pillion hook`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 
 use pillion_agent::find::{Release, Version};
+use pillion_doctor::setup::Setup;
 use pillion_protocol::claude::{TAKES_TOOL_HOOKS, hooks};
 use pillion_protocol::{Dialect, ReviewMode};
 use serde_json::{Value, json};
@@ -14,12 +16,8 @@ const OPTION: &str = "--settings";
 /// Linux starts no program with a longer argument.
 const MAX_ARGUMENT: usize = 128 << 10;
 
-/// What the person should know of one that prints its answer.
-const PRINTS: &str = "with -p, Claude Code connects to no editor or review: no change is shown here before it is written, and \
-                      only its permission mode and rules decide whether it is made";
-
 /// With this setting it runs no hooks.
-pub const NO_HOOKS: &str = "disableAllHooks";
+const NO_HOOKS: &str = "disableAllHooks";
 
 /// When Claude Code is to ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -39,39 +37,59 @@ impl From<Review> for ReviewMode {
     }
 }
 
-/// The agent's arguments with the hooks, and what the person should know; `has_no_hooks`: their settings disable
-/// all. Another's arguments stay as they are.
+/// What the person's settings say about hooks.
+#[derive(Debug, Default)]
+pub struct OwnHooks {
+    /// True if they disable all.
+    pub are_disabled: bool,
+    /// True if `pillion hook` is one of them.
+    pub has_ours: bool,
+}
+
+/// Reads what the person's settings say about hooks.
+pub fn own_hooks(setup: &Setup) -> OwnHooks {
+    let mut files = setup.settings.counting(true);
+    let said = files.find_map(|file| file.content.get(&[NO_HOOKS])?.as_bool());
+    OwnHooks {
+        are_disabled: said == Some(true),
+        has_ours: setup
+            .hooks
+            .as_ref()
+            .is_some_and(|hooks| !hooks.ours.is_empty()),
+    }
+}
+
+/// The agent's arguments with the hooks, and what the person should know. `command` is the command line of our hook. Another's
+/// arguments stay as they are.
 pub fn arguments(
     release: Release,
     own: &[OsString],
     folder: &Path,
     review: Review,
-    has_no_hooks: bool,
+    command: Result<String, String>,
+    own_hooks: &OwnHooks,
 ) -> (Vec<OsString>, Option<String>) {
     let unchanged = |note| (own.to_vec(), note);
     if release.agent != Dialect::ClaudeCode {
         return unchanged(None);
     }
-    // Without a terminal it connects to no companion that hooks of this kind could ask.
-    if prints(own) {
-        return unchanged(Some(PRINTS.to_owned()));
-    }
-    let oldest = Version::from_numbers(TAKES_TOOL_HOOKS);
-    if !release.is_known() || release.version < oldest {
-        let note = format!(
-            "{release} cannot be made to ask before each change: in its modes auto, acceptEdits and \
-             bypassPermissions it shows no diffs. `pillion run claude` with {oldest} or later does"
-        );
-        // Of an unknown one, the review says it when a turn begins without a hook.
-        let is_old = release.is_known() && review == Review::Always;
-        return unchanged(is_old.then_some(note));
-    }
+    // Without a terminal it connects to no companion, and other releases refuse hooks that call one.
+    let is_connected = !prints(own)
+        && release.is_known()
+        && release.version >= Version::from_numbers(TAKES_TOOL_HOOKS);
+    let hooks = match (is_connected, review) {
+        (true, _) => Ok(hooks::hooks(review.into())),
+        (false, Review::Asked) => return unchanged(None),
+        // It would be asked twice.
+        (false, Review::Always) if own_hooks.has_ours => return unchanged(None),
+        (false, Review::Always) => command.map(|command| command_hooks(&command)),
+    };
     let (mut rest, given) = take_settings(own);
     let settings = match given {
         None => Ok(json!({})),
         Some(given) => read(&given, folder),
     };
-    let settings = settings.and_then(|settings| hooks::settings(settings, review.into()));
+    let settings = settings.and_then(|settings| hooks::add(settings, hooks?));
     let settings = settings.and_then(|settings| {
         let is_short = settings.to_string().len() < MAX_ARGUMENT;
         is_short
@@ -82,7 +100,8 @@ pub fn arguments(
         Ok(settings) => {
             let disables = settings.get(NO_HOOKS).and_then(Value::as_bool);
             rest.splice(0..0, [OPTION.into(), settings.to_string().into()]);
-            let is_disabled = disables.unwrap_or(has_no_hooks) && review == Review::Always;
+            let is_disabled =
+                disables.unwrap_or(own_hooks.are_disabled) && review == Review::Always;
             let note = format!(
                 "`{NO_HOOKS}` in your settings keeps Claude Code from asking before each change: in its modes auto, \
                  acceptEdits and bypassPermissions it shows no diffs"
@@ -94,6 +113,19 @@ pub fn arguments(
             "your {OPTION} are passed on as they are, without what makes Claude Code ask before each change: {why}"
         ))),
     }
+}
+
+/// The hooks that run this command line before each change.
+fn command_hooks(command: &str) -> Value {
+    let mut hooks = json!({});
+    let protocol = pillion_hooks::of(Dialect::ClaudeCode);
+    for entry in protocol.map_or_else(Vec::new, |it| it.entries(command)) {
+        match &mut hooks[entry.event] {
+            Value::Array(list) => list.push(entry.item),
+            none => *none = json!([entry.item]),
+        }
+    }
+    hooks
 }
 
 /// Returns true if it is to print an answer and to end.
@@ -145,41 +177,70 @@ mod tests {
     use super::*;
 
     fn with(version: Version, own: &[&str], folder: &Path) -> (Vec<String>, Option<String>) {
+        with_own_hooks(version, own, folder, Review::Always, &OwnHooks::default())
+    }
+
+    fn with_own_hooks(
+        version: Version,
+        own: &[&str],
+        folder: &Path,
+        review: Review,
+        own_hooks: &OwnHooks,
+    ) -> (Vec<String>, Option<String>) {
         let release = Release {
             agent: Dialect::ClaudeCode,
             version,
         };
         let own: Vec<_> = own.iter().map(OsString::from).collect();
-        let (all, note) = arguments(release, &own, folder, Review::Always, false);
+        let command = Ok("pillion hook claude".to_owned());
+        let (all, note) = arguments(release, &own, folder, review, command, own_hooks);
         let all = all.into_iter().map(|word| word.into_string().unwrap());
         (all.collect(), note)
     }
 
     #[test]
-    fn only_releases_that_take_the_hooks_get_them() {
+    fn releases_that_take_other_hooks_and_those_that_print_run_the_command() {
         let folder = Path::new("/");
-        for (version, expected) in [
-            (Version::new(2, 1, 117), false),
-            (Version::new(2, 1, 118), true),
-            (Version::new(3, 0, 0), true),
-        ] {
-            let (all, note) = with(version, &["-c"], folder);
-            assert_eq!(all.len() == 3, expected, "{version}");
-            assert_eq!(note.is_none(), expected, "{version}");
-            assert_eq!(all.last().unwrap(), "-c");
-        }
-        for own in [&["-p", "x"][..], &["x", "--print"]] {
-            let (all, note) = with(Version::new(2, 1, 118), own, folder);
-            assert_eq!(all, own);
-            assert!(note.unwrap().contains("no change is shown here"));
-        }
-        let (all, _) = with(Version::new(2, 1, 118), &["--", "-p"], folder);
-        assert_eq!(all.len(), 4);
         let unknown = Release::newest(Dialect::ClaudeCode).version;
-        assert_eq!(
-            with(unknown, &["-c"], folder),
-            (vec!["-c".to_owned()], None)
-        );
+        for (version, own, expected) in [
+            (Version::new(2, 1, 117), &["-c"][..], true),
+            (Version::new(2, 1, 118), &["-c"], false),
+            (Version::new(3, 0, 0), &["-c"], false),
+            (unknown, &["-c"], true),
+            (Version::new(2, 1, 118), &["-p", "x"], true),
+            (Version::new(2, 1, 118), &["x", "--print"], true),
+            (Version::new(2, 1, 118), &["--", "-p"], false),
+        ] {
+            let (all, note) = with(version, own, folder);
+            assert_eq!(note, None);
+            assert_eq!(all[2..], *own);
+            let settings: Value = serde_json::from_str(&all[1]).unwrap();
+            let hooks = &settings["hooks"]["PreToolUse"][0]["hooks"];
+            let kind = if expected { "command" } else { "mcp_tool" };
+            assert_eq!(hooks[0]["type"], kind, "{version} {own:?}");
+            assert!(settings["hooks"]["PermissionRequest"].is_array());
+        }
+    }
+
+    #[test]
+    fn a_command_is_not_added_to_one_that_is_there_nor_where_its_modes_decide() {
+        let folder = Path::new("/");
+        let installed = OwnHooks {
+            has_ours: true,
+            ..OwnHooks::default()
+        };
+        let old = Version::new(2, 1, 112);
+        for (version, own, review, own_hooks) in [
+            (old, "-c", Review::Always, &installed),
+            (Version::new(2, 1, 332), "-p", Review::Always, &installed),
+            (old, "-c", Review::Asked, &OwnHooks::default()),
+        ] {
+            let (all, note) = with_own_hooks(version, &[own], folder, review, own_hooks);
+            assert_eq!((all, note), (vec![own.to_owned()], None));
+        }
+        let newest = Version::new(2, 1, 332);
+        let (all, _) = with_own_hooks(newest, &["-c"], folder, Review::Always, &installed);
+        assert!(all[1].contains("mcp_tool"), "the companion shows it once");
     }
 
     #[test]

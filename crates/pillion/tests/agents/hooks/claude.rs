@@ -9,7 +9,7 @@ use pillion_testkit::{ClaudeNpm, ClaudeRelease, HEADLESS_PROMPT, Home, Turn, set
 use serde_json::json;
 
 use super::{BEFORE, Scene, ended, settings};
-use crate::companion;
+use crate::companion::{self, PILLION};
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
 /// In which it asks nobody by itself.
@@ -26,6 +26,14 @@ pub fn set_up(home: &Home) {
 
 /// What starts one that prints its answer and ends, in one mode after the other.
 fn print(release: ClaudeRelease) -> impl Fn(&Scene, usize) -> Child {
+    print_after(release, &[])
+}
+
+/// The same as the last arguments of this command.
+fn print_after(
+    release: ClaudeRelease,
+    starter: &'static [&str],
+) -> impl Fn(&Scene, usize) -> Child {
     move |scene, number| {
         // Root may not use one of the modes otherwise.
         let env = release.env(scene.home.env(), &scene.model);
@@ -33,11 +41,29 @@ fn print(release: ClaudeRelease) -> impl Fn(&Scene, usize) -> Child {
         let claude = ClaudeNpm::from_env().bin(release).join("claude");
         let claude = claude.display().to_string();
         let mode = MODES[number % MODES.len()];
-        scene.start(
-            &env,
-            &[&claude, "-p", HEADLESS_PROMPT, "--permission-mode", mode],
-        )
+        let print = [&claude, "-p", HEADLESS_PROMPT, "--permission-mode", mode];
+        scene.start(&env, &[starter, &print].concat())
     }
+}
+
+/// With `pillion run`, it needs no hook in its settings.
+fn is_run_to_print(release: ClaudeRelease) {
+    let set_up = |home: &Home| set_up_claude(home, &home.workspace());
+    let print = print_after(release, &[PILLION, "run"]);
+    super::hears_why_changes_are_rejected(&Scene::new(set_up), &print);
+    super::makes_accepted_changes(&Scene::new(set_up), &print);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_without_a_terminal_makes_the_changes_that_are_accepted() {
+    is_run_to_print(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_that_is_run_without_a_terminal_makes_the_changes_that_are_accepted() {
+    is_run_to_print(ClaudeRelease::Node);
 }
 
 #[test]

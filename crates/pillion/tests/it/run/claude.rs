@@ -15,11 +15,8 @@ fn claude_code_gets_the_port_and_installs_nothing() {
     command.env(PORT, "1");
     let said = stage.said(command);
     assert_eq!(said.stderr(), "");
-    assert_eq!(
-        said.args,
-        ["--permission-mode", "plan"],
-        "its mode is its own"
-    );
+    let own = ["--permission-mode", "plan"];
+    assert_eq!(said.args[2..], own, "its mode is its own");
     assert_eq!(said.variable(PORT), Some(serve.port().to_string().as_str()));
     let skips = "CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL";
     assert_eq!(said.leading(), [skips]);
@@ -27,7 +24,7 @@ fn claude_code_gets_the_port_and_installs_nothing() {
 }
 
 #[test]
-fn of_one_that_prints_its_answer_nothing_is_shown_and_that_is_said() {
+fn one_that_prints_its_answer_runs_the_command_before_each_change() {
     let stage = Stage::new(TALKATIVE);
     let _serve = stage.sandbox.serve::<&str>([]);
     for own in [
@@ -36,13 +33,22 @@ fn of_one_that_prints_its_answer_nothing_is_shown_and_that_is_said() {
         &["--review", "x", "-p"],
     ] {
         let said = stage.said(stage.command([&["claude"], own].concat()));
-        let note =
-            "note: with -p, Claude Code connects to no editor or review: no change is shown here";
-        assert!(said.stderr().starts_with(note), "{}", said.stderr());
-        assert_eq!(said.args, own);
+        assert_eq!(said.stderr(), "");
+        assert_eq!(said.args[0], "--settings");
+        assert_eq!(said.args[2..], *own);
+        assert!(
+            said.args[1].contains("pillion hook claude"),
+            "{:?}",
+            said.args
+        );
     }
-    let prompt = stage.said(stage.command(["claude", "--", "-p"]));
-    assert_eq!(prompt.stderr(), "");
+    // As its permission mode has it.
+    let asked = stage.said(stage.command(["--review", "asked", "claude", "-p"]));
+    assert_eq!(asked.args, ["-p"]);
+    // It is in the person's settings already.
+    let installed = stage.sandbox.command(["hook", "install", "claude"]);
+    assert!({ installed }.output().unwrap().status.success());
+    assert_eq!(stage.said(stage.command(["claude", "-p"])).args, ["-p"]);
 }
 
 /// `env` in its settings wins over the terminal: what is set here would have no effect.
@@ -115,20 +121,23 @@ fn a_native_program_is_asked_which_release_it_is() {
 }
 
 #[test]
-fn an_old_release_is_started_as_it_is_with_a_word() {
-    for (version, note) in [
-        ("2.1.117 (Claude Code)", "or later does"),
-        ("2.1.0", "or later does"),
-        ("no number", ""),
+fn a_release_that_refuses_other_hooks_runs_the_command_before_each_change() {
+    for version in [
+        "2.1.117 (Claude Code)",
+        "2.1.112 (Claude Code)",
+        "no number",
     ] {
         let script =
             format!("[ \"$1\" = --version ] && {{ echo '{version}'; exit; }}\n{TALKATIVE}");
         let stage = Stage::new(&script);
         let _serve = stage.sandbox.serve::<&str>([]);
         let said = stage.said(stage.command(["claude", "hello"]));
+        assert_eq!((&*said.args[0], &*said.args[2]), ("--settings", "hello"));
+        let settings = &said.args[1];
+        let is_command = settings.contains("pillion hook claude") && !settings.contains(HOOK);
+        assert!(is_command, "{version}: {settings}");
+        let said = stage.said(stage.command(["--review", "asked", "claude", "hello"]));
         assert_eq!(said.args, ["hello"], "{version}");
-        assert!(said.stderr().contains(note), "{}", said.stderr());
-        assert_eq!(said.stderr().is_empty(), note.is_empty(), "{version}");
     }
 }
 
