@@ -131,11 +131,23 @@ impl Facts {
         self.dialled.last().map(|dialled| &dialled.outcome)
     }
 
-    /// The companion that answered.
+    /// The companion that answered; for an agent that opens no session, the one that shows its changes.
     pub fn companion(&self) -> Option<&Companion> {
+        if !self.agent().opens_session() {
+            return self.showing();
+        }
         let last = self.dialled.last()?;
         let is_connected = last.outcome.is_connected();
         is_connected.then(|| self.at(last.dial.port)).flatten()
+    }
+
+    /// Pillion's own companion with the deepest workspace folder around this one, which is where hooks ask.
+    fn showing(&self) -> Option<&Companion> {
+        let companions = self.survey.companions.iter();
+        let own = companions.filter(|companion| companion.state.is_some() && companion.is_alive());
+        let fitting = own.filter_map(|own| Some((own.depth(&self.folder)?, own)));
+        let (_, deepest) = fitting.max_by_key(|(depth, _)| *depth)?;
+        Some(deepest)
     }
 
     /// The companions that live and have files for this agent, where agents of this terminal look.

@@ -38,9 +38,9 @@ pub fn write(out: &mut impl Write, examination: &Examination, style: Style) -> i
     let title = format!("{} in {}", facts.release, facts.folder.display());
     writeln!(out, "{}", style.bold(&visible::one_line(&title)))?;
     writeln!(out)?;
-    for step in Step::ALL {
+    for (step, name) in legs(facts) {
         let mark = mark(examination, step);
-        let line = format!("{:<11} {}", step.name(), describe(examination, step, mark));
+        let line = format!("{name:<11} {}", describe(examination, step, mark));
         writeln!(out, "  {} {}", style.mark(mark), visible::one_line(&line))?;
     }
     let first = examination.problems().next();
@@ -55,6 +55,19 @@ pub fn write(out: &mut impl Write, examination: &Examination, style: Style) -> i
     }
     writeln!(out)?;
     write_verdict(out, examination, style)
+}
+
+/// The legs of the agent's way, with their names. One that opens no session has only some of them.
+fn legs(facts: &Facts) -> Vec<(Step, &'static str)> {
+    if facts.agent().opens_session() {
+        return Step::ALL.map(|step| (step, step.name())).into();
+    }
+    let named = |step: Step| (step, step.name());
+    vec![
+        named(Step::Agent),
+        (Step::Settings, "hooks"),
+        named(Step::Companion),
+    ]
 }
 
 fn write_finding(out: &mut impl Write, finding: &Finding, style: Style) -> io::Result<()> {
@@ -85,6 +98,13 @@ fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) 
             Some(companion) => companion.display_name().to_owned(),
             None => "its companion".to_owned(),
         };
+        if !facts.agent().opens_session() {
+            let text = format!(
+                "Pillion's hooks would show the changes of {name} in {companion}. Type `/ide` in it to give it context."
+            );
+            let text = visible::one_line(&text);
+            return writeln!(out, "{} {text}", style.mark(Mark::Good));
+        }
         let except = match facts.agent() {
             Dialect::ClaudeCode => ", but never with `-p`",
             _ => "",
@@ -97,10 +117,11 @@ fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) 
             visible::one_line(&text)
         );
     };
-    let text = format!(
-        "{name} would not connect from here. First: {}",
-        sentence(&first.what)
-    );
+    let verdict = match facts.agent().opens_session() {
+        true => format!("{name} would not connect from here"),
+        false => format!("the changes of {name} would not be shown"),
+    };
+    let text = format!("{} First: {}", sentence(&verdict), sentence(&first.what));
     let text = style.bold(&visible::one_line(&text));
     writeln!(out, "{} {text}", style.mark(Mark::Bad))?;
     if let Some(fix) = &first.fix {
@@ -125,10 +146,15 @@ fn mark(examination: &Examination, step: Step) -> Mark {
         _ if step == Step::Connection && facts.dialled.is_empty() => Mark::NotReached,
         _ if step == Step::Session && !has_session(facts) => Mark::NotReached,
         _ if step == Step::Connection && !facts.is_connected() => Mark::Bad,
-        _ if step == Step::Companion && facts.search.dials.is_empty() => Mark::NotReached,
+        _ if step == Step::Companion && !is_found(facts) => Mark::NotReached,
         Some(Level::Warning) => Mark::Warning,
         Some(Level::Note) | None => Mark::Good,
     }
+}
+
+/// Returns true if there is a companion to take, whether it answers or not.
+fn is_found(facts: &Facts) -> bool {
+    !facts.search.dials.is_empty() || facts.companion().is_some()
 }
 
 fn has_session(facts: &Facts) -> bool {
@@ -149,6 +175,7 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
         Step::Settings if facts.agent().protocol() == Protocol::Copilot => {
             "by itself, in a folder that the editor has open; not with `-p`".to_owned()
         }
+        Step::Settings if facts.agent().protocol() == Protocol::Codex => hooks(facts),
         Step::Settings => match ide_mode(facts) {
             Some(setting) => {
                 let state = if setting.is_on { "on" } else { "off" };
@@ -214,8 +241,19 @@ fn claude_settings(facts: &Facts) -> &'static str {
     }
 }
 
+/// Where Pillion's hooks are.
+fn hooks(facts: &Facts) -> String {
+    match &facts.setup.hooks {
+        Some(hooks) if !hooks.ours.is_empty() => format!("in {}", hooks.path.display()),
+        _ => "not installed".to_owned(),
+    }
+}
+
 fn chosen(facts: &Facts) -> String {
-    let port = facts.search.dials.first().map(|dial| dial.port);
+    let port = match facts.agent().opens_session() {
+        true => facts.search.dials.first().map(|dial| dial.port),
+        false => facts.companion().map(|companion| companion.port),
+    };
     match (port, port.and_then(|port| facts.at(port))) {
         (_, Some(companion)) => {
             let roots = companion.shown_roots();
@@ -223,6 +261,7 @@ fn chosen(facts: &Facts) -> String {
             format!("{name} on port {port}, for {}", roots.join(", "))
         }
         (Some(port), None) => format!("on port {port}"),
+        (None, _) if !facts.agent().opens_session() => "none for this folder".to_owned(),
         (None, _) => "none that the agent accepts".to_owned(),
     }
 }
