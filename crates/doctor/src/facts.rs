@@ -1,6 +1,7 @@
 //! What the doctor looks at, gathered with all its I/O, and judged nowhere here.
 
 pub mod checkouts;
+pub mod codex;
 pub mod dial;
 pub mod disk;
 pub mod neighbours;
@@ -43,6 +44,8 @@ pub struct Facts {
     pub connected: Vec<String>,
     /// What came of dialling as the agent would.
     pub dialled: Vec<Dialled>,
+    /// What an agent that opens no session is told when it asks; none of any other.
+    pub asked: Option<codex::Asked>,
     /// Roots of companions that are other checkouts of the folder's repository.
     pub checkouts: Vec<PathBuf>,
     /// The ports of companions that look dead, and may live in another container.
@@ -94,10 +97,13 @@ impl Facts {
         };
         doing("waiting for a companion to respond, for a few seconds at most");
         let attempts = dial::dial(&search.dials, network, pillions, files)?;
+        let asks = !agent.opens_session();
+        let asked = asks.then(|| codex::ask(environment, &folder)).flatten();
         let roots = survey.companions.iter().flat_map(|it| &it.roots);
         Ok(Self {
             checkouts: checkouts::others(&folder, roots),
             doubtful: whereabouts::doubtful(&survey.companions, &attempts.dialled),
+            asked,
             connected: attempts.connected,
             dialled: attempts.dialled,
             elsewhere: neighbours::look(environment, terminal),

@@ -10,6 +10,7 @@ use pillion_text::visible;
 use super::Examination;
 use super::checks::{ide_mode, is_broken};
 use super::facts::Facts;
+use super::facts::codex::Answer;
 use super::facts::dial::Outcome;
 use super::facts::neighbours::CAN_SEE;
 use super::finding::{Finding, Level, Step};
@@ -67,6 +68,7 @@ fn legs(facts: &Facts) -> Vec<(Step, &'static str)> {
         named(Step::Agent),
         (Step::Settings, "hooks"),
         named(Step::Companion),
+        (Step::Session, "context"),
     ]
 }
 
@@ -99,9 +101,8 @@ fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) 
             None => "its companion".to_owned(),
         };
         if !facts.agent().opens_session() {
-            let text = format!(
-                "Pillion's hooks would show the changes of {name} in {companion}. Type `/ide` in it to give it context."
-            );
+            let text =
+                format!("Pillion's hooks would show you the changes of {name} in {companion}.");
             let text = visible::one_line(&text);
             return writeln!(out, "{} {text}", style.mark(Mark::Good));
         }
@@ -144,7 +145,7 @@ fn mark(examination: &Examination, step: Step) -> Mark {
     match own.map(|finding| finding.level).max() {
         Some(Level::Problem) => Mark::Bad,
         _ if step == Step::Connection && facts.dialled.is_empty() => Mark::NotReached,
-        _ if step == Step::Session && !has_session(facts) => Mark::NotReached,
+        _ if step == Step::Session && !has_session(facts) && !is_asked(facts) => Mark::NotReached,
         _ if step == Step::Connection && !facts.is_connected() => Mark::Bad,
         _ if step == Step::Companion && !is_found(facts) => Mark::NotReached,
         Some(Level::Warning) => Mark::Warning,
@@ -155,6 +156,11 @@ fn mark(examination: &Examination, step: Step) -> Mark {
 /// Returns true if there is a companion to take, whether it answers or not.
 fn is_found(facts: &Facts) -> bool {
     !facts.search.dials.is_empty() || facts.companion().is_some()
+}
+
+/// Returns true if it was asked in its name what an editor shows.
+fn is_asked(facts: &Facts) -> bool {
+    facts.companion().is_some() && facts.asked.is_some()
 }
 
 fn has_session(facts: &Facts) -> bool {
@@ -208,6 +214,7 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
             }
             None => "not reached".to_owned(),
         },
+        Step::Session if !facts.agent().opens_session() => context(facts),
         Step::Session => match facts.outcome() {
             Some(Outcome::Connected {
                 can_diff,
@@ -246,6 +253,18 @@ fn hooks(facts: &Facts) -> String {
     match &facts.setup.hooks {
         Some(hooks) if !hooks.ours.is_empty() => format!("in {}", hooks.path.display()),
         _ => "not installed".to_owned(),
+    }
+}
+
+/// Whether it is told what an editor shows.
+fn context(facts: &Facts) -> String {
+    let asked = facts.asked.as_ref().filter(|_| is_asked(facts));
+    match asked {
+        Some(asked) if asked.answer == Answer::Context => {
+            format!("after `/ide`, from {}", asked.socket.display())
+        }
+        Some(asked) => format!("none from {}", asked.socket.display()),
+        None => "not reached".to_owned(),
     }
 }
 
