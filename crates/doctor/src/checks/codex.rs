@@ -5,6 +5,7 @@ use super::super::facts::Facts;
 use super::super::facts::codex::{Answer, Asked};
 use super::super::finding::{Finding, Id, Level};
 use super::agent::start;
+use super::companion::hub_version;
 
 /// Judges what the checks of hooks have found, and whether a companion is there.
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -22,6 +23,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         finding.level = Level::Problem;
     }
     if facts.companion().is_some() {
+        hub_version(facts, findings);
         findings.extend(facts.asked.as_ref().and_then(|it| no_context(facts, it)));
     } else {
         let what = format!(

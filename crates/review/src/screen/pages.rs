@@ -88,7 +88,7 @@ fn how_to_start(installed: &[Dialect], theme: &Theme) -> Vec<Line<'static>> {
         let remark = match (agent.proposes(), agent.opens_session()) {
             (true, _) => "",
             (false, true) => "  (sees your files, shows no changes)",
-            (false, false) => "  (shows changes by its hooks: pillion hook install)",
+            (false, false) => "  (with its hooks: pillion hook install)",
         };
         Line::from_iter([
             Span::raw("   "),

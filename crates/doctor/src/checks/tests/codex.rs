@@ -1,5 +1,6 @@
 //! Codex CLI, which opens no session: its hooks, the companion that they ask, and its question for context.
 
+use pillion_discovery::version::VERSION;
 use pillion_hooks::settings::{self, Format};
 use serde_json::json;
 
@@ -55,7 +56,7 @@ fn served(mut facts: Facts, root: &str) -> Facts {
     companion.files.clear();
     companion.roots = vec![PathBuf::from(root)];
     let state = json!({
-        "pid": 1, "version": "1", "port": PORT, "scriptToken": "t", "roots": [root], "views": [], "tmpdirs": [],
+        "pid": 1, "version": VERSION, "port": PORT, "scriptToken": "t", "roots": [root], "views": [], "tmpdirs": [],
         "ide": {"name": "kate", "displayName": "Kate"}, "startedAtMs": 1, "agents": [], "pendingDiffs": 0,
     });
     companion.state = Some(serde_json::from_value(state).unwrap());
@@ -139,6 +140,14 @@ fn codexs_hooks_ask_a_companion_of_pillions_for_the_folder() {
     assert_eq!(said(&anothers), start());
     let deeper = served(served(facts(TRIED, "a", "a"), "/w"), "/");
     assert_eq!(deeper.companion().unwrap().roots, [PathBuf::from("/w")]);
+}
+
+#[test]
+fn a_hub_of_another_version_is_told_for_codex_too() {
+    let mut facts = served(facts(TRIED, "a", "a"), "/w");
+    let state = facts.survey.companions[0].state.as_mut().unwrap();
+    state.version = "0.0.1".to_owned();
+    assert_eq!(ids(&facts), [("hub-version", Level::Warning)]);
 }
 
 #[test]

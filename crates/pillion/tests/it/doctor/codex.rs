@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
+use std::time::Instant;
 
+use pillion_testkit::SOON;
 use serde_json::Value;
 
 use super::world::{CODEX, World};
@@ -52,9 +54,22 @@ fn codex_is_brought_to_show_its_changes_by_the_doctors_advice() {
     let fix = told.expect_first("no-companion", "is open for ");
     assert_eq!(fix, "pillion");
     assert_eq!(told.agent["companion"], Value::Null);
-    let _serve = world.serve();
-    let told = world.doctor(CODEX);
-    assert_eq!(told.code, 0, "{}", told.text);
+    let _serve = world.sandbox.serve_in_hub::<&str>([]);
+    // The hub serves the socket soon after it has started.
+    let start = Instant::now();
+    let told = loop {
+        let told = world.doctor(CODEX);
+        assert_eq!(told.code, 0, "{}", told.text);
+        if told.finding("no-context").is_none() {
+            break told;
+        }
+        assert!(start.elapsed() < SOON, "{}", told.text);
+    };
+    let context = format!(
+        "after `/ide`, from {}",
+        home(&world).join("ipc/ipc.sock").display()
+    );
+    assert!(told.text.contains(&context), "{}", told.text);
     assert_eq!(told.agent["version"], "0.171.0");
     assert_eq!(told.agent["companion"]["displayName"], "Pillion");
     let verdict = "Pillion's hooks would show you the changes of Codex CLI in Pillion.";
@@ -64,6 +79,29 @@ fn codex_is_brought_to_show_its_changes_by_the_doctors_advice() {
     for leg in ["IDE mode", "folders", "session"] {
         assert!(!told.text.contains(leg), "{}", told.text);
     }
+}
+
+#[test]
+fn a_socket_that_answers_for_another_codex_home_is_told_and_hinders_nothing() {
+    let world = world();
+    fs::create_dir(home(&world)).unwrap();
+    let _serve = world.serve();
+    let told = world.after("pillion hook install codex >/dev/null", CODEX);
+    assert_eq!(told.expect_first("hook-untrusted", ""), "/hooks");
+    trust(&world);
+    let other = world.home().root().join("other");
+    fs::create_dir(&other).unwrap();
+    let world = world.with("CODEX_HOME", &other);
+    let told = world.doctor(CODEX);
+    told.expect(
+        "no-context",
+        "warning",
+        "other/ipc/ipc.sock does not answer",
+    );
+    told.expect_first("hook-missing", "other/config.toml");
+    let gone = world.home().root().join("gone");
+    let told = world.with("CODEX_HOME", &gone).doctor(CODEX);
+    told.expect("no-context", "warning", "gone is not there");
 }
 
 #[test]
