@@ -33,6 +33,7 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
         tab: None,
         set: None,
         deletes: false,
+        on_behalf_of: None,
     }
 }
 
