@@ -4,6 +4,7 @@ mod checking;
 mod gone;
 mod limits;
 mod notes;
+mod on_behalf;
 mod sets;
 
 use std::path::PathBuf;
