@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pillion_http::{Bytes, HeaderMap, HeaderValue, Method};
+use pillion_protocol::diff::on_behalf::ON_BEHALF_OF;
 use pillion_protocol::diff::set::SET;
 use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, DELETES, OPEN_DIFF};
 use pillion_protocol::{SetArgument, Token};
@@ -127,6 +128,9 @@ impl Client {
             }
             if file.deletes {
                 arguments[DELETES] = json!(true);
+            }
+            if let Some(agent) = file.on_behalf_of {
+                arguments[ON_BEHALF_OF] = json!(agent.name());
             }
         }
         self.call(OPEN_DIFF, arguments).await.map(drop)

@@ -1,5 +1,7 @@
 //! A file as it is proposed.
 
+use pillion_protocol::Dialect;
+
 /// One file, which may be of a set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposedFile {
@@ -9,6 +11,8 @@ pub struct ProposedFile {
     pub content: String,
     /// True if it is to be deleted. Only Pillion's companions say so to the person.
     pub deletes: bool,
+    /// The agent whose change it is, if not the proposer's own. Only Pillion's companions name it to the person.
+    pub on_behalf_of: Option<Dialect>,
 }
 
 impl ProposedFile {
@@ -18,6 +22,7 @@ impl ProposedFile {
             path: path.into(),
             content: content.into(),
             deletes: false,
+            on_behalf_of: None,
         }
     }
 
@@ -26,6 +31,15 @@ impl ProposedFile {
         Self {
             deletes: true,
             ..Self::new(path, "")
+        }
+    }
+
+    /// The same file, as a change of this agent.
+    #[must_use]
+    pub fn on_behalf_of(self, agent: Dialect) -> Self {
+        Self {
+            on_behalf_of: Some(agent),
+            ..self
         }
     }
 }

@@ -58,6 +58,8 @@ pub(crate) struct Open {
     pub(crate) set: Option<SetArgument>,
     /// True if the file is to be deleted.
     pub(crate) deletes: bool,
+    /// The agent whose change a command proposes.
+    pub(crate) on_behalf_of: Option<Dialect>,
 }
 
 /// What a call is answered with.

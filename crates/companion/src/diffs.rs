@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pillion_protocol::diff::on_behalf;
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, Note, SetArgument, Verdict};
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale, Told};
@@ -52,6 +53,7 @@ pub(crate) struct Diffs<C> {
 struct Unwritten {
     on_disk: OnDisk,
     session: SessionId,
+    /// As people are shown it.
     agent: Dialect,
 }
 
@@ -128,6 +130,8 @@ pub(crate) struct Proposal {
     pub(crate) set: Option<SetArgument>,
     /// True if the file is to be deleted.
     pub(crate) deletes: bool,
+    /// The agent whose change a command proposes.
+    pub(crate) on_behalf_of: Option<Dialect>,
     pub(crate) proposed: Arc<String>,
 }
 
@@ -135,6 +139,11 @@ impl Proposal {
     /// What it is known by in its session.
     pub(crate) fn name(&self) -> &str {
         self.tab.as_ref().map_or(&self.file_path, |tab| &tab.name)
+    }
+
+    /// The agent whose name people are shown.
+    fn shown_agent(&self) -> Dialect {
+        on_behalf::shown(self.agent, self.on_behalf_of)
     }
 }
 
@@ -223,6 +232,7 @@ pub(crate) enum Action<C> {
 pub(crate) struct PendingDiff {
     pub(crate) id: DiffId,
     pub(crate) revision: u32,
+    /// As people are shown it.
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
     pub(crate) set: Option<SetPlace>,
@@ -347,7 +357,7 @@ impl<C> Diffs<C> {
         self.unwritten.push_back(Unwritten {
             on_disk,
             session: entry.proposal.session.clone(),
-            agent: entry.proposal.agent,
+            agent: entry.proposal.shown_agent(),
         });
         if self.unwritten.len() > MAX_UNWRITTEN {
             self.unwritten.pop_front();
@@ -390,7 +400,7 @@ impl<C> Entry<C> {
         PendingDiff {
             id: self.key.id,
             revision: self.key.revision,
-            agent: self.proposal.agent,
+            agent: self.proposal.shown_agent(),
             file_path: self.proposal.file_path.clone(),
             set: self.set,
             proposed: Arc::clone(&self.proposal.proposed),

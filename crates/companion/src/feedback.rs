@@ -21,6 +21,8 @@ const MAX_TEXT: usize = 1_900;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remark {
     agent: Dialect,
+    /// The agent whose change a command proposed.
+    on_behalf_of: Option<Dialect>,
     file_path: String,
     /// The lines that the first note on lines is about, where they are in the file as well.
     lines: Option<Lines>,
@@ -65,6 +67,7 @@ impl Remark {
         let lines = notes.iter().find_map(|note| note.lines);
         Some(Self {
             agent,
+            on_behalf_of: None,
             file_path: file_path.to_owned(),
             // Of a text that was rejected, the file does not have them.
             lines: lines.filter(|_| is_accepted),
@@ -72,6 +75,14 @@ impl Remark {
             is_accepted,
             is_there: is_there || is_accepted,
         })
+    }
+
+    /// The same about a change that a command proposed for this agent.
+    pub(crate) fn on_behalf_of(self, agent: Option<Dialect>) -> Self {
+        Self {
+            on_behalf_of: agent,
+            ..self
+        }
     }
 
     /// All notes, as the agent's model reads them.
@@ -98,7 +109,10 @@ impl Remark {
         let agent = self.agent.display_name();
         if self.agent == Dialect::Script {
             return Told {
-                message: "the command that proposed it prints your note".to_owned(),
+                message: match self.on_behalf_of {
+                    Some(agent) => format!("{agent} gets your note from its hook"),
+                    None => "the command that proposed it prints your note".to_owned(),
+                },
                 clipboard: None,
             };
         }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_discovery::kept_text;
+use pillion_protocol::diff::on_behalf;
 use pillion_protocol::{Dialect, Outcome};
 use pillion_view::{Loss, LostOutcome, LostText};
 use tokio::task::JoinSet;
@@ -30,6 +31,7 @@ pub(crate) const KEPT_WITHIN: Duration = Duration::from_secs(5);
 /// An accepted text that no agent takes any more.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Lost {
+    /// As people are shown it.
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
     pub(crate) content: String,
@@ -93,7 +95,7 @@ impl Lost {
             return None;
         };
         Some(Self {
-            agent,
+            agent: on_behalf::shown(agent, delivery.on_behalf_of),
             file_path: delivery.file_path,
             content,
             is_kept: delivery.is_edited,

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pillion_protocol::held::HeldCall;
-use pillion_protocol::{IdeContext, Note, Outcome};
+use pillion_protocol::{Dialect, IdeContext, Note, Outcome};
 use tokio::sync::watch;
 
 use crate::request_id::RequestId;
@@ -52,6 +52,8 @@ pub(crate) struct Delivery {
     pub(crate) is_edited: bool,
     /// What goes with it, to one of Pillion's own commands.
     pub(crate) notes: Vec<Note>,
+    /// The agent whose change it is, of a command's proposal.
+    pub(crate) on_behalf_of: Option<Dialect>,
     /// What the agent's model reads with it, where its answer has room for that.
     pub(crate) words: Option<String>,
 }
@@ -76,6 +78,7 @@ impl Delivery {
             outcome: Outcome::Rejected,
             is_edited: false,
             notes: Vec::new(),
+            on_behalf_of: None,
             words: None,
         }
     }

@@ -59,7 +59,10 @@ pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
     let first = removed.first;
     let marks: Vec<String> = removed.marks.iter().map(|mark| word(mark)).collect();
     let places: Vec<String> = removed.sight.specs().map(|spec| word(&spec)).collect();
-    let (agent, path) = (view.diff.agent.display_name(), view.diff.path.display());
+    let (agent, path) = (
+        view.diff.shown_agent().display_name(),
+        view.diff.path.display(),
+    );
     let place = SetPlace::after_name(view.diff.set);
     let title = format!("{agent}{place} {path}");
     let script = format!(

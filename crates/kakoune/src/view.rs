@@ -256,6 +256,7 @@ mod tests {
             hunks: Vec::new(),
             set: None,
             deletes: false,
+            on_behalf_of: None,
         };
         View {
             is_loaded: true,

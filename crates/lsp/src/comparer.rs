@@ -60,7 +60,7 @@ impl Comparison {
         let original = diff.original.text.as_deref();
         let mut notes = diff.notes.clone();
         if diff.agent.takes_for_rejection(original, text) {
-            let agent = diff.agent.display_name();
+            let agent = diff.shown_agent().display_name();
             notes.push(format!(
                 "{agent} treats this as a rejection: it changes nothing."
             ));

@@ -182,6 +182,7 @@ mod tests {
             hunks: Vec::new(),
             set: None,
             deletes: false,
+            on_behalf_of: None,
         })
     }
 

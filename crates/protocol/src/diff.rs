@@ -1,5 +1,6 @@
 //! Proposed changes (C5): the arguments of the two tools, their answers and the outcomes.
 
+pub mod on_behalf;
 pub mod set;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub struct OpenDiff {
     pub set: Option<SetArgument>,
     /// True if the file is to be deleted. Only from [`Dialect::Script`], too.
     pub deletes: bool,
+    /// The agent whose change a command proposes. Only from [`Dialect::Script`], too.
+    pub on_behalf_of: Option<Dialect>,
 }
 
 /// The key of [`Outcome::Accepted::base`] in the `_meta` of an acceptance.
@@ -54,6 +57,10 @@ impl OpenDiff {
                 _ => None,
             },
             deletes: agent == Dialect::Script && take_flag(&mut arguments, DELETES)?,
+            on_behalf_of: match agent {
+                Dialect::Script => on_behalf::take(&mut arguments)?,
+                _ => None,
+            },
         })
     }
 }
@@ -298,6 +305,25 @@ mod tests {
     }
 
     #[test]
+    fn only_a_script_names_the_agent_that_it_proposes_for() {
+        for (name, expected) in [
+            (json!("codex"), Some(Some(Dialect::CodexCli))),
+            (json!("claude"), Some(Some(Dialect::ClaudeCode))),
+            (json!("somebody"), Some(None)),
+            (json!(7), None),
+        ] {
+            for agent in Dialect::ALL {
+                let call = json!({"filePath": "/a", "newContent": "", "onBehalfOf": name});
+                let open = OpenDiff::from_arguments(arguments(call), agent);
+                match agent {
+                    Dialect::Script => assert_eq!(open.ok().map(|it| it.on_behalf_of), expected),
+                    _ => assert_eq!(open.unwrap().on_behalf_of, None, "{agent:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
     fn unknown_fields_are_ignored() {
         let value = json!({"suppressNotification": true, "filePath": "/a", "more": [{}]});
         assert_eq!(closed_file(arguments(value)).unwrap(), "/a");
@@ -357,7 +383,8 @@ mod tests {
             let text = json!({"filePath": file_path, "newContent": new_content}).to_string();
             let arguments = serde_json::from_str(&text).unwrap();
             let parsed = OpenDiff::from_arguments(arguments, Dialect::QwenCode).unwrap();
-            prop_assert_eq!(parsed, OpenDiff { file_path, new_content, set: None, deletes: false });
+            let expected = OpenDiff { file_path, new_content, set: None, deletes: false, on_behalf_of: None };
+            prop_assert_eq!(parsed, expected);
         }
 
         #[test]

@@ -72,8 +72,10 @@ pub struct View {
     pub id: DiffId,
     /// Which of its proposals this is, as the companion counts.
     pub revision: u32,
-    /// Who proposes it.
+    /// Who proposes it, by whose rules it is decided.
     pub agent: Dialect,
+    /// The agent whose name people are shown: of a command, that for which it proposes.
+    pub shown_agent: Dialect,
     /// Which of the agents of this kind.
     pub agent_number: u32,
     /// Its place in its set.
@@ -137,6 +139,11 @@ impl Proposed for View {
 }
 
 impl View {
+    /// Returns true if a command proposes it for an agent.
+    pub fn is_for_agent(&self) -> bool {
+        self.agent != self.shown_agent
+    }
+
     /// What its agent does, before the name of the file.
     pub fn proposes(&self) -> &'static str {
         match self.deletes {
@@ -155,6 +162,7 @@ impl View {
             id: diff.id,
             revision: diff.revision,
             agent: diff.agent,
+            shown_agent: diff.shown_agent(),
             agent_number: diff.agent_number,
             set: diff.set,
             deletes: diff.deletes,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pillion_protocol::Dialect;
+use pillion_protocol::diff::on_behalf;
 use pillion_text::hunks::Hunk;
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +88,7 @@ pub struct Diff {
     /// Counts the proposals that were put into this view, from 1. A decision names the one that it
     /// is about.
     pub revision: u32,
-    /// Whose proposal it is.
+    /// Who proposes it, by whose rules it is decided.
     pub agent: Dialect,
     /// Which of the agents of this kind, from 1. It keeps its number as long as it is here.
     pub agent_number: u32,
@@ -109,4 +110,14 @@ pub struct Diff {
     /// True if the file is to be deleted, for which the proposed text is empty.
     #[serde(default)]
     pub deletes: bool,
+    /// The agent whose change a command proposes: only the name that people are shown depends on it.
+    #[serde(default)]
+    pub on_behalf_of: Option<Dialect>,
+}
+
+impl Diff {
+    /// The agent whose name people are shown.
+    pub fn shown_agent(&self) -> Dialect {
+        on_behalf::shown(self.agent, self.on_behalf_of)
+    }
 }

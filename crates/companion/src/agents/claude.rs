@@ -72,6 +72,7 @@ impl AgentProtocol for Claude {
                     tab: Some(open.tab_name),
                     set: None,
                     deletes: false,
+                    on_behalf_of: None,
                 })
             }
             CLOSE_TAB => ToolCall::Close(tools::closed_tab(arguments)?),

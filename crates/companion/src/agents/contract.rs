@@ -48,6 +48,7 @@ impl AgentProtocol for Contract {
                     tab: None,
                     set: open.set,
                     deletes: open.deletes,
+                    on_behalf_of: open.on_behalf_of,
                 }))
             }
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),

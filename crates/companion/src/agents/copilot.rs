@@ -56,6 +56,7 @@ impl AgentProtocol for Copilot {
                     tab: Some(open.tab_name),
                     set: None,
                     deletes: false,
+                    on_behalf_of: None,
                 })
             }
             CLOSE_DIFF => ToolCall::Close(tools::closed_tab(arguments)?),

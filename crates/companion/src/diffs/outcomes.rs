@@ -47,6 +47,7 @@ impl<C> Diffs<C> {
                 Dialect::Script => notes,
                 _ => Vec::new(),
             },
+            on_behalf_of: proposal.on_behalf_of,
             words,
         };
         Some(Action::Notify {
@@ -64,7 +65,7 @@ impl<C> Diffs<C> {
         let is_unused = proposal.tab.is_some() && *content != *proposal.proposed;
         is_unused.then(|| {
             Action::Lose(Lost {
-                agent: proposal.agent,
+                agent: proposal.shown_agent(),
                 file_path: proposal.file_path.clone(),
                 content: content.to_owned(),
                 is_kept: true,
@@ -111,7 +112,7 @@ impl<C> Diffs<C> {
         let proposal = self.entries.remove(id)?.proposal;
         let is_edited = *content != *proposal.proposed;
         Some(Action::Lose(Lost {
-            agent: proposal.agent,
+            agent: proposal.shown_agent(),
             file_path: proposal.file_path,
             content,
             is_kept: is_edited,
@@ -187,14 +188,15 @@ impl<C> Entry<C> {
             Outcome::Rejected => &*proposal.proposed,
         };
         let is_there = self.stamp_before().is_some();
-        Remark::new(
+        let remark = Remark::new(
             proposal.agent,
             &proposal.file_path,
             outcome,
             shown,
             is_there,
             &self.notes,
-        )
+        )?;
+        Some(remark.on_behalf_of(proposal.on_behalf_of))
     }
 
     /// The outcome with one line feed more, where the agent's release drops one: from the text of a new

@@ -156,6 +156,7 @@ impl<C> Diffs<C> {
             hunks,
             set: entry.set,
             deletes: entry.proposal.deletes,
+            on_behalf_of: entry.proposal.on_behalf_of,
         })]
     }
 

@@ -4,6 +4,7 @@ mod checking;
 mod gone;
 mod limits;
 mod notes;
+mod on_behalf;
 mod sets;
 
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
         tab: None,
         set: None,
         deletes: false,
+        on_behalf_of: None,
     }
 }
 

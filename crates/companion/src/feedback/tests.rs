@@ -94,6 +94,29 @@ fn a_person_is_always_told_whether_the_agent_gets_it() {
 }
 
 #[test]
+fn of_a_command_the_agent_is_named_whose_hook_it_is() {
+    let notes = [Note::on_all("why?")];
+    for (agent, expected) in [
+        (None, "the command that proposed it prints your note"),
+        (
+            Some(Dialect::CodexCli),
+            "Codex CLI gets your note from its hook",
+        ),
+        (
+            Some(Dialect::ClaudeCode),
+            "Claude Code gets your note from its hook",
+        ),
+    ] {
+        for outcome in [Outcome::Rejected, Outcome::accepted("x")] {
+            let remark = remark(Dialect::Script, &outcome, &notes).on_behalf_of(agent);
+            assert_eq!(remark.told(true).message, expected);
+            // All else is as for any command.
+            assert!(!remark.is_taken() && remark.mention().is_none());
+        }
+    }
+}
+
+#[test]
 fn where_hooks_are_run_the_model_reads_it_once_the_file_is_written() {
     let notes = [Note::on_all("and the tests?")];
     let accepted = remark(Dialect::ClaudeCode, &Outcome::accepted("x"), &notes);

@@ -55,6 +55,7 @@ impl MainLoop {
             tab,
             set: open.set,
             deletes: open.deletes,
+            on_behalf_of: open.on_behalf_of,
             proposed: Arc::new(open.content),
         })
     }
@@ -73,6 +74,7 @@ impl MainLoop {
             tab: Some(name),
             set: None,
             deletes: false,
+            on_behalf_of: None,
         };
         let mut proposal = self.proposal(session, request, open)?;
         if let Some(tab) = &mut proposal.tab {

@@ -104,7 +104,7 @@ impl MainLoop {
         }
         for Leftover { view, diff, text } in closed.leftovers {
             self.losses.add(Lost {
-                agent: diff.agent,
+                agent: diff.shown_agent(),
                 file_path: diff.path.to_string_lossy().into_owned(),
                 content: text,
                 is_kept: true,

@@ -13,6 +13,7 @@ fn rejection(path: &str) -> Delivery {
         outcome: Outcome::Rejected,
         is_edited: false,
         notes: Vec::new(),
+        on_behalf_of: None,
         words: None,
     }
 }
@@ -24,6 +25,7 @@ fn accepted(path: &str, is_edited: bool) -> Delivery {
         outcome: Outcome::accepted("x"),
         is_edited,
         notes: Vec::new(),
+        on_behalf_of: None,
         words: None,
     }
 }

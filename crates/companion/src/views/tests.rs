@@ -75,6 +75,7 @@ fn diff(id: u64, revision: u32) -> Diff {
         hunks: Vec::new(),
         set: None,
         deletes: false,
+        on_behalf_of: None,
     }
 }
 

@@ -15,6 +15,7 @@ mod hub;
 mod insisting;
 mod lifecycle;
 mod lost;
+mod on_behalf;
 mod protocol;
 mod sets;
 mod support;

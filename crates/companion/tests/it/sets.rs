@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::support::{INITIALIZE, Request, Response, TestCompanion};
 
 /// A session by hand, so that a call can be as wrong as a test wants.
-struct Session<'a> {
+pub struct Session<'a> {
     companion: &'a TestCompanion,
     token: Token,
     id: String,
 }
 
 impl<'a> Session<'a> {
-    async fn open(companion: &'a TestCompanion, agent: Dialect) -> Self {
+    pub async fn open(companion: &'a TestCompanion, agent: Dialect) -> Self {
         let token = companion.token(agent);
         let request = companion.request("POST", INITIALIZE).bearer(&token);
         let response = request.send().await;
@@ -30,6 +30,11 @@ impl<'a> Session<'a> {
         if !set.is_null() {
             arguments["set"] = set.clone();
         }
+        self.call_with(&arguments)
+    }
+
+    /// Calls `openDiff` with these arguments.
+    pub fn call_with(&self, arguments: &Value) -> impl Future<Output = Response> + use<> {
         let params = json!({"name": "openDiff", "arguments": arguments});
         let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
         let request: Request = self.companion.request("POST", &call.to_string());

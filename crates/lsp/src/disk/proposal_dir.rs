@@ -124,6 +124,7 @@ mod tests {
             hunks: Vec::new(),
             set: None,
             deletes: false,
+            on_behalf_of: None,
         }
     }
 

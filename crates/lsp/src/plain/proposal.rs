@@ -153,7 +153,7 @@ impl Proposal {
 
     /// Accept, then reject.
     pub fn commands(&self) -> [Command; 2] {
-        let (name, agent) = (self.name(), self.diff.agent.display_name());
+        let (name, agent) = (self.name(), self.diff.shown_agent().display_name());
         let arguments = vec![json!(self.diff.id.0), json!(self.diff.revision)];
         let command = |title: String, command: &str| Command {
             title,

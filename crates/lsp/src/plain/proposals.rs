@@ -440,7 +440,7 @@ fn known_text(
 
 /// The message about a view that goes away by itself.
 fn news(pending: &Proposal, reason: CloseReason) -> Option<Action> {
-    let (name, agent) = (pending.name(), pending.diff.agent.display_name());
+    let (name, agent) = (pending.name(), pending.diff.shown_agent().display_name());
     let (kind, text) = match reason {
         CloseReason::AgentGone => (
             MessageType::Info,

@@ -63,6 +63,7 @@ impl Diffs {
     /// The companion wants a proposal shown. The request.
     pub fn open(&mut self, diff: Diff, shown: Reply<()>, requests: &mut Requests) -> Message {
         let key = diff.key();
+        let agent = diff.shown_agent().into();
         let (original, original_is_lossy) = match diff.original.text.map(String::from_utf8) {
             None => (None, false),
             Some(Ok(text)) => (Some(text), false),
@@ -84,7 +85,7 @@ impl Diffs {
             revision: key.revision,
             uri: uri::from_path(&diff.path),
             path: diff.path.to_string_lossy().into_owned(),
-            agent: diff.agent.into(),
+            agent,
             original,
             original_is_lossy,
             proposed: &diff.proposed,

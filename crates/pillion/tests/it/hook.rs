@@ -487,3 +487,61 @@ fn the_agents_own_question_is_answered_for_exactly_what_was_approved_and_once() 
     assert_eq!(decision["behavior"], "allow", "{allowed:?}");
     ask(&question).expect_nothing();
 }
+
+/// A call of the hook of each agent, in turn, that adds a file of the agent's name; what the agent is called, and the file.
+fn additions(sandbox: &Sandbox) -> Vec<(&'static str, &'static str, String, Value)> {
+    let names = ["Claude Code", "Gemini CLI", "Qwen Code"];
+    let mut additions = Vec::new();
+    for ((agent, event, tool), shown) in AGENTS.into_iter().zip(names) {
+        let name = format!("{agent}.txt");
+        let mut call = write(sandbox, &sandbox.home.workspace().join(&name), "x\n");
+        call["hook_event_name"] = event.into();
+        call["tool_name"] = tool.into();
+        additions.push((agent, shown, name, call));
+    }
+    let name = "codex.txt".to_owned();
+    let patch = format!("*** Begin Patch\n*** Add File: {name}\n+x\n*** End Patch\n");
+    let call = call(sandbox, "apply_patch", &json!({"command": patch}));
+    additions.push(("codex", "Codex CLI", name, call));
+    additions
+}
+
+#[test]
+fn the_agent_is_named_whose_hook_it_is() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    for (agent, _, name, call) in additions(&sandbox) {
+        let hook = Hook::call(&sandbox, &[agent], &call);
+        let listed = &pending(&sandbox, 1)[0];
+        assert_eq!(listed["agent"], agent, "{listed}");
+        let path = sandbox.home.workspace().join(&name);
+        assert_eq!(listed["path"], path.to_str().unwrap(), "{listed}");
+        // The outcome is told as that of any command.
+        let told = sandbox.run(["reject", &number(listed), "--because", "in English"]);
+        told.expect(0);
+        let answer = hook.answer();
+        let text = format!("{}{}", answer.output, answer.stderr);
+        assert!(text.contains("in English"), "{answer:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn the_review_names_the_agent_whose_hook_it_is() {
+    let sandbox = Sandbox::new();
+    let tmux = Tmux::start();
+    let review = [env!("CARGO_BIN_EXE_pillion"), "review"];
+    let (env, folder) = (sandbox.home.env(), sandbox.home.workspace());
+    let pane = tmux.spawn("review", Size::new(110, 30), &env, &folder, &review);
+    pane.wait_for("Waiting for an agent.", SOON);
+    for (agent, shown, name, call) in additions(&sandbox) {
+        let hook = Hook::call(&sandbox, &[agent], &call);
+        pane.wait_for(&format!("{shown} proposes {name}"), SOON);
+        let screen = pane.wait_for(&format!("● {shown}"), SOON);
+        assert!(!screen.contains("Script"), "{screen}");
+        let id = number(&pending(&sandbox, 1)[0]);
+        sandbox.run(["reject", &id]).expect(0);
+        assert_eq!(hook.answer().code, Some(0));
+        pane.wait_gone(&format!("proposes {name}"), SOON);
+    }
+}

@@ -9,23 +9,43 @@ use crate::view::View;
 impl App {
     /// What people call the agent of `view`.
     pub fn agent_name(&self, view: &View) -> String {
-        self.with_number(view, view.agent.display_name())
+        self.with_number(view, view.shown_agent.display_name())
     }
 
     /// The same in one word, for a tab.
     pub fn short_agent_name(&self, view: &View) -> String {
-        self.with_number(view, view.agent.name())
+        self.with_number(view, view.shown_agent.name())
     }
 
     /// How many agents of this kind are connected.
     pub fn connected(&self, kind: Dialect) -> usize {
-        let agents = self.status.agents.iter();
-        agents.filter(|agent| **agent == kind).count()
+        self.here().into_iter().filter(|it| *it == kind).count()
     }
 
-    /// How many agents of this kind have something pending.
+    /// The agents that are connected, and in the place of the commands that propose for an agent, that agent.
+    fn here(&self) -> Vec<Dialect> {
+        let mut here = self.status.agents.clone();
+        let views = self.views.iter().filter(|view| view.is_for_agent());
+        let mut commands: Vec<_> = views
+            .map(|view| (view.agent, view.agent_number, view.shown_agent))
+            .collect();
+        commands.sort_unstable();
+        commands.dedup();
+        for (command, _, agent) in commands {
+            if let Some(at) = here.iter().position(|it| *it == command) {
+                here.remove(at);
+            }
+            if !here.contains(&agent) {
+                here.push(agent);
+            }
+        }
+        here
+    }
+
+    /// How many agents of this kind have something pending themselves.
     pub fn proposing(&self, kind: Dialect) -> usize {
-        let views = self.views.iter().filter(|view| view.agent == kind);
+        let is_own = |view: &&View| view.agent == kind && !view.is_for_agent();
+        let views = self.views.iter().filter(is_own);
         let mut numbers: Vec<_> = views.map(|view| view.agent_number).collect();
         numbers.sort_unstable();
         numbers.dedup();
@@ -35,8 +55,8 @@ impl App {
     /// The kinds of agents that are connected or have something pending.
     pub fn kinds(&self) -> Vec<Dialect> {
         let mut kinds = Vec::new();
-        let proposing = self.views.iter().map(|view| view.agent);
-        for kind in self.status.agents.iter().copied().chain(proposing) {
+        let proposing = self.views.iter().map(|view| view.shown_agent);
+        for kind in self.here().into_iter().chain(proposing) {
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
@@ -49,7 +69,8 @@ impl App {
     pub(super) fn number_agents(&mut self) {
         let mut kinds = self.kinds();
         kinds.retain(|kind| {
-            let is_first = |view: &View| view.agent != *kind || view.agent_number == 1;
+            let is_first =
+                |view: &View| view.is_for_agent() || view.agent != *kind || view.agent_number == 1;
             self.numbered.contains(kind)
                 || self.connected(*kind) > 1
                 || self.proposing(*kind) > 1
@@ -59,7 +80,8 @@ impl App {
     }
 
     fn with_number(&self, view: &View, name: &str) -> String {
-        if self.numbered.contains(&view.agent) {
+        // The number of a command says nothing about the agent for which it proposes.
+        if !view.is_for_agent() && self.numbered.contains(&view.agent) {
             format!("{name} {}", view.agent_number)
         } else {
             name.to_owned()

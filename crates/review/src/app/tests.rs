@@ -40,6 +40,7 @@ pub struct Person {
     /// The place in a set that the next proposals come with.
     pub set: Option<SetPlace>,
     pub deletes: bool,
+    pub on_behalf_of: Option<Dialect>,
     gate: Gate,
     /// Accepted texts that the gate has asked about.
     asked: Vec<Decide>,
@@ -59,6 +60,7 @@ impl Person {
             notes: Vec::new(),
             set: None,
             deletes: false,
+            on_behalf_of: None,
             gate: Gate::default(),
             asked: Vec::new(),
             ruling: None,
@@ -121,6 +123,7 @@ impl Person {
             hunks: Vec::new(),
             set: self.set,
             deletes: self.deletes,
+            on_behalf_of: self.on_behalf_of,
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -333,6 +336,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         hunks: Vec::new(),
         set: None,
         deletes: false,
+        on_behalf_of: None,
     };
     let opened = Event::Opened {
         diff,

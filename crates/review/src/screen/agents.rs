@@ -7,9 +7,9 @@ use crate::screen::theme::Theme;
 
 /// Returns true if the pending diffs are of several agents.
 pub fn are_several(app: &App) -> bool {
-    let mut views = app.views.iter().map(|view| (view.agent, view.agent_number));
-    let first = views.next();
-    views.any(|agent| Some(agent) != first)
+    let mut names = app.views.iter().map(|view| app.agent_name(view));
+    let first = names.next();
+    names.any(|name| Some(name) != first)
 }
 
 /// The connected agents, in a few words. An agent whose stream is away for a moment still has what it

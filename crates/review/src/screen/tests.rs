@@ -259,6 +259,38 @@ fn two_agents_of_one_kind_have_numbers() {
 }
 
 #[test]
+fn of_a_command_the_agent_is_named_for_which_it_proposes() {
+    let mut person = reviewer(120, 12);
+    let agents = vec![
+        Dialect::ClaudeCode,
+        Dialect::Script,
+        Dialect::Script,
+        Dialect::Script,
+    ];
+    let status = Status { agents, ..status() };
+    person.happens(Event::Status(status));
+    let commands = [
+        (1, Some(Dialect::CodexCli), "a.txt"),
+        (2, Some(Dialect::ClaudeCode), "b.txt"),
+        (3, None, "c.txt"),
+    ];
+    for (number, agent, name) in commands {
+        (person.agent_number, person.on_behalf_of) = (number, agent);
+        person.propose(DiffId(number.into()), Dialect::Script, name, None, "one\n");
+    }
+    let screen = see(&mut person);
+    assert!(screen.contains(" Codex CLI proposes a.txt"), "{screen}");
+    assert!(screen.contains(" 2 b.txt (claude) "), "{screen}");
+    assert!(screen.contains(" 3 c.txt (script 3)"), "{screen}");
+    let header = screen.lines().next().unwrap();
+    let here = "● Claude Code  ● Script  ● Codex CLI";
+    assert!(header.ends_with(here), "{header}");
+    person.key(KeyCode::Tab);
+    let screen = see(&mut person);
+    assert!(screen.contains(" Claude Code proposes b.txt"), "{screen}");
+}
+
+#[test]
 fn an_agent_that_is_away_is_not_said_to_be_none() {
     let mut person = with_diff(80, 24);
     let agents_are = |person: &mut Person, agents: &[Dialect]| {

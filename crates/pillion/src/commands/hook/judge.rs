@@ -60,7 +60,7 @@ pub fn judge(
         (_, Changes::Files(changes)) if approvals::take(agent, call, &changes) => {
             Ok(Ruling::Approved)
         }
-        (Event::BeforeTool, changes) => shown(protocol, changes, call, target, limits),
+        (Event::BeforeTool, changes) => shown(agent, protocol, changes, call, target, limits),
         _ => Ok(Ruling::Pass),
     };
     match ruling {
@@ -81,6 +81,7 @@ fn is_nothing_new(changes: &[Change]) -> bool {
 
 /// Shows the changes to a person, if there is one.
 fn shown(
+    agent: Dialect,
     protocol: &dyn HookProtocol,
     changes: Changes,
     call: &Call,
@@ -95,8 +96,8 @@ fn shown(
         Ok(connection) => connection,
         Err(why) => return Ok(nobody(&why, limits)),
     };
-    if let Some(agent) = agent::connected(protocol, &connection.companion, &[])
-        && (agent.calls_companion || protocol.shows_itself(call))
+    if let Some(it) = agent::connected(protocol, &connection.companion, &[])
+        && (it.calls_companion || protocol.shows_itself(call))
     {
         // It is shown once, by the agent's own proposal.
         return Ok(Ruling::Pass);
@@ -111,7 +112,7 @@ fn shown(
         let why = format!("it changes more than {MAX_FILES} files, which is too many to be shown");
         return Ok(Ruling::Unclear(why));
     }
-    ask(protocol, &connection, changes, limits)
+    ask(agent, protocol, &connection, changes, limits)
 }
 
 /// The companion whose workspace holds the file, else that of the folder in which the agent works.
@@ -144,12 +145,13 @@ fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
 }
 
 fn ask(
+    agent: Dialect,
     protocol: &dyn HookProtocol,
     connection: &AgentConnection,
     changes: Vec<Change>,
     limits: Limits,
 ) -> Result<Ruling, Signal> {
-    let proposed: Vec<_> = changes.iter().map(proposed).collect();
+    let proposed: Vec<_> = changes.iter().map(|it| proposed(agent, it)).collect();
     let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
     let left = limits.deadline.map(left);
     let asking = ask::ask(
@@ -216,12 +218,13 @@ fn tell_accepted(
     }
 }
 
-/// A change as it is shown.
-fn proposed(change: &Change) -> ProposedFile {
-    match &change.after {
+/// A change of this agent as it is shown.
+fn proposed(agent: Dialect, change: &Change) -> ProposedFile {
+    let file = match &change.after {
         After::Text(text) => ProposedFile::new(&change.path, text),
         After::Deleted => ProposedFile::deleted(&change.path),
-    }
+    };
+    file.on_behalf_of(agent)
 }
 
 /// Returns true if there is no companion after all.

@@ -13,9 +13,8 @@ const BEFORE: &str = "one\ntwo\nthree\n";
 /// What the review says of a change that it did not show.
 const UNSHOWN: &str = "without showing";
 
-/// How the review names what the hook shows, and what the agent itself does.
-const BY_HOOK: &str = "Script proposes";
-const BY_AGENT: &str = "Claude Code proposes";
+/// How the review names what the hook shows, and what the agent proposes itself.
+const PROPOSES: &str = "Claude Code proposes";
 
 /// With the hook in the person's settings, and connected.
 fn scene(release: ClaudeRelease, mode: &str, review: impl Fn(&Home) -> Env) -> Scene {
@@ -54,26 +53,26 @@ impl Scene {
 
 fn is_reviewed_in(release: ClaudeRelease, mode: &str) {
     let scene = scene(release, mode, |home| editor(home, "zwei", "deux"));
-    let path = scene.change("accepted.txt", BY_HOOK);
+    let path = scene.change("accepted.txt", PROPOSES);
     assert!(!scene.claude.asks(), "it is asked about in one place");
     scene.review.accept("accepted.txt");
     scene.wait_said("accepted.txt");
     assert_eq!(read(&path), BEFORE.replace("two", "zwei"));
 
-    let path = scene.change("edited.txt", BY_HOOK);
+    let path = scene.change("edited.txt", PROPOSES);
     scene.review.edit();
     scene.review.accept("edited.txt");
     scene.wait_asked("+deux");
     scene.wait_said("edited.txt");
     assert_eq!(read(&path), BEFORE.replace("two", "deux"));
 
-    let path = scene.change("rejected.txt", BY_HOOK);
+    let path = scene.change("rejected.txt", PROPOSES);
     scene.review.reject_because("rejected.txt", "in English");
     scene.wait_asked("and says: in English");
     scene.wait_said("rejected.txt");
     assert_eq!(read(&path), BEFORE);
 
-    let path = scene.change("cancelled.txt", BY_HOOK);
+    let path = scene.change("cancelled.txt", PROPOSES);
     scene.claude.pane().send_keys(["Escape"]);
     scene.review.wait_idle();
     scene.claude.wait_ready();
@@ -120,7 +119,7 @@ fn claude_on_node_with_a_hook_is_reviewed_in_default_mode() {
 /// In plan mode it asks also about what a hook allows, so that its own proposal is the one that is shown.
 fn shows_its_own_proposal_in_plan_mode(release: ClaudeRelease) {
     let scene = scene(release, "plan", |_| Env::default());
-    let path = scene.change("planned.txt", BY_AGENT);
+    let path = scene.change("planned.txt", PROPOSES);
     scene.review.accept("planned.txt");
     scene.wait_said("planned.txt");
     assert_eq!(read(&path), BEFORE.replace("two", "zwei"));

@@ -186,6 +186,7 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         hunks: Vec::new(),
         set: None,
         deletes: false,
+        on_behalf_of: None,
     };
     let opened = Event::Opened {
         diff,

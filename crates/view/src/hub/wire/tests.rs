@@ -245,6 +245,7 @@ fn diff(original: Option<Vec<u8>>, proposed: String) -> Diff {
             of: 3,
         }),
         deletes: true,
+        on_behalf_of: Some(Dialect::CodexCli),
     }
 }
 

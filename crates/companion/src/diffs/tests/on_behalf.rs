@@ -1,0 +1,88 @@
+//! Whose name is shown of a command's proposal, and by whose rules it is decided.
+
+use pillion_protocol::{Note, Verdict};
+use pillion_view::{Decide, ProposalKey};
+
+use super::*;
+use crate::lost::Lost;
+use crate::on_disk::OnDisk;
+
+/// Who a command may propose for, and the name that is shown.
+const CASES: [(Option<Dialect>, Dialect); 3] = [
+    (None, Dialect::Script),
+    (Some(Dialect::CodexCli), Dialect::CodexCli),
+    (Some(Dialect::ClaudeCode), Dialect::ClaudeCode),
+];
+
+/// Diff 1 on `/a`, shown: what the view got, too.
+fn of_command(on_behalf_of: Option<Dialect>) -> (Machine, pillion_view::Diff) {
+    let mut diffs = Machine::default();
+    let proposal = Proposal {
+        agent: Dialect::Script,
+        on_behalf_of,
+        ..proposal("s", "/a", "new")
+    };
+    let mut actions = open(&mut diffs, proposal, "open", Instant::now());
+    let Some(Action::Show(diff)) = actions.pop() else {
+        panic!("{actions:?}");
+    };
+    diffs.shown(DiffId(1), 1, Ok(()));
+    (diffs, diff)
+}
+
+#[test]
+fn views_and_lists_name_the_agent() {
+    for (on_behalf_of, named) in CASES {
+        let (diffs, diff) = of_command(on_behalf_of);
+        assert_eq!(diff.shown_agent(), named);
+        assert_eq!(diff.agent, Dialect::Script, "by whose rules it is decided");
+        let pending: Vec<_> = diffs.pending().map(|it| it.agent).collect();
+        assert_eq!(pending, [named]);
+    }
+}
+
+#[test]
+fn the_outcome_is_told_as_to_any_command_and_what_it_misses_is_the_agents() {
+    for (on_behalf_of, named) in CASES {
+        let (mut diffs, _) = of_command(on_behalf_of);
+        let notes = vec![Note::on_all("why?")];
+        diffs.note(DiffId(1), notes.clone());
+        let mut actions = diffs.resolved(DiffId(1), 1, accepted("mine"));
+        let Some(Action::Notify {
+            delivery, accepted, ..
+        }) = actions.pop()
+        else {
+            panic!("{actions:?}");
+        };
+        assert_eq!(delivery.notes, notes);
+        assert!(accepted.is_none(), "the command says what is written");
+        let lost = Lost::new(Dialect::Script, delivery).unwrap();
+        assert_eq!(lost.agent, named);
+    }
+}
+
+#[test]
+fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
+    for (on_behalf_of, named) in CASES {
+        let (mut diffs, _) = of_command(on_behalf_of);
+        let on_disk = OnDisk {
+            leads_to: "/a".into(),
+            stamp: None,
+        };
+        diffs.note_on_disk(DiffId(1), on_disk);
+        diffs.resolved(DiffId(1), 1, accepted("new"));
+        let other = proposal("other", "/a", "x");
+        open(&mut diffs, other, "open", Instant::now());
+        let decide = Decide {
+            key: ProposalKey {
+                id: DiffId(2),
+                revision: 1,
+            },
+            verdict: Verdict::accept(None),
+            seen: None,
+            base: None,
+        };
+        let acceptance = diffs.acceptance(&Arc::new(decide), &Arc::from([]));
+        assert_eq!(acceptance.unwrap().unwritten, [(None, named)]);
+    }
+}
