@@ -33,8 +33,10 @@ const PATCH: &str = "apply_patch";
 
 impl HookProtocol for Copilot {
     fn read(&self, mut input: Map<String, Value>) -> Result<Call, String> {
-        let is_before = input.contains_key("toolName")
-            && !input.contains_key("toolResult")
+        if !input.contains_key("toolName") {
+            return Err("toolName is missing".to_owned());
+        }
+        let is_before = !input.contains_key("toolResult")
             && !input.contains_key("hookName");
         let event = match is_before {
             true => Event::BeforeTool,

@@ -135,6 +135,10 @@ pub(crate) fn absolute(path: &str, folder: Option<&Path>) -> Result<String, Stri
     if Path::new(path).is_absolute() {
         return Ok(path.to_owned());
     }
+    // The agent may mean a home folder by it, and another file is shown then than it writes.
+    if path.starts_with('~') {
+        return Err(format!("{path} begins with `~`"));
+    }
     let absolute = folder.map(|folder| folder.join(path));
     let absolute = absolute.and_then(|path| path.into_os_string().into_string().ok());
     absolute.ok_or_else(|| format!("{path} is not absolute"))

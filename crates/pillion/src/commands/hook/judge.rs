@@ -88,13 +88,21 @@ fn shown(
     target: &Target,
     limits: Limits,
 ) -> Result<Ruling, Signal> {
-    let file = match &changes {
-        Changes::Files(changes) => changes.first().map(|change| PathBuf::from(&change.path)),
-        _ => None,
+    let files: Vec<&Path> = match &changes {
+        Changes::Files(changes) => changes.iter().map(|it| Path::new(&it.path)).collect(),
+        _ => Vec::new(),
     };
-    let connection = match find(file.as_deref(), call, target) {
+    // Another's may bear no second session, and an agent of its own may be connected to it.
+    let connection = match find(Need::Control, &files, call, target) {
         Ok(connection) => connection,
-        Err(why) => return Ok(nobody(&why, limits)),
+        Err(why) => {
+            let any = find(Need::Any, &files, call, target);
+            // A view is open that would show it, and does not answer.
+            return Ok(match any.is_ok_and(|it| it.companion.is_pillion()) {
+                true => Ruling::Denied(undecided(&why.to_string(), &[])),
+                false => nobody(&why, limits),
+            });
+        }
     };
     if let Some(it) = agent::connected(protocol, &connection.companion, &[])
         && (it.calls_companion || protocol.shows_itself(call))
@@ -115,23 +123,31 @@ fn shown(
     ask(agent, protocol, &connection, changes, limits)
 }
 
-/// The companion whose workspace holds the file, else that of the folder in which the agent works.
-fn find(file: Option<&Path>, call: &Call, target: &Target) -> anyhow::Result<AgentConnection> {
-    let target = match file {
-        Some(file) => target.clone().about(file),
-        None => target.clone(),
+/// The companion whose workspace holds one of the files, the first that has one, else that of the folder in which the agent
+/// works.
+fn find(
+    need: Need,
+    files: &[&Path],
+    call: &Call,
+    target: &Target,
+) -> anyhow::Result<AgentConnection> {
+    let about = files.iter().map(|file| target.clone().about(file));
+    let folder = call.folder.as_ref().map(|folder| Target {
+        workspace: Some(folder.clone()),
+        ..target.clone()
+    });
+    let is_named = target.workspace.is_some() || target.port.is_some();
+    let folder = folder.filter(|_| !is_named);
+    let none = files.is_empty().then(|| target.clone());
+    let mut tried = about.chain(none).chain(folder);
+    let mut find = |target: Target| AgentConnection::find_for(need, &target);
+    let first = match tried.next() {
+        Some(target) => find(target),
+        None => find(target.clone()),
     };
-    // Another's may bear no second session, and an agent of its own may be connected to it.
-    let found = AgentConnection::find_for(Need::Control, &target);
-    match &call.folder {
-        Some(folder) if found.is_err() && target.workspace.is_none() && target.port.is_none() => {
-            let folder = Target {
-                workspace: Some(folder.clone()),
-                ..target
-            };
-            AgentConnection::find_for(Need::Control, &folder).or(found)
-        }
-        _ => found,
+    match first {
+        Ok(found) => Ok(found),
+        Err(why) => tried.find_map(|target| find(target).ok()).ok_or(why),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::commands::diff::save::Original;
 use crate::failure::{Failure, Kind};
 
 /// What can be done where the file cannot be written.
-const BY_HAND: &str = "Add the entry yourself: `pillion hook install --print` shows it.";
+const BY_HAND: &str = "Add the entry yourself: `pillion hook install AGENT --print` shows it.";
 
 /// The file, as it was looked at.
 #[derive(Debug)]
