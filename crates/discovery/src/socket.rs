@@ -122,14 +122,10 @@ impl Socket {
     /// When the folder or the socket is a link or another user's, or when the system refuses.
     #[cfg(unix)]
     pub fn for_codex(environment: &Environment) -> Result<Option<Self>, FileError> {
-        let home = environment.codex_home();
-        if !home.is_dir() {
+        if !environment.codex_home().is_dir() {
             return Ok(None);
         }
-        let address = Address {
-            directory: home.join(CODEX_FOLDER),
-            name: CODEX.to_owned(),
-        };
+        let address = Address::of_codex(environment);
         let folder = state_dir::create(&address.directory)?;
         if folder.connect(&address.name).is_ok() {
             return Ok(None);
@@ -215,6 +211,15 @@ impl Drop for Socket {
 }
 
 impl Address {
+    /// Where Codex CLI asks for what an editor shows.
+    #[cfg(unix)]
+    pub fn of_codex(environment: &Environment) -> Self {
+        Self {
+            directory: environment.codex_home().join(CODEX_FOLDER),
+            name: CODEX.to_owned(),
+        }
+    }
+
     /// The file that leads there.
     pub fn path(&self) -> PathBuf {
         self.directory.join(&self.name)

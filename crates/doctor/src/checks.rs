@@ -2,6 +2,7 @@
 
 mod agent;
 mod claude;
+mod codex;
 mod companion;
 mod connection;
 mod containers;
@@ -32,10 +33,16 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     }
     let mut findings = Vec::new();
     agent::check(facts, &mut findings);
+    if !facts.agent().opens_session() {
+        hooks::check(facts, &mut findings);
+        codex::check(facts, &mut findings);
+        sort(&mut findings);
+        return findings;
+    }
     match facts.agent().protocol() {
         Protocol::Companion => settings::check(facts, &mut findings),
         Protocol::Claude => claude::settings(facts, &mut findings),
-        // Nothing is known of settings that would keep it from connecting.
+        // Nothing is known of settings that would keep Copilot CLI from connecting.
         Protocol::Copilot | Protocol::Codex => {}
     }
     hooks::check(facts, &mut findings);
@@ -45,13 +52,17 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     companion::check(facts, &mut findings);
     connection::check(facts, &mut findings);
     session::check(facts, &mut findings);
-    // The first break comes first in its step.
-    findings.sort_by_key(|finding| (finding.id.step(), std::cmp::Reverse(finding.level)));
-    say_once(&mut findings);
+    sort(&mut findings);
     if !facts.is_connected() && !findings.iter().any(is_problem) {
         findings.push(unexplained(facts));
     }
     findings
+}
+
+/// The first break comes first in its step.
+fn sort(findings: &mut Vec<Finding>) {
+    findings.sort_by_key(|finding| (finding.id.step(), std::cmp::Reverse(finding.level)));
+    say_once(findings);
 }
 
 pub fn is_problem(finding: &Finding) -> bool {

@@ -1,6 +1,7 @@
 //! What the doctor looks at, gathered with all its I/O, and judged nowhere here.
 
 pub mod checkouts;
+pub mod codex;
 pub mod dial;
 pub mod disk;
 pub mod neighbours;
@@ -43,6 +44,8 @@ pub struct Facts {
     pub connected: Vec<String>,
     /// What came of dialling as the agent would.
     pub dialled: Vec<Dialled>,
+    /// What an agent that opens no session is told when it asks; none of any other.
+    pub asked: Option<codex::Asked>,
     /// Roots of companions that are other checkouts of the folder's repository.
     pub checkouts: Vec<PathBuf>,
     /// The ports of companions that look dead, and may live in another container.
@@ -94,10 +97,13 @@ impl Facts {
         };
         doing("waiting for a companion to respond, for a few seconds at most");
         let attempts = dial::dial(&search.dials, network, pillions, files)?;
+        let asks = !agent.opens_session();
+        let asked = asks.then(|| codex::ask(environment, &folder)).flatten();
         let roots = survey.companions.iter().flat_map(|it| &it.roots);
         Ok(Self {
             checkouts: checkouts::others(&folder, roots),
             doubtful: whereabouts::doubtful(&survey.companions, &attempts.dialled),
+            asked,
             connected: attempts.connected,
             dialled: attempts.dialled,
             elsewhere: neighbours::look(environment, terminal),
@@ -131,11 +137,23 @@ impl Facts {
         self.dialled.last().map(|dialled| &dialled.outcome)
     }
 
-    /// The companion that answered.
+    /// The companion that answered; for an agent that opens no session, the one that shows its changes.
     pub fn companion(&self) -> Option<&Companion> {
+        if !self.agent().opens_session() {
+            return self.showing();
+        }
         let last = self.dialled.last()?;
         let is_connected = last.outcome.is_connected();
         is_connected.then(|| self.at(last.dial.port)).flatten()
+    }
+
+    /// Pillion's own companion with the deepest workspace folder around this one, which is where hooks ask.
+    fn showing(&self) -> Option<&Companion> {
+        let companions = self.survey.companions.iter();
+        let own = companions.filter(|companion| companion.state.is_some() && companion.is_alive());
+        let fitting = own.filter_map(|own| Some((own.depth(&self.folder)?, own)));
+        let (_, deepest) = fitting.max_by_key(|(depth, _)| *depth)?;
+        Some(deepest)
     }
 
     /// The companions that live and have files for this agent, where agents of this terminal look.

@@ -12,7 +12,7 @@ pub enum Level {
     Note,
     /// The agent connects anyway, or would but for another finding.
     Warning,
-    /// It keeps the agent from connecting.
+    /// It keeps the agent from connecting, or the changes of one that opens no session from being shown.
     Problem,
 }
 

@@ -17,8 +17,9 @@ struct Agent<'a> {
     name: &'a str,
     /// None if it is not installed, or does not tell.
     version: Option<String>,
-    would_connect: bool,
-    /// The one that it connects to.
+    /// None if it opens no session, and the question is none.
+    would_connect: Option<bool>,
+    /// The one that it connects to, or that shows its changes.
     companion: Option<Companion<'a>>,
     findings: &'a [Finding],
 }
@@ -46,7 +47,10 @@ impl<'a> Agent<'a> {
         Self {
             name: facts.agent().name(),
             version: facts.program.version.map(|version| version.to_string()),
-            would_connect: examination.would_connect(),
+            would_connect: facts
+                .agent()
+                .opens_session()
+                .then(|| examination.has_no_problem()),
             companion: facts.companion().map(|companion| Companion {
                 port: companion.port,
                 display_name: companion.display_name(),

@@ -1,7 +1,8 @@
 //! Why an agent does or does not find its companion from here: facts are gathered, judged, and
 //! reported, in this order and in different modules.
 //!
-//! If the agent would not connect, there is at least one problem among the findings; if it would, there is none.
+//! If the agent would not connect, there is at least one problem among the findings; if it would, there is none. Codex CLI
+//! opens no session: its problems are what keeps its changes from being shown.
 
 mod checks;
 mod facts;
@@ -47,12 +48,13 @@ impl Examination {
         Ok(Self { facts, findings })
     }
 
-    /// Returns true if the agent would connect.
-    pub fn would_connect(&self) -> bool {
-        !self.findings.iter().any(checks::is_problem)
+    /// Returns true if nothing keeps the agent from connecting, or the changes of one that opens no session from being
+    /// shown.
+    pub fn has_no_problem(&self) -> bool {
+        self.problems().next().is_none()
     }
 
-    /// What keeps it from connecting, in the order of the walk.
+    /// What is in its way, in the order of the walk.
     fn problems(&self) -> impl Iterator<Item = &Finding> {
         self.findings
             .iter()

@@ -10,6 +10,7 @@ use pillion_text::visible;
 use super::Examination;
 use super::checks::{ide_mode, is_broken};
 use super::facts::Facts;
+use super::facts::codex::Answer;
 use super::facts::dial::Outcome;
 use super::facts::neighbours::CAN_SEE;
 use super::finding::{Finding, Level, Step};
@@ -38,9 +39,9 @@ pub fn write(out: &mut impl Write, examination: &Examination, style: Style) -> i
     let title = format!("{} in {}", facts.release, facts.folder.display());
     writeln!(out, "{}", style.bold(&visible::one_line(&title)))?;
     writeln!(out)?;
-    for step in Step::ALL {
+    for (step, name) in legs(facts) {
         let mark = mark(examination, step);
-        let line = format!("{:<11} {}", step.name(), describe(examination, step, mark));
+        let line = format!("{name:<11} {}", describe(examination, step, mark));
         writeln!(out, "  {} {}", style.mark(mark), visible::one_line(&line))?;
     }
     let first = examination.problems().next();
@@ -55,6 +56,20 @@ pub fn write(out: &mut impl Write, examination: &Examination, style: Style) -> i
     }
     writeln!(out)?;
     write_verdict(out, examination, style)
+}
+
+/// The legs of the agent's way, with their names. One that opens no session has only some of them.
+fn legs(facts: &Facts) -> Vec<(Step, &'static str)> {
+    if facts.agent().opens_session() {
+        return Step::ALL.map(|step| (step, step.name())).into();
+    }
+    let named = |step: Step| (step, step.name());
+    vec![
+        named(Step::Agent),
+        (Step::Settings, "hooks"),
+        named(Step::Companion),
+        (Step::Session, "context"),
+    ]
 }
 
 fn write_finding(out: &mut impl Write, finding: &Finding, style: Style) -> io::Result<()> {
@@ -85,6 +100,12 @@ fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) 
             Some(companion) => companion.display_name().to_owned(),
             None => "its companion".to_owned(),
         };
+        if !facts.agent().opens_session() {
+            let text =
+                format!("Pillion's hooks would show you the changes of {name} in {companion}.");
+            let text = visible::one_line(&text);
+            return writeln!(out, "{} {text}", style.mark(Mark::Good));
+        }
         let except = match facts.agent() {
             Dialect::ClaudeCode => ", but never with `-p`",
             _ => "",
@@ -97,10 +118,11 @@ fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) 
             visible::one_line(&text)
         );
     };
-    let text = format!(
-        "{name} would not connect from here. First: {}",
-        sentence(&first.what)
-    );
+    let verdict = match facts.agent().opens_session() {
+        true => format!("{name} would not connect from here"),
+        false => format!("the changes of {name} would not be shown"),
+    };
+    let text = format!("{} First: {}", sentence(&verdict), sentence(&first.what));
     let text = style.bold(&visible::one_line(&text));
     writeln!(out, "{} {text}", style.mark(Mark::Bad))?;
     if let Some(fix) = &first.fix {
@@ -123,12 +145,22 @@ fn mark(examination: &Examination, step: Step) -> Mark {
     match own.map(|finding| finding.level).max() {
         Some(Level::Problem) => Mark::Bad,
         _ if step == Step::Connection && facts.dialled.is_empty() => Mark::NotReached,
-        _ if step == Step::Session && !has_session(facts) => Mark::NotReached,
+        _ if step == Step::Session && !has_session(facts) && !is_asked(facts) => Mark::NotReached,
         _ if step == Step::Connection && !facts.is_connected() => Mark::Bad,
-        _ if step == Step::Companion && facts.search.dials.is_empty() => Mark::NotReached,
+        _ if step == Step::Companion && !is_found(facts) => Mark::NotReached,
         Some(Level::Warning) => Mark::Warning,
         Some(Level::Note) | None => Mark::Good,
     }
+}
+
+/// Returns true if there is a companion to take, whether it answers or not.
+fn is_found(facts: &Facts) -> bool {
+    !facts.search.dials.is_empty() || facts.companion().is_some()
+}
+
+/// Returns true if it was asked in its name what an editor shows.
+fn is_asked(facts: &Facts) -> bool {
+    facts.companion().is_some() && facts.asked.is_some()
 }
 
 fn has_session(facts: &Facts) -> bool {
@@ -149,6 +181,7 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
         Step::Settings if facts.agent().protocol() == Protocol::Copilot => {
             "by itself, in a folder that the editor has open; not with `-p`".to_owned()
         }
+        Step::Settings if facts.agent().protocol() == Protocol::Codex => hooks(facts),
         Step::Settings => match ide_mode(facts) {
             Some(setting) => {
                 let state = if setting.is_on { "on" } else { "off" };
@@ -181,6 +214,7 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
             }
             None => "not reached".to_owned(),
         },
+        Step::Session if !facts.agent().opens_session() => context(facts),
         Step::Session => match facts.outcome() {
             Some(Outcome::Connected {
                 can_diff,
@@ -214,8 +248,31 @@ fn claude_settings(facts: &Facts) -> &'static str {
     }
 }
 
+/// Where Pillion's hooks are.
+fn hooks(facts: &Facts) -> String {
+    match &facts.setup.hooks {
+        Some(hooks) if !hooks.ours.is_empty() => format!("in {}", hooks.path.display()),
+        _ => "not installed".to_owned(),
+    }
+}
+
+/// Whether it is told what an editor shows.
+fn context(facts: &Facts) -> String {
+    let asked = facts.asked.as_ref().filter(|_| is_asked(facts));
+    match asked {
+        Some(asked) if asked.answer == Answer::Context => {
+            format!("after `/ide`, from {}", asked.socket.display())
+        }
+        Some(asked) => format!("none from {}", asked.socket.display()),
+        None => "not reached".to_owned(),
+    }
+}
+
 fn chosen(facts: &Facts) -> String {
-    let port = facts.search.dials.first().map(|dial| dial.port);
+    let port = match facts.agent().opens_session() {
+        true => facts.search.dials.first().map(|dial| dial.port),
+        false => facts.companion().map(|companion| companion.port),
+    };
     match (port, port.and_then(|port| facts.at(port))) {
         (_, Some(companion)) => {
             let roots = companion.shown_roots();
@@ -223,6 +280,7 @@ fn chosen(facts: &Facts) -> String {
             format!("{name} on port {port}, for {}", roots.join(", "))
         }
         (Some(port), None) => format!("on port {port}"),
+        (None, _) if !facts.agent().opens_session() => "none for this folder".to_owned(),
         (None, _) => "none that the agent accepts".to_owned(),
     }
 }

@@ -13,6 +13,9 @@ use crate::context::{File, IdeContext, Position, Range};
 /// The longest question that is read, in bytes of JSON.
 pub const MAX_QUESTION: usize = 64 * 1024;
 
+/// The longest answer that is read, in bytes of JSON.
+pub const MAX_ANSWER: u64 = 1024 * 1024;
+
 const METHOD: &str = "ide-context";
 
 /// What it says of itself.
@@ -78,10 +81,32 @@ impl Question {
                 answer["result"] = json!({"ideContext": shown(context, folder)});
             }
         }
-        let json = answer.to_string();
-        let length = u32::try_from(json.len()).unwrap_or(u32::MAX);
-        [&length.to_le_bytes()[..], json.as_bytes()].concat()
+        frame(&answer)
     }
+}
+
+/// The frame in which Codex asks what the editor of this folder shows.
+pub fn question(folder: &Path) -> Vec<u8> {
+    frame(&json!({
+        "type": "request",
+        "requestId": CLIENT,
+        "sourceClientId": CLIENT,
+        "version": 0,
+        "method": METHOD,
+        "params": {"workspaceRoot": folder.to_string_lossy()},
+    }))
+}
+
+/// Returns true if the JSON of an answer says what an editor shows.
+pub fn is_context(answer: &[u8]) -> bool {
+    let answer: Option<Value> = serde_json::from_slice(answer).ok();
+    answer.is_some_and(|answer| answer["resultType"] == "success")
+}
+
+fn frame(json: &Value) -> Vec<u8> {
+    let json = json.to_string();
+    let length = u32::try_from(json.len()).unwrap_or(u32::MAX);
+    [&length.to_le_bytes()[..], json.as_bytes()].concat()
 }
 
 fn shown(context: &IdeContext, folder: &Path) -> Value {
@@ -232,5 +257,20 @@ mod tests {
         let nothing = answer(&asked, Some(&IdeContext::default()));
         let expected = json!({"activeFile": null, "openTabs": []});
         assert_eq!(nothing["result"]["ideContext"], expected);
+    }
+
+    #[test]
+    fn a_question_is_read_as_codexs_and_its_answer_says_whether_there_is_context() {
+        for folder in ["/w", "/with \"quotes\"", "/ä"] {
+            let frame = super::question(Path::new(folder));
+            let (start, json) = frame.split_at(4);
+            assert_eq!(length(start.try_into().unwrap()), Some(json.len()));
+            let question = Question::read(json).unwrap();
+            assert_eq!(question.folder.as_deref(), Some(Path::new(folder)));
+            let context = IdeContext::for_agents(Vec::new(), None);
+            assert!(is_context(&question.answer(Some(&context))[4..]));
+            assert!(!is_context(&question.answer(None)[4..]));
+        }
+        assert!(!is_context(b"{") && !is_context(b"[]"));
     }
 }

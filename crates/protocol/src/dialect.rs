@@ -96,12 +96,13 @@ impl Dialect {
     pub const AGENTS: [Self; 2] = [Self::GeminiCli, Self::QwenCode];
 
     /// Every agent that people start, whatever its protocol.
-    pub const PROGRAMS: [Self; 5] = [
+    pub const PROGRAMS: [Self; 6] = [
         Self::GeminiCli,
         Self::QwenCode,
         Self::ClaudeCode,
         Self::OpenCode,
         Self::CopilotCli,
+        Self::CodexCli,
     ];
 
     fn row(self) -> &'static Row {
@@ -119,6 +120,12 @@ impl Dialect {
     /// How it speaks to a companion.
     pub fn protocol(self) -> Protocol {
         self.row().protocol
+    }
+
+    /// Returns true if it opens a session with a companion. Codex CLI does not: its hooks and its questions are all that
+    /// reaches one.
+    pub fn opens_session(self) -> bool {
+        self.protocol() != Protocol::Codex
     }
 
     /// The agent's short name, which is also its command: `gemini`, `qwen`; `script`.

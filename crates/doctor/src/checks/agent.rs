@@ -26,7 +26,10 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     }
     if program.version.is_none() {
         let what = format!("cannot tell which release of {name} is installed");
-        let why = "the rest describes what the newest one would do; older ones look elsewhere";
+        let why = match agent.opens_session() {
+            true => "the rest describes what the newest one would do; older ones look elsewhere",
+            false => "the rest describes what the newest one would do",
+        };
         findings.push(Finding::warning(Id::ReleaseUnknown, what, why).fix(&install));
     }
     if !program.has_node {
@@ -34,7 +37,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         let finding = Finding::problem(Id::NodeMissing, what, format!("{name} does not start"));
         findings.push(with_package(finding, facts, "nodejs"));
     }
-    if !program.has_ps {
+    if !program.has_ps && agent.opens_session() {
         let what = "the command `ps` is missing";
         let why = format!("{name} uses it to find its editor's process");
         let finding = Finding::blocking(needs_ps(facts), Id::PsMissing, what, why);

@@ -292,8 +292,9 @@ fn several(facts: &Facts, findings: &mut Vec<Finding>) {
 }
 
 /// An update that has not reached the process that hosts the companions of this folder.
-fn hub_version(facts: &Facts, findings: &mut Vec<Finding>) {
-    let states = facts.fitting().filter_map(|it| it.state.as_ref());
+pub fn hub_version(facts: &Facts, findings: &mut Vec<Finding>) {
+    let serving = facts.fitting().chain(facts.companion());
+    let states = serving.filter_map(|it| it.state.as_ref());
     let mut versions = states.map(|state| state.version.as_str());
     if let Some(mismatch) = versions.find_map(|hub| version::of_hub(hub, VERSION)) {
         findings.push(Finding::warning(

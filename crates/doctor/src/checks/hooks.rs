@@ -1,4 +1,4 @@
-//! Pillion's hooks: whether they are there, and whether the agent runs them. None of this keeps it from connecting.
+//! Pillion's hooks: whether they are there, and whether the agent runs them. None of this keeps an agent from connecting.
 
 use pillion_agent::find::Version;
 use pillion_hooks::HookProtocol;
@@ -69,6 +69,7 @@ fn missing(facts: &Facts, hooks: &Hooks, findings: &[Finding]) -> Option<Finding
             "without them it shows no change that it does not ask about, takes no edits, and does not hear why you rejected \
              a change"
         }
+        Dialect::CodexCli => "without them, none of its changes are shown to you",
         _ if is_unasked => "with them, every change is shown to you, in every mode",
         _ => return None,
     };

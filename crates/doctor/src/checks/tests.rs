@@ -1,5 +1,6 @@
 //! Facts that this machine does not have, judged.
 
+mod codex;
 mod containers;
 mod fixes;
 mod hooks;
@@ -69,6 +70,7 @@ fn alone(agent: Dialect, version: Version) -> Facts {
             dials: Vec::new(),
             refusal: Some(Refusal::Unsupported),
         },
+        asked: None,
         connected: Vec::new(),
         dialled: Vec::new(),
         doubtful: Vec::new(),

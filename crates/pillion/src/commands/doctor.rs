@@ -21,7 +21,8 @@ use crate::workspace;
 /// and whether that companion answers. Reports the first thing that breaks, with the command that
 /// fixes it, and then everything else. Changes nothing and prints no tokens.
 ///
-/// The exit code is 0 if the agent would connect, and 1 if not.
+/// The exit code is 0 if the agent would connect, and 1 if not. Codex CLI opens no connection: for it, the
+/// exit code is 0 if Pillion's hooks would show its changes.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent [default: every installed one]
@@ -62,7 +63,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
     }
     out.flush()?;
-    if examinations.iter().all(Examination::would_connect) {
+    if examinations.iter().all(Examination::has_no_problem) {
         Ok(())
     } else {
         Err(Failure::reported(Kind::Refused).into())

@@ -22,6 +22,7 @@ use pillion_agent::find::Release;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_doctor::setup::Setup;
+use pillion_doctor::setup::hooks;
 use pillion_doctor::setup::program::{self, is_bare};
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
@@ -64,8 +65,8 @@ pub struct Args {
     #[command(flatten)]
     target: Target,
 
-    /// `claude`, `gemini`, `qwen`, `opencode` or `copilot`, or a path to one of them, followed by the agent's own
-    /// arguments
+    /// `claude`, `gemini`, `qwen`, `opencode`, `copilot` or `codex`, or a path to one of them, followed by the
+    /// agent's own arguments
     // One list, so that no option behind the agent is taken for one of ours.
     #[arg(
         value_names = ["AGENT", "ARGS"],
@@ -100,7 +101,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         ..start
     };
     let here = Surroundings::here(&environment);
-    let choose = || Running::look(&environment).choose(Need::Agent(agent), &args.target);
+    let need = match agent.opens_session() {
+        true => Need::Agent(agent),
+        false => Need::Control,
+    };
+    let choose = || Running::look(&environment).choose(need, &args.target);
     let companion = match choose() {
         Ok(companion) => Some(companion),
         Err(error) if !args.require && is_without_companion(&error) => {
@@ -129,8 +134,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     });
     if let Some(refused) = refused {
         let (editor, port) = (refused.display_name(), refused.port);
+        let consequence = match agent.opens_session() {
+            true => "will refuse it",
+            false => "will not use it",
+        };
         stderr::warn(format_args!(
-            "{editor} (port {port}) does not have this folder in its workspace: {agent} will refuse it"
+            "{editor} (port {port}) does not have this folder in its workspace: {agent} {consequence}"
         ));
     }
     if let Some(companion) = companion
@@ -147,6 +156,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let overridden = wiring.overridden(release, &environment);
     for note in wiring.notes(agent).chain(overridden) {
         stderr::print(format_args!("note: {note}."));
+    }
+    if !agent.opens_session() {
+        let is_served = companion.is_some() && refused.is_none();
+        for note in notes_without_session(agent, is_served, &environment) {
+            stderr::print(format_args!("note: {note}."));
+        }
     }
     // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.
     let settings = || Setup::read(release, &environment, environment.current_dir()).settings;
@@ -264,6 +279,26 @@ fn warn_if_too_old(release: Release, program: Option<&Path>) {
         stderr::warn(what);
         stderr::print(format_args!("hint: {hint}"));
     }
+}
+
+/// What a person should know of an agent that opens no session: its hooks show its changes, and it asks for context when it
+/// is told to.
+fn notes_without_session(
+    agent: Dialect,
+    is_served: bool,
+    environment: &Environment,
+) -> impl Iterator<Item = String> {
+    let hooks = hooks::read(agent, environment);
+    let missing = hooks.filter(|hooks| hooks.ours.is_empty()).map(|hooks| {
+        format!(
+            "Pillion's hooks are not in {}, so you are not shown what {agent} changes: `pillion hook install {}` adds them",
+            visible::one_line(&hooks.path.display().to_string()),
+            agent.name()
+        )
+    });
+    let context =
+        is_served.then(|| format!("type `/ide` in {agent} to show it what your editor shows"));
+    missing.into_iter().chain(context)
 }
 
 /// One that starts in time.

@@ -123,16 +123,19 @@ fn the_program_says_which_agents_there_are(version: EmacsVersion) {
     let names = |emacs: &Emacs| {
         emacs.get::<String>("(string-join (sort (pillion-terminal-names) #'string<) \" \")")
     };
-    assert_eq!(names(emacs), "claude copilot gemini opencode qwen");
+    assert_eq!(names(emacs), "claude codex copilot gemini opencode qwen");
     emacs.eval("(setq pillion-agents '((\"mine\" \"sh\") (\"qwen\" \"no-such-qwen\")))");
-    assert_eq!(names(emacs), "claude copilot gemini mine opencode qwen");
+    assert_eq!(
+        names(emacs),
+        "claude codex copilot gemini mine opencode qwen"
+    );
     emacs.input("<M-x>pillion-run<RET>qwen<RET>");
     emacs.wait_said("no-such-qwen is not installed: npm install -g @qwen-code/qwen-code");
     emacs.eval("(pillion-client-stop)");
     emacs.wait_until("none", "(eq pillion-client-phase 'stopped)");
     assert_eq!(
         names(emacs),
-        "claude copilot gemini mine opencode qwen",
+        "claude codex copilot gemini mine opencode qwen",
         "they stay"
     );
 }

@@ -40,10 +40,14 @@ complete -C "$WORDS"
 /// What is offered behind which words, and something that must not be.
 const CASES: [(&str, &[&str], &str); 6] = [
     ("pillion ", &["review", "doctor"], "gemini"),
-    ("pillion run ", &["claude", "opencode", "qwen"], "nvim"),
+    (
+        "pillion run ",
+        &["claude", "codex", "opencode", "qwen"],
+        "nvim",
+    ),
     ("pillion install n", &["nvim"], "gemini"),
     ("pillion completions ", &["fish", "zsh"], "gemini"),
-    ("pillion doctor ", &["claude", "gemini"], "nvim"),
+    ("pillion doctor ", &["claude", "codex", "gemini"], "nvim"),
     ("pillion man ", &["review", "conformance"], "gemini"),
 ];
 

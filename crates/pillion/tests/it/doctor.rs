@@ -2,6 +2,7 @@
 
 mod agent;
 mod claude;
+mod codex;
 mod companion;
 mod connection;
 mod containers;

@@ -461,3 +461,40 @@ fn the_agent_and_the_commands_that_answer_it_mean_one_companion() {
         assert!(diffs.contains("new.txt"), "{diffs}");
     }
 }
+
+/// Its hooks show what it changes, and nothing leads it to a companion.
+#[test]
+fn codex_starts_as_it_is_and_what_it_needs_is_told() {
+    let stage = Stage::new(TALKATIVE);
+    let home = stage.sandbox.home.home().join(".codex");
+    let missing = format!(
+        "note: Pillion's hooks are not in {}, so you are not shown what Codex CLI changes: `pillion hook install codex` adds them.\n",
+        home.join("config.toml").display()
+    );
+    let without = format!(
+        "note: no Pillion companion is running for {}. Starting codex without one.\n",
+        stage.sandbox.home.workspace().display()
+    );
+    let context = "note: type `/ide` in Codex CLI to show it what your editor shows.\n";
+    let said = || {
+        let said = stage.said(stage.command(["codex", "exec", "--print"]));
+        assert_eq!(said.args, ["exec", "--print"]);
+        assert!(said.leading().is_empty(), "{:?}", said.leading());
+        said.stderr()
+    };
+    assert_eq!(said(), without.clone() + &missing);
+    let required = stage.command(["--require", "codex"]).output().unwrap();
+    assert_eq!(required.status.code(), Some(3), "{required:?}");
+    let serve = stage.sandbox.serve::<&str>([]);
+    assert_eq!(said(), missing.clone() + context);
+    stage.sandbox.run(["hook", "install", "codex"]).expect(0);
+    assert_eq!(said(), context);
+    let other = stage.sandbox.home.other_workspace("elsewhere");
+    let mut command = stage.command(["--port", &serve.port().to_string(), "codex"]);
+    command.current_dir(other);
+    let refused = stage.said(command).stderr();
+    assert!(refused.contains("Codex CLI will not use it"), "{refused}");
+    assert!(!refused.contains("/ide"), "{refused}");
+    drop(serve);
+    assert_eq!(said(), without);
+}

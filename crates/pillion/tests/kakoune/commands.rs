@@ -115,7 +115,10 @@ fn the_program_says_which_agents_there_are(version: KakouneVersion) {
     let world = world(version, "plain");
     let mut names = world.kakoune.list("%opt{pillion_agents}");
     names.sort();
-    assert_eq!(names, ["claude", "copilot", "gemini", "opencode", "qwen"]);
+    assert_eq!(
+        names,
+        ["claude", "codex", "copilot", "gemini", "opencode", "qwen"]
+    );
     world.kakoune.input(":pillion-run ");
     world.kakoune.pane().wait_for("opencode", SOON);
     world.kakoune.input("<esc>");

@@ -320,7 +320,10 @@ fn wrong_commands_and_options_are_named(version: NvimVersion) {
     let words: Vec<String> = world.nvim.lua(complete, json!("Pillion st"));
     assert_eq!(words, ["start", "status", "stop"]);
     let words: Vec<String> = world.nvim.lua(complete, json!("Pillion run "));
-    assert_eq!(words, ["claude", "copilot", "gemini", "opencode", "qwen"]);
+    assert_eq!(
+        words,
+        ["claude", "codex", "copilot", "gemini", "opencode", "qwen"]
+    );
     let words: Vec<String> = world.nvim.lua(complete, json!("PillionSend q"));
     assert_eq!(words, ["qwen"]);
     let words: Vec<String> = world.nvim.lua(complete, json!("Pillion run gemini "));

@@ -315,11 +315,11 @@ fn an_agent_that_is_not_there_opens_nothing(version: NvimVersion) {
         ),
         (
             "Pillion run cody",
-            "unknown agent cody. Hint: :Pillion run claude|copilot|gemini|opencode|qwen",
+            "unknown agent cody. Hint: :Pillion run claude|codex|copilot|gemini|opencode|qwen",
         ),
         (
             "Pillion run",
-            "an agent is missing. Hint: :Pillion run claude|copilot|gemini|opencode|qwen",
+            "an agent is missing. Hint: :Pillion run claude|codex|copilot|gemini|opencode|qwen",
         ),
     ] {
         is_refused(&world, command, message);
@@ -348,7 +348,9 @@ fn the_program_says_which_agents_there_are(version: NvimVersion) {
     agents.one("qwen");
     assert_eq!(
         names(&world),
-        ["claude", "copilot", "gemini", "mine", "opencode", "qwen"]
+        [
+            "claude", "codex", "copilot", "gemini", "mine", "opencode", "qwen"
+        ]
     );
     world.nvim.command("Pillion stop");
     world
@@ -356,7 +358,9 @@ fn the_program_says_which_agents_there_are(version: NvimVersion) {
         .wait_until("none", "require('pillion.client').phase() == 'stopped'");
     assert_eq!(
         names(&world),
-        ["claude", "copilot", "gemini", "mine", "opencode", "qwen"],
+        [
+            "claude", "codex", "copilot", "gemini", "mine", "opencode", "qwen"
+        ],
         "they stay"
     );
 }

@@ -112,12 +112,14 @@ fn the_program_says_which_agents_there_are(version: VimVersion) {
     let names = |vim: &Vim| vim.get::<Vec<String>>("getcompletion('Pillion run ', 'cmdline')");
     assert_eq!(
         names(vim),
-        ["claude", "copilot", "gemini", "opencode", "qwen"]
+        ["claude", "codex", "copilot", "gemini", "opencode", "qwen"]
     );
     vim.command("let g:pillion_agents = {'mine': ['sh'], 'qwen': ['no-such-qwen']}");
     assert_eq!(
         names(vim),
-        ["claude", "copilot", "gemini", "mine", "opencode", "qwen"]
+        [
+            "claude", "codex", "copilot", "gemini", "mine", "opencode", "qwen"
+        ]
     );
     vim.input(":Pillion run qwen<CR>");
     vim.wait_said("no-such-qwen is not installed. Hint: npm install -g @qwen-code/qwen-code");
@@ -125,7 +127,9 @@ fn the_program_says_which_agents_there_are(version: VimVersion) {
     vim.wait_until("none", "!pillion#Status().running");
     assert_eq!(
         names(vim),
-        ["claude", "copilot", "gemini", "mine", "opencode", "qwen"],
+        [
+            "claude", "codex", "copilot", "gemini", "mine", "opencode", "qwen"
+        ],
         "they stay"
     );
 }

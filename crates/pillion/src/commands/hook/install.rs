@@ -66,13 +66,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
              you, and until you have answered, changes are made without the hooks."
         ))?;
     }
-    match Dialect::PROGRAMS.contains(&agent) {
-        true => say(&format!(
-            "`pillion doctor {}` checks whether they are run.",
-            agent.name()
-        )),
-        false => Ok(()),
-    }
+    say(&format!(
+        "`pillion doctor {}` checks whether they are run.",
+        agent.name()
+    ))
 }
 
 /// Prints a line that may hold a path.

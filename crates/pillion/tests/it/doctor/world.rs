@@ -15,6 +15,7 @@ use crate::sandbox::{Sandbox, Serve};
 pub const GEMINI: &str = "gemini";
 pub const QWEN: &str = "qwen";
 pub const CLAUDE: &str = "claude";
+pub const CODEX: &str = "codex";
 
 /// The newest releases that the doctor is tried with.
 pub const NEW_GEMINI: &str = "0.61.0";
@@ -86,6 +87,7 @@ impl World {
         let name = match agent {
             GEMINI => "@google/gemini-cli",
             CLAUDE => "@anthropic-ai/claude-code",
+            CODEX => "@openai/codex",
             _ => "@qwen-code/qwen-code",
         };
         let folder = self.home().root().join("lib/node_modules").join(name);
@@ -175,7 +177,10 @@ impl World {
         let agents = report["agents"].as_array().unwrap();
         assert_eq!(agents.len(), 1, "{stdout}");
         let agent = agents[0].clone();
-        assert_eq!(agent["wouldConnect"], code == 0, "{stdout}");
+        match agent["name"].as_str() {
+            Some(CODEX) => assert!(agent["wouldConnect"].is_null(), "{stdout}"),
+            _ => assert_eq!(agent["wouldConnect"], code == 0, "{stdout}"),
+        }
         let output = people().output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{stdout}");
         let text = String::from_utf8(output.stdout).unwrap();
@@ -220,10 +225,11 @@ impl Told {
             .find(|finding| finding["level"] == "problem");
         assert_eq!(first.unwrap()["id"], id, "{}", self.text);
         let fix = self.expect(id, "problem", what);
-        let (_, verdict) = self
-            .text
-            .split_once("would not connect from here. First: ")
-            .unwrap();
+        let verdict = match self.agent["name"] == CODEX {
+            true => "would not be shown. First: ",
+            false => "would not connect from here. First: ",
+        };
+        let (_, verdict) = self.text.split_once(verdict).unwrap();
         assert!(verdict.contains(&fix), "{}", self.text);
         fix
     }
