@@ -81,6 +81,11 @@ pub enum Command {
 }
 
 impl Cli {
+    /// Returns true if an agent's hook is to be answered, whatever happens.
+    pub fn is_hook(&self) -> bool {
+        matches!(self.command, Some(Command::Hook(_)))
+    }
+
     /// What was typed. A mistake ends the program, and so does a question for help.
     pub fn typed() -> Self {
         let mut command = Self::full_command();

@@ -29,7 +29,14 @@ use crate::cli::Cli;
 fn main() -> ExitCode {
     memory::keep_freed();
     let cli = Cli::typed();
-    let result = logging::start(cli.log.as_deref()).and_then(|()| cli.run());
+    let result = match logging::start(cli.log.as_deref()) {
+        // Its agent would go on as if there were no hook.
+        Err(error) if cli.is_hook() => {
+            failure::report(&error);
+            cli.run()
+        }
+        started => started.and_then(|()| cli.run()),
+    };
     let code = match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failure::report(&error),

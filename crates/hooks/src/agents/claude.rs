@@ -43,7 +43,7 @@ impl HookProtocol for Claude {
             EDIT => edit::replaced(call, files, "replace_all"),
             WRITE => edit::overwritten(call, files),
             NOTEBOOK_EDIT => {
-                Changes::Unclear("Pillion does not show changes of notebooks".to_owned())
+                Changes::Unclear("Pillion does not show changes to notebooks".to_owned())
             }
             _ => Changes::None,
         }

@@ -36,8 +36,7 @@ impl HookProtocol for Copilot {
         if !input.contains_key("toolName") {
             return Err("toolName is missing".to_owned());
         }
-        let is_before = !input.contains_key("toolResult")
-            && !input.contains_key("hookName");
+        let is_before = !input.contains_key("toolResult") && !input.contains_key("hookName");
         let event = match is_before {
             true => Event::BeforeTool,
             false => Event::Other("another".to_owned()),

@@ -74,7 +74,7 @@ const MARGIN: Duration = Duration::from_secs(60);
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// Why a change is denied about which nobody has decided.
-const NOT_IN_TIME: &str = "nobody decided about this change in time, so it is not made";
+const NOT_IN_TIME: &str = "nobody decided in time";
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let agent = match (args.command, args.agent) {
@@ -127,7 +127,7 @@ fn answer(agent: Dialect, target: &Target, protocol: &dyn HookProtocol, limits: 
 fn give_up_after(limit: Duration) {
     let give_up = move || {
         std::thread::sleep(limit);
-        let _ = give(&Answer::block(NOT_IN_TIME));
+        let _ = give(&Answer::block(judge::undecided(NOT_IN_TIME, &[])));
         std::process::exit(Kind::Usage as i32);
     };
     // Without it, all that waits here without a limit waits until the agent ends it.

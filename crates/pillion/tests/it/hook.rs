@@ -162,7 +162,7 @@ fn without_a_companion_it_steps_aside_and_says_so_or_denies_if_it_is_strict() {
         let answer = Hook::call(&sandbox, &[agent, "--strict"], &call).answer();
         let denied = answer.output.to_string();
         assert!(
-            denied.contains("deny") && denied.contains("nobody can be asked"),
+            denied.contains("deny") && denied.contains("no one is available"),
             "{denied}"
         );
     }
@@ -174,8 +174,8 @@ fn what_is_not_understood_is_blocked() {
     let long = vec![b' '; (32 << 20) + 1];
     for (input, why) in [
         (&b""[..], "standard input is empty"),
-        (b"no JSON", "it is no JSON"),
-        (b"[]", "it is no JSON object"),
+        (b"no JSON", "it is not JSON"),
+        (b"[]", "it is not a JSON object"),
         (b"{}", "hook_event_name is missing"),
         (
             b"{\"hook_event_name\": 1}",
@@ -194,6 +194,28 @@ fn what_is_not_understood_is_blocked() {
             "{answer:?}"
         );
     }
+}
+
+#[test]
+fn a_call_of_another_form_is_blocked_for_every_agent() {
+    let sandbox = Sandbox::new();
+    for agent in ["claude", "codex", "copilot", "gemini", "qwen"] {
+        for input in [&b"{}"[..], b"{\"tool\": \"edit\"}", b"{\"toolArgs\": {}}"] {
+            let answer = Hook::write(&sandbox, &[agent], input).answer();
+            assert_eq!(answer.code, Some(2), "{agent}: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_written_keeps_nothing_from_being_answered() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.workspace().join("new.txt");
+    let call = write(&sandbox, &path, "x\n");
+    let options = ["claude", "--strict", "--log", "/nowhere/log"];
+    let answer = Hook::call(&sandbox, &options, &call).answer();
+    answer.expect_denied("no one is available");
+    assert!(answer.stderr.contains("/nowhere/log"), "{answer:?}");
 }
 
 #[test]
@@ -383,8 +405,7 @@ fn a_rejected_change_is_denied_with_the_notes_and_one_of_which_nothing_is_left_t
 fn if_nobody_decides_in_time_the_change_is_denied() {
     let sandbox = Sandbox::new();
     let (_serve, hook, _) = waiting(&sandbox, &["--limit", "2s"]);
-    hook.answer()
-        .expect_denied("nobody decided about this change in time");
+    hook.answer().expect_denied("nobody decided in time");
     pending(&sandbox, 0);
 }
 
@@ -410,6 +431,53 @@ fn if_the_companion_dies_the_change_is_denied() {
     let (serve, hook, _) = waiting(&sandbox, &[]);
     serve.signal("KILL");
     hook.answer().expect_denied("The change was not made");
+}
+
+/// As when Codex CLI works in the folder above the one that is reviewed.
+#[test]
+fn of_several_files_one_in_a_workspace_is_enough_to_be_shown() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let above = sandbox.home.workspace().parent().unwrap().to_owned();
+    let (new, changed) = (above.join("new.txt"), path.display());
+    for patch in [
+        format!(
+            "*** Add File: {}\n+x\n*** Update File: {changed}\n@@\n-two\n+zwei\n",
+            new.display()
+        ),
+        format!(
+            "*** Update File: {changed}\n@@\n-two\n+zwei\n*** Add File: {}\n+x\n",
+            new.display()
+        ),
+        format!("*** Add File: new.txt\n+x\n*** Update File: {changed}\n@@\n-two\n+zwei\n"),
+    ] {
+        let patch = format!("*** Begin Patch\n{patch}*** End Patch\n");
+        let mut call = call(&sandbox, "apply_patch", &json!({"command": patch}));
+        call["cwd"] = above.to_str().into();
+        let hook = Hook::call(&sandbox, &["codex"], &call);
+        for proposal in pending(&sandbox, 2) {
+            sandbox.run(["reject", &number(&proposal)]).expect(0);
+        }
+        hook.answer().expect_denied("rejected");
+    }
+}
+
+#[test]
+fn if_the_companion_does_not_respond_the_change_is_denied() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    serve.signal("STOP");
+    let path = sandbox.home.file("a.txt", BEFORE);
+    for call in [
+        edit(&sandbox, &path, "two", "zwei"),
+        write(&sandbox, &path, "x\n"),
+        write(&sandbox, &sandbox.home.workspace().join("new.txt"), "x\n"),
+    ] {
+        let answer = Hook::call(&sandbox, &["claude"], &call).answer();
+        answer.expect_denied("does not answer");
+    }
+    serve.signal("CONT");
 }
 
 #[test]

@@ -187,7 +187,9 @@ impl App {
         self.say(Tone::Info, text, now);
         // Where the text is taken as it stands, nothing is lost.
         let is_taken = match reason {
-            CloseReason::ClosedByAgent | CloseReason::Settled => true,
+            CloseReason::Settled => true,
+            // Nobody looks at what the command of a hook prints when its agent has stopped it.
+            CloseReason::ClosedByAgent => !view.is_for_agent(),
             // The companion keeps it.
             CloseReason::AcceptedElsewhere | CloseReason::RejectedElsewhere => true,
             CloseReason::AgentGone | CloseReason::Overruled | CloseReason::NotShown => false,

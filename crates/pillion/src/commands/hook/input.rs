@@ -20,9 +20,9 @@ pub fn read(input: &mut impl Read) -> Result<Map<String, Value>, String> {
     }
     match serde_json::from_slice(&bytes) {
         Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err("it is no JSON object".to_owned()),
+        Ok(_) => Err("it is not a JSON object".to_owned()),
         Err(_) if bytes.is_empty() => Err("standard input is empty".to_owned()),
-        Err(error) => Err(format!("it is no JSON: {error}")),
+        Err(error) => Err(format!("it is not JSON: {error}")),
     }
 }
 
@@ -38,10 +38,10 @@ mod tests {
         assert_eq!(call["a"], 1);
         for (input, why) in [
             ("", "standard input is empty"),
-            ("[]", "it is no JSON object"),
+            ("[]", "it is not a JSON object"),
             (
                 "{",
-                "it is no JSON: EOF while parsing an object at line 1 column 1",
+                "it is not JSON: EOF while parsing an object at line 1 column 1",
             ),
         ] {
             assert_eq!(read(&mut input.as_bytes()).unwrap_err(), why);

@@ -140,7 +140,7 @@ fn find(
     let folder = folder.filter(|_| !is_named);
     let none = files.is_empty().then(|| target.clone());
     let mut tried = about.chain(none).chain(folder);
-    let mut find = |target: Target| AgentConnection::find_for(need, &target);
+    let find = |target: Target| AgentConnection::find_for(need, &target);
     let first = match tried.next() {
         Some(target) => find(target),
         None => find(target.clone()),
@@ -154,7 +154,7 @@ fn find(
 fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
     match limits.is_strict {
         true => Ruling::Denied(format!(
-            "The user reviews every change, and nobody can be asked now: {why}."
+            "The user reviews every change, and no one is available to review this one: {why}."
         )),
         false => Ruling::NobodyAsked(format!("Pillion does not show this change: {why}.")),
     }
@@ -250,7 +250,7 @@ fn is_gone(error: &anyhow::Error) -> bool {
 }
 
 /// Why nothing is written, and where the person's own texts are.
-fn undecided(why: &str, kept: &[PathBuf]) -> String {
+pub fn undecided(why: &str, kept: &[PathBuf]) -> String {
     let why = format!("The change was not made: {why}.");
     let places: Vec<_> = kept.iter().map(|it| it.display().to_string()).collect();
     match &places[..] {

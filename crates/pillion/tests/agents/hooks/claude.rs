@@ -135,7 +135,7 @@ fn is_refused_what_cannot_be_shown(release: ClaudeRelease) {
     ]);
     ended(print(release)(&scene, 1)).expect_done("refused");
     scene.wait_told("is not in UTF-8");
-    scene.wait_told("does not show changes of notebooks");
+    scene.wait_told("does not show changes to notebooks");
     assert_bytes(&file, &encode(BEFORE));
     assert_bytes(&notebook_file, notebook.as_bytes());
     companion::wait_none_pending(&scene.home);

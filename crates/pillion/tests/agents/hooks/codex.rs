@@ -241,7 +241,7 @@ fn codex_writes_nothing_that_nobody_has_decided_about() {
         let file = scene.home.file("a.txt", BEFORE);
         scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
         let codex = exec(&scene, &start(ways, "--limit 2"));
-        scene.wait_told("nobody decided about this change in time");
+        scene.wait_told("nobody decided in time");
         assert_done(codex);
         assert_bytes(&file, BEFORE.as_bytes());
 
@@ -257,7 +257,7 @@ fn codex_writes_nothing_that_nobody_has_decided_about() {
         // Without one it goes its own way, unless it is to be strict.
         scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
         assert_done(exec(&scene, &start(ways, "--strict")));
-        scene.wait_told("nobody can be asked now");
+        scene.wait_told("no one is available");
         assert_bytes(&file, BEFORE.as_bytes());
         scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
         assert_done(exec(&scene, &start(ways, "")));
