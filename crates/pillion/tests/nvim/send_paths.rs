@@ -166,6 +166,7 @@ fn agents_come_first_and_hidden_files_only_when_asked_for(version: NvimVersion) 
     world.home.file("src/main.rs", "");
     let agents_and_files = [
         "claude",
+        "codex",
         "copilot",
         "gemini",
         "opencode",

@@ -1,5 +1,5 @@
 //! Hooks that call a tool of the companion over the agent's own connection: with them Claude Code asks before
-//! each change, in every permission mode. They come with its command line ([`settings`]), and only
+//! each change, in every permission mode. They come with its command line ([`hooks`]), and only
 //! releases from [`TAKES_TOOL_HOOKS`](super::TAKES_TOOL_HOOKS) on take them.
 
 use serde_json::{Map, Value, json};

@@ -76,14 +76,18 @@ fn a_call_is_read_in_each_form_and_no_other_event_is_taken_for_it() {
     for other in [
         json!({"hookName": "permissionRequest", "toolName": "edit", "toolInput": {"file_path": "/w/a"}}),
         json!({"toolName": "edit", "toolArgs": {}, "toolResult": {"resultType": "success"}}),
-        json!({"prompt": "x"}),
-        json!({}),
     ] {
         let call = Copilot.read(other.as_object().unwrap().clone()).unwrap();
         assert!(matches!(call.event, Event::Other(_)), "{other}");
     }
-    let broken = json!({"toolName": "edit", "toolArgs": "{"});
-    assert!(Copilot.read(broken.as_object().unwrap().clone()).is_err());
+    for broken in [
+        json!({"toolName": "edit", "toolArgs": "{"}),
+        json!({"prompt": "x"}),
+        json!({}),
+    ] {
+        let read = Copilot.read(broken.as_object().unwrap().clone());
+        assert!(read.is_err(), "{broken}");
+    }
 }
 
 #[test]

@@ -73,17 +73,25 @@ pub fn arguments(
     if release.agent != Dialect::ClaudeCode {
         return unchanged(None);
     }
-    // Without a terminal it connects to no companion, and other releases refuse hooks that call one.
-    let is_connected = !prints(own)
-        && release.is_known()
-        && release.version >= Version::from_numbers(TAKES_TOOL_HOOKS);
-    let hooks = match (is_connected, review) {
-        (true, _) => Ok(hooks::hooks(review.into())),
-        (false, Review::Asked) => return unchanged(None),
+    let hooks = match (prints(own), review) {
+        (false, _) => Ok(hooks::hooks(review.into())),
+        // It connects to no companion that hooks could call.
+        (true, Review::Asked) => return unchanged(None),
         // It would be asked twice.
-        (false, Review::Always) if own_hooks.has_ours => return unchanged(None),
-        (false, Review::Always) => command.map(|command| command_hooks(&command)),
+        (true, Review::Always) if own_hooks.has_ours => return unchanged(None),
+        (true, Review::Always) => command.map(|command| command_hooks(&command)),
     };
+    let oldest = Version::from_numbers(TAKES_TOOL_HOOKS);
+    if !prints(own) && (!release.is_known() || release.version < oldest) {
+        let note = format!(
+            "{release} cannot be made to ask before each change: in its modes auto, acceptEdits and bypassPermissions it \
+             shows no diffs. `pillion hook install claude` shows every change, and so does `pillion run claude` with {oldest} \
+             or later"
+        );
+        // Of an unknown one, the review says it when a turn begins without a hook.
+        let is_old = release.is_known() && review == Review::Always && !own_hooks.has_ours;
+        return unchanged(is_old.then_some(note));
+    }
     let (mut rest, given) = take_settings(own);
     let settings = match given {
         None => Ok(json!({})),
@@ -199,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn releases_that_take_other_hooks_and_those_that_print_run_the_command() {
+    fn only_releases_that_take_the_hooks_get_them_and_those_that_print_run_the_command() {
         let folder = Path::new("/");
         let unknown = Release::newest(Dialect::ClaudeCode).version;
         for (version, own, expected) in [
-            (Version::new(2, 1, 117), &["-c"][..], true),
-            (Version::new(2, 1, 118), &["-c"], false),
+            (Version::new(2, 1, 118), &["-c"][..], false),
             (Version::new(3, 0, 0), &["-c"], false),
-            (unknown, &["-c"], true),
+            (Version::new(2, 1, 112), &["-p", "x"], true),
+            (unknown, &["-p", "x"], true),
             (Version::new(2, 1, 118), &["-p", "x"], true),
             (Version::new(2, 1, 118), &["x", "--print"], true),
             (Version::new(2, 1, 118), &["--", "-p"], false),
@@ -220,6 +228,13 @@ mod tests {
             assert_eq!(hooks[0]["type"], kind, "{version} {own:?}");
             assert!(settings["hooks"]["PermissionRequest"].is_array());
         }
+        let (all, note) = with(Version::new(2, 1, 117), &["-c"], folder);
+        assert_eq!(all, ["-c"]);
+        assert!(note.unwrap().contains("`pillion hook install claude`"));
+        assert_eq!(
+            with(unknown, &["-c"], folder),
+            (vec!["-c".to_owned()], None)
+        );
     }
 
     #[test]
