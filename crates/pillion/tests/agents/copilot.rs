@@ -202,6 +202,8 @@ fn copilot_reads_why_it_was_rejected_until_it_proposes_again() {
         screen.contains("gets your note with each prompt"),
         "{screen}"
     );
+    // What is typed before is lost.
+    scene.copilot.wait_for("Operation cancelled by user");
     // Its screen does not tell when it has the note, which comes with each prompt from then on.
     let mut prompts = (0..5).map(|number| scene.ask(&format!("go on {number}")));
     assert!(prompts.any(|request| request.mentions("and says: Use digits.")));
