@@ -8,10 +8,11 @@ mod shared;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::{Base, Place};
+use pillion_protocol::path::absolute;
 
 /// The environment of a process. `Debug` shows no values: some are secrets.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -235,22 +236,6 @@ impl Environment {
     fn resolve(&self, path: &Path) -> PathBuf {
         absolute(&self.current_dir, path)
     }
-}
-
-/// `path`, which may start at `folder`, made absolute as Node does it: by its text, not asking the
-/// file system about links. An empty one is the folder itself.
-pub fn absolute(folder: &Path, path: &Path) -> PathBuf {
-    let mut resolved = PathBuf::new();
-    for component in folder.join(path).components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                resolved.pop();
-            }
-            other => resolved.push(other),
-        }
-    }
-    resolved
 }
 
 impl fmt::Debug for Environment {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pillion_protocol::claude::hooks;
 use serde_json::{Map, Value, json};
 
 use crate::change::{Changes, Files};
@@ -19,8 +20,6 @@ pub struct Call {
     pub folder: Option<PathBuf>,
     /// The agent's name for its permission mode; empty if it does not tell.
     pub mode: String,
-    /// True if a subagent is at work.
-    pub is_subagent: bool,
     /// The tool that the model calls.
     pub tool: String,
     /// The tool's arguments.
@@ -39,6 +38,13 @@ pub enum Event {
     /// At a moment that nothing here is about.
     Other(String),
 }
+
+/// How long an agent waits for a hook that asks a person, as the [entries](HookProtocol::entries) say. What was not answered by
+/// then runs unseen, so the hook answers before.
+pub const TIMEOUT: Duration = Duration::from_secs(hooks::PERSONS_TIMEOUT as u64);
+
+/// How long it waits for an answer that needs no person.
+pub(crate) const SHORT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How the hooks of one agent work.
 pub trait HookProtocol: Sync {
@@ -73,10 +79,6 @@ pub trait HookProtocol: Sync {
 
     /// Returns the entries that the agent's settings need, for this shell command of ours.
     fn entries(&self, command: &str) -> Vec<Entry>;
-
-    /// How long the agent waits for the hook, as its [`entries`](Self::entries) say. What was not answered by then runs
-    /// unseen, so the hook answers before.
-    fn timeout(&self) -> Duration;
 
     /// What a person has to know or do when the entries are in the agent's settings, in sentences.
     fn after_install(&self) -> &'static [&'static str] {

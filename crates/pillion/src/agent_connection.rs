@@ -40,20 +40,19 @@ impl AgentConnection {
     /// # Errors
     /// [`Kind::NoCompanion`] when there is none.
     pub fn find(target: &Target) -> anyhow::Result<Self> {
-        Self::find_for(Need::Any, target)
+        let environment = Environment::current();
+        Self::among(&Running::look(&environment), Need::Any, target)
     }
 
-    /// The companion that `target` means, of those that meet this need.
+    /// The companion that `target` means, of these that meet this need.
     ///
     /// # Errors
     /// [`Kind::NoCompanion`] when there is none.
-    pub fn find_for(need: Need, target: &Target) -> anyhow::Result<Self> {
-        let environment = Environment::current();
-        let companion = Running::look(&environment).choose(need, target)?;
+    pub fn among(running: &Running<'_>, need: Need, target: &Target) -> anyhow::Result<Self> {
         Ok(Self {
             target: target.clone(),
-            environment,
-            companion,
+            environment: running.environment().clone(),
+            companion: running.choose(need, target)?,
         })
     }
 

@@ -112,6 +112,11 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Where they were looked for.
+    pub fn environment(&self) -> &Environment {
+        self.environment
+    }
+
     /// The one that `target` means, of those that can do what is needed.
     ///
     /// # Errors

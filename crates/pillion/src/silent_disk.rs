@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use crossbeam_channel::{Sender, TryRecvError, unbounded};
@@ -49,6 +50,15 @@ impl Watch {
     }
 }
 
+/// How a command ends that a disk keeps from going on, if not as a refused one.
+static ENDS_AS: OnceLock<Kind> = OnceLock::new();
+
+/// Has this command end in this way if a disk keeps it from going on.
+pub fn end_as(kind: Kind) {
+    // Said once in a process.
+    let _ = ENDS_AS.set(kind);
+}
+
 /// Says that what is in these folders is not known.
 pub fn warn(silent: &[PathBuf]) {
     for folder in silent {
@@ -62,9 +72,9 @@ pub fn warn(silent: &[PathBuf]) {
 fn end(folder: &Path) -> ! {
     let message = format!("the disk of {} does not answer", folder.display());
     let hint = "Is it on a server that cannot be reached? This command needs that folder.";
-    let failure = Failure::new(Kind::Refused, message).hint(hint);
-    let _ = failure::report(&failure.into());
-    process::exit(Kind::Refused as i32)
+    let kind = ENDS_AS.get().copied().unwrap_or(Kind::Refused);
+    let _ = failure::report(&Failure::new(kind, message).hint(hint).into());
+    process::exit(kind as i32)
 }
 
 /// What commands look at: outer folders first.

@@ -19,6 +19,7 @@
 //! - [`diagnostics`]: the problems that an editor shows.
 //! - [`held`]: what a hook of an agent's holds until the person has decided.
 //! - [`json`]: JSON of others, in bounded memory.
+//! - [`path`]: paths by their text alone.
 //! - [`surrogates`]: JSON of programs that count in UTF-16.
 
 pub mod address;
@@ -32,6 +33,7 @@ pub mod diff;
 pub mod discovery;
 pub mod held;
 pub mod json;
+pub mod path;
 pub mod remarks;
 pub mod review;
 pub mod runs_code;

@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
     /// A root as the release compares it. Links in it are not resolved, but those in the working
     /// directory are: a root that is named by a link never fits.
     fn resolved(&self, root: &Path) -> PathBuf {
-        pillion_discovery::environment::absolute(&self.folder, root)
+        pillion_protocol::path::absolute(&self.folder, root)
     }
 
     fn is_ancestor(&self, process: &Process) -> bool {

@@ -7,8 +7,8 @@ use std::{fs, io};
 
 use percent_encoding::percent_decode_str;
 use pillion_discovery::canonicalize;
-use pillion_discovery::environment::absolute;
 use pillion_protocol::discovery::WORKSPACE_SEPARATOR;
+use pillion_protocol::path::absolute;
 
 use super::content::Workspace;
 use crate::release::{Change, Release};

@@ -103,7 +103,7 @@ impl AgentProtocol for Claude {
                 Some(Ok(Answer::Opened)) => return Some(Reply::Decision),
                 _ if tool == GET_DIAGNOSTICS => "[]".to_owned(),
                 // The agent asks in its terminal then, whatever its mode.
-                _ if tool == BEFORE_WRITE => hooks::ask(),
+                _ if tool == BEFORE_WRITE => hooks::ask().to_string(),
                 _ => NO_DECISION.to_owned(),
             };
             return Some(Reply::Blocks(vec![text]));
@@ -129,7 +129,7 @@ impl AgentProtocol for Claude {
                 Outcome::Accepted { content, .. } => hooks::allow(held.input_with(content), words),
                 Outcome::Rejected => hooks::refuse(words.unwrap_or(REJECTED)),
             };
-            return Message::Answer(tab.request, vec![answer]);
+            return Message::Answer(tab.request, vec![answer.to_string()]);
         }
         let blocks = match delivery.outcome {
             Outcome::Accepted { content, .. } => vec![FILE_SAVED.to_owned(), content],

@@ -128,7 +128,7 @@ impl MainLoop {
                     },
                     None => {
                         let answer = Ok(Answer::Text(match asks {
-                            true => hooks::ask(),
+                            true => hooks::ask().to_string(),
                             false => NO_DECISION.to_owned(),
                         }));
                         vec![Action::Answer { caller, answer }]
@@ -155,8 +155,10 @@ impl MainLoop {
                 if notes.is_some() {
                     self.push_context(session, self.context.current());
                 }
-                let answer =
-                    notes.map_or_else(|| NO_DECISION.to_owned(), |it| hooks::add_context(&it));
+                let answer = notes.map_or_else(
+                    || NO_DECISION.to_owned(),
+                    |it| hooks::add_context(hooks::POST_TOOL_USE, &it).to_string(),
+                );
                 let answer = Ok(Answer::Text(answer));
                 vec![Action::Answer { caller, answer }]
             }

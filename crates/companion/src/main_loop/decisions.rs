@@ -173,7 +173,7 @@ impl MainLoop {
         let Some(question) = question.filter(|_| others.is_empty()) else {
             return false;
         };
-        let answer = Answer::Text(hooks::deny(remark.text()));
+        let answer = Answer::Text(hooks::deny(remark.text()).to_string());
         let is_answered = question.send(Ok(answer)).is_ok();
         if is_answered {
             tracing::info!(path, "rejected with a reason");

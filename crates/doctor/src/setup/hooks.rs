@@ -37,39 +37,53 @@ pub struct Ours {
     pub has_program: bool,
 }
 
+impl Hooks {
+    /// Those of an agent in a settings file with these values. `has_program` tells whether a program is there.
+    pub fn of(
+        agent: Dialect,
+        path: PathBuf,
+        values: Map<String, Value>,
+        has_program: impl Fn(&str) -> bool,
+    ) -> Self {
+        let ours = settings::hooks(&values).into_iter().filter_map(|hook| {
+            let command = hook.ours(agent.name())?;
+            let has_program = has_program(&command.program);
+            Some(Ours {
+                hook,
+                command,
+                has_program,
+            })
+        });
+        Self {
+            ours: ours.collect(),
+            path,
+            broken: None,
+            values,
+        }
+    }
+}
+
 /// Reads those of an agent; none if it has no hooks that are known.
 pub fn read(agent: Dialect, environment: &Environment) -> Option<Hooks> {
     pillion_hooks::of(agent)?;
     let path = user_file(agent, environment)?;
-    let mut hooks = Hooks {
-        path,
-        ..Hooks::default()
-    };
-    let text = match regular_file::read(&hooks.path, MAX_FILE) {
-        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not in UTF-8".to_owned()),
-        Err(_) if !hooks.path.exists() => return Some(hooks),
+    let values = match regular_file::read(&path, MAX_FILE) {
+        Ok(bytes) => String::from_utf8(bytes)
+            .map_err(|_| "it is not in UTF-8".to_owned())
+            .and_then(|text| {
+                settings::values(Format::of(&path), &text).map_err(|refused| refused.why)
+            }),
+        Err(_) if !path.exists() => Ok(Map::new()),
         Err(error) => Err(error.to_string()),
     };
-    let format = Format::of(&hooks.path);
-    let values = text.and_then(|text| settings::values(format, &text).map_err(|why| why.why));
-    match values {
-        Ok(values) => {
-            let found = settings::hooks(&values).into_iter();
-            let ours = found.filter_map(|hook| {
-                let command = hook.ours(agent.name())?;
-                let has_program = has_program(&command.program, environment);
-                Some(Ours {
-                    hook,
-                    command,
-                    has_program,
-                })
-            });
-            hooks.ours = ours.collect();
-            hooks.values = values;
-        }
-        Err(why) => hooks.broken = Some(why),
-    }
-    Some(hooks)
+    Some(match values {
+        Ok(values) => Hooks::of(agent, path, values, |it| has_program(it, environment)),
+        Err(why) => Hooks {
+            path,
+            broken: Some(why),
+            ..Hooks::default()
+        },
+    })
 }
 
 fn has_program(program: &str, environment: &Environment) -> bool {

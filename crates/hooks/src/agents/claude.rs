@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pillion_protocol::claude::hooks;
 use serde_json::{Map, Value, json};
 
 use super::edit;
-use crate::call::{Answer, Call, Entry, Event, HookProtocol, take_text};
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, TIMEOUT, take_text};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
@@ -15,23 +16,13 @@ use crate::ruling::{Accepted, Ruling};
 #[derive(Debug)]
 pub(crate) struct Claude;
 
-pub(crate) const BEFORE_TOOL: &str = "PreToolUse";
-pub(crate) const AFTER_TOOL: &str = "PostToolUse";
-const QUESTION: &str = "PermissionRequest";
+/// Why a call is allowed, for the person.
+pub(crate) const ACCEPTED: &str = "accepted in Pillion";
 
 /// The tools that change files.
 const EDIT: &str = "Edit";
 const WRITE: &str = "Write";
 const NOTEBOOK_EDIT: &str = "NotebookEdit";
-
-/// How long the agent waits for a person: a day.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(86_400);
-
-/// How long it waits for an answer that needs no person.
-pub(crate) const SHORT_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// What its screen says meanwhile.
-const STATUS: &str = "Waiting for your review in Pillion";
 
 impl HookProtocol for Claude {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
@@ -52,13 +43,10 @@ impl HookProtocol for Claude {
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer {
         match (&call.event, ruling) {
             (Event::BeforeTool, Ruling::Accepted(accepted)) => allow(call, accepted),
-            (Event::BeforeTool, Ruling::Denied(why)) => decision("deny", why),
-            (Event::BeforeTool, Ruling::Unclear(why)) => decision("ask", why),
+            (Event::BeforeTool, Ruling::Denied(why)) => Answer::json(hooks::refuse(why)),
+            (Event::BeforeTool, Ruling::Unclear(why)) => Answer::json(hooks::decision("ask", why)),
             (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
-            (Event::Question, Ruling::Approved) => Answer::json(json!({"hookSpecificOutput": {
-                "hookEventName": QUESTION,
-                "decision": {"behavior": "allow"},
-            }})),
+            (Event::Question, Ruling::Approved) => Answer::json(hooks::approve()),
             _ => Answer::nothing(),
         }
     }
@@ -73,23 +61,8 @@ impl HookProtocol for Claude {
     }
 
     fn entries(&self, command: &str) -> Vec<Entry> {
-        let entry = |event, tools: &[&str], timeout: Duration| Entry {
-            event,
-            item: json!({"matcher": tools.join("|"), "hooks": [{
-                "type": "command",
-                "command": command,
-                "timeout": timeout.as_secs(),
-                "statusMessage": STATUS,
-            }]}),
-        };
-        vec![
-            entry(BEFORE_TOOL, &[EDIT, WRITE, NOTEBOOK_EDIT], TIMEOUT),
-            entry(QUESTION, &[EDIT, WRITE], SHORT_TIMEOUT),
-        ]
-    }
-
-    fn timeout(&self) -> Duration {
-        TIMEOUT
+        let asked = format!("{EDIT}|{WRITE}");
+        entries(command, &format!("{asked}|{NOTEBOOK_EDIT}"), &asked)
     }
 
     fn after_install(&self) -> &'static [&'static str] {
@@ -97,12 +70,29 @@ impl HookProtocol for Claude {
     }
 }
 
-/// Reads what it sends, which Qwen Code sends, too.
+/// The entries before the tools of the first matcher, and where it asks about those of the second.
+pub(crate) fn entries(command: &str, before: &str, asked: &str) -> Vec<Entry> {
+    let entry = |event, matcher: &str, timeout: Duration| Entry {
+        event,
+        item: json!({"matcher": matcher, "hooks": [{
+            "type": "command",
+            "command": command,
+            "timeout": timeout.as_secs(),
+            "statusMessage": hooks::STATUS,
+        }]}),
+    };
+    vec![
+        entry(hooks::PRE_TOOL_USE, before, TIMEOUT),
+        entry(hooks::PERMISSION_REQUEST, asked, SHORT_TIMEOUT),
+    ]
+}
+
+/// Reads what it sends, which Codex CLI and Qwen Code send, too.
 pub(crate) fn read(input: Map<String, Value>) -> Result<Call, String> {
     read_events(input, |event| match event {
-        BEFORE_TOOL => Event::BeforeTool,
-        QUESTION => Event::Question,
-        AFTER_TOOL => Event::AfterTool,
+        hooks::PRE_TOOL_USE => Event::BeforeTool,
+        hooks::PERMISSION_REQUEST => Event::Question,
+        hooks::POST_TOOL_USE => Event::AfterTool,
         other => Event::Other(other.to_owned()),
     })
 }
@@ -115,7 +105,6 @@ pub(crate) fn read_events(
     let event = event(&take_text(&mut input, "hook_event_name")?);
     let mut text = |field| take_text(&mut input, field).unwrap_or_default();
     let (session, folder, mode) = (text("session_id"), text("cwd"), text("permission_mode"));
-    let is_subagent = !text("agent_id").is_empty();
     let tool = match event {
         Event::Other(_) => text("tool_name"),
         _ => take_text(&mut input, "tool_name")?,
@@ -125,19 +114,9 @@ pub(crate) fn read_events(
         session,
         folder: Some(PathBuf::from(folder)).filter(|folder| folder.is_absolute()),
         mode,
-        is_subagent,
         tool,
         input: input.remove("tool_input").unwrap_or_default(),
     })
-}
-
-/// The answer before a tool runs.
-pub(crate) fn decision(decision: &str, why: &str) -> Answer {
-    Answer::json(json!({"hookSpecificOutput": {
-        "hookEventName": BEFORE_TOOL,
-        "permissionDecision": decision,
-        "permissionDecisionReason": why,
-    }}))
 }
 
 /// The call with what was accepted, also if that is what it would write anyway: see [`edit::rewritten`].
@@ -146,17 +125,10 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
     if call.tool == EDIT {
         input["replace_all"] = false.into();
     }
-    let mut output = json!({
-        "hookEventName": BEFORE_TOOL,
-        "permissionDecision": "allow",
-        "permissionDecisionReason": "accepted in Pillion",
-        "updatedInput": input,
-    });
-    if let Some(context) = &accepted.context {
-        output["additionalContext"] = context.as_str().into();
-    }
+    let mut output = hooks::allow(Some(input.clone()), accepted.context.as_deref());
+    output["hookSpecificOutput"]["permissionDecisionReason"] = ACCEPTED.into();
     Answer {
         approved: Some((Event::Question, input)),
-        ..Answer::json(json!({"hookSpecificOutput": output}))
+        ..Answer::json(output)
     }
 }

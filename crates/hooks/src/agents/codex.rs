@@ -7,13 +7,13 @@
 mod shell;
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
-use pillion_protocol::remarks;
+use pillion_protocol::claude::hooks;
+use pillion_protocol::{path, remarks};
 use pillion_text::patch::{self, FileChange, FilePatch};
 use pillion_text::unified::unified;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use self::shell::Patched;
 use super::{claude, edit};
@@ -30,15 +30,6 @@ const PATCH: &str = "apply_patch";
 
 /// The tool for shell commands.
 const SHELL: &str = "Bash";
-
-/// A day.
-const TIMEOUT: Duration = Duration::from_secs(86_400);
-
-/// How long it waits for an answer that needs no person.
-const QUESTION_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// What its screen says meanwhile.
-const STATUS: &str = "Waiting for your review in Pillion";
 
 impl HookProtocol for Codex {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
@@ -58,34 +49,18 @@ impl HookProtocol for Codex {
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer {
         match (&call.event, ruling) {
             (Event::BeforeTool, Ruling::Accepted(accepted)) => accept(call, accepted),
-            (Event::BeforeTool, Ruling::Denied(why) | Ruling::Unclear(why)) => deny(why),
+            (Event::BeforeTool, Ruling::Denied(why) | Ruling::Unclear(why)) => {
+                Answer::json(hooks::refuse(why))
+            }
             (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
-            (Event::Question, Ruling::Approved) => Answer::json(json!({"hookSpecificOutput": {
-                "hookEventName": "PermissionRequest",
-                "decision": {"behavior": "allow"},
-            }})),
+            (Event::Question, Ruling::Approved) => Answer::json(hooks::approve()),
             _ => Answer::nothing(),
         }
     }
 
     fn entries(&self, command: &str) -> Vec<Entry> {
-        let entry = |event, timeout: Duration| Entry {
-            event,
-            item: json!({"matcher": format!("{PATCH}|{SHELL}"), "hooks": [{
-                "type": "command",
-                "command": command,
-                "timeout": timeout.as_secs(),
-                "statusMessage": STATUS,
-            }]}),
-        };
-        vec![
-            entry("PreToolUse", TIMEOUT),
-            entry("PermissionRequest", QUESTION_TIMEOUT),
-        ]
-    }
-
-    fn timeout(&self) -> Duration {
-        TIMEOUT
+        let tools = format!("{PATCH}|{SHELL}");
+        claude::entries(command, &tools, &tools)
     }
 }
 
@@ -110,10 +85,9 @@ fn patched(call: &Call) -> Result<Option<Patched<'_>>, String> {
 fn changes(call: &Call, patched: &Patched<'_>, files: &mut dyn Files) -> Result<Changes, Changes> {
     let unclear = |why: String| Changes::Unclear(format!("Pillion cannot show this patch: {why}"));
     let folder = match (&call.folder, patched.folder.as_deref()) {
+        (folder, None) => folder.clone(),
         (Some(folder), Some(below)) => Some(folder.join(below)),
-        (folder, below) => { below.map(PathBuf::from) }
-            .filter(|it| it.is_absolute())
-            .or_else(|| folder.clone()),
+        (None, Some(below)) => Some(PathBuf::from(below)).filter(|it| it.is_absolute()),
     };
     let patch = patch::read(patched.patch).map_err(|error| unclear(error.to_string()))?;
     let (mut changes, mut named) = (Vec::new(), BTreeSet::new());
@@ -152,32 +126,11 @@ fn changes(call: &Call, patched: &Patched<'_>, files: &mut dyn Files) -> Result<
         }
     }
     for change in &changes {
-        if !named.insert(plain(Path::new(&change.path))) {
+        if !named.insert(path::absolute(Path::new("/"), Path::new(&change.path))) {
             return Err(unclear(format!("{} is named twice", change.path)));
         }
     }
     Ok(Changes::Files(changes))
-}
-
-/// A path without `.` and `..`, to compare it with others.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            other => plain.push(other),
-        }
-    }
-    plain
-}
-
-fn deny(why: &str) -> Answer {
-    Answer::json(json!({"hookSpecificOutput": {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "deny",
-        "permissionDecisionReason": why,
-    }}))
 }
 
 /// Lets the patch pass, or another one in its place.
@@ -195,20 +148,13 @@ fn accept(call: &Call, accepted: &Accepted) -> Answer {
     if !is_as_proposed {
         match rewritten(call, accepted) {
             Ok(command) => input["command"] = command.into(),
-            Err(why) => return deny(&why),
+            Err(why) => return Answer::json(hooks::refuse(&why)),
         }
     }
-    let mut output = json!({
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "allow",
-        "updatedInput": input,
-    });
-    if let Some(context) = &accepted.context {
-        output["additionalContext"] = context.as_str().into();
-    }
+    let output = hooks::allow(Some(input.clone()), accepted.context.as_deref());
     Answer {
         approved: approved(input),
-        ..Answer::json(json!({"hookSpecificOutput": output}))
+        ..Answer::json(output)
     }
 }
 

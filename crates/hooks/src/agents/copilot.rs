@@ -8,12 +8,11 @@
 //! line of a file its BOM goes. They are not shown yet: Copilot CLI asks about them itself.
 
 use std::ops::Range;
-use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use super::edit;
-use crate::call::{Answer, Call, Entry, Event, HookProtocol, take_text};
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, TIMEOUT, take_text};
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
@@ -22,9 +21,6 @@ use crate::ruling::{Accepted, Ruling};
 pub(crate) struct Copilot;
 
 const BEFORE_TOOL: &str = "preToolUse";
-
-/// A day.
-const TIMEOUT: Duration = Duration::from_secs(86_400);
 
 /// The tools that change files. Models of OpenAI's have the last one alone.
 const EDIT: &str = "edit";
@@ -54,7 +50,6 @@ impl HookProtocol for Copilot {
             session,
             folder: Some(folder.into()).filter(|folder: &std::path::PathBuf| folder.is_absolute()),
             mode: String::new(),
-            is_subagent: false,
             tool,
             input: arguments,
         })
@@ -91,10 +86,6 @@ impl HookProtocol for Copilot {
                 "timeoutSec": TIMEOUT.as_secs(),
             }),
         }]
-    }
-
-    fn timeout(&self) -> Duration {
-        TIMEOUT
     }
 }
 

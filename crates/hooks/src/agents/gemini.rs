@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
+use pillion_protocol::claude::hooks;
 use serde_json::{Map, Value, json};
 
 use super::{claude, edit};
-use crate::call::{Answer, Call, Entry, Event, HookProtocol};
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, TIMEOUT};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
@@ -50,10 +51,9 @@ impl HookProtocol for Gemini {
                 Answer::json(json!({"decision": "deny", "reason": why}))
             }
             (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
-            (Event::AfterTool, Ruling::Told(text)) => Answer::json(json!({"hookSpecificOutput": {
-                "hookEventName": AFTER_TOOL,
-                "additionalContext": text,
-            }})),
+            (Event::AfterTool, Ruling::Told(text)) => {
+                Answer::json(hooks::add_context(AFTER_TOOL, text))
+            }
             _ => Answer::nothing(),
         }
     }
@@ -65,15 +65,11 @@ impl HookProtocol for Gemini {
             &format!("{REPLACE}|{WRITE}"),
         )
     }
-
-    fn timeout(&self) -> Duration {
-        claude::TIMEOUT
-    }
 }
 
 /// The entries before and after these tools: timeouts are in milliseconds.
 pub(crate) fn entries(command: &str, events: [&'static str; 2], matcher: &str) -> Vec<Entry> {
-    let timeouts = [claude::TIMEOUT, claude::SHORT_TIMEOUT];
+    let timeouts = [TIMEOUT, SHORT_TIMEOUT];
     let entry = |(event, timeout): (&'static str, Duration)| Entry {
         event,
         item: json!({"matcher": matcher, "hooks": [{

@@ -1,9 +1,8 @@
 //! Qwen Code's hooks, which are Claude Code's with other names of tools. A hook cannot change its calls, and its model hears
 //! of an acceptance only after the tool has run. Learnt by watching the program.
 
-use std::time::Duration;
-
-use serde_json::{Map, Value, json};
+use pillion_protocol::claude::hooks;
+use serde_json::{Map, Value};
 
 use super::{claude, edit, gemini};
 use crate::call::{Answer, Call, Entry, Event, HookProtocol};
@@ -45,29 +44,24 @@ impl HookProtocol for Qwen {
                 }
             }
             (Event::BeforeTool, Ruling::Accepted(accepted)) => deny_until_edited(call, accepted),
-            (Event::BeforeTool, Ruling::Denied(why)) => claude::decision("deny", why),
-            (Event::BeforeTool, Ruling::Unclear(why)) => claude::decision("ask", why),
+            (Event::BeforeTool, Ruling::Denied(why)) => Answer::json(hooks::refuse(why)),
+            (Event::BeforeTool, Ruling::Unclear(why)) => Answer::json(hooks::decision("ask", why)),
             (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
-            (Event::AfterTool, Ruling::Told(text)) => Answer::json(json!({"hookSpecificOutput": {
-                "hookEventName": claude::AFTER_TOOL,
-                "additionalContext": text,
-            }})),
+            (Event::AfterTool, Ruling::Told(text)) => {
+                Answer::json(hooks::add_context(hooks::POST_TOOL_USE, text))
+            }
             _ => Answer::nothing(),
         }
     }
 
     fn entries(&self, command: &str) -> Vec<Entry> {
-        let events = [claude::BEFORE_TOOL, claude::AFTER_TOOL];
+        let events = [hooks::PRE_TOOL_USE, hooks::POST_TOOL_USE];
         gemini::entries(command, events, &format!("{EDIT}|{WRITE}"))
-    }
-
-    fn timeout(&self) -> Duration {
-        claude::TIMEOUT
     }
 }
 
 fn allowed() -> Answer {
-    claude::decision("allow", "accepted in Pillion")
+    Answer::json(hooks::decision("allow", claude::ACCEPTED))
 }
 
 /// What was edited is to be proposed by the model itself. If it does that exactly, nobody is asked again.
@@ -78,6 +72,6 @@ fn deny_until_edited(call: &Call, accepted: &Accepted) -> Answer {
     );
     Answer {
         approved: Some((Event::BeforeTool, edit::rewritten(call, accepted))),
-        ..claude::decision("deny", &why)
+        ..Answer::json(hooks::refuse(&why))
     }
 }

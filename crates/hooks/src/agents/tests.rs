@@ -8,10 +8,11 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::claude::Claude;
+use super::codex::Codex;
 use super::edit::{Plain, plain};
 use super::gemini::Gemini;
 use super::qwen::Qwen;
-use crate::call::{Answer, Call, Event, HookProtocol};
+use crate::call::{Answer, Call, Event, HookProtocol, TIMEOUT};
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::{Decided, Ruling};
 
@@ -218,7 +219,7 @@ fn a_call_is_denied_at_the_event_before_a_tool_and_at_no_other() {
 /// The settings have an entry for each event that is understood, and the agent waits longer than the hook.
 #[test]
 fn each_event_of_the_entries_is_understood() {
-    for protocol in [&Claude as &dyn HookProtocol, &Gemini, &Qwen] {
+    for protocol in [&Claude as &dyn HookProtocol, &Codex, &Gemini, &Qwen] {
         let entries = protocol.entries("'/a b/pillion' hook x");
         assert_eq!(entries.len(), 2);
         for entry in entries {
@@ -228,7 +229,7 @@ fn each_event_of_the_entries_is_understood() {
             assert_eq!(hook["command"], "'/a b/pillion' hook x");
             let is_first = call.event == Event::BeforeTool;
             let timeout = hook["timeout"].as_u64().unwrap();
-            let day = protocol.timeout().as_secs();
+            let day = TIMEOUT.as_secs();
             assert_eq!(timeout == day || timeout == day * 1000, is_first);
         }
     }
@@ -268,10 +269,14 @@ proptest! {
     }
 
     #[test]
-    fn no_input_is_a_panic(event in "PreToolUse|BeforeTool|x", tool in "Edit|edit|Write|replace", text in any::<String>(), number: u64) {
-        for value in [json!(text), json!(number), json!({"file_path": text, "old_string": text, "new_string": number})] {
-            let all = json!({"hook_event_name": event, "cwd": value, "tool_name": tool, "tool_input": value});
-            for protocol in [&Claude as &dyn HookProtocol, &Gemini, &Qwen] {
+    fn no_input_is_a_panic(event in "PreToolUse|BeforeTool|x", tool in "Edit|edit|Write|replace|create|apply_patch|Bash", text in any::<String>(), number: u64) {
+        for value in [json!(text), json!(number), json!({"file_path": text, "old_string": text, "new_string": number}),
+            json!({"path": text, "old_str": text, "new_str": number, "command": text})] {
+            let all = json!({
+                "hook_event_name": event, "cwd": value, "tool_name": tool, "tool_input": value,
+                "toolName": tool, "toolArgs": value,
+            });
+            for protocol in crate::AGENTS.into_iter().filter_map(crate::of) {
                 if let Ok(call) = protocol.read(object(all.clone())) {
                     let _ = protocol.changes(&call, &mut Memory(HashMap::new()));
                     let _ = protocol.file(&call);

@@ -25,6 +25,7 @@ use super::limit;
 use crate::args::{self, Target};
 use crate::failure::{Failure, Kind};
 use crate::install::Machine;
+use crate::silent_disk;
 
 /// Answer an agent's hook, or put it into the agent's settings
 ///
@@ -73,6 +74,9 @@ const MARGIN: Duration = Duration::from_secs(60);
 /// How long closing the views may take when the time is up.
 const CLOSING: Duration = Duration::from_secs(10);
 
+/// The exit code that blocks a call: agents know no other.
+const BLOCKS: Kind = Kind::Usage;
+
 /// Why a change is denied about which nobody has decided.
 const NOT_IN_TIME: &str = "nobody decided in time";
 
@@ -89,8 +93,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let hint = "`pillion diff` shows a change that you make yourself.";
         return Err(Failure::new(Kind::Usage, message).hint(hint).into());
     }
-    let limit = args.limit.unwrap_or(protocol.timeout() - MARGIN);
+    let limit = args.limit.unwrap_or(pillion_hooks::TIMEOUT - MARGIN);
     give_up_after(limit.saturating_add(CLOSING));
+    silent_disk::end_as(BLOCKS);
     let limits = Limits {
         deadline: Instant::now().checked_add(limit),
         is_strict: args.strict,
@@ -128,7 +133,7 @@ fn give_up_after(limit: Duration) {
     let give_up = move || {
         std::thread::sleep(limit);
         let _ = give(&Answer::block(judge::undecided(NOT_IN_TIME, &[])));
-        std::process::exit(Kind::Usage as i32);
+        std::process::exit(BLOCKS as i32);
     };
     // Without it, all that waits here without a limit waits until the agent ends it.
     let _ = pillion_system::spawn("limit", give_up);
@@ -146,8 +151,7 @@ fn give(answer: &Answer) -> anyhow::Result<()> {
     }
     match answer.code {
         0 => Ok(()),
-        // Agents know no other exit code that blocks a call.
-        _ => Err(Failure::reported(Kind::Usage).into()),
+        _ => Err(Failure::reported(BLOCKS).into()),
     }
 }
 

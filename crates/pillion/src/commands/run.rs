@@ -186,10 +186,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 Dialect::ClaudeCode => review::own_hooks(&setup()),
                 _ => OwnHooks::default(),
             };
-            let command = hook::command_line(agent, &[]);
-            let command = command
-                .map(|it| it.to_string())
-                .map_err(|why| why.to_string());
+            let command = || hook::command_line(agent, &[]);
             let (arguments, note) = review::arguments(
                 release,
                 start.arguments,

@@ -8,8 +8,9 @@ use std::process::Stdio;
 
 use pillion_agent::Update;
 use pillion_testkit::{HungDisk, TestAgent, UnreadPipe, fill_pipe};
+use serde_json::json;
 
-use crate::sandbox::{Sandbox, Serve};
+use crate::sandbox::{Sandbox, Serve, ran};
 
 /// Two agents, and a file that the second one has proposed a change of.
 struct Scene {
@@ -212,4 +213,50 @@ fn a_home_that_does_not_answer_is_named_and_others_folders_are_looked_at() {
     drop(hung);
     serve.kill().unwrap();
     serve.wait().unwrap();
+}
+
+/// Its agent makes the change if a hook ends in any other way than with an answer, or with the exit code that blocks it.
+#[test]
+fn no_disk_that_does_not_answer_lets_a_change_pass_a_hook() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let workspace = sandbox.home.workspace();
+    let [far, near] = ["far", "near"].map(|name| workspace.join(name));
+    for folder in [&far, &near] {
+        fs::create_dir(folder).unwrap();
+    }
+    let outside = sandbox.home.other_workspace("outside");
+    let (home, tmp) = (sandbox.home.home(), sandbox.home.tmp());
+    let below = home.join("below");
+    for (hung, cwd, folder, options) in [
+        (&far, &near, &far, &[][..]),
+        (&far, &far, &outside, &[]),
+        (&home, &near, &near, &[]),
+        (&tmp, &near, &near, &[]),
+        (
+            &home,
+            &near,
+            &outside,
+            &["--workspace", below.to_str().unwrap()],
+        ),
+    ] {
+        let call = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": cwd, "permission_mode": "bypassPermissions",
+            "tool_name": "Write", "tool_input": {"file_path": folder.join("a.txt"), "content": "x\n"},
+        });
+        let Some(disk) = HungDisk::mount(hung) else {
+            return;
+        };
+        let mut command = sandbox.command(["hook", "claude", "--strict", "--limit", "1s"]);
+        command.args(options);
+        let ran = ran(&mut command, call.to_string().as_bytes());
+        let is_denied = ran.code == Some(0) && ran.stdout.contains(r#""deny""#);
+        assert!(
+            is_denied || ran.code == Some(2),
+            "{}: {}",
+            hung.display(),
+            ran.report()
+        );
+        drop(disk);
+    }
 }

@@ -194,7 +194,7 @@ impl Ran {
         ran
     }
 
-    fn report(&self) -> String {
+    pub fn report(&self) -> String {
         format!(
             "{}\n--- exit code {:?}\n--- stdout\n{}\n--- stderr\n{}",
             self.shown, self.code, self.stdout, self.stderr

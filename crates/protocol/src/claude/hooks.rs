@@ -24,8 +24,20 @@ pub const BEFORE_TURN: &str = "pillionBeforeTurn";
 /// The tool that is called when the agent has ended its turn, or a subagent its work.
 pub const AFTER_TURN: &str = "pillionAfterTurn";
 
-/// How long the agent waits for the person, in seconds.
-const PERSONS_TIMEOUT: u32 = 86_400;
+/// Before a tool runs.
+pub const PRE_TOOL_USE: &str = "PreToolUse";
+
+/// When the agent asks the person whether a tool may run.
+pub const PERMISSION_REQUEST: &str = "PermissionRequest";
+
+/// After a tool has run.
+pub const POST_TOOL_USE: &str = "PostToolUse";
+
+/// How long the agent waits for the person: a day, in seconds.
+pub const PERSONS_TIMEOUT: u32 = 86_400;
+
+/// What its screen says meanwhile.
+pub const STATUS: &str = "Waiting for your review in Pillion";
 
 /// How long it waits for an answer that needs no person, in seconds.
 const TIMEOUT: u32 = 10;
@@ -83,7 +95,7 @@ pub fn hooks(review: ReviewMode) -> Value {
             "type": "mcp_tool", "server": "ide", "tool": tool, "timeout": timeout, "input": input,
         });
         if timeout == PERSONS_TIMEOUT {
-            hook["statusMessage"] = "Waiting for your review in Pillion".into();
+            hook["statusMessage"] = STATUS.into();
         }
         hook
     };
@@ -96,13 +108,13 @@ pub fn hooks(review: ReviewMode) -> Value {
     let mut held = change.clone();
     held["folder"] = "${cwd}".into();
     json!({
-        "PreToolUse": [
+        PRE_TOOL_USE: [
             {"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, held)]},
         ],
-        "PermissionRequest": [
+        PERMISSION_REQUEST: [
             {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change.clone())]},
         ],
-        "PostToolUse": [{"matcher": "Edit|Write", "hooks": [hook(AFTER_WRITE, TIMEOUT, change)]}],
+        POST_TOOL_USE: [{"matcher": "Edit|Write", "hooks": [hook(AFTER_WRITE, TIMEOUT, change)]}],
         "UserPromptSubmit": [{"hooks": [hook(BEFORE_TURN, TIMEOUT, common.clone())]}],
         "Stop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common.clone())]}],
         "SubagentStop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common)]}],
@@ -130,55 +142,60 @@ pub fn add(mut settings: Value, hooks: Value) -> Result<Value, String> {
     Ok(settings)
 }
 
-/// The answer that has the agent ask the person, who then gets its `openDiff`.
-pub fn ask() -> String {
-    json!({"hookSpecificOutput": {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "ask",
-        "permissionDecisionReason": "Pillion shows every change first",
-    }})
-    .to_string()
+/// The answer before a tool runs: "allow", "deny" or "ask", and what the person or the model reads of it.
+pub fn decision(decision: &str, why: &str) -> Value {
+    output(
+        PRE_TOOL_USE,
+        json!({"permissionDecision": decision, "permissionDecisionReason": why}),
+    )
 }
 
-/// The answer to [`BEFORE_WRITE`] that lets the change be made, perhaps with another input of the tool. The model reads
-/// `context` after the tool's result.
-pub fn allow(input: Option<Value>, context: Option<&str>) -> String {
-    let mut output = json!({"hookEventName": "PreToolUse", "permissionDecision": "allow"});
+/// The answer that has the agent ask the person, who then gets its `openDiff`.
+pub fn ask() -> Value {
+    decision("ask", "Pillion shows every change first")
+}
+
+/// The answer before a tool runs that lets it, perhaps with another input. The model reads `context` after its result.
+pub fn allow(input: Option<Value>, context: Option<&str>) -> Value {
+    let mut fields = json!({"permissionDecision": "allow"});
     if let Some(input) = input {
-        output["updatedInput"] = input;
+        fields["updatedInput"] = input;
     }
     if let Some(context) = context {
-        output["additionalContext"] = context.into();
+        fields["additionalContext"] = context.into();
     }
-    json!({"hookSpecificOutput": output}).to_string()
+    output(PRE_TOOL_USE, fields)
 }
 
-/// The answer to [`BEFORE_WRITE`] that refuses the change. The model reads why, and goes on with its turn.
-pub fn refuse(why: &str) -> String {
-    json!({"hookSpecificOutput": {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "deny",
-        "permissionDecisionReason": why,
-    }})
-    .to_string()
+/// The answer before a tool runs that refuses it. The model reads why, and goes on with its turn.
+pub fn refuse(why: &str) -> Value {
+    decision("deny", why)
 }
 
-/// The answer to [`QUESTION`] that refuses the change. The model reads why, and goes on with its turn.
-pub fn deny(why: &str) -> String {
-    json!({"hookSpecificOutput": {
-        "hookEventName": "PermissionRequest",
-        "decision": {"behavior": "deny", "message": why},
-    }})
-    .to_string()
+/// The answer to the agent's own question that lets the change be made.
+pub fn approve() -> Value {
+    output(
+        PERMISSION_REQUEST,
+        json!({"decision": {"behavior": "allow"}}),
+    )
 }
 
-/// The answer to [`AFTER_WRITE`] with something that the model reads after the tool's result.
-pub fn add_context(text: &str) -> String {
-    json!({"hookSpecificOutput": {
-        "hookEventName": "PostToolUse",
-        "additionalContext": text,
-    }})
-    .to_string()
+/// The answer to the agent's own question that refuses the change. The model reads why, and goes on with its turn.
+pub fn deny(why: &str) -> Value {
+    output(
+        PERMISSION_REQUEST,
+        json!({"decision": {"behavior": "deny", "message": why}}),
+    )
+}
+
+/// The answer at this event with something that the model reads after the tool's result.
+pub fn add_context(event: &str, text: &str) -> Value {
+    output(event, json!({"additionalContext": text}))
+}
+
+fn output(event: &str, mut fields: Value) -> Value {
+    fields["hookEventName"] = event.into();
+    json!({"hookSpecificOutput": fields})
 }
 
 #[cfg(test)]
@@ -209,15 +226,14 @@ mod tests {
 
     #[test]
     fn an_answer_names_the_event_that_it_is_for() {
-        let read = |text: String| serde_json::from_str::<Value>(&text).unwrap();
         for (answer, event) in [
             (ask(), "PreToolUse"),
             (allow(None, None), "PreToolUse"),
             (refuse("no"), "PreToolUse"),
+            (approve(), "PermissionRequest"),
             (deny("no"), "PermissionRequest"),
-            (add_context("so"), "PostToolUse"),
+            (add_context(POST_TOOL_USE, "so"), "PostToolUse"),
         ] {
-            let answer = read(answer);
             assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
             assert!(
                 hooks(ReviewMode::Asked)[event].is_array(),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::facts::codex::{Answer, Asked};
-use crate::setup::hooks::{Hooks, Ours};
+use crate::setup::hooks::Hooks;
 
 const CODEX: Dialect = Dialect::CodexCli;
 const TRIED: Version = Version::new(0, 169, 0);
@@ -26,22 +26,9 @@ fn facts(version: Version, from: &str, to: &str) -> Facts {
     let text = settings::add(Format::Toml, None, CODEX.name(), &entries).unwrap() + TRUST;
     assert!(text.contains(from), "{text}");
     let values = settings::values(Format::Toml, &text.replace(from, to)).unwrap();
-    let hooks = settings::hooks(&values).into_iter();
-    let ours = hooks.filter_map(|hook| {
-        let command = hook.ours(CODEX.name())?;
-        let has_program = command.program == "/bin/pillion";
-        Some(Ours {
-            hook,
-            command,
-            has_program,
-        })
-    });
-    facts.setup.hooks = Some(Hooks {
-        ours: ours.collect(),
-        path: PathBuf::from(PATH),
-        broken: None,
-        values,
-    });
+    facts.setup.hooks = Some(Hooks::of(CODEX, PathBuf::from(PATH), values, |it| {
+        it == "/bin/pillion"
+    }));
     facts.asked = Some(Asked {
         socket: PathBuf::from("/h/.codex/ipc/ipc.sock"),
         answer: Answer::Context,

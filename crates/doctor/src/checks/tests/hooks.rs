@@ -4,7 +4,7 @@ use pillion_hooks::settings::{self, Format};
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::setup::hooks::{Hooks, Ours};
+use crate::setup::hooks::Hooks;
 
 const NEW: Version = Version::new(2, 1, 332);
 const PATH: &str = "/h/settings.json";
@@ -20,22 +20,12 @@ fn installed(agent: Dialect, from: &str, to: &str) -> Map<String, Value> {
 
 fn facts(agent: Dialect, version: Version, values: Map<String, Value>) -> Facts {
     let mut facts = alone(agent, version);
-    let hooks = settings::hooks(&values).into_iter();
-    let ours = hooks.filter_map(|hook| {
-        let command = hook.ours(agent.name())?;
-        let has_program = command.program == "/bin/pillion";
-        Some(Ours {
-            hook,
-            command,
-            has_program,
-        })
-    });
-    facts.setup.hooks = Some(Hooks {
-        ours: ours.collect(),
-        path: PathBuf::from(PATH),
-        broken: None,
-        values: values.clone(),
-    });
+    facts.setup.hooks = Some(Hooks::of(
+        agent,
+        PathBuf::from(PATH),
+        values.clone(),
+        |it| it == "/bin/pillion",
+    ));
     facts.setup.settings.files[0].content = Content::Object(values);
     facts
 }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use pillion_agent::set::{End, ProposedFile};
+use pillion_discovery::Environment;
 use pillion_hooks::{
     After, Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, Ruling,
 };
@@ -15,7 +17,7 @@ use super::files::Disk;
 use super::{NOT_IN_TIME, agent, approvals};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
-use crate::choice::Need;
+use crate::choice::{Need, Running};
 use crate::commands::ask::{self, Asked};
 use crate::commands::diff::text;
 use crate::failure::{Failure, Kind};
@@ -88,15 +90,14 @@ fn shown(
     target: &Target,
     limits: Limits,
 ) -> Result<Ruling, Signal> {
-    let files: Vec<&Path> = match &changes {
-        Changes::Files(changes) => changes.iter().map(|it| Path::new(&it.path)).collect(),
-        _ => Vec::new(),
-    };
+    let environment = Environment::current();
+    let running = Running::look(&environment);
+    let targets = targets(&changes, call, target);
     // Another's may bear no second session, and an agent of its own may be connected to it.
-    let connection = match find(Need::Control, &files, call, target) {
+    let connection = match first(&running, Need::Control, &targets) {
         Ok(connection) => connection,
         Err(why) => {
-            let any = find(Need::Any, &files, call, target);
+            let any = first(&running, Need::Any, &targets);
             // A view is open that would show it, and does not answer.
             return Ok(match any.is_ok_and(|it| it.companion.is_pillion()) {
                 true => Ruling::Denied(undecided(&why.to_string(), &[])),
@@ -123,32 +124,33 @@ fn shown(
     ask(agent, protocol, &connection, changes, limits)
 }
 
-/// The companion whose workspace holds one of the files, the first that has one, else that of the folder in which the agent
-/// works.
-fn find(
-    need: Need,
-    files: &[&Path],
-    call: &Call,
-    target: &Target,
-) -> anyhow::Result<AgentConnection> {
-    let about = files.iter().map(|file| target.clone().about(file));
-    let folder = call.folder.as_ref().map(|folder| Target {
-        workspace: Some(folder.clone()),
-        ..target.clone()
-    });
-    let is_named = target.workspace.is_some() || target.port.is_some();
-    let folder = folder.filter(|_| !is_named);
-    let none = files.is_empty().then(|| target.clone());
-    let mut tried = about.chain(none).chain(folder);
-    let find = |target: Target| AgentConnection::find_for(need, &target);
-    let first = match tried.next() {
-        Some(target) => find(target),
-        None => find(target.clone()),
+/// Where the companion is looked for: at each of the files, and at last in the folder in which the agent works.
+fn targets(changes: &Changes, call: &Call, target: &Target) -> Vec<Target> {
+    let files = match changes {
+        Changes::Files(changes) => &changes[..],
+        _ => &[],
     };
-    match first {
-        Ok(found) => Ok(found),
-        Err(why) => tried.find_map(|target| find(target).ok()).ok_or(why),
+    let about = |change: &Change| target.clone().about(Path::new(&change.path));
+    let mut targets: Vec<_> = files.iter().map(about).collect();
+    if targets.is_empty() {
+        targets.push(target.clone());
     }
+    if let (Some(folder), None, None) = (&call.folder, &target.workspace, target.port) {
+        targets.push(Target {
+            workspace: Some(folder.clone()),
+            ..target.clone()
+        });
+    }
+    targets
+}
+
+/// The companion that the first of these targets means that means one; none if none does, with what is said of the first.
+fn first(running: &Running<'_>, need: Need, targets: &[Target]) -> anyhow::Result<AgentConnection> {
+    let mut found = targets
+        .iter()
+        .map(|target| AgentConnection::among(running, need, target));
+    let first = found.next().context("there is nowhere to look")?;
+    first.or_else(|why| found.find_map(Result::ok).ok_or(why))
 }
 
 fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {

@@ -7,9 +7,12 @@ use std::path::Path;
 
 use pillion_agent::find::{Release, Version};
 use pillion_doctor::setup::Setup;
+use pillion_hooks::settings::CommandLine;
 use pillion_protocol::claude::{TAKES_TOOL_HOOKS, hooks};
 use pillion_protocol::{Dialect, ReviewMode};
 use serde_json::{Value, json};
+
+use crate::failure::Failure;
 
 const OPTION: &str = "--settings";
 
@@ -66,7 +69,7 @@ pub fn arguments(
     own: &[OsString],
     folder: &Path,
     review: Review,
-    command: Result<String, String>,
+    command: impl FnOnce() -> Result<CommandLine, Failure>,
     own_hooks: &OwnHooks,
 ) -> (Vec<OsString>, Option<String>) {
     let unchanged = |note| (own.to_vec(), note);
@@ -79,7 +82,9 @@ pub fn arguments(
         (true, Review::Asked) => return unchanged(None),
         // It would be asked twice.
         (true, Review::Always) if own_hooks.has_ours => return unchanged(None),
-        (true, Review::Always) => command.map(|command| command_hooks(&command)),
+        (true, Review::Always) => command()
+            .map(|command| command_hooks(&command.to_string()))
+            .map_err(|why| why.to_string()),
     };
     let oldest = Version::from_numbers(TAKES_TOOL_HOOKS);
     if !prints(own) && (!release.is_known() || release.version < oldest) {
@@ -200,7 +205,7 @@ mod tests {
             version,
         };
         let own: Vec<_> = own.iter().map(OsString::from).collect();
-        let command = Ok("pillion hook claude".to_owned());
+        let command = || Ok(CommandLine::parse("pillion hook claude", "claude").unwrap());
         let (all, note) = arguments(release, &own, folder, review, command, own_hooks);
         let all = all.into_iter().map(|word| word.into_string().unwrap());
         (all.collect(), note)
