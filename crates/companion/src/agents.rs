@@ -25,6 +25,7 @@ pub(crate) type ListedTool = (&'static str, &'static str, Value);
 pub(crate) type ToolResult = Result<Answer, String>;
 
 /// A call that can be served.
+#[derive(Debug)]
 pub(crate) enum ToolCall {
     Open(Open),
     /// The one of this name: its path, unless the agent gave it one.
@@ -36,8 +37,8 @@ pub(crate) enum ToolCall {
     BeforeWrite(hooks::Call),
     /// It asks the person about a change in its terminal, and this waits for an answer, too.
     Question(hooks::Call),
-    /// It has changed a file.
-    AfterWrite,
+    /// It has changed a file, or failed to.
+    AfterWrite(hooks::Call),
     /// What the person sees, and has selected.
     Selection,
     /// It tells something that changes nothing.
@@ -49,6 +50,7 @@ pub(crate) enum ToolCall {
 }
 
 /// What an agent wants to show.
+#[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) path: String,
     pub(crate) content: String,

@@ -417,6 +417,9 @@ mod tests {
             path: path.map(str::to_owned),
             held: None,
             is_command: false,
+            id: String::new(),
+            tool: String::new(),
+            prompt: String::new(),
         }
     }
 

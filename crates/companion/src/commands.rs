@@ -153,6 +153,10 @@ impl Commands {
                 let agent = agent.map(|agent| agent.name().to_owned());
                 value(Mentioned { agent })
             }
+            Request::Speak => {
+                self.admit(speaker).await?;
+                Ok(Value::Null)
+            }
             Request::Hook(call) => value(
                 self.ask(|answer| event::Command::Hook { call, answer })
                     .await?,

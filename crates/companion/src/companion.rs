@@ -21,6 +21,7 @@ use crate::event::{Event, Events, NewView};
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Unanswered};
 use crate::mcp::Mcp;
+use crate::recording::Recording;
 use crate::sessions::Sessions;
 use crate::socket::Socket;
 use crate::speaker::Origins;
@@ -345,6 +346,11 @@ impl Prepared {
             stopping,
         );
         let server = tokio::spawn(server);
+        let recording = Recording::start(
+            &self.options.environment,
+            &self.options.roots,
+            events.clone(),
+        );
         let main_loop = MainLoop::new(
             state,
             Views::new(self.options, editor, events.clone()),
@@ -353,6 +359,7 @@ impl Prepared {
             self.origins,
             self.discovery,
             self.losses,
+            recording,
         );
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::acceptance::Finding;
+use crate::agents::ToolCall;
 use crate::diffs::{Answer, PendingDiff, SettleRequest};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
@@ -48,6 +49,15 @@ pub(crate) enum Event {
         is_models: bool,
         caller: Caller,
     },
+    /// The texts before a call are kept, and it goes on.
+    Recorded {
+        session: SessionId,
+        request: RequestId,
+        call: ToolCall,
+        caller: Caller,
+    },
+    /// What an agent changes was kept, or not: why.
+    NotKept(Option<String>),
     /// An agent waits for a call no longer.
     CallCancelled {
         session: SessionId,

@@ -30,6 +30,7 @@ mod mcp;
 mod on_disk;
 mod outbox;
 mod questions;
+mod recording;
 mod request_id;
 mod sessions;
 mod socket;

@@ -29,6 +29,7 @@ use crate::gate::Gate;
 use crate::lost::{KEPT_WITHIN, Losses, Lost};
 use crate::outbox::{Delivery, Mention};
 use crate::questions::Questions;
+use crate::recording::Recording;
 use crate::sessions::{SessionId, Sessions};
 use crate::speaker::Origins;
 use crate::target;
@@ -93,6 +94,7 @@ pub(crate) struct MainLoop {
     feedback: Feedback,
     asking: Asking,
     questions: Questions<Caller>,
+    recording: Recording,
     upkeep: Instant,
     /// When freed memory is returned to the system.
     release: Option<Instant>,
@@ -109,6 +111,7 @@ impl MainLoop {
         origins: Origins,
         discovery: DiscoveryThread,
         losses: Losses,
+        recording: Recording,
     ) -> Self {
         sessions.set_shows_diffs(views.shows_diffs());
         let compares = views.compares();
@@ -133,6 +136,7 @@ impl MainLoop {
             feedback: Feedback::default(),
             asking: Asking::default(),
             questions: Questions::default(),
+            recording,
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             connected: Vec::new(),
@@ -212,6 +216,22 @@ impl MainLoop {
                 let call = self.parse_call(&session, tool, arguments, is_models);
                 self.called(&session, request, call, caller, now);
                 self.release = Some(now + RELEASE_DELAY);
+            }
+            Event::Recorded {
+                session,
+                request,
+                call,
+                caller,
+            } => {
+                // An agent that does not wait any more has cancelled it.
+                if !caller.is_closed() {
+                    self.serve(&session, request, call, caller, now);
+                }
+            }
+            Event::NotKept(problem) => {
+                if self.recording.note(problem) {
+                    self.report_status();
+                }
             }
             Event::CallCancelled { session, request } => {
                 self.questions.cancel(&session, &request);
@@ -323,6 +343,10 @@ impl MainLoop {
     fn stream_opened(&mut self, session: &SessionId) {
         // On every stream: what the one before took may not have arrived.
         self.push_context(session, self.context.current());
+        let agent = self.sessions.agent(session);
+        if agent.is_some_and(Dialect::announces_writes) {
+            self.recording.prepare();
+        }
         self.report_agents();
     }
 
@@ -334,6 +358,7 @@ impl MainLoop {
         if self.sessions.forget(session) {
             tracing::info!("session gone");
             self.turns.forget(session);
+            self.recording.left(session);
             let actions = self.diffs.session_gone(session, now);
             self.perform(actions);
             self.report_agents();
@@ -489,6 +514,7 @@ impl MainLoop {
         let _ = tokio::time::timeout(SHUTDOWN_GRACE, delivered).await;
         for session in self.sessions.ids() {
             self.lose_undelivered(&session);
+            self.recording.left(&session);
             self.sessions.forget(&session);
         }
         let deadline = tokio::time::Instant::now() + KEPT_WITHIN;

@@ -142,6 +142,18 @@ impl Environment {
         private.into_iter().chain([shared]).collect()
     }
 
+    /// Where programs keep what is to be there after a restart, as the XDG specification has it: `XDG_STATE_HOME`, or
+    /// `.local/state` in the home directory; `LOCALAPPDATA` on Windows. None without a home directory.
+    pub fn user_state_dir(&self) -> Option<PathBuf> {
+        let (variable, fallback) = match cfg!(windows) {
+            true => ("LOCALAPPDATA", "AppData/Local"),
+            false => ("XDG_STATE_HOME", ".local/state"),
+        };
+        let named = self.filled(variable).map(PathBuf::from);
+        let named = named.filter(|folder| folder.is_absolute());
+        named.or_else(|| Some(self.home()?.join(fallback)))
+    }
+
     /// The directory that a place is relative to, absolute and without `.` and `..`.
     pub fn base(&self, base: Base) -> PathBuf {
         match base {

@@ -10,7 +10,7 @@ mod selector;
 use std::cmp::Reverse;
 
 use pillion_discovery::survey::Companion;
-use pillion_discovery::{Environment, survey};
+use pillion_discovery::{CompanionState, Environment, survey};
 use pillion_protocol::Dialect;
 use pillion_system::process;
 
@@ -110,6 +110,11 @@ impl<'a> Running<'a> {
             companions,
             ancestors: process::ancestors(std::process::id()),
         }
+    }
+
+    /// What those of Pillion's say of themselves.
+    pub fn states(&self) -> impl Iterator<Item = &CompanionState> {
+        self.companions.iter().filter_map(|it| it.state.as_ref())
     }
 
     /// Where they were looked for.

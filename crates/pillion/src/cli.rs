@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::commands::changes::{self, decide, forget, show, turns};
 #[cfg(unix)]
 use crate::commands::hub;
 use crate::commands::{
@@ -70,6 +71,13 @@ pub enum Command {
     Accept(accept::Args),
     Reject(reject::Args),
     ReviewMode(review_mode::Args),
+    Turns(turns::Args),
+    Changes(changes::Args),
+    Show(show::Args),
+    Keep(decide::Keep),
+    Revert(decide::Revert),
+    Undo(decide::Undo),
+    Forget(forget::Args),
     Detect(detect::Args),
     Doctor(doctor::Args),
     Conformance(conformance::Args),
@@ -118,6 +126,13 @@ impl Cli {
             Some(Command::Accept(args)) => accept::run(args),
             Some(Command::Reject(args)) => reject::run(args),
             Some(Command::ReviewMode(args)) => review_mode::run(args),
+            Some(Command::Turns(args)) => turns::run(&args),
+            Some(Command::Changes(args)) => changes::run(args),
+            Some(Command::Show(args)) => show::run(&args),
+            Some(Command::Keep(args)) => decide::keep(&args),
+            Some(Command::Revert(args)) => decide::revert(&args),
+            Some(Command::Undo(args)) => decide::undo(&args),
+            Some(Command::Forget(args)) => forget::run(&args),
             Some(Command::Detect(args)) => detect::run(args),
             Some(Command::Doctor(args)) => doctor::run(args),
             Some(Command::Conformance(args)) => conformance::run(args),

@@ -1,6 +1,7 @@
 //! The commands: one file each.
 
 pub mod accept;
+pub mod changes;
 pub mod completions;
 pub mod conformance;
 pub mod context;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::{fmt, io};
 
+use pillion_changes::save::SaveError;
 use pillion_system::Signal;
 use pillion_system::output::is_reader_gone;
 use pillion_text::stderr;
@@ -57,6 +58,17 @@ impl Failure {
         }
     }
 
+    /// The failure of a file that cannot be used, above the system's reason.
+    pub fn of_file(error: SaveError) -> anyhow::Error {
+        let failure = Self::new(Kind::Refused, error.to_string());
+        match error {
+            SaveError::Changed(_) => failure.into(),
+            SaveError::Unusable { source, .. } | SaveError::Io { source, .. } => {
+                anyhow::Error::new(source).context(failure)
+            }
+        }
+    }
+
     /// A failure that standard output has already: only the exit code is left.
     pub fn reported(kind: Kind) -> Self {
         Self::new(kind, String::new())
@@ -97,6 +109,11 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     // Standard error may be closed; there is nowhere else to say so.
     let _ = write(&mut io::stderr().lock(), error, failure);
     ExitCode::from(failure.map_or(Kind::Internal, |failure| failure.kind) as u8)
+}
+
+/// Prints an error as [`report`] does, and goes on.
+pub fn warn(error: &anyhow::Error) {
+    let _ = write(&mut io::stderr().lock(), error, error.downcast_ref());
 }
 
 /// Returns true if it is the failed writing itself: what comes from an agent's or a companion's

@@ -9,7 +9,6 @@ mod commands;
 mod demo;
 mod failure;
 mod install;
-mod leftovers;
 mod line_writer;
 mod logging;
 mod person;

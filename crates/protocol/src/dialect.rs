@@ -128,6 +128,11 @@ impl Dialect {
         self.protocol() != Protocol::Codex
     }
 
+    /// The agent of this short name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|agent| agent.name() == name)
+    }
+
     /// The agent's short name, which is also its command: `gemini`, `qwen`; `script`.
     pub fn name(self) -> &'static str {
         self.row().name

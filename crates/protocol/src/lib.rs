@@ -31,6 +31,7 @@ pub mod diagnostics;
 pub mod dialect;
 pub mod diff;
 pub mod discovery;
+pub mod exact;
 pub mod held;
 pub mod json;
 pub mod path;

@@ -6,13 +6,13 @@ mod diff_ref;
 
 use std::path::PathBuf;
 
+use pillion_protocol::exact;
 use pillion_protocol::{ReviewChoice, Verdict};
 use serde::{Deserialize, Serialize};
 
 pub use self::client::{Client, ClientError};
 pub use self::diff_ref::DiffRef;
 use crate::decision::Told;
-use crate::exact;
 use crate::open_file::OpenFile;
 use crate::proposal::SetPlace;
 
@@ -70,6 +70,8 @@ pub enum Request {
     Mention(MentionedFile),
     /// Choose when agents ask before they change files, or tell it: [`Chosen`](crate::Chosen).
     Review(ReviewRequest),
+    /// Nothing but whether the command speaks for the person: null.
+    Speak,
     /// What is known of an agent whose hook asks: an [`AgentOfHook`], or null if it is not connected.
     Hook(HookCall),
 }

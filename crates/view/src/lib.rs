@@ -7,7 +7,6 @@ mod attach;
 pub mod commands;
 pub mod decision;
 mod editor;
-mod exact;
 mod handle;
 #[cfg(unix)]
 pub mod hub;

@@ -4,9 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use pillion_protocol::Dialect;
+use pillion_protocol::exact;
 use serde::{Deserialize, Serialize};
-
-use crate::exact;
 
 /// Why no agent takes a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

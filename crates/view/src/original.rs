@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pillion_discovery::regular_file;
+use pillion_protocol::exact;
 use pillion_text::Text;
 use pillion_text::hunks::{self, Hunk};
 use serde::{Deserialize, Serialize};
-
-use crate::exact;
 
 /// Bigger files are not read.
 const MAX_FILE: u64 = 512 << 20;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use pillion_protocol::Dialect;
 use pillion_protocol::diff::on_behalf;
+use pillion_protocol::exact;
 use pillion_text::hunks::Hunk;
 use serde::{Deserialize, Serialize};
 
-use crate::exact;
 use crate::original::Original;
 
 /// The number of a diff, from 1. Never used twice.

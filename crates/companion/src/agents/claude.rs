@@ -80,7 +80,7 @@ impl AgentProtocol for Claude {
             GET_DIAGNOSTICS => ToolCall::Diagnostics(tools::diagnosed_uri(arguments), !is_models),
             BEFORE_WRITE => ToolCall::BeforeWrite(hooks::Call::from_arguments(arguments)),
             QUESTION => ToolCall::Question(hooks::Call::from_arguments(arguments)),
-            AFTER_WRITE => ToolCall::AfterWrite,
+            AFTER_WRITE => ToolCall::AfterWrite(hooks::Call::from_arguments(arguments)),
             BEFORE_TURN => ToolCall::BeforeTurn(hooks::Call::from_arguments(arguments)),
             AFTER_TURN => ToolCall::AfterTurn(hooks::Call::from_arguments(arguments)),
             other => return Err(super::unknown(other)),

@@ -1,9 +1,10 @@
 //! What the loop does for agents that call a tool, in either protocol.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use pillion_changes::recorder::Call;
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, FileDiagnostics, ReviewMode};
 use pillion_view::Reply;
@@ -13,7 +14,7 @@ use super::MainLoop;
 use crate::agents::hooks::{self, NO_DECISION};
 use crate::agents::{self, Message, Open, Params, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
-use crate::event::Caller;
+use crate::event::{Caller, Event};
 use crate::outbox::{Mention, Tab};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
@@ -92,23 +93,80 @@ impl MainLoop {
         caller: Caller,
         now: Instant,
     ) {
+        match call {
+            Ok(call) => {
+                if let Some((request, call, caller)) = self.record(session, request, call, caller) {
+                    self.serve(session, request, call, caller, now);
+                }
+            }
+            Err(reason) => {
+                let answer = Err(reason);
+                self.perform(vec![Action::Answer { caller, answer }]);
+            }
+        }
+    }
+
+    /// Has kept what the call tells of changes. A call that is to wait for that comes back as an event.
+    fn record(
+        &mut self,
+        session: &SessionId,
+        request: RequestId,
+        call: ToolCall,
+        caller: Caller,
+    ) -> Option<(RequestId, ToolCall, Caller)> {
+        let agent = self.sessions.agent(session).unwrap_or(Dialect::Script);
+        match call {
+            ToolCall::BeforeTurn(hook) => {
+                let prompt = hook.prompt.clone();
+                let call = ToolCall::BeforeTurn(hook);
+                let resume = resume(session, request, call, caller);
+                self.recording.begin(session, agent.name(), prompt, resume);
+                return None;
+            }
+            ToolCall::BeforeWrite(hook) => {
+                let running = running(&hook);
+                let call = ToolCall::BeforeWrite(hook);
+                let resume = resume(session, request, call, caller);
+                self.recording
+                    .before(session, agent.name(), running, resume);
+                return None;
+            }
+            ToolCall::AfterWrite(ref hook) => {
+                let accepted = self.turns.accepted_texts();
+                self.recording.after(session, hook.id.clone(), accepted);
+            }
+            ToolCall::AfterTurn(ref hook) if !hook.is_subagent => self.recording.end(session),
+            _ => {}
+        }
+        Some((request, call, caller))
+    }
+
+    /// Serves a call of which everything before it is kept.
+    pub(super) fn serve(
+        &mut self,
+        session: &SessionId,
+        request: RequestId,
+        call: ToolCall,
+        caller: Caller,
+        now: Instant,
+    ) {
         let actions = match call {
-            Ok(ToolCall::Open(open)) => match self.proposal(session, request, open) {
+            ToolCall::Open(open) => match self.proposal(session, request, open) {
                 Ok(proposal) => self.open(session, proposal, caller, now),
                 Err(reason) => {
                     let answer = Err(reason);
                     vec![Action::Answer { caller, answer }]
                 }
             },
-            Ok(ToolCall::Close(name)) => self.close(session, &name, caller, now),
-            Ok(ToolCall::CloseAll) => return self.close_all(session, caller, now),
-            Ok(ToolCall::Diagnostics(uri, is_programs)) => {
+            ToolCall::Close(name) => self.close(session, &name, caller, now),
+            ToolCall::CloseAll => return self.close_all(session, caller, now),
+            ToolCall::Diagnostics(uri, is_programs) => {
                 if let Some(path) = uri.as_deref().filter(|_| is_programs) {
                     self.about_to_write(session, path, now);
                 }
                 return self.diagnostics(uri, caller);
             }
-            Ok(ToolCall::BeforeWrite(call)) => {
+            ToolCall::BeforeWrite(call) => {
                 self.note_hook(session, &call);
                 self.turns.works(session, call.is_subagent, now);
                 if let Some(path) = &call.path {
@@ -136,21 +194,21 @@ impl MainLoop {
                 }
             }
             // It waits for the person's decision. A subagent proposes only once it is answered.
-            Ok(ToolCall::Question(call)) => {
+            ToolCall::Question(call) => {
                 if let Some(path) = call.path.filter(|_| !call.is_subagent) {
                     self.questions.ask(session, request, path, caller);
                 }
                 return;
             }
-            Ok(ToolCall::Selection) => {
+            ToolCall::Selection => {
                 let answer = Ok(Answer::Text(self.selection(session)));
                 vec![Action::Answer { caller, answer }]
             }
-            Ok(ToolCall::Told) => {
+            ToolCall::Told => {
                 let answer = Ok(Answer::Text(String::new()));
                 vec![Action::Answer { caller, answer }]
             }
-            Ok(ToolCall::AfterWrite) => {
+            ToolCall::AfterWrite(_) => {
                 let notes = self.feedback.take(session);
                 if notes.is_some() {
                     self.push_context(session, self.context.current());
@@ -162,19 +220,15 @@ impl MainLoop {
                 let answer = Ok(Answer::Text(answer));
                 vec![Action::Answer { caller, answer }]
             }
-            Ok(ToolCall::BeforeTurn(call)) => {
+            ToolCall::BeforeTurn(call) => {
                 self.note_hook(session, &call);
                 self.turns.begins_and_ends_are_told(session, now);
                 let answer = Ok(Answer::Text(NO_DECISION.to_owned()));
                 vec![Action::Answer { caller, answer }]
             }
-            Ok(ToolCall::AfterTurn(call)) => {
+            ToolCall::AfterTurn(call) => {
                 self.turns.ends(session, call.is_subagent, now);
                 let answer = Ok(Answer::Text(NO_DECISION.to_owned()));
-                vec![Action::Answer { caller, answer }]
-            }
-            Err(reason) => {
-                let answer = Err(reason);
                 vec![Action::Answer { caller, answer }]
             }
         };
@@ -315,5 +369,25 @@ impl MainLoop {
         let outbox = self.sessions.outbox(&session)?;
         outbox.push_mention(Mention { path, lines });
         Some(agent)
+    }
+}
+
+/// The event with which a call goes on.
+fn resume(session: &SessionId, request: RequestId, call: ToolCall, caller: Caller) -> Event {
+    Event::Recorded {
+        session: Arc::clone(session),
+        request,
+        call,
+        caller,
+    }
+}
+
+/// A call of a tool, as the recorder knows it.
+fn running(hook: &hooks::Call) -> Call {
+    let path = hook.path.as_deref().filter(|_| !hook.is_command);
+    Call {
+        id: hook.id.clone(),
+        tool: hook.tool.clone(),
+        path: path.map(PathBuf::from),
     }
 }

@@ -151,8 +151,15 @@ impl MainLoop {
             review: self.asking.review(&listening),
             agents: self.connected.clone(),
             context: (*self.context.current()).clone(),
-            warnings: self.discovery.warnings().to_vec(),
+            warnings: self.warnings(),
         }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.discovery.warnings().to_vec();
+        let problem = self.recording.problem();
+        warnings.extend(problem.map(|it| format!("what agents change is not kept: {it}")));
+        warnings
     }
 
     fn views_changed(&mut self, now: Instant) {
@@ -172,6 +179,7 @@ impl MainLoop {
         let roots = self.views.roots();
         if *self.roots != *roots {
             self.roots = Arc::from(roots.as_slice());
+            self.recording.watch(&roots);
             self.discovery.order(Order::SetRoots(roots));
         }
     }

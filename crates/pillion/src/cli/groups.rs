@@ -6,10 +6,16 @@ use clap::Command;
 use clap::builder::StyledStr;
 
 /// The commands that people type, in the order in which help lists them.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Review and decide",
         &["review", "diffs", "accept", "reject", "review-mode"],
+    ),
+    (
+        "After the write",
+        &[
+            "turns", "changes", "show", "keep", "revert", "undo", "forget",
+        ],
     ),
     (
         "Agents",

@@ -29,6 +29,38 @@ pub fn ask<T>(
     question(&client).map_err(failure)
 }
 
+/// Refuses a command that one of the agents has started which are connected here, whatever companion it is connected to.
+///
+/// # Errors
+/// [`Kind::Refused`] when an agent started it.
+pub fn speak_for_the_person() -> anyhow::Result<()> {
+    let environment = Environment::current();
+    let running = Running::look(&environment);
+    let clients: Vec<_> = running.states().filter_map(Client::new).collect();
+    let commanding = environment.commanding_agents();
+    if clients.is_empty()
+        && let Some(agent) = commanding.first()
+    {
+        let agent = agent.display_name().to_owned();
+        return Err(diff_failure(&DiffError::ByAgent { agent }).into());
+    }
+    for client in clients {
+        let client = client.commanded_by(commanding.clone());
+        match client.speak() {
+            // One that has ended knows no agent.
+            Ok(()) | Err(ClientError::Unreachable { .. }) => {}
+            Err(error) => return Err(failure(error)),
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if no companion of Pillion's runs.
+pub fn are_none_running() -> bool {
+    let environment = Environment::current();
+    Running::look(&environment).states().next().is_none()
+}
+
 /// The text of a file, or of standard input for `-`.
 ///
 /// # Errors

@@ -2,7 +2,6 @@
 
 mod change;
 mod report;
-pub(super) mod save;
 pub(super) mod text;
 
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use std::{fs, io};
 
 use pillion_text::fingerprint;
 
-use crate::leftovers;
+use pillion_changes::leftovers;
 
 pub use self::marker::Marker;
 pub use self::put::{InTheWay, Put};

@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::path::Path;
 use std::{fs, io};
 
-use crate::leftovers;
+use pillion_changes::leftovers;
 
 /// Writes `text` to `path`, and the folders above it. While it is written, it lies in `folder`. It keeps the
 /// permissions that it has. What a kill left there before goes.

@@ -1,6 +1,7 @@
 //! Claude Code with the terminal review, in both releases: the native one, and the last on Node.
 
 mod bytes;
+mod changes;
 mod connection;
 mod context;
 mod decisions;

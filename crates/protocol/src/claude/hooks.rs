@@ -60,6 +60,12 @@ pub struct Call {
     pub held: Option<HeldCall>,
     /// True if it is about to run a shell command, and changes no file itself.
     pub is_command: bool,
+    /// What the agent calls this call of a tool; empty if it did not say.
+    pub id: String,
+    /// The tool; empty if there is none.
+    pub tool: String,
+    /// The person's prompt, at the beginning of a turn.
+    pub prompt: String,
 }
 
 impl Call {
@@ -72,6 +78,7 @@ impl Call {
         };
         let (mode, agent) = (take("mode"), take("agent"));
         let (tool, folder) = (take("tool"), take("folder"));
+        let (id, prompt) = (take("id"), take("prompt"));
         let input: Value = serde_json::from_str(&take("input")).unwrap_or_default();
         let held = HeldCall::from_input(&tool, &folder, &input);
         let path = input.get("file_path").and_then(Value::as_str);
@@ -84,6 +91,9 @@ impl Call {
             path,
             held,
             is_command: tool == RUNS_COMMANDS,
+            id,
+            tool,
+            prompt,
         }
     }
 }
@@ -105,17 +115,21 @@ pub fn hooks(review: ReviewMode) -> Value {
     let mut change = common.clone();
     change["tool"] = "${tool_name}".into();
     change["input"] = "${tool_input}".into();
+    change["id"] = "${tool_use_id}".into();
     let mut held = change.clone();
     held["folder"] = "${cwd}".into();
+    let mut turn = common.clone();
+    turn["prompt"] = "${prompt}".into();
     json!({
         PRE_TOOL_USE: [
-            {"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, held)]},
+            {"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, held.clone())]},
         ],
         PERMISSION_REQUEST: [
-            {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change.clone())]},
+            {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change)]},
         ],
-        POST_TOOL_USE: [{"matcher": "Edit|Write", "hooks": [hook(AFTER_WRITE, TIMEOUT, change)]}],
-        "UserPromptSubmit": [{"hooks": [hook(BEFORE_TURN, TIMEOUT, common.clone())]}],
+        POST_TOOL_USE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, held.clone())]}],
+        "PostToolUseFailure": [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, held)]}],
+        "UserPromptSubmit": [{"hooks": [hook(BEFORE_TURN, TIMEOUT, turn)]}],
         "Stop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common.clone())]}],
         "SubagentStop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common)]}],
     })
@@ -257,6 +271,9 @@ mod tests {
                 path: Some("/a".into()),
                 held: None,
                 is_command: false,
+                id: String::new(),
+                tool: String::new(),
+                prompt: String::new(),
             }
         );
         let call =

@@ -141,6 +141,14 @@ impl Client {
         self.ask(Request::Hook(call))
     }
 
+    /// Asks whether this command speaks for the person.
+    ///
+    /// # Errors
+    /// When an agent has started it, or the companion cannot be reached.
+    pub fn speak(&self) -> Result<(), ClientError> {
+        self.ask(Request::Speak)
+    }
+
     fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, ClientError> {
         let port = self.port;
         let stream = self.address.connect();

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use pillion_discovery::Environment;
 use pillion_discovery::version::VERSION;
+use pillion_protocol::exact;
 use pillion_protocol::{Dialect, IdeInfo, ReviewChoice};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::decision::Decide;
 use crate::editor::{CloseReason, Shows, Status};
-use crate::exact;
 use crate::lost::LostOutcome;
 use crate::open_file::OpenFile;
 use crate::options::Options;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use pillion_agent::set::{End, ProposedFile};
+use pillion_changes::save::{self, Original, SaveError};
 use pillion_discovery::real_path;
 use pillion_protocol::{Note, Outcome};
 use pillion_text::stderr;
 
-use super::save::{self, Original, SaveError};
 use super::text;
 use crate::absolute::{absolute, unicode};
 use crate::commands::control_client;
@@ -54,7 +54,8 @@ impl Change {
                 return Err(Failure::new(Kind::Usage, message).hint(hint).into());
             }
             targets.push(target);
-            let original = writes.then(|| Original::look(Path::new(&path)));
+            let original =
+                writes.then(|| Original::look(Path::new(&path)).map_err(Failure::of_file));
             changes.push(Self {
                 path,
                 text: String::new(),
@@ -140,7 +141,14 @@ impl Change {
             }) => base.as_deref(),
             Some(End::Decided { .. } | End::Withdrawn { .. }) => None,
         };
-        let Err(error) = original.replace(base, accepted) else {
+        let note = |copy: &Path| {
+            stderr::print(format_args!(
+                "note: writing {} in place; until that is done, the accepted text is in {}.",
+                original.target().display(),
+                copy.display()
+            ));
+        };
+        let Err(error) = original.replace(base, accepted.as_bytes(), note) else {
             return Ok(());
         };
         let failure = Failure::new(Kind::Refused, error.to_string());
@@ -154,7 +162,9 @@ impl Change {
         };
         match error {
             SaveError::Changed(_) => Err(failure.into()),
-            SaveError::Io { source, .. } => Err(anyhow::Error::new(source).context(failure)),
+            SaveError::Unusable { source, .. } | SaveError::Io { source, .. } => {
+                Err(anyhow::Error::new(source).context(failure))
+            }
         }
     }
 }

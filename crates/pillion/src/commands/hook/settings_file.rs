@@ -4,12 +4,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pillion_changes::save::Original;
 use pillion_discovery::Environment;
 use pillion_doctor::setup::settings::user_file;
 use pillion_hooks::settings::{self, Format, Refused, State};
 use pillion_protocol::Dialect;
+use pillion_text::stderr;
 
-use crate::commands::diff::save::Original;
 use crate::failure::{Failure, Kind};
 
 /// What can be done where the file cannot be written.
@@ -31,7 +32,7 @@ impl SettingsFile {
     pub fn of(agent: Dialect) -> anyhow::Result<Self> {
         let path = path(agent)?;
         check_owner(&path)?;
-        let original = Original::look(&path)?.private();
+        let original = Original::look(&path).map_err(Failure::of_file)?.private();
         let text = match original.before().map(str::from_utf8) {
             None => None,
             Some(Ok(text)) => Some(text.to_owned()),
@@ -92,10 +93,19 @@ impl SettingsFile {
     pub fn replace(&self, text: &str) -> anyhow::Result<()> {
         let folder = self.original.target().parent();
         folder.map_or(Ok(()), create_private)?;
-        self.original.replace(None, text).map_err(|error| {
-            let failure = Failure::new(Kind::Refused, error.to_string());
-            anyhow::Error::new(error).context(failure.hint("Run it again."))
-        })
+        let note = |copy: &Path| {
+            stderr::print(format_args!(
+                "note: writing {} in place; until that is done, its new text is in {}.",
+                self.path.display(),
+                copy.display()
+            ));
+        };
+        self.original
+            .replace(None, text.as_bytes(), note)
+            .map_err(|error| {
+                let failure = Failure::new(Kind::Refused, error.to_string());
+                anyhow::Error::new(error).context(failure.hint("Run it again."))
+            })
     }
 }
 

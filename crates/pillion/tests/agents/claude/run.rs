@@ -24,7 +24,7 @@ const KEY_PAUSE: Duration = Duration::from_secs(2);
 const UNSHOWN: &str = "without showing";
 
 /// One that `pillion run` starts, with these options and these of its own, and with these settings.
-fn run(release: ClaudeRelease, options: &[&str], own: &[&str], settings: &str) -> Scene {
+pub(super) fn run(release: ClaudeRelease, options: &[&str], own: &[&str], settings: &str) -> Scene {
     let home = Home::new();
     let (tmux, model) = (Tmux::start(), Model::start());
     let folder = home.workspace();
@@ -51,7 +51,7 @@ fn run(release: ClaudeRelease, options: &[&str], own: &[&str], settings: &str) -
 const NO_MODE: &str = "";
 
 /// Settings of a person, beside which the hooks have to stand.
-const SETTINGS: &str = r#"{"skipDangerousModePermissionPrompt":true,"hooks":{"PreToolUse":[{"matcher":"Edit","hooks":[{"type":"command","command":"true"}]}]}}"#;
+pub(super) const SETTINGS: &str = r#"{"skipDangerousModePermissionPrompt":true,"hooks":{"PreToolUse":[{"matcher":"Edit","hooks":[{"type":"command","command":"true"}]}]}}"#;
 
 fn run_in(mode: &str) -> Scene {
     let own = [

@@ -15,6 +15,9 @@ const PREFIX: &str = ".pillion-";
 const RANDOM: usize = 16;
 
 /// A new one, locked for as long as it is written.
+///
+/// # Errors
+/// When it cannot be created.
 pub fn unfinished(folder: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
     let prefix = format!("{PREFIX}{}-", std::process::id());
     let mut builder = tempfile::Builder::new();

@@ -1,5 +1,7 @@
 //! How values go from one process to another without a change: texts that are no Unicode, paths, times before 1970.
 
+#![allow(missing_docs, reason = "serde calls them by their names")]
+
 /// Bytes: as a string if they are Unicode, or else as numbers.
 pub mod bytes {
     use std::fmt;
@@ -66,39 +68,78 @@ pub mod bytes {
     }
 }
 
-/// A path, which need not be Unicode.
+/// A path: as a string if it is Unicode, or else as the system has it.
 pub mod path {
     use std::ffi::OsString;
     use std::path::{Path, PathBuf};
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        Text(String),
+        Other(OsString),
+    }
+
     pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-        path.as_os_str().serialize(serializer)
+        match path.to_str() {
+            Some(text) => text.serialize(serializer),
+            None => path.as_os_str().serialize(serializer),
+        }
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
-        OsString::deserialize(deserializer).map(PathBuf::from)
+        Ok(match Form::deserialize(deserializer)? {
+            Form::Text(text) => text.into(),
+            Form::Other(path) => path.into(),
+        })
     }
 }
 
-/// Paths, which need not be Unicode.
-#[cfg(unix)]
+/// Paths, in the same form.
 pub mod paths {
-    use std::ffi::OsString;
     use std::path::PathBuf;
 
-    use serde::{Deserialize, Deserializer, Serializer};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    struct Item(#[serde(with = "super::path")] PathBuf);
 
     pub fn serialize<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(paths.iter().map(|path| path.as_os_str()))
+        serializer.collect_seq(paths.iter().cloned().map(Item))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<PathBuf>, D::Error> {
-        let paths = Vec::<OsString>::deserialize(deserializer)?;
-        Ok(paths.into_iter().map(PathBuf::from).collect())
+        let paths = Vec::<Item>::deserialize(deserializer)?;
+        Ok(paths.into_iter().map(|Item(path)| path).collect())
+    }
+}
+
+/// A path that may be missing.
+pub mod optional_path {
+    use std::path::PathBuf;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    struct Item(#[serde(with = "super::path")] PathBuf);
+
+    pub fn serialize<S: Serializer>(
+        path: &Option<PathBuf>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        path.clone().map(Item).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<PathBuf>, D::Error> {
+        Ok(Option::<Item>::deserialize(deserializer)?.map(|Item(path)| path))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Writes an accepted text as an editor would: through links to the file that they mean, whole or
 //! not at all, with the file's permissions; and never over a text that nobody has seen.
 
-use pillion_text::stderr;
 mod attributes;
 mod seen;
 
@@ -15,7 +14,6 @@ use tempfile::NamedTempFile;
 use crate::leftovers;
 
 use self::seen::{Seen, is_something_else};
-use crate::failure::{Failure, Kind};
 
 /// A file as it is before it is proposed.
 #[derive(Debug)]
@@ -31,6 +29,17 @@ pub struct Original {
 /// Why a text was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
+    /// The file is no regular one, or may not be used.
+    #[error("cannot {what} {}", path.display())]
+    Unusable {
+        /// What cannot be done: "read" or "write".
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
     /// The reviewer saw another text than the one that is there now.
     #[error("{} was changed in the meantime; nothing was written", .0.display())]
     Changed(PathBuf),
@@ -50,11 +59,11 @@ impl Original {
     ///
     /// # Errors
     /// When it is not a regular file, or cannot be read or written: nobody should review in vain.
-    pub fn look(path: &Path) -> anyhow::Result<Self> {
+    pub fn look(path: &Path) -> Result<Self, SaveError> {
         let target = pillion_discovery::real_path(path);
         let cannot = |what| {
-            let failure = Failure::new(Kind::Refused, format!("cannot {what} {}", path.display()));
-            move |error| anyhow::Error::new(error).context(failure)
+            let path = path.to_owned();
+            move |source| SaveError::Unusable { what, path, source }
         };
         let before = read(&target).map_err(cannot("read"))?;
         let writable = match before {
@@ -89,15 +98,21 @@ impl Original {
     }
 
     /// Writes `text` over what the reviewer saw: the file with the fingerprint `base`, or else as it
-    /// was.
+    /// was. A file that cannot be replaced is written in place; `in_place` is told before, with a copy of the text
+    /// that is there until that is done.
     ///
     /// # Errors
     /// When the file is another one, or the system refuses; then it is left as it is.
-    pub fn replace(&self, base: Option<&str>, text: &str) -> Result<(), SaveError> {
+    pub fn replace(
+        &self,
+        base: Option<&str>,
+        text: &[u8],
+        in_place: impl FnOnce(&Path),
+    ) -> Result<(), SaveError> {
         let seen = self.compare(base)?;
         leftovers::sweep(self.folder());
         match seen {
-            Some(seen) => self.overwrite(text, seen),
+            Some(seen) => self.overwrite(text, seen, in_place),
             None => self.create(text),
         }
         .map_err(|error| match error.kind() {
@@ -132,19 +147,24 @@ impl Original {
         SaveError::Io { path, source }
     }
 
-    fn create(&self, text: &str) -> io::Result<()> {
+    fn create(&self, text: &[u8]) -> io::Result<()> {
         let folder = self.folder();
         fs::create_dir_all(folder)?;
         // Without permissions, it is private from its first byte.
         let permissions = (!self.is_private).then(plain).flatten();
         let mut file = leftovers::unfinished(folder, permissions)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(text)?;
         file.as_file().sync_all()?;
         file.persist_noclobber(&self.target)?;
         Ok(())
     }
 
-    fn overwrite(&self, text: &str, mut seen: Seen) -> io::Result<()> {
+    fn overwrite(
+        &self,
+        text: &[u8],
+        mut seen: Seen,
+        in_place: impl FnOnce(&Path),
+    ) -> io::Result<()> {
         let successor = self.successor(text, &seen.metadata)?;
         if !seen.is_at(&self.target) {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -156,12 +176,8 @@ impl Original {
         }
         // Gone again when the file is whole; if we are killed in between, it is found there.
         let copy = self.copy(text)?;
-        stderr::print(format_args!(
-            "note: writing {} in place; until that is done, the accepted text is in {}.",
-            self.target.display(),
-            copy.path().display()
-        ));
-        let written = seen.write(text.as_bytes());
+        in_place(copy.path());
+        let written = seen.write(text);
         if written.is_err() {
             // The old text had room.
             let _ = seen.restore();
@@ -172,14 +188,14 @@ impl Original {
     /// A file to be renamed over the old one; none where that would be another file to others: where
     /// it cannot have the owner or the attributes of the old one, where that has other names, or
     /// where nothing can be created beside it.
-    fn successor(&self, text: &str, metadata: &Metadata) -> io::Result<Option<NamedTempFile>> {
+    fn successor(&self, text: &[u8], metadata: &Metadata) -> io::Result<Option<NamedTempFile>> {
         let Ok(mut file) = leftovers::unfinished(self.folder(), None) else {
             return Ok(None);
         };
         if !takes_over(file.as_file(), metadata) {
             return Ok(None);
         }
-        file.write_all(text.as_bytes())?;
+        file.write_all(text)?;
         file.as_file().set_permissions(metadata.permissions())?;
         let attributes = attributes::of(&self.target);
         attributes::give(file.path(), &attributes);
@@ -191,10 +207,10 @@ impl Original {
     }
 
     /// A private copy of the text, beside the file if that is possible.
-    fn copy(&self, text: &str) -> io::Result<NamedTempFile> {
+    fn copy(&self, text: &[u8]) -> io::Result<NamedTempFile> {
         let write = |file: io::Result<NamedTempFile>| {
             let mut file = file?;
-            file.write_all(text.as_bytes())?;
+            file.write_all(text)?;
             file.as_file().sync_all()?;
             Ok(file)
         };
@@ -326,7 +342,7 @@ mod tests {
         symlink("file", &link).unwrap();
         Original::look(&link)
             .unwrap()
-            .replace(None, "new\r\n")
+            .replace(None, b"new\r\n", |_| {})
             .unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new\r\n");
         assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o750);
@@ -340,7 +356,10 @@ mod tests {
         let (file, other) = (folder.join("file"), folder.join("other"));
         fs::write(&file, "a longer old text").unwrap();
         fs::hard_link(&file, &other).unwrap();
-        Original::look(&file).unwrap().replace(None, "new").unwrap();
+        Original::look(&file)
+            .unwrap()
+            .replace(None, b"new", |_| {})
+            .unwrap();
         assert_eq!(fs::read(&other).unwrap(), b"new");
         assert_eq!(names(&folder), ["file", "other"]);
     }
@@ -356,7 +375,10 @@ mod tests {
             return;
         }
         let before = file.metadata().unwrap().ino();
-        Original::look(&file).unwrap().replace(None, "new").unwrap();
+        Original::look(&file)
+            .unwrap()
+            .replace(None, b"new", |_| {})
+            .unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         let kept = attributes::of(&file).unwrap();
         assert_eq!(kept.get(&b"user.mark"[..]).unwrap(), b"1");
@@ -378,7 +400,10 @@ mod tests {
         std::os::unix::fs::chown(&file, Some(4242), Some(4343)).unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
         let before = file.metadata().unwrap().ino();
-        Original::look(&file).unwrap().replace(None, "new").unwrap();
+        Original::look(&file)
+            .unwrap()
+            .replace(None, b"new", |_| {})
+            .unwrap();
         let after = file.metadata().unwrap();
         assert_eq!((after.uid(), after.gid()), (4242, 4343));
         assert_eq!(after.mode() & 0o7777, 0o640);
@@ -391,7 +416,10 @@ mod tests {
         let (_folder, folder) = folder();
         let link = folder.join("link");
         symlink("not/there/yet", &link).unwrap();
-        Original::look(&link).unwrap().replace(None, "new").unwrap();
+        Original::look(&link)
+            .unwrap()
+            .replace(None, b"new", |_| {})
+            .unwrap();
         let made = folder.join("not/there/yet");
         assert_eq!(fs::read(&made).unwrap(), b"new");
         // As any other new file.
@@ -406,7 +434,7 @@ mod tests {
         let file = folder.join("file");
         let original = Original::look(&file).unwrap();
         fs::write(&file, "appeared").unwrap();
-        let refused = |original: &Original| match original.replace(None, "new") {
+        let refused = |original: &Original| match original.replace(None, b"new", |_| {}) {
             Err(SaveError::Changed(path)) => path == file,
             _ => false,
         };
@@ -453,9 +481,9 @@ mod tests {
                 fs::remove_file(&file).unwrap();
                 exchange(&file, &outside);
                 let before = file.symlink_metadata().unwrap();
-                let error = original.overwrite("new", seen).unwrap_err();
+                let error = original.overwrite(b"new", seen, |_| {}).unwrap_err();
                 assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{which}");
-                let refused = original.replace(None, "new");
+                let refused = original.replace(None, b"new", |_| {});
                 if which < 4 {
                     assert!(matches!(refused, Err(SaveError::Changed(_))), "{which}");
                     let after = file.symlink_metadata().unwrap();
@@ -483,14 +511,14 @@ mod tests {
         );
         let refused = |base: &str| {
             matches!(
-                original.replace(Some(base), "new"),
+                original.replace(Some(base), b"new", |_| {}),
                 Err(SaveError::Changed(_))
             )
         };
         assert!(refused(&first), "it is not there any more");
         assert!(refused(&fingerprint::of(None)) && refused("") && refused("SHA256:"));
         assert_eq!(fs::read(&file).unwrap(), b"second");
-        original.replace(Some(&second), "new").unwrap();
+        original.replace(Some(&second), b"new", |_| {}).unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         // As it was before is not as the reviewer saw it.
         fs::write(&file, "first").unwrap();
@@ -498,7 +526,7 @@ mod tests {
         fs::remove_file(&file).unwrap();
         assert!(refused(&first), "somebody deleted it");
         original
-            .replace(Some(&fingerprint::of(None)), "anew")
+            .replace(Some(&fingerprint::of(None)), b"anew", |_| {})
             .unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"anew");
     }

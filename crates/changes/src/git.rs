@@ -1,0 +1,175 @@
+//! What git has of the files of a work tree: a text that it has need not be copied. Reads git's files and runs no program:
+//! what a repository configures is not carried out.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gix_hash::{Kind, ObjectId};
+use gix_index::entry::{Mode, Stage};
+use gix_object::FindExt as _;
+use gix_odb::HeaderExt as _;
+
+use crate::scan::Stat;
+
+/// Attributes with which git has another text than the disk, of the same length perhaps.
+const FILTERS: [&str; 2] = ["filter", "working-tree-encoding"];
+
+/// A repository, as its index was when it was opened.
+pub struct Repository {
+    objects: gix_odb::HandleArc,
+    files: HashMap<PathBuf, Tracked>,
+    /// The folders that hold tracked files.
+    folders: BTreeSet<PathBuf>,
+    /// True if git may have other bytes than the disk.
+    is_filtered: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Tracked {
+    id: ObjectId,
+    modified: Duration,
+    changed: Duration,
+    size: u32,
+    inode: u32,
+}
+
+impl Repository {
+    /// The repository that has the files of this folder; none if there is none, or none that can be read.
+    pub fn open(folder: &Path) -> Option<Self> {
+        let (found, _trust) = gix_discover::upwards(folder).ok()?;
+        let (git, work_tree) = found.into_repository_and_work_tree_directories();
+        let work_tree = work_tree?;
+        let common = fs::read_to_string(git.join("commondir"));
+        let common = common.map_or_else(|_| git.clone(), |common| git.join(common.trim_end()));
+        let config = fs::read_to_string(common.join("config")).unwrap_or_default();
+        if config.to_lowercase().contains("objectformat") {
+            return None;
+        }
+        let index = gix_index::File::at(
+            git.join("index"),
+            Kind::Sha1,
+            true,
+            gix_index::decode::Options::default(),
+        )
+        .ok()?;
+        let objects = gix_odb::at(common.join("objects"), Kind::Sha1).ok()?;
+        let objects = objects.into_arc().ok()?;
+        let timestamp = index.timestamp();
+        let written = Duration::new(
+            u64::try_from(timestamp.unix_seconds()).unwrap_or_default(),
+            timestamp.nanoseconds(),
+        );
+        let mut files = HashMap::new();
+        let mut folders = BTreeSet::new();
+        for entry in index.entries() {
+            let path = work_tree.join(path(entry.path(&index))?);
+            let mut folder = path.parent();
+            while let Some(it) = folder.filter(|it| it.starts_with(&work_tree)) {
+                if !folders.insert(it.to_owned()) {
+                    break;
+                }
+                folder = it.parent();
+            }
+            let is_file = entry.mode == Mode::FILE || entry.mode == Mode::FILE_EXECUTABLE;
+            let modified = time(entry.stat.mtime);
+            // What was written in the same moment as the index may differ without a trace.
+            if !is_file || entry.stage() != Stage::Unconflicted || modified >= written {
+                continue;
+            }
+            let tracked = Tracked {
+                id: entry.id,
+                modified,
+                changed: time(entry.stat.ctime),
+                size: entry.stat.size,
+                inode: entry.stat.ino,
+            };
+            files.insert(path, tracked);
+        }
+        let is_filtered = has_filters(&work_tree, &common, files.keys());
+        Some(Self {
+            objects,
+            files,
+            folders,
+            is_filtered,
+        })
+    }
+
+    /// The folders that hold tracked files.
+    pub fn folders(&self) -> &BTreeSet<PathBuf> {
+        &self.folders
+    }
+
+    /// The object with the bytes of a file of which the disk says this; none if git does not have them for certain.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the index has the lower 32 bits"
+    )]
+    pub fn object(&self, path: &Path, stat: &Stat) -> Option<ObjectId> {
+        let tracked = self.files.get(path)?;
+        let is_same = !stat.is_link
+            && tracked.modified == stat.modified
+            && tracked.changed == stat.changed
+            && tracked.size == stat.size as u32
+            && tracked.inode == stat.inode as u32;
+        if !is_same {
+            return None;
+        }
+        let is_on_disk = match self.is_filtered {
+            true => {
+                let bytes = fs::read(path).ok()?;
+                let id =
+                    gix_object::compute_hash(Kind::Sha1, gix_object::Kind::Blob, &bytes).ok()?;
+                id == tracked.id
+            }
+            false => self.objects.header(tracked.id).ok()?.size() == stat.size,
+        };
+        is_on_disk.then_some(tracked.id)
+    }
+
+    /// The bytes of an object.
+    pub fn text(&self, id: &ObjectId) -> Option<Vec<u8>> {
+        let mut buffer = Vec::new();
+        let blob = self.objects.find_blob(id, &mut buffer).ok()?;
+        Some(blob.data.to_owned())
+    }
+}
+
+fn time(time: gix_index::entry::stat::Time) -> Duration {
+    Duration::new(time.secs.into(), time.nsecs)
+}
+
+#[cfg(unix)]
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere not every path is one")]
+fn path(bytes: &[u8]) -> Option<&Path> {
+    use std::os::unix::ffi::OsStrExt;
+    Some(Path::new(OsStr::from_bytes(bytes)))
+}
+
+#[cfg(not(unix))]
+fn path(bytes: &[u8]) -> Option<&Path> {
+    std::str::from_utf8(bytes)
+        .ok()
+        .map(|it| Path::new(OsStr::new(it)))
+}
+
+/// Returns true if an attributes file names a filter.
+fn has_filters<'a>(
+    work_tree: &Path,
+    common: &Path,
+    tracked: impl Iterator<Item = &'a PathBuf>,
+) -> bool {
+    let tracked = tracked.filter(|path| path.file_name() == Some(OsStr::new(".gitattributes")));
+    let known = [
+        work_tree.join(".gitattributes"),
+        common.join("info/attributes"),
+    ];
+    let names_filter = |path: &PathBuf| {
+        let text = fs::read(path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        FILTERS.iter().any(|it| text.contains(it))
+    };
+    known.iter().any(names_filter) || tracked.into_iter().any(names_filter)
+}

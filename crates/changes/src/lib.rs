@@ -1,0 +1,27 @@
+//! What agents changed, whether they asked or not: the texts before, the changes of each turn, and taking them back.
+//!
+//! - [`store`]: the private store of texts and turns.
+//! - [`state`]: how a file was at one moment.
+//! - [`turn`]: a turn, its changes, and what became of them.
+//! - [`recorder`]: watches folders while agents work, and keeps what they change.
+//! - [`take_back`]: writes old texts back, into what stands there now.
+//! - [`save`]: writes files as editors do.
+//! - [`leftovers`]: files that are still being written.
+//!
+//! Everything here waits for the disk, and knows neither agents nor companions.
+
+mod git;
+pub mod leftovers;
+pub mod recorder;
+pub mod save;
+mod scan;
+pub mod state;
+pub mod store;
+mod table;
+pub mod take_back;
+pub mod turn;
+
+pub use recorder::Recorder;
+pub use state::{FileState, Hash};
+pub use store::{Store, StoreError};
+pub use turn::{Author, Change, ChangeRef, Judged, Judgement, Standing, Turn};

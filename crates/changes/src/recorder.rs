@@ -1,0 +1,456 @@
+//! Watches folders while agents work, and keeps what they change. What happened between two looks is the work of the call
+//! that ran then, if only one did.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::SystemTime;
+
+use pillion_system::clock;
+use pillion_text::Text;
+use pillion_text::merge;
+
+use crate::state::{FileState, Hash};
+use crate::store::{Store, StoreError};
+use crate::table::{Difference, Table};
+use crate::turn::{Author, Change, Running, Turn, first_words};
+
+/// More changes of one turn are counted, and not kept.
+const MAX_CHANGES: usize = 50_000;
+
+/// More calls of one agent are not told apart.
+const MAX_CALLS: usize = 64;
+
+/// A call that is about to run.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// What its agent calls it.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// The one file that it is to change; none if it may change any.
+    pub path: Option<PathBuf>,
+}
+
+impl Call {
+    fn running(&self) -> Running {
+        Running {
+            tool: self.tool.clone(),
+            path: self.path.clone(),
+        }
+    }
+}
+
+/// An agent's session, while it lasts.
+#[derive(Debug)]
+struct Session {
+    agent: String,
+    turn: Option<Turn>,
+    /// The calls that run.
+    calls: Vec<Call>,
+    /// When anything was heard of it last: of two that may have changed a file, it is the later one's.
+    heard: u64,
+}
+
+/// Keeps what agents change below some folders.
+pub struct Recorder {
+    store: Store,
+    tables: Vec<Table>,
+    /// Files elsewhere that were about to be changed.
+    outside: Table,
+    sessions: HashMap<u64, Session>,
+    count: u64,
+}
+
+impl Recorder {
+    /// Nothing is looked at yet.
+    pub fn new(store: Store, roots: &[PathBuf]) -> Self {
+        let mut recorder = Self {
+            outside: Table::new(PathBuf::new(), store.clone()),
+            store,
+            tables: Vec::new(),
+            sessions: HashMap::new(),
+            count: 0,
+        };
+        recorder.watch(roots);
+        recorder
+    }
+
+    /// Watches these folders, and no others. One that lies in another is watched with it.
+    pub fn watch(&mut self, roots: &[PathBuf]) {
+        let is_inner = |root: &PathBuf| roots.iter().any(|it| it != root && root.starts_with(it));
+        let wanted: Vec<&PathBuf> = roots.iter().filter(|root| !is_inner(root)).collect();
+        self.tables
+            .retain(|table| wanted.iter().any(|root| *root == table.root()));
+        for root in wanted {
+            if !self.tables.iter().any(|table| table.root() == root) {
+                self.tables
+                    .push(Table::new(root.clone(), self.store.clone()));
+            }
+        }
+    }
+
+    /// Looks at all files for the first time, so that the first turn need not wait for that.
+    pub fn prepare(&mut self) {
+        self.look();
+    }
+
+    /// An agent begins a turn: everything is as it is before the agent changes anything.
+    ///
+    /// # Errors
+    /// When the store cannot be written. Then nothing of the turn is kept.
+    pub fn begin(&mut self, session: u64, agent: &str, prompt: &str) -> Result<u64, StoreError> {
+        self.end(session)?;
+        self.look();
+        let turn = self.store.begin(Turn {
+            number: 0,
+            agent: agent.to_owned(),
+            prompt: first_words(prompt),
+            began: clock::now_ms(),
+            ended: None,
+            roots: self
+                .tables
+                .iter()
+                .map(|table| table.root().to_owned())
+                .collect(),
+            uncovered: self.uncovered(),
+            watcher: process::id(),
+            running: Vec::new(),
+            changes: Vec::new(),
+            last_number: 0,
+        })?;
+        let number = turn.number;
+        let heard = self.heard();
+        self.sessions.insert(
+            session,
+            Session {
+                agent: agent.to_owned(),
+                turn: Some(turn),
+                calls: Vec::new(),
+                heard,
+            },
+        );
+        Ok(number)
+    }
+
+    /// A call is about to run. It runs when this has returned.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn before(&mut self, session: u64, agent: &str, call: Call) -> Result<(), StoreError> {
+        // Agents whose turns nobody tells, and subagents that go on after the turn.
+        if self
+            .sessions
+            .get(&session)
+            .is_none_or(|it| it.turn.is_none())
+        {
+            self.begin(session, agent, "")?;
+        }
+        match &call.path {
+            Some(path) => self.look_at(&path.clone()),
+            None => self.look(),
+        }
+        let heard = self.heard();
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.heard = heard;
+            session.calls.retain(|it| it.id != call.id);
+            if session.calls.len() < MAX_CALLS {
+                session.calls.push(call);
+            }
+        }
+        self.save()
+    }
+
+    /// A call has run, or failed.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn after(
+        &mut self,
+        session: u64,
+        id: &str,
+        is_accepted: impl Fn(&Path) -> bool,
+    ) -> Result<(), StoreError> {
+        let Some(calls) = self.sessions.get(&session).map(|it| &it.calls) else {
+            return Ok(());
+        };
+        let call = calls.iter().find(|call| call.id == id).cloned();
+        match call.and_then(|call| call.path) {
+            Some(path) => {
+                self.look_at(&path);
+                if is_accepted(&path) {
+                    self.accept(session, &path);
+                }
+            }
+            None => self.look(),
+        }
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.calls.retain(|call| call.id != id);
+        }
+        self.save()
+    }
+
+    /// The agent has ended its turn.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn end(&mut self, session: u64) -> Result<(), StoreError> {
+        if self
+            .sessions
+            .get(&session)
+            .is_none_or(|it| it.turn.is_none())
+        {
+            return Ok(());
+        }
+        self.look();
+        self.save()?;
+        let Some(session) = self.sessions.get_mut(&session) else {
+            return Ok(());
+        };
+        session.calls.clear();
+        let Some(mut turn) = session.turn.take() else {
+            return Ok(());
+        };
+        let is_empty = turn.real_changes().next().is_none();
+        match is_empty {
+            true => self.store.forget(turn.number)?,
+            false => {
+                turn.ended = Some(clock::now_ms());
+                turn.running.clear();
+                self.store.save(&turn)?;
+            }
+        }
+        let (tables, outside) = (&self.tables, &self.outside);
+        let needed =
+            |hash: &Hash| outside.needs(hash) || tables.iter().any(|table| table.needs(hash));
+        self.store.tidy(SystemTime::now(), needed)
+    }
+
+    /// The agent has gone.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn left(&mut self, session: u64) -> Result<(), StoreError> {
+        let ended = self.end(session);
+        self.sessions.remove(&session);
+        ended
+    }
+
+    /// A person has saved a file: what is new in it is theirs.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn saved_by_person(&mut self, path: &Path) -> Result<(), StoreError> {
+        if let Some(difference) = self.difference(path) {
+            self.is_persons(&difference);
+        }
+        self.save()
+    }
+
+    /// What differs is a person's, and is put down so where the agent has changed the file before.
+    fn is_persons(&mut self, difference: &Difference) {
+        for turn in self.sessions.values_mut().filter_map(|it| it.turn.as_mut()) {
+            if let Some(change) = turn
+                .changes
+                .iter_mut()
+                .find(|it| it.path == difference.path)
+            {
+                change.saved_by_person(difference, &self.store);
+            }
+        }
+    }
+
+    /// How many changes of the turns that go on have been found.
+    pub fn open_changes(&self) -> usize {
+        let turns = self.sessions.values().filter_map(|it| it.turn.as_ref());
+        turns.map(|turn| turn.changes.len()).sum()
+    }
+
+    fn heard(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    fn uncovered(&self) -> Vec<String> {
+        let tables = self.tables.iter();
+        tables
+            .flat_map(|table| table.uncovered().iter().cloned())
+            .collect()
+    }
+
+    /// Looks at everything.
+    fn look(&mut self) {
+        let found: Vec<Difference> = self.tables.iter_mut().flat_map(Table::look).collect();
+        self.found(found);
+    }
+
+    fn look_at(&mut self, path: &Path) {
+        let found = self.difference(path);
+        self.found(found.into_iter().collect());
+    }
+
+    fn difference(&mut self, path: &Path) -> Option<Difference> {
+        let table = self
+            .tables
+            .iter_mut()
+            .find(|table| path.starts_with(table.root()));
+        let table = table.unwrap_or(&mut self.outside);
+        let is_known = table.knows(path);
+        let difference = table.look_at(path);
+        difference.filter(|_| is_known)
+    }
+
+    /// Puts down what differs, with who did it.
+    fn found(&mut self, found: Vec<Difference>) {
+        let moved = moves(&found);
+        for (difference, moved_from) in found.into_iter().zip(moved) {
+            if self.store.written(&difference.path).as_ref() == Some(&difference.after) {
+                self.is_persons(&difference);
+                continue;
+            }
+            let Some((session, by)) = self.author(&difference.path) else {
+                continue;
+            };
+            let Some(turn) = self
+                .sessions
+                .get_mut(&session)
+                .and_then(|it| it.turn.as_mut())
+            else {
+                continue;
+            };
+            turn.note(difference, by, moved_from);
+        }
+    }
+
+    /// Whose call changed this file, of those that run; none if no turn goes on.
+    fn author(&self, path: &Path) -> Option<(u64, Author)> {
+        let running = || {
+            let calls = |(id, session): (&u64, &Session)| {
+                let named = session.calls.iter().map(|call| (*id, call.clone()));
+                named.collect::<Vec<_>>()
+            };
+            self.sessions.iter().flat_map(calls)
+        };
+        let mut exact = running().filter(|(_, call)| call.path.as_deref() == Some(path));
+        if let Some((session, call)) = exact.next() {
+            return Some((session, Author::Tool(call.tool)));
+        }
+        let mut any = running().filter(|(_, call)| call.path.is_none());
+        match (any.next(), any.next()) {
+            (Some((session, call)), None) => Some((session, Author::Tool(call.tool))),
+            _ => {
+                let open = self.sessions.iter().filter(|(_, it)| it.turn.is_some());
+                let (session, _) = open.max_by_key(|(_, it)| (!it.calls.is_empty(), it.heard))?;
+                Some((*session, Author::Unclear))
+            }
+        }
+    }
+
+    fn accept(&mut self, session: u64, path: &Path) {
+        let turn = self
+            .sessions
+            .get_mut(&session)
+            .and_then(|it| it.turn.as_mut());
+        let change = turn.and_then(|turn| turn.changes.iter_mut().find(|it| it.path == path));
+        if let Some(change) = change {
+            change.accepted = Some(change.after.clone());
+        }
+    }
+
+    fn save(&mut self) -> Result<(), StoreError> {
+        let uncovered = self.uncovered();
+        for session in self.sessions.values_mut() {
+            let Some(turn) = &mut session.turn else {
+                continue;
+            };
+            turn.uncovered.clone_from(&uncovered);
+            turn.running = session.calls.iter().map(Call::running).collect();
+            self.store.save(turn)?;
+        }
+        Ok(())
+    }
+
+    /// The agents that are known, with their sessions.
+    pub fn agents(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.sessions
+            .iter()
+            .map(|(session, it)| (*session, it.agent.as_str()))
+    }
+}
+
+/// For each difference, where the file was before if it was moved.
+fn moves(found: &[Difference]) -> Vec<Option<PathBuf>> {
+    let mut gone: HashMap<Hash, Vec<PathBuf>> = HashMap::new();
+    for difference in found.iter().filter(|it| it.after.is_absent()) {
+        if let Some(text) = difference.before.text() {
+            gone.entry(text.clone())
+                .or_default()
+                .push(difference.path.clone());
+        }
+    }
+    let mut moved = Vec::new();
+    for difference in found {
+        let is_new = difference.before.is_absent();
+        // All empty files are the same.
+        let is_empty = matches!(difference.after, FileState::File { size: 0, .. });
+        let text = difference.after.text().filter(|_| is_new && !is_empty);
+        let from = text.and_then(|text| gone.get_mut(text)?.pop());
+        moved.push(from);
+    }
+    moved
+}
+
+impl Turn {
+    fn note(&mut self, found: Difference, by: Author, moved_from: Option<PathBuf>) {
+        if let Some(change) = self.changes.iter_mut().find(|it| it.path == found.path) {
+            change.after = found.after;
+            if change.by != by {
+                change.by = Author::Unclear;
+            }
+            return;
+        }
+        if self.changes.len() >= MAX_CHANGES {
+            return;
+        }
+        self.last_number += 1;
+        self.changes.push(Change {
+            number: self.last_number,
+            path: found.path,
+            before: found.before,
+            after: found.after,
+            by,
+            moved_from,
+            accepted: None,
+            is_mixed: false,
+        });
+    }
+}
+
+impl Change {
+    /// A person has changed the file from what the agent had made of it: the text before gets the same change, so that
+    /// it is none of the agent's.
+    fn saved_by_person(&mut self, saved: &Difference, store: &Store) {
+        let was_accepted = self.accepted.as_ref() == Some(&self.after);
+        self.after = saved.after.clone();
+        let text = |state: &FileState| store.get(state.text()?).ok().map(Text::new);
+        let texts = (text(&saved.before), text(&self.before), text(&saved.after));
+        let merged = match texts {
+            (Some(former), Some(before), Some(now)) => {
+                let merged = merge::texts(&former, &now, &before);
+                (merged.conflicts == 0).then_some(merged.text)
+            }
+            _ => None,
+        };
+        let kept = merged.and_then(|text| Some((text.len() as u64, store.put(&text).ok()?)));
+        match (kept, &mut self.before) {
+            (Some((length, hash)), FileState::File { size, text, .. }) => {
+                *size = length;
+                *text = Some(hash);
+            }
+            _ => self.is_mixed = true,
+        }
+        if was_accepted {
+            self.accepted = Some(self.after.clone());
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! How a file was at one moment, and the name of its text in the store.
+
+use std::fmt;
+use std::str::FromStr;
+
+use pillion_text::fingerprint;
+use serde::{Deserialize, Serialize};
+
+/// The SHA-256 of a text, in hexadecimal: its name in the store.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Hash(String);
+
+/// A text that is not the name of one.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} is not a SHA-256 in hexadecimal")]
+pub struct NoHash(String);
+
+impl Hash {
+    /// The name of this text.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(fingerprint::hash(bytes))
+    }
+
+    /// 64 hexadecimal digits, in lower case.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Hash {
+    type Err = NoHash;
+
+    fn from_str(text: &str) -> Result<Self, NoHash> {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        match text.len() == 64 && text.bytes().all(is_digit) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(NoHash(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for Hash {
+    type Error = NoHash;
+
+    fn try_from(text: String) -> Result<Self, NoHash> {
+        text.parse()
+    }
+}
+
+impl From<Hash> for String {
+    fn from(hash: Hash) -> Self {
+        hash.0
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0[..8])
+    }
+}
+
+/// What was at a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum FileState {
+    /// Nothing.
+    Absent,
+    /// A regular file.
+    File {
+        /// Its permissions, as Unix has them; 0 elsewhere.
+        mode: u32,
+        /// How many bytes it had.
+        size: u64,
+        /// Its text; none if that was not kept.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        text: Option<Hash>,
+    },
+    /// A symbolic link.
+    Link {
+        /// Where it leads, as bytes in the store; none if that was not kept.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        text: Option<Hash>,
+    },
+}
+
+impl FileState {
+    /// The name of its text; none if there is none, or if it was not kept.
+    pub fn text(&self) -> Option<&Hash> {
+        match self {
+            Self::Absent => None,
+            Self::File { text, .. } | Self::Link { text } => text.as_ref(),
+        }
+    }
+
+    /// Returns true if there was nothing.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// Returns true if all of it is known: nothing was there, or its text was kept.
+    pub fn is_known(&self) -> bool {
+        self.is_absent() || self.text().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_hash_is_read_as_one() {
+        let hash = Hash::of(b"text");
+        assert_eq!(hash.as_str().parse::<Hash>().unwrap(), hash);
+        for wrong in [
+            "",
+            "../../etc/passwd",
+            &hash.as_str().to_uppercase(),
+            &hash.as_str()[1..],
+        ] {
+            assert!(wrong.parse::<Hash>().is_err(), "{wrong}");
+            assert!(serde_json::from_value::<Hash>(wrong.into()).is_err());
+        }
+    }
+
+    #[test]
+    fn a_state_is_written_and_read_again() {
+        let text = Some(Hash::of(b"a"));
+        for state in [
+            FileState::Absent,
+            FileState::File {
+                mode: 0o644,
+                size: 1,
+                text: text.clone(),
+            },
+            FileState::File {
+                mode: 0,
+                size: 9,
+                text: None,
+            },
+            FileState::Link { text },
+        ] {
+            let json = serde_json::to_string(&state).unwrap();
+            assert_eq!(serde_json::from_str::<FileState>(&json).unwrap(), state);
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! The private store: texts by their SHA-256, and a folder for each turn. Only this user can read it.
+//!
+//! A turn's folder has `turn.json`, which only who watches the turn writes, and for each change that a person has
+//! judged a file of its own, so that writers never overwrite each other. Every file is whole or not there.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use std::{fs, io};
+
+use pillion_discovery::Environment;
+use pillion_discovery::private_file::{FileError, Folder};
+
+use crate::state::{FileState, Hash};
+use crate::turn::{Change, Judged, Standing, Turn};
+
+/// The folder below the user's state directory.
+const FOLDER: [&str; 2] = ["pillion", "changes"];
+
+const TEXTS: &str = "texts";
+const TURNS: &str = "turns";
+const WRITTEN: &str = "written";
+
+/// The file of a turn in its folder.
+const TURN: &str = "turn.json";
+
+/// No longer text is kept: 16 MiB.
+pub const MAX_TEXT: u64 = 16 << 20;
+
+/// No longer record of a turn is read.
+const MAX_RECORD: u64 = 256 << 20;
+
+/// How many turns are kept, apart from those of which something is unseen.
+const MAX_TURNS: usize = 200;
+
+/// How long turns are kept, apart from those of which something is unseen.
+const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// So long a text stays that no turn needs: one that watches may know it.
+const MAX_IDLE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+
+/// Why something is not in the store, or cannot be put there.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A text is gone, or another one is in its place.
+    #[error("the text {0:?} is not in the store any more")]
+    Missing(Hash),
+    /// There is no such turn.
+    #[error("there is no turn {0}")]
+    NoTurn(u64),
+    /// What is kept of a turn cannot be read.
+    #[error("what was kept of turn {number} cannot be read: {reason}")]
+    Damaged {
+        /// The turn.
+        number: u64,
+        /// Why not.
+        reason: String,
+    },
+    /// There is no place for it.
+    #[error("there is no home directory in which what agents changed could be kept")]
+    NoPlace,
+}
+
+/// The store of one user.
+#[derive(Debug, Clone)]
+pub struct Store {
+    base: PathBuf,
+}
+
+impl Store {
+    /// The store of this user, wherever it has been used before or not. Nothing is created yet.
+    ///
+    /// # Errors
+    /// If the user has no home directory.
+    pub fn of(environment: &Environment) -> Result<Self, StoreError> {
+        let base = environment.user_state_dir().ok_or(StoreError::NoPlace)?;
+        Ok(Self { base })
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> PathBuf {
+        FOLDER
+            .iter()
+            .fold(self.base.clone(), |path, part| path.join(part))
+    }
+
+    fn parts<'a>(&self, below: &[&'a str]) -> Vec<&'a str> {
+        FOLDER
+            .iter()
+            .copied()
+            .chain(below.iter().copied())
+            .collect()
+    }
+
+    fn create(&self, below: &[&str]) -> Result<Folder, FileError> {
+        Folder::create(&self.base, &self.parts(below))
+    }
+
+    fn open(&self, below: &[&str]) -> Result<Option<Folder>, FileError> {
+        Folder::open(&self.base, &self.parts(below))
+    }
+
+    /// Keeps a text.
+    ///
+    /// # Errors
+    /// When it cannot be written. Then no part of it is there.
+    pub fn put(&self, text: &[u8]) -> Result<Hash, StoreError> {
+        let hash = Hash::of(text);
+        let folder = self.create(&[TEXTS, &hash.as_str()[..2]])?;
+        let path = folder.path().join(hash.as_str());
+        let is_there = path
+            .symlink_metadata()
+            .is_ok_and(|it| it.is_file() && it.len() == text.len() as u64);
+        if !is_there {
+            folder.write(hash.as_str(), text)?;
+        }
+        Ok(hash)
+    }
+
+    /// A text that was kept.
+    ///
+    /// # Errors
+    /// When it is gone or damaged, or cannot be read.
+    pub fn get(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {
+        let missing = || StoreError::Missing(hash.clone());
+        let folder = self
+            .open(&[TEXTS, &hash.as_str()[..2]])?
+            .ok_or_else(missing)?;
+        let text = folder.read(hash.as_str(), MAX_TEXT)?.ok_or_else(missing)?;
+        match Hash::of(&text) == *hash {
+            true => Ok(text),
+            false => Err(missing()),
+        }
+    }
+
+    /// Takes a number for a turn, which is kept then.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn begin(&self, mut turn: Turn) -> Result<Turn, StoreError> {
+        let turns = self.create(&[TURNS])?;
+        let mut number = self.numbers()?.last().map_or(1, |last| last + 1);
+        // Of two who want the same number, one makes the folder.
+        loop {
+            let path = turns.path().join(number.to_string());
+            match fs::create_dir(&path) {
+                Ok(()) => break,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(source) => {
+                    return Err(FileError::Io {
+                        action: "create",
+                        path,
+                        source,
+                    }
+                    .into());
+                }
+            }
+        }
+        turn.number = number;
+        self.save(&turn)?;
+        Ok(turn)
+    }
+
+    /// Keeps a turn as it is now.
+    ///
+    /// # Errors
+    /// When it cannot be written. Then it is kept as it was.
+    pub fn save(&self, turn: &Turn) -> Result<(), StoreError> {
+        let json = serde_json::to_vec(turn).map_err(|error| StoreError::Damaged {
+            number: turn.number,
+            reason: error.to_string(),
+        })?;
+        let folder = self.create(&[TURNS, &turn.number.to_string()])?;
+        Ok(folder.write(TURN, &json)?)
+    }
+
+    /// The turn of this number.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn turn(&self, number: u64) -> Result<Turn, StoreError> {
+        let none = || StoreError::NoTurn(number);
+        let folder = self.open(&[TURNS, &number.to_string()])?.ok_or_else(none)?;
+        let json = folder.read(TURN, MAX_RECORD)?.ok_or_else(none)?;
+        serde_json::from_slice(&json).map_err(|error| StoreError::Damaged {
+            number,
+            reason: error.to_string(),
+        })
+    }
+
+    /// The numbers of all turns, ascending.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn numbers(&self) -> Result<Vec<u64>, StoreError> {
+        let names = self.names(&[TURNS])?;
+        let mut numbers: Vec<u64> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// Keeps what a person made of a change.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn judge(&self, turn: u64, change: u64, judged: &Judged) -> Result<(), StoreError> {
+        let json = serde_json::to_vec(judged).map_err(|error| StoreError::Damaged {
+            number: turn,
+            reason: error.to_string(),
+        })?;
+        let folder = self.create(&[TURNS, &turn.to_string()])?;
+        Ok(folder.write(&judgement_file(change), &json)?)
+    }
+
+    /// Forgets what a person made of a change.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn unjudge(&self, turn: u64, change: u64) -> Result<(), StoreError> {
+        match self.open(&[TURNS, &turn.to_string()])? {
+            Some(folder) => Ok(folder.remove(&judgement_file(change))?),
+            None => Ok(()),
+        }
+    }
+
+    /// What a person made of the changes of a turn, by their numbers.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn judged(&self, turn: u64) -> Result<BTreeMap<u64, Judged>, StoreError> {
+        let mut judged = BTreeMap::new();
+        let Some(folder) = self.open(&[TURNS, &turn.to_string()])? else {
+            return Ok(judged);
+        };
+        for name in folder.names()? {
+            let number = name.strip_suffix(JUDGEMENT).and_then(|it| it.parse().ok());
+            if let Some(number) = number
+                && let Some(json) = folder.read(&name, MAX_RECORD)?
+                && let Ok(it) = serde_json::from_slice(&json)
+            {
+                judged.insert(number, it);
+            }
+        }
+        Ok(judged)
+    }
+
+    /// Notes what is about to be written for a person, so that it counts as no agent's change.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note_writing(&self, path: &Path, state: &FileState) -> Result<(), StoreError> {
+        let json = serde_json::to_vec(state).unwrap_or_default();
+        let folder = self.create(&[WRITTEN])?;
+        Ok(folder.write(name_of(path).as_str(), &json)?)
+    }
+
+    /// What was written to this path for a person last.
+    pub fn written(&self, path: &Path) -> Option<FileState> {
+        let folder = self.open(&[WRITTEN]).ok()??;
+        let json = folder.read(name_of(path).as_str(), MAX_RECORD).ok()??;
+        serde_json::from_slice(&json).ok()
+    }
+
+    /// Removes old turns of which nothing is unseen, and texts that were kept long ago and that neither a turn needs nor, as
+    /// `needed` says, who watches.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn tidy(&self, now: SystemTime, needed: impl Fn(&Hash) -> bool) -> Result<(), StoreError> {
+        let numbers = self.numbers()?;
+        for (newer, number) in numbers.iter().rev().enumerate() {
+            // One that another process has begun just now has no record yet.
+            let Ok(turn) = self.turn(*number) else {
+                continue;
+            };
+            let judged = self.judged(*number)?;
+            let standing = |it: &Change| it.standing(judged.get(&it.number));
+            let is_seen = turn
+                .real_changes()
+                .all(|it| standing(it) != Standing::Unseen);
+            let ended = Duration::from_millis(turn.ended.unwrap_or(turn.began));
+            let age = now
+                .duration_since(SystemTime::UNIX_EPOCH + ended)
+                .unwrap_or_default();
+            // The newest number stays, so that none is given twice.
+            if newer > 0 && is_seen && (newer >= MAX_TURNS || age > MAX_AGE) {
+                self.forget(*number)?;
+            }
+        }
+        self.remove_texts(now, MAX_IDLE, needed)
+    }
+
+    /// Removes the texts that no turn needs, and that were kept longer ago than this. Whoever watches may need one.
+    ///
+    /// # Errors
+    /// When they cannot be removed.
+    pub fn remove_texts(
+        &self,
+        now: SystemTime,
+        idle: Duration,
+        needed: impl Fn(&Hash) -> bool,
+    ) -> Result<(), StoreError> {
+        let mut texts = HashSet::new();
+        for number in self.numbers()? {
+            // What cannot be read may need any.
+            let Ok(turn) = self.turn(number) else {
+                return Ok(());
+            };
+            texts.extend(turn.changes.iter().flat_map(|it| it.texts().cloned()));
+            for judged in self.judged(number)?.values() {
+                let states = [&judged.overwritten, &judged.written].into_iter().flatten();
+                texts.extend(states.filter_map(|state| state.text().cloned()));
+            }
+        }
+        for part in self
+            .names(&[TEXTS])?
+            .into_iter()
+            .filter(|it| it.len() == 2 && it != "..")
+        {
+            let is_needed = |hash: &Hash| texts.contains(hash) || needed(hash);
+            self.remove_idle(&[TEXTS, &part], now, idle, is_needed)?;
+        }
+        self.remove_idle(&[WRITTEN], now, idle, |_| false)
+    }
+
+    /// Removes what is kept of a turn. Its texts go with [`tidy`](Self::tidy).
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn forget(&self, number: u64) -> Result<(), StoreError> {
+        let Some(folder) = self.open(&[TURNS, &number.to_string()])? else {
+            return Err(StoreError::NoTurn(number));
+        };
+        for name in folder.names()? {
+            if name == TURN || name.ends_with(JUDGEMENT) {
+                folder.remove(&name)?;
+            }
+        }
+        let path = folder.path().to_owned();
+        fs::remove_dir(&path).map_err(|source| {
+            FileError::Io {
+                action: "remove",
+                path,
+                source,
+            }
+            .into()
+        })
+    }
+
+    fn names(&self, below: &[&str]) -> Result<Vec<String>, StoreError> {
+        match self.open(below)? {
+            Some(folder) => Ok(folder.names()?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Removes files of a folder that were written long ago.
+    fn remove_idle(
+        &self,
+        below: &[&str],
+        now: SystemTime,
+        limit: Duration,
+        is_needed: impl Fn(&Hash) -> bool,
+    ) -> Result<(), StoreError> {
+        let Some(folder) = self.open(below)? else {
+            return Ok(());
+        };
+        for name in folder.names()? {
+            let Ok(hash) = name.parse::<Hash>() else {
+                continue;
+            };
+            let metadata = folder.path().join(&name).symlink_metadata();
+            let written = metadata.and_then(|it| it.modified());
+            let idle = written
+                .ok()
+                .and_then(|written| now.duration_since(written).ok());
+            if idle.is_some_and(|idle| idle >= limit) && !is_needed(&hash) {
+                folder.remove(&name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many bytes the texts of the store have together.
+    pub fn size(&self) -> u64 {
+        let path = self.path().join(TEXTS);
+        let files = |folder: &Path| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path()).collect::<Vec<_>>()
+        };
+        let texts = files(&path).into_iter().flat_map(|part| files(&part));
+        texts
+            .filter_map(|text| Some(text.symlink_metadata().ok()?.len()))
+            .sum()
+    }
+}
+
+/// How the names of files end that have a judgement.
+const JUDGEMENT: &str = ".judged.json";
+
+/// The name of the file that tells what was written to this path.
+fn name_of(path: &Path) -> Hash {
+    Hash::of(path.as_os_str().as_encoded_bytes())
+}
+
+fn judgement_file(change: u64) -> String {
+    format!("{change}{JUDGEMENT}")
+}

@@ -1,0 +1,289 @@
+//! What is known of the files of one watched folder: how each was when it was looked at last, and where its text can be
+//! had. Looking again tells what has changed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use std::{fs, io};
+
+use gix_hash::ObjectId;
+use pillion_discovery::regular_file;
+
+use crate::git::Repository;
+use crate::scan::{MAX_FILES, Scan, Stat, scan};
+use crate::state::{FileState, Hash};
+use crate::store::{MAX_TEXT, Store};
+
+/// So much is copied when a folder is looked at for the first time: 512 MiB.
+const MAX_COPIED: u64 = 512 << 20;
+
+/// How a file was, and where its text is.
+#[derive(Debug, Clone)]
+struct Known {
+    stat: Stat,
+    text: Source,
+    /// True if it may have been written since without a trace.
+    is_racy: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Source {
+    Kept(Hash),
+    /// An object of the repository with this number.
+    Git(usize, ObjectId),
+    /// Nowhere: it is too long, or could not be read.
+    None,
+}
+
+/// A file that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The file.
+    pub path: PathBuf,
+    /// As it was.
+    pub before: FileState,
+    /// As it is.
+    pub after: FileState,
+}
+
+/// The files of one folder.
+pub struct Table {
+    root: PathBuf,
+    store: Store,
+    files: BTreeMap<PathBuf, Known>,
+    repositories: Vec<Repository>,
+    is_filled: bool,
+    uncovered: Vec<String>,
+}
+
+impl Table {
+    /// Nothing is looked at yet.
+    pub fn new(root: PathBuf, store: Store) -> Self {
+        Self {
+            root,
+            store,
+            files: BTreeMap::new(),
+            repositories: Vec::new(),
+            is_filled: false,
+            uncovered: Vec::new(),
+        }
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What is not watched: a sentence each.
+    pub fn uncovered(&self) -> &[String] {
+        &self.uncovered
+    }
+
+    /// Returns true if a file may come to need this text.
+    pub fn needs(&self, hash: &Hash) -> bool {
+        self.files
+            .values()
+            .any(|it| it.text == Source::Kept(hash.clone()))
+    }
+
+    /// Looks at all files. The first time nothing differs. Waits for the disk.
+    pub fn look(&mut self) -> Vec<Difference> {
+        let now = SystemTime::now();
+        if !self.is_filled {
+            self.repositories.extend(Repository::open(&self.root));
+        }
+        let folders: Vec<_> = self.repositories.iter().map(Repository::folders).collect();
+        let is_tracked = |folder: &Path| folders.iter().any(|it| it.contains(folder));
+        let found = scan(&self.root, &is_tracked);
+        self.tell_uncovered(&found);
+        if !self.is_filled {
+            self.fill(found, now);
+            return Vec::new();
+        }
+        let mut differences = Vec::new();
+        let gone: Vec<PathBuf> = match found.is_cut || !found.unread.is_empty() {
+            // They may be there, and were not reached.
+            true => Vec::new(),
+            false => self
+                .files
+                .keys()
+                .filter(|path| !found.files.contains_key(*path))
+                .cloned()
+                .collect(),
+        };
+        for path in gone {
+            differences.extend(self.gone(path));
+        }
+        for (path, stat) in found.files {
+            differences.extend(self.found(path, stat, now));
+        }
+        differences
+    }
+
+    /// Looks at one file, which need not lie in the folder. Waits for the disk.
+    pub fn look_at(&mut self, path: &Path) -> Option<Difference> {
+        let now = SystemTime::now();
+        match path.symlink_metadata() {
+            Ok(metadata) => match Stat::of(&metadata) {
+                Some(stat) => self.found(path.to_owned(), stat, now),
+                None => self.gone(path.to_owned()),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.gone(path.to_owned()),
+            Err(_) => None,
+        }
+    }
+
+    /// Returns true if this file was looked at, or lies where all are.
+    pub fn knows(&self, path: &Path) -> bool {
+        self.files.contains_key(path) || (self.is_filled && path.starts_with(&self.root))
+    }
+
+    fn fill(&mut self, found: Scan, now: SystemTime) {
+        for folder in &found.repositories {
+            if *folder != self.root {
+                self.repositories.extend(Repository::open(folder));
+            }
+        }
+        let mut copied = 0;
+        let mut left_out = 0;
+        for (path, stat) in found.files {
+            let repositories = self.repositories.iter().enumerate();
+            let object =
+                |(number, it): (usize, &Repository)| Some((number, it.object(&path, &stat)?));
+            let text = match repositories.rev().find_map(object) {
+                Some((number, id)) => Source::Git(number, id),
+                None if copied + stat.size > MAX_COPIED => {
+                    left_out += 1;
+                    Source::None
+                }
+                None => {
+                    copied += stat.size;
+                    self.copy(&path, &stat)
+                }
+            };
+            let is_racy = stat.is_racy(now);
+            self.files.insert(
+                path,
+                Known {
+                    stat,
+                    text,
+                    is_racy,
+                },
+            );
+        }
+        if left_out > 0 {
+            self.uncovered.push(format!(
+                "the texts of {left_out} files, because those before them have more than {} MiB together",
+                MAX_COPIED >> 20
+            ));
+        }
+        self.is_filled = true;
+    }
+
+    fn tell_uncovered(&mut self, found: &Scan) {
+        let inner = |path: &PathBuf| {
+            path.strip_prefix(&self.root)
+                .unwrap_or(path)
+                .display()
+                .to_string()
+        };
+        let mut uncovered: Vec<String> = self
+            .uncovered
+            .iter()
+            .filter(|it| it.starts_with("the texts of"))
+            .cloned()
+            .collect();
+        if !found.built.is_empty() {
+            let mut names: Vec<String> = found.built.iter().take(4).map(inner).collect();
+            if found.built.len() > 4 {
+                names.push(format!("{} more", found.built.len() - 4));
+            }
+            uncovered.push(format!(
+                "folders of what can be made again: {}",
+                names.join(", ")
+            ));
+        }
+        if !found.unread.is_empty() {
+            let names: Vec<String> = found.unread.iter().take(4).map(inner).collect();
+            uncovered.push(format!("folders that cannot be read: {}", names.join(", ")));
+        }
+        if found.is_cut {
+            uncovered.push(format!("what comes after {MAX_FILES} files"));
+        }
+        self.uncovered = uncovered;
+    }
+
+    fn gone(&mut self, path: PathBuf) -> Option<Difference> {
+        let known = self.files.remove(&path)?;
+        let before = self.state(&known);
+        let after = FileState::Absent;
+        Some(Difference {
+            path,
+            before,
+            after,
+        })
+    }
+
+    fn found(&mut self, path: PathBuf, stat: Stat, now: SystemTime) -> Option<Difference> {
+        let known = self.files.get(&path);
+        if known.is_some_and(|known| known.stat == stat && !known.is_racy) {
+            return None;
+        }
+        let text = self.copy(&path, &stat);
+        let is_racy = stat.is_racy(now);
+        let new = Known {
+            stat,
+            text,
+            is_racy,
+        };
+        let known = self.files.insert(path.clone(), new.clone());
+        // Of what cannot be compared, the time tells.
+        let is_written = known.as_ref().is_none_or(|known| known.stat != stat);
+        let before = known.map_or(FileState::Absent, |known| self.state(&known));
+        let after = self.state(&new);
+        let differs = before != after || (is_written && !after.is_known());
+        differs.then_some(Difference {
+            path,
+            before,
+            after,
+        })
+    }
+
+    /// Copies the text of a file, if it is not too long.
+    fn copy(&self, path: &Path, stat: &Stat) -> Source {
+        let bytes = match stat.is_link {
+            true => fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes()),
+            false if stat.size > MAX_TEXT => return Source::None,
+            false => regular_file::read(path, MAX_TEXT),
+        };
+        let kept = bytes.map_err(|error| error.to_string());
+        let kept = kept.and_then(|bytes| self.store.put(&bytes).map_err(|error| error.to_string()));
+        kept.map_or_else(
+            |error| {
+                tracing::warn!(error, "the text of a file is not kept");
+                Source::None
+            },
+            Source::Kept,
+        )
+    }
+
+    /// How a file was. A text that only git has is kept from now on.
+    fn state(&self, known: &Known) -> FileState {
+        let text = match &known.text {
+            Source::Kept(hash) => Some(hash.clone()),
+            Source::Git(number, id) => {
+                let text = self.repositories[*number].text(id);
+                text.and_then(|text| self.store.put(&text).ok())
+            }
+            Source::None => None,
+        };
+        match known.stat.is_link {
+            true => FileState::Link { text },
+            false => FileState::File {
+                mode: known.stat.mode,
+                size: known.stat.size,
+                text,
+            },
+        }
+    }
+}

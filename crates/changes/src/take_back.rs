@@ -1,0 +1,308 @@
+//! Takes changes back: puts the text before into what stands on the disk now, and nothing else. What is overwritten goes
+//! into the store first, so that this can be undone.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pillion_discovery::{real_path, regular_file};
+use pillion_text::{Text, fingerprint, merge};
+
+use crate::leftovers;
+use crate::save::{Original, SaveError};
+use crate::scan::Stat;
+use crate::state::FileState;
+use crate::store::{MAX_TEXT, Store, StoreError};
+use crate::turn::{Change, Judged};
+
+/// Why something was not taken back. Nothing was changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum TakeBackError {
+    /// The same lines have been changed since.
+    #[error("{} has been changed since, in {conflicts} of the same places", path.display())]
+    Conflict {
+        /// The file.
+        path: PathBuf,
+        /// How many places.
+        conflicts: usize,
+    },
+    /// It is something else by now.
+    #[error("{} is not any more what it was after the change", .0.display())]
+    Changed(PathBuf),
+    /// The text before, or the one after it, was not kept.
+    #[error("the text of {} before the change was not kept", .0.display())]
+    Unknown(PathBuf),
+    /// A folder of its path leads elsewhere by now.
+    #[error("a folder of {} is a symbolic link that was none", .0.display())]
+    Elsewhere(PathBuf),
+    /// It cannot be written.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    /// The system refused.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was tried: a verb.
+        action: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// The store cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What was done with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// How it was.
+    pub overwritten: FileState,
+    /// How it is now.
+    pub written: FileState,
+}
+
+/// Takes a change back. `roots` are the folders that were watched.
+///
+/// # Errors
+/// When the file has been changed in the same places, or cannot be written. Then it is as it was.
+pub fn take_back(store: &Store, roots: &[PathBuf], change: &Change) -> Result<Done, TakeBackError> {
+    put_back(store, roots, &change.path, &change.before, &change.after)
+}
+
+/// Undoes what [`take_back`] did.
+///
+/// # Errors
+/// As there.
+pub fn undo(
+    store: &Store,
+    roots: &[PathBuf],
+    change: &Change,
+    judged: &Judged,
+) -> Result<Done, TakeBackError> {
+    let states = judged.overwritten.as_ref().zip(judged.written.as_ref());
+    let (overwritten, written) =
+        states.ok_or_else(|| TakeBackError::Unknown(change.path.clone()))?;
+    put_back(store, roots, &change.path, overwritten, written)
+}
+
+/// What stands at a path.
+struct Now {
+    state: FileState,
+    /// Its text; empty where there is nothing.
+    bytes: Vec<u8>,
+}
+
+fn put_back(
+    store: &Store,
+    roots: &[PathBuf],
+    path: &Path,
+    before: &FileState,
+    after: &FileState,
+) -> Result<Done, TakeBackError> {
+    stays_in(roots, path)?;
+    let now = look(store, path)?;
+    let wanted = wanted(store, path, before, after, &now)?;
+    let done = Done {
+        overwritten: now.state.clone(),
+        written: wanted.0.clone(),
+    };
+    let (state, bytes) = wanted;
+    if state == now.state {
+        return Ok(done);
+    }
+    store.note_writing(path, &state)?;
+    match (&now.state, &state) {
+        (FileState::File { mode: former, .. }, FileState::File { mode, .. }) => {
+            if bytes != now.bytes {
+                let original = Original::look(path)?;
+                let base = fingerprint::of(Some(&now.bytes));
+                original.replace(Some(&base), &bytes, |_| {})?;
+            }
+            if mode != former {
+                set_mode(path, *mode)?;
+            }
+        }
+        (FileState::Absent, FileState::File { mode, .. }) => {
+            let original = Original::look(path)?;
+            original.replace(Some(&fingerprint::of(None)), &bytes, |_| {})?;
+            set_mode(path, *mode)?;
+        }
+        (_, state) => exchange(path, &now, state, &bytes)?,
+    }
+    Ok(done)
+}
+
+/// What is to be there, and its text.
+fn wanted(
+    store: &Store,
+    path: &Path,
+    before: &FileState,
+    after: &FileState,
+    now: &Now,
+) -> Result<(FileState, Vec<u8>), TakeBackError> {
+    let unknown = || TakeBackError::Unknown(path.to_owned());
+    if !before.is_known() {
+        return Err(unknown());
+    }
+    let text = |state: &FileState| match state.text() {
+        Some(hash) => store.get(hash),
+        None => Ok(Vec::new()),
+    };
+    if now.state == *before || now.state == *after {
+        return Ok((before.clone(), text(before)?));
+    }
+    let (
+        FileState::File { mode: old, .. },
+        FileState::File { mode: new, .. },
+        FileState::File { mode, .. },
+    ) = (before, after, &now.state)
+    else {
+        return Err(TakeBackError::Changed(path.to_owned()));
+    };
+    if !after.is_known() {
+        return Err(unknown());
+    }
+    let merged = merge::texts(
+        &Text::new(text(after)?),
+        &Text::new(text(before)?),
+        &Text::new(now.bytes.clone()),
+    );
+    if merged.conflicts > 0 {
+        return Err(TakeBackError::Conflict {
+            path: path.to_owned(),
+            conflicts: merged.conflicts,
+        });
+    }
+    let mode = if mode == new { *old } else { *mode };
+    let state = FileState::File {
+        mode,
+        size: merged.text.len() as u64,
+        text: Some(store.put(&merged.text)?),
+    };
+    Ok((state, merged.text))
+}
+
+/// Looks at a path, and keeps what is there.
+fn look(store: &Store, path: &Path) -> Result<Now, TakeBackError> {
+    let failed = |source| TakeBackError::Io {
+        action: "read",
+        path: path.to_owned(),
+        source,
+    };
+    let absent = Now {
+        state: FileState::Absent,
+        bytes: Vec::new(),
+    };
+    let metadata = match path.symlink_metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(absent),
+        Err(error) => return Err(failed(error)),
+    };
+    let Some(stat) = Stat::of(&metadata) else {
+        return Err(TakeBackError::Changed(path.to_owned()));
+    };
+    if stat.is_link {
+        let bytes = fs::read_link(path)
+            .map_err(failed)?
+            .into_os_string()
+            .into_encoded_bytes();
+        let text = Some(store.put(&bytes)?);
+        let state = FileState::Link { text };
+        return Ok(Now { state, bytes });
+    }
+    let bytes = regular_file::read(path, MAX_TEXT).map_err(failed)?;
+    let state = FileState::File {
+        mode: stat.mode,
+        size: bytes.len() as u64,
+        text: Some(store.put(&bytes)?),
+    };
+    Ok(Now { state, bytes })
+}
+
+/// Replaces a link, or a file by nothing or by a link: what is there is put aside, compared once more, and removed only
+/// when the other is there.
+fn exchange(path: &Path, now: &Now, state: &FileState, bytes: &[u8]) -> Result<(), TakeBackError> {
+    let failed = |action| {
+        move |source| TakeBackError::Io {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    };
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let aside = leftovers::unfinished(folder, None).map_err(failed("replace"))?;
+    let aside = aside.into_temp_path();
+    let is_there = !now.state.is_absent();
+    if is_there {
+        fs::rename(path, &aside).map_err(failed("replace"))?;
+    }
+    let put = || -> Result<(), TakeBackError> {
+        let is_same = match &now.state {
+            FileState::Absent => true,
+            FileState::Link { .. } => fs::read_link(&aside)
+                .is_ok_and(|it| it.into_os_string().into_encoded_bytes() == now.bytes),
+            FileState::File { .. } => {
+                regular_file::read(&aside, MAX_TEXT).is_ok_and(|it| it == now.bytes)
+            }
+        };
+        if !is_same {
+            return Err(TakeBackError::Changed(path.to_owned()));
+        }
+        match state {
+            FileState::Absent => Ok(()),
+            FileState::Link { .. } => symlink(bytes, path).map_err(failed("create")),
+            FileState::File { mode, .. } => {
+                let original = Original::look(path)?;
+                original.replace(Some(&fingerprint::of(None)), bytes, |_| {})?;
+                set_mode(path, *mode)
+            }
+        }
+    };
+    let done = put();
+    if done.is_err() && is_there && path.symlink_metadata().is_err() {
+        // Nothing has taken its place.
+        fs::rename(&aside, path).map_err(failed("restore"))?;
+    }
+    done
+}
+
+#[cfg(unix)]
+fn symlink(target: &[u8], path: &Path) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), path)
+}
+
+#[cfg(not(unix))]
+fn symlink(_target: &[u8], _path: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) -> Result<(), TakeBackError> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, Permissions::from_mode(mode)).map_err(|source| TakeBackError::Io {
+        action: "set the permissions of",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+#[cfg(not(unix))]
+fn set_mode(_path: &Path, _mode: u32) -> Result<(), TakeBackError> {
+    Ok(())
+}
+
+/// Refuses a path of which a folder became a symbolic link: it would lead out of what was watched.
+fn stays_in(roots: &[PathBuf], path: &Path) -> Result<(), TakeBackError> {
+    let Some(root) = roots.iter().find(|root| path.starts_with(root)) else {
+        return Ok(());
+    };
+    let folder = path.parent().unwrap_or(path);
+    let inner = folder.strip_prefix(root).unwrap_or(Path::new(""));
+    match real_path(root).join(inner) == real_path(folder) {
+        true => Ok(()),
+        false => Err(TakeBackError::Elsewhere(path.to_owned())),
+    }
+}

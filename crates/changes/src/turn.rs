@@ -1,0 +1,257 @@
+//! A turn of an agent, and what it changed: what is kept of it, and what became of each change.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::{fmt, num};
+
+use pillion_protocol::exact;
+use pillion_system::process;
+use serde::{Deserialize, Serialize};
+
+use crate::state::{FileState, Hash};
+
+/// From a prompt to the end of what the agent did with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Turn {
+    /// Its number, from 1: no other turn of this user's has it.
+    pub number: u64,
+    /// The short name of the agent.
+    pub agent: String,
+    /// The first words of the prompt, as the agent told them; empty if it did not.
+    pub prompt: String,
+    /// When it began: milliseconds since 1970.
+    pub began: u64,
+    /// When it ended; none if it goes on, or if nobody was there to see its end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ended: Option<u64>,
+    /// The folders that were watched.
+    #[serde(with = "exact::paths")]
+    pub roots: Vec<PathBuf>,
+    /// What was not watched, and why: a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub uncovered: Vec<String>,
+    /// The process that watches.
+    pub watcher: u32,
+    /// The calls that run, while it goes on.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub running: Vec<Running>,
+    /// What was changed in it, by number.
+    pub changes: Vec<Change>,
+    /// The number that was given last.
+    #[serde(default)]
+    pub last_number: u64,
+}
+
+/// A call that runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Running {
+    /// The tool.
+    pub tool: String,
+    /// The one file that it changes; none if it may change any.
+    #[serde(
+        with = "exact::optional_path",
+        skip_serializing_if = "Option::is_none",
+        default
+    )]
+    pub path: Option<PathBuf>,
+}
+
+/// What became of one file in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Change {
+    /// Its number in the turn, from 1.
+    pub number: u64,
+    /// The file.
+    #[serde(with = "exact::path")]
+    pub path: PathBuf,
+    /// As it was when the turn began, with what a person has saved in it since.
+    pub before: FileState,
+    /// As it was after the agent's last change of it in this turn.
+    pub after: FileState,
+    /// Who changed it.
+    pub by: Author,
+    /// Where it was before, if it was moved.
+    #[serde(
+        with = "exact::optional_path",
+        skip_serializing_if = "Option::is_none",
+        default
+    )]
+    pub moved_from: Option<PathBuf>,
+    /// What a person has seen and accepted of it before it was written, if that is what was written.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub accepted: Option<FileState>,
+    /// True if a person changed the same lines, so that their change is shown with the agent's.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_mixed: bool,
+}
+
+/// Who made a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Author {
+    /// A call of this tool: the file was changed while it ran, and nothing else ran.
+    Tool(String),
+    /// Nobody can tell: it was changed between calls, or while several of them ran.
+    Unclear,
+}
+
+/// What a person made of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Judgement {
+    /// It stays as it is.
+    Kept,
+    /// It was taken back.
+    TakenBack,
+}
+
+/// A judgement as it is kept: it is about this text, and not about what is written later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Judged {
+    /// What it is.
+    pub judgement: Judgement,
+    /// The change's `after` that was judged.
+    pub after: FileState,
+    /// When: milliseconds since 1970.
+    pub at: u64,
+    /// For what was taken back: how the file was then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub overwritten: Option<FileState>,
+    /// For what was taken back: what was written then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub written: Option<FileState>,
+}
+
+/// Where a change stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Standing {
+    /// A person accepted it before it was written.
+    Accepted,
+    /// It was written without asking, and nobody has looked at it.
+    Unseen,
+    /// A person has looked at it and keeps it.
+    Kept,
+    /// A person has taken it back.
+    TakenBack,
+}
+
+impl Standing {
+    /// How it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Unseen => "unseen",
+            Self::Kept => "kept",
+            Self::TakenBack => "taken back",
+        }
+    }
+}
+
+impl Change {
+    /// Where it stands, with what a person made of it last.
+    pub fn standing(&self, judged: Option<&Judged>) -> Standing {
+        let judged = judged.filter(|judged| judged.after == self.after);
+        match judged.map(|judged| judged.judgement) {
+            Some(Judgement::Kept) => Standing::Kept,
+            Some(Judgement::TakenBack) => Standing::TakenBack,
+            None if self.accepted.as_ref() == Some(&self.after) => Standing::Accepted,
+            None => Standing::Unseen,
+        }
+    }
+
+    /// Returns true if the file is as it was before.
+    pub fn is_undone(&self) -> bool {
+        self.before == self.after && self.after.is_known()
+    }
+
+    /// The names of the texts that it needs.
+    pub fn texts(&self) -> impl Iterator<Item = &Hash> {
+        let states = [
+            Some(&self.before),
+            Some(&self.after),
+            self.accepted.as_ref(),
+        ];
+        states.into_iter().flatten().filter_map(FileState::text)
+    }
+}
+
+impl Turn {
+    /// The changes that are more than nothing.
+    pub fn real_changes(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(|change| !change.is_undone())
+    }
+
+    /// The change of this number.
+    pub fn change(&self, number: u64) -> Option<&Change> {
+        self.changes.iter().find(|change| change.number == number)
+    }
+
+    /// Returns true if it goes on, and is watched.
+    pub fn goes_on(&self) -> bool {
+        self.ended.is_none() && process::is_alive(self.watcher)
+    }
+
+    /// The call that may be changing this file at this moment.
+    pub fn call_on(&self, path: &Path) -> Option<&Running> {
+        let is_on_it = |call: &&Running| call.path.as_deref().is_none_or(|it| it == path);
+        self.running
+            .iter()
+            .filter(|_| self.goes_on())
+            .find(is_on_it)
+    }
+
+    /// A path as it is shown: from the watched folder on, if it lies in one.
+    pub fn shown<'a>(&self, path: &'a Path) -> &'a Path {
+        let inner = |root: &PathBuf| path.strip_prefix(root).ok();
+        self.roots.iter().find_map(inner).unwrap_or(path)
+    }
+}
+
+/// Names a change (`7.2`) or all of a turn's (`7`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangeRef {
+    /// The turn.
+    pub turn: u64,
+    /// The change; none if all are meant.
+    pub change: Option<u64>,
+}
+
+impl fmt::Display for ChangeRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.change {
+            Some(change) => write!(f, "{}.{change}", self.turn),
+            None => write!(f, "{}", self.turn),
+        }
+    }
+}
+
+impl FromStr for ChangeRef {
+    type Err = num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (turn, change) = match text.split_once('.') {
+            Some((turn, change)) => (turn, Some(change.parse()?)),
+            None => (text, None),
+        };
+        let turn = turn.parse()?;
+        Ok(Self { turn, change })
+    }
+}
+
+/// How many characters of a prompt are kept.
+const WORDS: usize = 80;
+
+/// The first words of a prompt, in one line and without what a terminal would obey.
+pub fn first_words(prompt: &str) -> String {
+    let shown = pillion_text::visible::one_line(prompt.trim().lines().next().unwrap_or_default());
+    let shown = shown.to_string();
+    match shown.char_indices().nth(WORDS) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown,
+    }
+}

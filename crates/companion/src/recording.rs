@@ -1,0 +1,206 @@
+//! Keeps what agents change, on a thread of its own. A call that is to run waits until the texts before it are kept, but
+//! not for a disk that does not answer.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use pillion_changes::recorder::Call;
+use pillion_changes::{Recorder, Store, StoreError};
+use pillion_discovery::Environment;
+use pillion_system::worker::Worker;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::event::{Event, Events};
+use crate::sessions::SessionId;
+use crate::turns::AcceptedText;
+
+/// The variable that turns it off, and how.
+const VARIABLE: &str = "PILLION_CHANGES";
+const OFF: &str = "off";
+
+/// How long a call waits: less than its agent waits for a hook.
+const WAITS: Duration = Duration::from_secs(8);
+
+/// How long the end of the companion waits for what is being kept.
+const GRACE: Duration = Duration::from_secs(1);
+
+type Job = Box<dyn FnOnce(&mut Recorder) -> Result<(), StoreError> + Send>;
+
+/// The way to the recorder.
+pub(crate) struct Recording {
+    worker: Option<Worker<Job>>,
+    events: Events,
+    sessions: HashMap<SessionId, u64>,
+    count: u64,
+    /// True while a job has not been done in time: nothing waits then.
+    is_stuck: Arc<AtomicBool>,
+    /// Why the last job failed.
+    problem: Option<String>,
+}
+
+impl Recording {
+    /// Nothing is looked at before an agent is there.
+    pub(crate) fn start(environment: &Environment, roots: &[PathBuf], events: Events) -> Self {
+        let is_off = environment.filled(VARIABLE).is_some_and(|it| it == OFF);
+        let (worker, problem) = match is_off {
+            true => (None, None),
+            false => match open(environment, roots, events.clone()) {
+                Ok(worker) => (Some(worker), None),
+                Err(problem) => (None, Some(problem)),
+            },
+        };
+        Self {
+            worker,
+            events,
+            sessions: HashMap::new(),
+            count: 0,
+            is_stuck: Arc::default(),
+            problem,
+        }
+    }
+
+    /// Why nothing is kept at present, as a sentence for people.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// The last job failed with this, or not. Returns true if that is news.
+    pub(crate) fn note(&mut self, problem: Option<String>) -> bool {
+        let is_news = self.problem != problem;
+        self.problem = problem;
+        is_news
+    }
+
+    /// The folders are others.
+    pub(crate) fn watch(&self, roots: &[PathBuf]) {
+        let roots = roots.to_vec();
+        self.order(move |recorder| {
+            recorder.watch(&roots);
+            Ok(())
+        });
+    }
+
+    /// An agent is there that will change files.
+    pub(crate) fn prepare(&self) {
+        self.order(|recorder| {
+            recorder.prepare();
+            Ok(())
+        });
+    }
+
+    /// A turn begins, and `resume` comes when the texts before it are kept.
+    pub(crate) fn begin(
+        &mut self,
+        session: &SessionId,
+        agent: &'static str,
+        prompt: String,
+        resume: Event,
+    ) {
+        let session = self.number(session);
+        let begin =
+            move |recorder: &mut Recorder| recorder.begin(session, agent, &prompt).map(drop);
+        self.hold(begin, resume);
+    }
+
+    /// A call is about to run, and `resume` comes when the texts before it are kept.
+    pub(crate) fn before(
+        &mut self,
+        session: &SessionId,
+        agent: &'static str,
+        call: Call,
+        resume: Event,
+    ) {
+        let session = self.number(session);
+        self.hold(
+            move |recorder| recorder.before(session, agent, call),
+            resume,
+        );
+    }
+
+    /// A call has run. `accepted` are the texts that people have accepted.
+    pub(crate) fn after(&mut self, session: &SessionId, id: String, accepted: Vec<AcceptedText>) {
+        let session = self.number(session);
+        self.order(move |recorder| {
+            let is_accepted = |path: &Path| accepted.iter().any(|text| text.is_in(path));
+            recorder.after(session, &id, is_accepted)
+        });
+    }
+
+    /// A turn has ended.
+    pub(crate) fn end(&mut self, session: &SessionId) {
+        let session = self.number(session);
+        self.order(move |recorder| recorder.end(session));
+    }
+
+    /// A session has ended.
+    pub(crate) fn left(&mut self, session: &SessionId) {
+        if let Some(session) = self.sessions.remove(session) {
+            self.order(move |recorder| recorder.left(session));
+        }
+    }
+
+    fn number(&mut self, session: &SessionId) -> u64 {
+        self.count += 1;
+        *self
+            .sessions
+            .entry(Arc::clone(session))
+            .or_insert(self.count)
+    }
+
+    fn order(&self, job: impl FnOnce(&mut Recorder) -> Result<(), StoreError> + Send + 'static) {
+        if let Some(worker) = &self.worker {
+            worker.order(Box::new(job));
+        }
+    }
+
+    fn hold(
+        &self,
+        job: impl FnOnce(&mut Recorder) -> Result<(), StoreError> + Send + 'static,
+        resume: Event,
+    ) {
+        let Some(worker) = &self.worker else {
+            let _ = self.events.send(resume);
+            return;
+        };
+        let (done, waiting) = oneshot::channel();
+        let is_stuck = Arc::clone(&self.is_stuck);
+        worker.order(Box::new(move |recorder| {
+            let result = job(recorder);
+            is_stuck.store(false, Ordering::Relaxed);
+            let _ = done.send(());
+            result
+        }));
+        let events = self.events.clone();
+        if self.is_stuck.load(Ordering::Relaxed) {
+            let _ = events.send(resume);
+            return;
+        }
+        let is_stuck = Arc::clone(&self.is_stuck);
+        tokio::spawn(async move {
+            if timeout(WAITS, waiting).await.is_err() {
+                is_stuck.store(true, Ordering::Relaxed);
+                let problem = "the disk does not answer".to_owned();
+                let _ = events.send(Event::NotKept(Some(problem)));
+            }
+            let _ = events.send(resume);
+        });
+    }
+}
+
+fn open(
+    environment: &Environment,
+    roots: &[PathBuf],
+    events: Events,
+) -> Result<Worker<Job>, String> {
+    let store = Store::of(environment).map_err(|error| error.to_string())?;
+    let mut recorder = Recorder::new(store, roots);
+    let perform = move |job: Job| {
+        let problem = job(&mut recorder).err().map(|error| error.to_string());
+        let _ = events.send(Event::NotKept(problem));
+    };
+    Worker::start("changes", GRACE, perform).map_err(|error| error.to_string())
+}

@@ -1,0 +1,97 @@
+//! `pillion turns`.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use pillion_changes::Turn;
+use pillion_protocol::Dialect;
+use pillion_text::visible;
+use serde::Serialize;
+
+use super::{Kept, store};
+use crate::commands::output::print_json;
+
+/// List the turns of agents in this folder, and how much of them nobody has seen
+///
+/// A turn is what an agent does with one prompt. Turns in which nothing was changed are not kept. Of the others, those
+/// with something unseen are kept until it is judged, the rest for seven days.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print a JSON array of `{turn, agent, prompt, began, ended, changes, unseen}`; times are milliseconds since 1970,
+    /// and `ended` is null while a turn goes on
+    #[arg(long)]
+    json: bool,
+}
+
+/// A turn with `--json`.
+#[derive(Debug, Serialize)]
+struct Printed<'a> {
+    turn: u64,
+    agent: &'a str,
+    prompt: &'a str,
+    began: u64,
+    ended: Option<u64>,
+    changes: usize,
+    unseen: usize,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let turns = Kept::of_folder(&store()?, Path::new("."))?;
+    let print = |kept: &Kept| kept.turn.real_changes().count();
+    if args.json {
+        let printed: Vec<_> = turns
+            .iter()
+            .map(|kept| Printed {
+                turn: kept.turn.number,
+                agent: &kept.turn.agent,
+                prompt: &kept.turn.prompt,
+                began: kept.turn.began,
+                ended: kept.turn.ended,
+                changes: print(kept),
+                unseen: kept.unseen(),
+            })
+            .collect();
+        return print_json(&printed);
+    }
+    let mut out = io::stdout().lock();
+    if turns.is_empty() {
+        writeln!(out, "no turn of an agent is known here")?;
+    }
+    for kept in &turns {
+        let files = match print(kept) {
+            1 => "1 file".to_owned(),
+            count => format!("{count} files"),
+        };
+        let unseen = match kept.unseen() {
+            0 => String::new(),
+            count => format!(", {count} unseen"),
+        };
+        writeln!(out, "{}: {files}{unseen}", title(&kept.turn))?;
+    }
+    Ok(())
+}
+
+/// A turn in one line: its number, whose it is, when it began, and the first words of its prompt.
+pub fn title(turn: &Turn) -> String {
+    let agent = Dialect::from_name(&turn.agent);
+    let agent = agent.map_or(turn.agent.as_str(), |it| it.display_name());
+    let began = SystemTime::UNIX_EPOCH + Duration::from_millis(turn.began);
+    let ago = ago(SystemTime::now().duration_since(began).unwrap_or_default());
+    let prompt = match turn.prompt.is_empty() {
+        true => String::new(),
+        false => format!(", {:?}", turn.prompt),
+    };
+    let title = format!("turn {} of {agent}, {ago}{prompt}", turn.number);
+    visible::one_line(&title)
+}
+
+fn ago(age: Duration) -> String {
+    let seconds = age.as_secs();
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..86400 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} days ago", seconds / 86400),
+    }
+}
