@@ -21,13 +21,14 @@ const MDBOOK: &str = "0.5.4";
 
 /// The pages in their order: where they are, what they are called on the site, and their titles. A page without a file
 /// begins a part.
-const PAGES: [(&str, &str, &str); 24] = [
+const PAGES: [(&str, &str, &str); 25] = [
     ("README.md", "index.md", "Pillion"),
     ("", "", "For everybody"),
     ("docs/install.md", "install.md", "Installing"),
     ("docs/review.md", "review.md", "The review"),
     ("docs/agents.md", "agents.md", "Agents"),
     ("docs/hooks.md", "hooks.md", "Hooks"),
+    ("docs/changes.md", "changes.md", "After the write"),
     (
         "docs/doctor.md",
         "doctor.md",

@@ -47,7 +47,7 @@ fn arrows_between_crates_point_one_way() {
     let levels: [&[&str]; 6] = [
         &["protocol", "text", "http", "system"],
         &["discovery", "hooks"],
-        &["view"],
+        &["view", "changes"],
         &["companion", "agent", "conformance"],
         &["review", "lsp", "kakoune", "doctor"],
         &["pillion"],

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pillion_http::{Bytes, HeaderMap, HeaderValue, Method};
 use pillion_protocol::diff::on_behalf::ON_BEHALF_OF;
 use pillion_protocol::diff::set::SET;
+use pillion_protocol::diff::written::WRITTEN_OVER;
 use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, DELETES, OPEN_DIFF};
 use pillion_protocol::{SetArgument, Token};
 use serde_json::{Value, json};
@@ -131,6 +132,9 @@ impl Client {
             }
             if let Some(agent) = file.on_behalf_of {
                 arguments[ON_BEHALF_OF] = json!(agent.name());
+            }
+            if let Some(written) = &file.written {
+                arguments[WRITTEN_OVER] = written.to_argument();
             }
         }
         self.call(OPEN_DIFF, arguments).await.map(drop)

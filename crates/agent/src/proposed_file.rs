@@ -1,6 +1,7 @@
 //! A file as it is proposed.
 
 use pillion_protocol::Dialect;
+use pillion_protocol::diff::written::Written;
 
 /// One file, which may be of a set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,9 @@ pub struct ProposedFile {
     pub deletes: bool,
     /// The agent whose change it is, if not the proposer's own. Only Pillion's companions name it to the person.
     pub on_behalf_of: Option<Dialect>,
+    /// What it is compared with, if it is written already: then the content is what the file has. Only Pillion's companions
+    /// know that.
+    pub written: Option<Written>,
 }
 
 impl ProposedFile {
@@ -23,6 +27,7 @@ impl ProposedFile {
             content: content.into(),
             deletes: false,
             on_behalf_of: None,
+            written: None,
         }
     }
 
@@ -31,6 +36,18 @@ impl ProposedFile {
         Self {
             deletes: true,
             ..Self::new(path, "")
+        }
+    }
+
+    /// A file that has this text already, beside the one that it had before.
+    pub fn written(
+        path: impl Into<String>,
+        content: impl Into<String>,
+        before: Option<String>,
+    ) -> Self {
+        Self {
+            written: Some(Written { before }),
+            ..Self::new(path, content)
         }
     }
 

@@ -13,7 +13,7 @@ use pillion_text::merge;
 use crate::state::{FileState, Hash};
 use crate::store::{Store, StoreError};
 use crate::table::{Difference, Table};
-use crate::turn::{Author, Change, Running, Turn, first_words};
+use crate::turn::{Author, Change, Running, Standing, Turn, first_words};
 
 /// More changes of one turn are counted, and not kept.
 const MAX_CHANGES: usize = 50_000;
@@ -60,6 +60,8 @@ pub struct Recorder {
     outside: Table,
     sessions: HashMap<u64, Session>,
     count: u64,
+    /// Turns that have ended, as they were read.
+    ended: HashMap<u64, Turn>,
 }
 
 impl Recorder {
@@ -71,6 +73,7 @@ impl Recorder {
             tables: Vec::new(),
             sessions: HashMap::new(),
             count: 0,
+            ended: HashMap::new(),
         };
         recorder.watch(roots);
         recorder
@@ -260,10 +263,37 @@ impl Recorder {
         }
     }
 
-    /// How many changes of the turns that go on have been found.
-    pub fn open_changes(&self) -> usize {
-        let turns = self.sessions.values().filter_map(|it| it.turn.as_ref());
-        turns.map(|turn| turn.changes.len()).sum()
+    /// How many changes below the folders nobody has seen, in all turns that are kept. Waits for the disk.
+    pub fn unseen(&mut self) -> usize {
+        let numbers = self.store.numbers().unwrap_or_default();
+        self.ended.retain(|number, _| numbers.contains(number));
+        for number in &numbers {
+            if !self.ended.contains_key(number)
+                && let Ok(turn) = self.store.turn(*number)
+                && turn.ended.is_some()
+            {
+                self.ended.insert(*number, turn);
+            }
+        }
+        let open = self.sessions.values().filter_map(|it| it.turn.as_ref());
+        let is_here = |turn: &&Turn| {
+            let are_one =
+                |root: &PathBuf, other: &Path| root.starts_with(other) || other.starts_with(root);
+            let watched =
+                |root: &PathBuf| self.tables.iter().any(|table| are_one(root, table.root()));
+            turn.roots.iter().any(watched)
+        };
+        let unseen = |turn: &Turn| {
+            let judged = self.store.judged(turn.number).unwrap_or_default();
+            let is_unseen = |it: &&Change| it.standing(judged.get(&it.number)) == Standing::Unseen;
+            turn.real_changes().filter(is_unseen).count()
+        };
+        self.ended
+            .values()
+            .chain(open)
+            .filter(is_here)
+            .map(unseen)
+            .sum()
     }
 
     fn heard(&mut self) -> u64 {

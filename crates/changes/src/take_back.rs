@@ -87,6 +87,68 @@ pub fn undo(
     put_back(store, roots, &change.path, overwritten, written)
 }
 
+/// A change beside what stands there now: what a person looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Present {
+    /// What would be there if it was taken back; none if nothing would.
+    pub before: Option<Vec<u8>>,
+    /// What is there; none if nothing is.
+    pub now: Option<Vec<u8>>,
+}
+
+/// Looks at a change as it stands in the file now.
+///
+/// # Errors
+/// When it was changed in the same places since, or a text was not kept.
+pub fn present(
+    store: &Store,
+    roots: &[PathBuf],
+    change: &Change,
+) -> Result<Present, TakeBackError> {
+    stays_in(roots, &change.path)?;
+    let now = look(store, &change.path)?;
+    let (state, bytes) = wanted(store, &change.path, &change.before, &change.after, &now)?;
+    Ok(Present {
+        before: (!state.is_absent()).then_some(bytes),
+        now: (!now.state.is_absent()).then_some(now.bytes),
+    })
+}
+
+/// Writes what a person made of a change: `text`, over what they have seen.
+///
+/// # Errors
+/// When something else is there by now, or it cannot be written. Then it is as it was.
+pub fn rewrite(
+    store: &Store,
+    roots: &[PathBuf],
+    change: &Change,
+    seen: &Present,
+    text: &[u8],
+) -> Result<Done, TakeBackError> {
+    stays_in(roots, &change.path)?;
+    let now = look(store, &change.path)?;
+    let (FileState::File { .. } | FileState::Absent, true) = (
+        &now.state,
+        seen.now.as_ref().is_none_or(|it| *it == now.bytes),
+    ) else {
+        return Err(TakeBackError::Changed(change.path.clone()));
+    };
+    let mode = match (&now.state, &change.before) {
+        (FileState::File { mode, .. }, _) | (_, FileState::File { mode, .. }) => *mode,
+        _ => return Err(TakeBackError::Changed(change.path.clone())),
+    };
+    let state = FileState::File {
+        mode,
+        size: text.len() as u64,
+        text: Some(store.put(text)?),
+    };
+    write(store, &change.path, &now, &state, text)?;
+    Ok(Done {
+        overwritten: now.state,
+        written: state,
+    })
+}
+
 /// What stands at a path.
 struct Now {
     state: FileState,
@@ -109,16 +171,28 @@ fn put_back(
         written: wanted.0.clone(),
     };
     let (state, bytes) = wanted;
-    if state == now.state {
-        return Ok(done);
+    write(store, path, &now, &state, &bytes)?;
+    Ok(done)
+}
+
+/// Puts something else in the place of what is there now.
+fn write(
+    store: &Store,
+    path: &Path,
+    now: &Now,
+    state: &FileState,
+    bytes: &[u8],
+) -> Result<(), TakeBackError> {
+    if *state == now.state {
+        return Ok(());
     }
-    store.note_writing(path, &state)?;
-    match (&now.state, &state) {
+    store.note_writing(path, state)?;
+    match (&now.state, state) {
         (FileState::File { mode: former, .. }, FileState::File { mode, .. }) => {
             if bytes != now.bytes {
                 let original = Original::look(path)?;
                 let base = fingerprint::of(Some(&now.bytes));
-                original.replace(Some(&base), &bytes, |_| {})?;
+                original.replace(Some(&base), bytes, |_| {})?;
             }
             if mode != former {
                 set_mode(path, *mode)?;
@@ -126,12 +200,12 @@ fn put_back(
         }
         (FileState::Absent, FileState::File { mode, .. }) => {
             let original = Original::look(path)?;
-            original.replace(Some(&fingerprint::of(None)), &bytes, |_| {})?;
+            original.replace(Some(&fingerprint::of(None)), bytes, |_| {})?;
             set_mode(path, *mode)?;
         }
-        (_, state) => exchange(path, &now, state, &bytes)?,
+        (_, state) => exchange(path, now, state, bytes)?,
     }
-    Ok(done)
+    Ok(())
 }
 
 /// What is to be there, and its text.

@@ -106,6 +106,8 @@ pub enum Judgement {
     Kept,
     /// It was taken back.
     TakenBack,
+    /// A part of it was taken back, or it was edited.
+    Edited,
 }
 
 /// A judgement as it is kept: it is about this text, and not about what is written later.
@@ -138,6 +140,8 @@ pub enum Standing {
     Kept,
     /// A person has taken it back.
     TakenBack,
+    /// A person has taken a part of it back, or edited it.
+    Edited,
 }
 
 impl Standing {
@@ -148,6 +152,7 @@ impl Standing {
             Self::Unseen => "unseen",
             Self::Kept => "kept",
             Self::TakenBack => "taken back",
+            Self::Edited => "edited",
         }
     }
 }
@@ -159,6 +164,7 @@ impl Change {
         match judged.map(|judged| judged.judgement) {
             Some(Judgement::Kept) => Standing::Kept,
             Some(Judgement::TakenBack) => Standing::TakenBack,
+            Some(Judgement::Edited) => Standing::Edited,
             None if self.accepted.as_ref() == Some(&self.after) => Standing::Accepted,
             None => Standing::Unseen,
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pillion_discovery::real_path;
+use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Decision, Dialect};
 use pillion_text::fingerprint;
@@ -34,6 +35,8 @@ pub(crate) struct Acceptance {
     pub(crate) unwritten: Vec<(Option<Stamp>, Dialect)>,
     /// What a hook holds, of which the text is.
     pub(crate) held: Option<Arc<HeldCall>>,
+    /// What it is compared with, if it is written already.
+    pub(crate) written: Option<Arc<Written>>,
 }
 
 /// What came of it.
@@ -57,13 +60,14 @@ impl Acceptance {
             .and_then(|file| file.text);
         let opened = self.opened.as_ref();
         let has_changed = opened.is_some_and(|it| it.has_changed(&on_disk, bytes.as_deref()));
-        let bytes = match &self.held {
-            Some(held) => held
+        let bytes = match (&self.held, &self.written) {
+            (None, Some(written)) => written.before.clone().map(String::into_bytes),
+            (Some(held), _) => held
                 .find(bytes.as_deref().unwrap_or_default())
                 .ok()
                 .and_then(|held| held.text)
                 .map(String::into_bytes),
-            None => bytes,
+            (None, None) => bytes,
         };
         let original = match self.agent.restores_line_ends() && self.held.is_none() {
             true => bytes

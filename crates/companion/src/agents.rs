@@ -9,6 +9,7 @@ use std::time::Duration;
 
 pub(crate) use pillion_protocol::claude::hooks;
 use pillion_protocol::dialect::Protocol;
+use pillion_protocol::diff::written::Written;
 use pillion_protocol::{Dialect, IdeContext, SetArgument};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -62,6 +63,8 @@ pub(crate) struct Open {
     pub(crate) deletes: bool,
     /// The agent whose change a command proposes.
     pub(crate) on_behalf_of: Option<Dialect>,
+    /// What it is compared with, if it is written already.
+    pub(crate) written: Option<Written>,
 }
 
 /// What a call is answered with.

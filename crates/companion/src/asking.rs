@@ -220,7 +220,7 @@ impl Asking {
                 Some(ReviewChoice::Asked) => seen.chosen = Some(ReviewMode::Asked),
                 Some(ReviewChoice::Commands) => seen.commands = true,
                 Some(ReviewChoice::NoCommands) => seen.commands = false,
-                None => {}
+                Some(ReviewChoice::Changes) | None => {}
             }
         }
         let sentences = |it: &Listening| {

@@ -153,6 +153,10 @@ impl Commands {
                 let agent = agent.map(|agent| agent.name().to_owned());
                 value(Mentioned { agent })
             }
+            Request::Judged => {
+                let _ = self.events.send(Event::Judged);
+                Ok(Value::Null)
+            }
             Request::Speak => {
                 self.admit(speaker).await?;
                 Ok(Value::Null)

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::diff::on_behalf;
+use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, Note, SetArgument, Verdict};
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale, Told};
@@ -132,6 +133,8 @@ pub(crate) struct Proposal {
     pub(crate) deletes: bool,
     /// The agent whose change a command proposes.
     pub(crate) on_behalf_of: Option<Dialect>,
+    /// What it is compared with, if it is written already.
+    pub(crate) written: Option<Arc<Written>>,
     pub(crate) proposed: Arc<String>,
 }
 
@@ -181,6 +184,8 @@ pub(crate) struct TargetCheck {
     pub(crate) proposed: Arc<String>,
     /// What a hook holds, of which the text is.
     pub(crate) held: Option<Arc<HeldCall>>,
+    /// What it is compared with, if it is written already.
+    pub(crate) written: Option<Arc<Written>>,
 }
 
 /// A decision of a command.
@@ -332,6 +337,7 @@ impl<C> Diffs<C> {
                 .collect(),
             decide: Arc::clone(decide),
             held: entry.held().cloned(),
+            written: entry.proposal.written.clone(),
         })
     }
 

@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::acceptance::Finding;
 use crate::agents::ToolCall;
 use crate::diffs::{Answer, PendingDiff, SettleRequest};
+use crate::recording::Kept;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
@@ -56,8 +57,12 @@ pub(crate) enum Event {
         call: ToolCall,
         caller: Caller,
     },
-    /// What an agent changes was kept, or not: why.
-    NotKept(Option<String>),
+    /// What agents change was kept, or not.
+    Kept(Kept),
+    /// What agents had written has been looked at; or why not.
+    LookEnded(Option<String>),
+    /// People may have judged what agents had written.
+    Judged,
     /// An agent waits for a call no longer.
     CallCancelled {
         session: SessionId,

@@ -24,6 +24,7 @@ pub mod gate;
 #[cfg(unix)]
 pub mod hub;
 mod line_endings;
+mod looking;
 mod lost;
 mod main_loop;
 mod mcp;

@@ -95,6 +95,9 @@ pub(crate) struct MainLoop {
     asking: Asking,
     questions: Questions<Caller>,
     recording: Recording,
+    /// Why the last look at what agents had written failed.
+    look_problem: Option<String>,
+    events: Events,
     upkeep: Instant,
     /// When freed memory is returned to the system.
     release: Option<Instant>,
@@ -137,6 +140,8 @@ impl MainLoop {
             asking: Asking::default(),
             questions: Questions::default(),
             recording,
+            look_problem: None,
+            events: events.clone(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             connected: Vec::new(),
@@ -228,11 +233,17 @@ impl MainLoop {
                     self.serve(&session, request, call, caller, now);
                 }
             }
-            Event::NotKept(problem) => {
-                if self.recording.note(problem) {
+            Event::Kept(kept) => {
+                if self.recording.note(kept) {
                     self.report_status();
                 }
             }
+            Event::LookEnded(problem) => {
+                self.look_problem = problem;
+                self.recording.count();
+                self.report_status();
+            }
+            Event::Judged => self.recording.count(),
             Event::CallCancelled { session, request } => {
                 self.questions.cancel(&session, &request);
                 let actions = self.diffs.cancel(&session, &request);

@@ -38,8 +38,24 @@ pub(crate) struct Recording {
     count: u64,
     /// True while a job has not been done in time: nothing waits then.
     is_stuck: Arc<AtomicBool>,
-    /// Why the last job failed.
-    problem: Option<String>,
+    kept: Kept,
+}
+
+/// What is kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// Why the last job failed, as a sentence for people.
+    pub(crate) problem: Option<String>,
+    /// How many changes nobody has seen.
+    pub(crate) unseen: usize,
+}
+
+/// So many files, in words.
+pub(crate) fn files(count: usize) -> String {
+    match count {
+        1 => "1 file".to_owned(),
+        count => format!("{count} files"),
+    }
 }
 
 impl Recording {
@@ -59,20 +75,30 @@ impl Recording {
             sessions: HashMap::new(),
             count: 0,
             is_stuck: Arc::default(),
-            problem,
+            kept: Kept { problem, unseen: 0 },
         }
     }
 
     /// Why nothing is kept at present, as a sentence for people.
     pub(crate) fn problem(&self) -> Option<&str> {
-        self.problem.as_deref()
+        self.kept.problem.as_deref()
     }
 
-    /// The last job failed with this, or not. Returns true if that is news.
-    pub(crate) fn note(&mut self, problem: Option<String>) -> bool {
-        let is_news = self.problem != problem;
-        self.problem = problem;
+    /// How many changes nobody has seen.
+    pub(crate) fn unseen(&self) -> usize {
+        self.kept.unseen
+    }
+
+    /// What came of the last job. Returns true if that is news.
+    pub(crate) fn note(&mut self, kept: Kept) -> bool {
+        let is_news = self.kept != kept;
+        self.kept = kept;
         is_news
+    }
+
+    /// Counts anew what nobody has seen.
+    pub(crate) fn count(&self) {
+        self.order(|_| Ok(()));
     }
 
     /// The folders are others.
@@ -174,7 +200,7 @@ impl Recording {
             let _ = done.send(());
             result
         }));
-        let events = self.events.clone();
+        let (events, unseen) = (self.events.clone(), self.kept.unseen);
         if self.is_stuck.load(Ordering::Relaxed) {
             let _ = events.send(resume);
             return;
@@ -183,8 +209,8 @@ impl Recording {
         tokio::spawn(async move {
             if timeout(WAITS, waiting).await.is_err() {
                 is_stuck.store(true, Ordering::Relaxed);
-                let problem = "the disk does not answer".to_owned();
-                let _ = events.send(Event::NotKept(Some(problem)));
+                let problem = Some("the disk does not answer".to_owned());
+                let _ = events.send(Event::Kept(Kept { problem, unseen }));
             }
             let _ = events.send(resume);
         });
@@ -200,7 +226,8 @@ fn open(
     let mut recorder = Recorder::new(store, roots);
     let perform = move |job: Job| {
         let problem = job(&mut recorder).err().map(|error| error.to_string());
-        let _ = events.send(Event::NotKept(problem));
+        let unseen = recorder.unseen();
+        let _ = events.send(Event::Kept(Kept { problem, unseen }));
     };
     Worker::start("changes", GRACE, perform).map_err(|error| error.to_string())
 }

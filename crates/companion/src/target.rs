@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_discovery::{real_path, regular_file};
+use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::{Held, HeldCall};
 use pillion_text::fingerprint;
 use pillion_text::hunks::Hunk;
@@ -101,6 +102,13 @@ impl Target {
         self.original.text = text.map(String::into_bytes);
         self.notes.push(note);
         Ok(self)
+    }
+
+    /// Takes the text before for that of the file, which has the proposed one already.
+    pub(crate) fn of_written(mut self, written: &Written) -> Self {
+        self.original.text = written.before.clone().map(String::into_bytes);
+        self.notes.push(Written::NOTE.to_owned());
+        self
     }
 
     /// Finds where a proposal differs from the file.

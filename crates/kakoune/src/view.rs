@@ -257,6 +257,7 @@ mod tests {
             set: None,
             deletes: false,
             on_behalf_of: None,
+            original_is_other: false,
         };
         View {
             is_loaded: true,

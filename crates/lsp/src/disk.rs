@@ -183,6 +183,7 @@ mod tests {
             set: None,
             deletes: false,
             on_behalf_of: None,
+            original_is_other: false,
         })
     }
 

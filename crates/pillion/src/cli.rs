@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::commands::changes::{self, decide, forget, show, turns};
+use crate::commands::changes::{self, decide, forget, look, show, turns};
 #[cfg(unix)]
 use crate::commands::hub;
 use crate::commands::{
@@ -74,6 +74,7 @@ pub enum Command {
     Turns(turns::Args),
     Changes(changes::Args),
     Show(show::Args),
+    Look(look::Args),
     Keep(decide::Keep),
     Revert(decide::Revert),
     Undo(decide::Undo),
@@ -129,6 +130,7 @@ impl Cli {
             Some(Command::Turns(args)) => turns::run(&args),
             Some(Command::Changes(args)) => changes::run(args),
             Some(Command::Show(args)) => show::run(&args),
+            Some(Command::Look(args)) => look::run(args),
             Some(Command::Keep(args)) => decide::keep(&args),
             Some(Command::Revert(args)) => decide::revert(&args),
             Some(Command::Undo(args)) => decide::undo(&args),

@@ -2,11 +2,13 @@
 
 pub mod on_behalf;
 pub mod set;
+pub mod written;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use self::set::SetArgument;
+use self::written::Written;
 use crate::dialect::Dialect;
 use crate::verdict::{Note, OUTCOME_NOTES};
 
@@ -28,6 +30,8 @@ pub struct OpenDiff {
     pub deletes: bool,
     /// The agent whose change a command proposes. Only from [`Dialect::Script`], too.
     pub on_behalf_of: Option<Dialect>,
+    /// What it is compared with, if it is written already. Only from [`Dialect::Script`], too.
+    pub written: Option<Written>,
 }
 
 /// The key of [`Outcome::Accepted::base`] in the `_meta` of an acceptance.
@@ -57,6 +61,10 @@ impl OpenDiff {
                 _ => None,
             },
             deletes: agent == Dialect::Script && take_flag(&mut arguments, DELETES)?,
+            written: match agent {
+                Dialect::Script => written::take(&mut arguments)?,
+                _ => None,
+            },
             on_behalf_of: match agent {
                 Dialect::Script => on_behalf::take(&mut arguments)?,
                 _ => None,
@@ -383,7 +391,7 @@ mod tests {
             let text = json!({"filePath": file_path, "newContent": new_content}).to_string();
             let arguments = serde_json::from_str(&text).unwrap();
             let parsed = OpenDiff::from_arguments(arguments, Dialect::QwenCode).unwrap();
-            let expected = OpenDiff { file_path, new_content, set: None, deletes: false, on_behalf_of: None };
+            let expected = OpenDiff { file_path, new_content, set: None, deletes: false, on_behalf_of: None, written: None };
             prop_assert_eq!(parsed, expected);
         }
 

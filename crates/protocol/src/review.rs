@@ -25,6 +25,8 @@ pub enum ReviewChoice {
     Commands,
     /// They are not.
     NoCommands,
+    /// No choice of a mode: what agents have written and nobody has seen is shown.
+    Changes,
 }
 
 impl ReviewMode {
@@ -39,7 +41,13 @@ impl ReviewMode {
 
 impl ReviewChoice {
     /// All that there are.
-    pub const ALL: [Self; 4] = [Self::Always, Self::Asked, Self::Commands, Self::NoCommands];
+    pub const ALL: [Self; 5] = [
+        Self::Always,
+        Self::Asked,
+        Self::Commands,
+        Self::NoCommands,
+        Self::Changes,
+    ];
 
     /// The word.
     pub const fn name(self) -> &'static str {
@@ -48,6 +56,7 @@ impl ReviewChoice {
             Self::Asked => ReviewMode::Asked.name(),
             Self::Commands => "commands",
             Self::NoCommands => "no-commands",
+            Self::Changes => "changes",
         }
     }
 
@@ -78,7 +87,7 @@ mod tests {
         for word in ["", "Always", "always "] {
             let refused = ReviewChoice::named(word).unwrap_err();
             assert!(
-                refused.ends_with("is none of always, asked, commands, no-commands"),
+                refused.ends_with("is none of always, asked, commands, no-commands, changes"),
                 "{refused}"
             );
         }

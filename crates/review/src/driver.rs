@@ -263,7 +263,11 @@ impl Driver {
     fn open(&mut self, mut diff: Diff, shown: Reply<()>) -> io::Result<()> {
         let id = diff.id;
         let original = std::mem::take(&mut diff.original);
-        let original = self.sources.watch(diff.id, &diff.path, original);
+        let original = match diff.original_is_other {
+            // What becomes of the file is no newer text of this one.
+            true => original.text,
+            false => self.sources.watch(diff.id, &diff.path, original),
+        };
         self.update(Event::Opened {
             diff,
             original,

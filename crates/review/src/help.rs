@@ -13,7 +13,7 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// What each key does.
-const KEYS: [(&str, &str); 25] = [
+const KEYS: [(&str, &str); 26] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("R", "reject it and tell the agent why"),
@@ -34,6 +34,7 @@ const KEYS: [(&str, &str); 25] = [
     ("i", "ignore hunks of whitespace only, or not"),
     ("o", "merge with the file on disk"),
     ("m", "show every change, or as the agent asks"),
+    ("v", "view what was written without asking"),
     ("", ""),
     ("?", "this help"),
     ("q  Ctrl-C", "quit; pending diffs are rejected"),

@@ -70,6 +70,8 @@ pub enum Request {
     Mention(MentionedFile),
     /// Choose when agents ask before they change files, or tell it: [`Chosen`](crate::Chosen).
     Review(ReviewRequest),
+    /// A person has judged what agents had written: null.
+    Judged,
     /// Nothing but whether the command speaks for the person: null.
     Speak,
     /// What is known of an agent whose hook asks: an [`AgentOfHook`], or null if it is not connected.

@@ -172,6 +172,9 @@ pub struct Status {
     /// When agents ask, as the person has chosen; none if no agent is known to do what they choose.
     #[serde(default)]
     pub review: Option<Review>,
+    /// How many files agents have changed here that nobody has seen.
+    #[serde(default)]
+    pub unseen: usize,
 }
 
 /// When agents ask before they change files.

@@ -110,6 +110,9 @@ pub struct Diff {
     /// True if the file is to be deleted, for which the proposed text is empty.
     #[serde(default)]
     pub deletes: bool,
+    /// True if `original` is not what the file has: a part of it, or the text before a change that is written already.
+    #[serde(default)]
+    pub original_is_other: bool,
     /// The agent whose change a command proposes: only the name that people are shown depends on it.
     #[serde(default)]
     pub on_behalf_of: Option<Dialect>,

@@ -73,6 +73,7 @@ impl AgentProtocol for Claude {
                     set: None,
                     deletes: false,
                     on_behalf_of: None,
+                    written: None,
                 })
             }
             CLOSE_TAB => ToolCall::Close(tools::closed_tab(arguments)?),

@@ -67,6 +67,7 @@ impl<C> Diffs<C> {
             file_path: proposal.file_path.clone(),
             proposed: Arc::clone(&proposal.proposed),
             held: proposal.tab.as_ref().and_then(|tab| tab.held.clone()),
+            written: proposal.written.clone(),
         };
         let entry = Entry {
             key: ProposalKey { id, revision },
@@ -157,6 +158,7 @@ impl<C> Diffs<C> {
             set: entry.set,
             deletes: entry.proposal.deletes,
             on_behalf_of: entry.proposal.on_behalf_of,
+            original_is_other: entry.held().is_some() || entry.proposal.written.is_some(),
         })]
     }
 

@@ -35,6 +35,7 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
         set: None,
         deletes: false,
         on_behalf_of: None,
+        written: None,
     }
 }
 

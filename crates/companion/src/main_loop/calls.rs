@@ -57,6 +57,7 @@ impl MainLoop {
             set: open.set,
             deletes: open.deletes,
             on_behalf_of: open.on_behalf_of,
+            written: open.written.map(Arc::new),
             proposed: Arc::new(open.content),
         })
     }
@@ -76,6 +77,7 @@ impl MainLoop {
             set: None,
             deletes: false,
             on_behalf_of: None,
+            written: None,
         };
         let mut proposal = self.proposal(session, request, open)?;
         if let Some(tab) = &mut proposal.tab {

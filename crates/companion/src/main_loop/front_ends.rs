@@ -12,6 +12,7 @@ use crate::event::NewView;
 use crate::lost::Lost;
 use crate::view_id::ViewId;
 use crate::views::{Closed, Leftover, ShownResult};
+use crate::{looking, recording};
 
 impl MainLoop {
     pub(super) fn attached(&mut self, new: NewView, now: Instant) {
@@ -116,6 +117,9 @@ impl MainLoop {
 
     /// The person chooses when agents ask, all or that of this number, or wants to know it.
     pub(super) fn choose(&mut self, choice: Option<ReviewChoice>, number: Option<u32>) -> Chosen {
+        if choice == Some(ReviewChoice::Changes) {
+            return self.look();
+        }
         let listening = self.sessions.listening();
         match self.asking.choose(&listening, choice, number) {
             Ok(message) => {
@@ -127,6 +131,22 @@ impl MainLoop {
                 Chosen { done, message }
             }
             Err(why) => Chosen::refused(why),
+        }
+    }
+
+    /// Shows what agents have written and nobody has seen.
+    fn look(&mut self) -> Chosen {
+        let unseen = self.recording.unseen();
+        let Some(root) = self.roots.first().filter(|_| unseen > 0) else {
+            return Chosen::refused("no agent has changed anything here that nobody has seen");
+        };
+        self.look_problem = None;
+        match looking::start(root, self.state.port, self.events.clone()) {
+            Ok(()) => Chosen {
+                done: true,
+                message: format!("{} to look at", recording::files(unseen)),
+            },
+            Err(error) => Chosen::refused(format!("cannot start `pillion look`: {error}")),
         }
     }
 
@@ -145,10 +165,17 @@ impl MainLoop {
 
     fn front_end_status(&self) -> Status {
         let listening = self.sessions.listening();
+        let unseen = self.recording.unseen();
         Status {
             asking: self.asking.notes(&listening),
             unasked: self.asking.unasked(&listening),
-            review: self.asking.review(&listening),
+            review: self.asking.review(&listening).map(|mut review| {
+                if unseen > 0 {
+                    review.label += &format!(", {} to look at", recording::files(unseen));
+                }
+                review
+            }),
+            unseen,
             agents: self.connected.clone(),
             context: (*self.context.current()).clone(),
             warnings: self.warnings(),
@@ -159,6 +186,7 @@ impl MainLoop {
         let mut warnings = self.discovery.warnings().to_vec();
         let problem = self.recording.problem();
         warnings.extend(problem.map(|it| format!("what agents change is not kept: {it}")));
+        warnings.extend(self.look_problem.clone());
         warnings
     }
 

@@ -76,6 +76,7 @@ fn diff(id: u64, revision: u32) -> Diff {
         set: None,
         deletes: false,
         on_behalf_of: None,
+        original_is_other: false,
     }
 }
 

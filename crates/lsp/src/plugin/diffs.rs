@@ -88,6 +88,7 @@ impl Diffs {
             agent,
             original,
             original_is_lossy,
+            original_is_other: diff.original_is_other,
             proposed: &diff.proposed,
             notes: diff.notes,
             hunks: diff.hunks.iter().map(Into::into).collect(),

@@ -220,6 +220,7 @@ pub struct OpenDiff<'a> {
     pub agent: Agent,
     pub original: Option<String>,
     pub original_is_lossy: bool,
+    pub original_is_other: bool,
     pub proposed: &'a str,
     pub notes: Vec<String>,
     pub hunks: Vec<HunkLines>,

@@ -307,6 +307,7 @@ fn open_diff() -> OpenDiff<'static> {
         agent: agent(),
         original: Some(String::new()),
         original_is_lossy: false,
+        original_is_other: false,
         proposed: "",
         notes: vec![String::new()],
         hunks: vec![hunk()],

@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "After the write",
         &[
-            "turns", "changes", "show", "keep", "revert", "undo", "forget",
+            "turns", "changes", "look", "show", "keep", "revert", "undo", "forget",
         ],
     ),
     (

@@ -2,6 +2,7 @@
 
 pub mod decide;
 pub mod forget;
+pub mod look;
 pub mod show;
 pub mod turns;
 
@@ -31,12 +32,12 @@ pub struct Args {
     /// All changes of this turn
     turn: Option<u64>,
 
-    /// Those that are accepted, kept or taken back, too
+    /// Those that are accepted, kept, edited or taken back, too
     #[arg(long)]
     all: bool,
 
     /// Print a JSON array of `{id, turn, path, state, by, movedFrom, added, removed}`; `state` is `unseen`, `accepted`,
-    /// `kept` or `taken back`, `by` the tool or null, and `added` and `removed` are lines, or null
+    /// `kept`, `edited` or `taken back`, `by` the tool or null, and `added` and `removed` are lines, or null
     #[arg(long)]
     json: bool,
 }

@@ -55,6 +55,16 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Tells every companion that changes were judged, so that it counts anew.
+pub fn tell_judged() {
+    let environment = Environment::current();
+    let running = Running::look(&environment);
+    for client in running.states().filter_map(Client::new) {
+        // One that has ended counts nothing.
+        let _ = client.judged();
+    }
+}
+
 /// Returns true if no companion of Pillion's runs.
 pub fn are_none_running() -> bool {
     let environment = Environment::current();

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use pillion_protocol::ReviewChoice;
 use pillion_view::decision::takes_no_edits;
 use pillion_view::{DiffId, Proposed};
 
@@ -41,6 +42,10 @@ impl App {
             }
             (KeyCode::Char('q'), false) => self.ask_to_quit(),
             (KeyCode::Char('m'), false) => self.choose_mode(press, armed, now),
+            (KeyCode::Char('v'), false) if !press.is_no_decision() => {
+                self.effects
+                    .push(Effect::Review(Some(ReviewChoice::Changes)));
+            }
             _ => self.on_diff_key(press, control, armed, now),
         }
     }

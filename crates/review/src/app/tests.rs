@@ -61,6 +61,7 @@ impl Person {
             set: None,
             deletes: false,
             on_behalf_of: None,
+            original_is_other: false,
             gate: Gate::default(),
             asked: Vec::new(),
             ruling: None,
@@ -124,6 +125,7 @@ impl Person {
             set: self.set,
             deletes: self.deletes,
             on_behalf_of: self.on_behalf_of,
+            original_is_other: false,
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -337,6 +339,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         set: None,
         deletes: false,
         on_behalf_of: None,
+        original_is_other: false,
     };
     let opened = Event::Opened {
         diff,

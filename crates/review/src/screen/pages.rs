@@ -45,6 +45,17 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
             Line::raw(next),
         ]
     };
+    if app.status.unseen > 0 {
+        let files = match app.status.unseen {
+            1 => "1 file was".to_owned(),
+            count => format!("{count} files were"),
+        };
+        lines.push(Line::raw(""));
+        lines.push(Line::styled(
+            format!("{files} written that you have not seen: v shows what changed."),
+            theme.strong,
+        ));
+    }
     for note in app.asking() {
         lines.push(Line::raw(""));
         lines.push(Line::raw(visible::one_line(note)));

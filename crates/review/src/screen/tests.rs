@@ -117,6 +117,7 @@ fn status() -> Status {
         },
         warnings: Vec::new(),
         review: None,
+        unseen: 0,
     }
 }
 

@@ -141,6 +141,14 @@ impl Client {
         self.ask(Request::Hook(call))
     }
 
+    /// Tells that a person has judged what agents had written.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub fn judged(&self) -> Result<(), ClientError> {
+        self.ask(Request::Judged)
+    }
+
     /// Asks whether this command speaks for the person.
     ///
     /// # Errors

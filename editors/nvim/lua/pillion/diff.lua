@@ -148,6 +148,7 @@ local function read(diff, params)
   diff.is_merged = nil
   diff.is_new = params.original == nil or params.original == vim.NIL
   diff.is_lossy = params.originalIsLossy == true
+  diff.original_is_other = params.originalIsOther == true
   diff.original_content = diff.is_new and "" or params.original
   diff.original = text.decode(diff.original_content)
   diff.pristine = text.decode(params.proposed)

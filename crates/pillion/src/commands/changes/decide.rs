@@ -35,9 +35,9 @@ pub struct Revert {
     change: ChangeRef,
 }
 
-/// Undo `pillion revert`
+/// Undo `pillion revert`, or what you changed in `pillion look`
 ///
-/// Without CHANGE, the one that was taken back last.
+/// Without CHANGE, the one that was taken back or edited last.
 #[derive(Debug, clap::Args)]
 pub struct Undo {
     /// The change (`7.2`), or all of a turn (`7`)
@@ -48,17 +48,16 @@ pub fn keep(args: &Keep) -> anyhow::Result<()> {
     control_client::speak_for_the_person()?;
     let store = store()?;
     let kept = Kept::read(&store, args.change.turn)?;
-    for change in kept.named(args.change)? {
+    for_each(&kept.named(args.change)?, &kept, |change| {
         if args.change.change.is_none() && kept.standing(change) != Standing::Unseen {
-            continue;
+            return Ok(());
         }
         let judged = judged(Judgement::Kept, change, None);
         store
             .judge(kept.turn.number, change.number, &judged)
             .map_err(failure)?;
-        say(&kept, change, "kept")?;
-    }
-    Ok(())
+        say(&kept, change, "kept")
+    })
 }
 
 pub fn revert(args: &Revert) -> anyhow::Result<()> {
@@ -84,7 +83,12 @@ pub fn undo(args: &Undo) -> anyhow::Result<()> {
         None => last_taken_back(&store)?,
     };
     let kept = Kept::read(&store, name.turn)?;
-    let is_back = |change: &&Change| kept.standing(change) == Standing::TakenBack;
+    let is_back = |change: &&Change| {
+        matches!(
+            kept.standing(change),
+            Standing::TakenBack | Standing::Edited
+        )
+    };
     let changes: Vec<_> = kept.named(name)?.into_iter().filter(is_back).collect();
     if changes.is_empty() {
         let message = format!("{name} was not taken back");
@@ -114,7 +118,7 @@ fn take_back(store: &Store, kept: &Kept, change: &Change) -> anyhow::Result<()> 
 }
 
 /// Refuses what a call of the agent may be writing at this moment.
-fn refuse_running(kept: &Kept, change: &Change) -> anyhow::Result<()> {
+pub(super) fn refuse_running(kept: &Kept, change: &Change) -> anyhow::Result<()> {
     let Some(call) = kept.turn.call_on(&change.path) else {
         return Ok(());
     };
@@ -129,7 +133,7 @@ fn refuse_running(kept: &Kept, change: &Change) -> anyhow::Result<()> {
         .into())
 }
 
-fn judged(judgement: Judgement, change: &Change, done: Option<Done>) -> Judged {
+pub(super) fn judged(judgement: Judgement, change: &Change, done: Option<Done>) -> Judged {
     let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
     Judged {
         judgement,
@@ -145,7 +149,7 @@ fn last_taken_back(store: &Store) -> anyhow::Result<ChangeRef> {
     for turn in store.numbers().map_err(failure)? {
         for (change, judged) in store.judged(turn).map_err(failure)? {
             let is_later = last.is_none_or(|(at, _)| judged.at >= at);
-            if judged.judgement == Judgement::TakenBack && is_later {
+            if judged.judgement != Judgement::Kept && is_later {
                 let change = Some(change);
                 last = Some((judged.at, ChangeRef { turn, change }));
             }
@@ -172,10 +176,11 @@ fn for_each(
             }
         }
     }
+    control_client::tell_judged();
     first
 }
 
-fn say(kept: &Kept, change: &Change, what: &str) -> anyhow::Result<()> {
+pub(super) fn say(kept: &Kept, change: &Change, what: &str) -> anyhow::Result<()> {
     let path = kept.turn.shown(&change.path).display().to_string();
     let path = visible::one_line(&path);
     Ok(writeln!(

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
-use pillion_testkit::{ClaudeRelease, Turn};
+use pillion_testkit::{ClaudeRelease, SOON, Turn};
 use serde_json::{Value, json};
 
 use super::Scene;
@@ -143,4 +144,127 @@ fn what_claude_writes_without_asking_is_known_and_taken_back() {
     assert_eq!(files(&folder), after, "and is there again");
     pillion(&scene, &["keep", turn]);
     assert!(changes(&scene).is_empty());
+}
+
+/// Starts `pillion look`, and waits until the review shows the file.
+fn look(scene: &Scene, change: &str, file_name: &str) -> Child {
+    let mut command = companion::command(&scene.home, ["look", change]);
+    let command = command.current_dir(scene.home.workspace());
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("pillion starts");
+    scene
+        .review
+        .pane()
+        .wait_for(&format!("proposes {file_name}"), SOON);
+    scene
+        .review
+        .pane()
+        .wait_for("This is written already", SOON);
+    child
+}
+
+fn printed(child: Child) -> String {
+    let output = child.wait_with_output().expect("it ends");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!(
+        "{:?} {}{}",
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr)
+    )
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn what_claude_has_written_is_looked_at_in_the_review() {
+    let scene = scene();
+    let lines: String = (1..=30).map(|line| format!("line {line}\n")).collect();
+    let path = scene.home.file("a.txt", &lines);
+    let both = lines
+        .replace("line 2\n", "second\n")
+        .replace("line 29\n", "last but one\n");
+    scene.model.script([
+        Turn::read_file(&path),
+        Turn::replace(&path, "line 2\n", "second\n"),
+        Turn::replace(&path, "line 29\n", "last but one\n"),
+        Turn::say("all is done"),
+    ]);
+    scene.claude.prompt("change it");
+    scene.claude.wait_for("all is done");
+    scene.claude.wait_ready();
+    assert_eq!(super::read(&path), both);
+    // Nothing happens to what is rejected, nor to what nobody decides about.
+    let child = look(&scene, "1.1", "a.txt");
+    scene.review.reject("a.txt");
+    assert!(printed(child).starts_with("Some(0) "));
+    assert_eq!(super::read(&path), both);
+    let mut child = look(&scene, "1", "a.txt");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let pane = scene.review.pane();
+    pane.wait_gone("proposes a.txt", SOON);
+    assert_eq!(super::read(&path), both);
+    assert_eq!(changes(&scene).len(), 1, "nobody has seen it");
+    // One hunk out.
+    let child = look(&scene, "1.1", "a.txt");
+    scene.review.take_hunk_out();
+    scene.review.accept("a.txt");
+    let said = printed(child);
+    assert!(said.starts_with("Some(0) 1.1 a.txt: edited"), "{said}");
+    let one = both.replace("second\n", "line 2\n");
+    assert_eq!(super::read(&path), one);
+    assert!(changes(&scene).is_empty());
+    // What a person writes stays.
+    fs::write(&path, one.replace("line 15\n", "mine\n")).expect("the workspace is ours");
+    pillion(&scene, &["undo"]);
+    let mine = both.replace("line 15\n", "mine\n");
+    assert_eq!(super::read(&path), mine);
+    let child = look(&scene, "1.1", "a.txt");
+    scene.review.accept("a.txt");
+    let said = printed(child);
+    assert!(said.starts_with("Some(0) 1.1 a.txt: kept"), "{said}");
+    assert_eq!(super::read(&path), mine);
+    pillion(&scene, &["revert", "1.1"]);
+    assert_eq!(super::read(&path), lines.replace("line 15\n", "mine\n"));
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn the_review_counts_what_nobody_has_seen_and_shows_it() {
+    let scene = scene();
+    let [first, second] = ["first.txt", "second.txt"].map(|name| scene.home.workspace().join(name));
+    let pane = scene.review.pane();
+    scene.review.press(
+        "v",
+        "no agent has changed anything here that nobody has seen",
+    );
+    scene.model.script([
+        Turn::write_file(&first, "one\n"),
+        shell("echo two > second.txt"),
+        Turn::say("all is done"),
+    ]);
+    scene.claude.prompt("change it");
+    scene.claude.wait_for("all is done");
+    scene.claude.wait_ready();
+    pane.wait_for("2 files were written that you have not seen", SOON);
+    pane.send_keys(["v"]);
+    pane.wait_for("proposes first.txt (1 of 2)", SOON);
+    scene.review.accept("first.txt");
+    pane.wait_for("proposes second.txt (2 of 2)", SOON);
+    // All of it out: the file goes.
+    scene.review.take_hunk_out();
+    scene.review.press("a", "again");
+    scene.review.confirm("a", "taken back");
+    companion::wait_until("a file that is gone", || (!second.exists()).then_some(()));
+    assert_eq!(super::read(&first), "one\n");
+    pane.wait_until("nothing left to look at", SOON, |screen| {
+        !screen.contains("that you have not seen")
+    });
+    let all: Vec<Value> =
+        serde_json::from_str(&pillion(&scene, &["changes", "--all", "--json"])).expect("JSON");
+    let states: Vec<_> = all
+        .iter()
+        .map(|it| it["state"].as_str().expect("a state"))
+        .collect();
+    assert_eq!(states, ["kept", "taken back"]);
 }

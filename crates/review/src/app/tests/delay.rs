@@ -187,6 +187,7 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         set: None,
         deletes: false,
         on_behalf_of: None,
+        original_is_other: false,
     };
     let opened = Event::Opened {
         diff,

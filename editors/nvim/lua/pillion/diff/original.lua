@@ -25,7 +25,7 @@ end
 
 --- Finds or makes the original's buffer: `diff.left`, and `diff.left_is_users`.
 function M.attach(diff)
-  local found = buffers.find(diff.path)
+  local found = not diff.original_is_other and buffers.find(diff.path) or nil
   diff.left_is_users = found ~= nil
   diff.left = found or scratch(diff)
 end

@@ -1,0 +1,201 @@
+//! `pillion look`: changes that are written already, in the same views as proposals.
+
+use std::path::Path;
+
+use pillion_agent::set::{End, ProposedFile};
+use pillion_changes::take_back::{self, Present};
+use pillion_changes::{Change, ChangeRef, Judgement, Standing, Store};
+use pillion_protocol::diff::set::MAX_FILES;
+use pillion_protocol::{Dialect, Outcome};
+use pillion_text::stderr;
+
+use super::decide::{judged, refuse_running, say};
+use super::{Kept, failure, name, store};
+use crate::agent_connection::AgentConnection;
+use crate::args::Target;
+use crate::commands::{ask, control_client};
+use crate::failure::{Failure, Kind};
+
+/// Look at what agents changed, in your editor or review
+///
+/// Shows changes that are written already as diffs, in the view in which proposals are shown: the text before the turn
+/// beside what the file has now. Accept to keep a change; what you take out or edit before that is changed in the file. What
+/// was overwritten is kept, and `pillion undo` brings it back. If you reject a diff, nothing happens, and the change stays
+/// unseen. Files that are not text, or were deleted, are left out: `pillion show` names them.
+///
+/// Without CHANGE, the newest turn of this folder that has something unseen.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The change (`7.2`), or all of a turn that nobody has seen (`7`)
+    change: Option<ChangeRef>,
+
+    #[command(flatten)]
+    target: Target,
+}
+
+/// A change that can be shown, beside what stands there.
+struct Shown<'a> {
+    change: &'a Change,
+    present: Present,
+    now: String,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    control_client::speak_for_the_person()?;
+    let store = store()?;
+    let name = match args.change {
+        Some(name) => name,
+        None => newest(&store)?,
+    };
+    let kept = Kept::read(&store, name.turn)?;
+    let is_meant = |it: &&Change| name.change.is_some() || kept.standing(it) == Standing::Unseen;
+    let changes: Vec<_> = kept.named(name)?.into_iter().filter(is_meant).collect();
+    let mut shown: Vec<_> = changes
+        .into_iter()
+        .filter_map(|it| show(&store, &kept, it))
+        .collect();
+    if shown.len() > MAX_FILES as usize {
+        stderr::warn(format_args!(
+            "only the first {MAX_FILES} of {} files are shown",
+            shown.len()
+        ));
+        shown.truncate(MAX_FILES as usize);
+    }
+    let Some(first) = shown.first() else {
+        let message = format!("nothing of {name} can be shown as text");
+        return Err(Failure::new(Kind::Refused, message)
+            .hint(format!(
+                "`pillion changes {}` lists what there is.",
+                name.turn
+            ))
+            .into());
+    };
+    let agent = Dialect::from_name(&kept.turn.agent);
+    let files: Vec<_> = shown.iter().map(|it| it.proposed(agent)).collect();
+    let connection = AgentConnection::find(&args.target.about(&first.change.path))?;
+    if !connection.companion.is_pillion() {
+        let message = format!(
+            "the companion of {} is not Pillion's",
+            connection.companion.display_name()
+        );
+        return Err(Failure::new(Kind::Refused, message)
+            .hint("Open `pillion` or an editor with the plugin there.")
+            .into());
+    }
+    let asked = pillion_agent::runtime()?.block_on(ask::ask(&connection, &files, None))?;
+    let mut failed = Ok(());
+    for (shown, end) in shown.iter().zip(asked.ends) {
+        if let End::Decided {
+            outcome: Outcome::Accepted { content, .. },
+            ..
+        } = end
+            && let Err(error) = shown.decided(&store, &kept, &content)
+        {
+            let message = format!("{} is as it was", super::name(&kept.turn, shown.change));
+            let error = error.context(Failure::new(Kind::Refused, message));
+            match failed.is_ok() {
+                true => failed = Err(error),
+                false => crate::failure::warn(&error),
+            }
+        }
+    }
+    control_client::tell_judged();
+    match asked.error {
+        Some(error) => Err(error),
+        None => failed,
+    }
+}
+
+fn newest(store: &Store) -> anyhow::Result<ChangeRef> {
+    let turns = Kept::of_folder(store, Path::new("."))?;
+    let newest = turns.iter().rev().find(|kept| kept.unseen() > 0);
+    let none = || {
+        Failure::new(
+            Kind::Refused,
+            "no agent has changed anything here that nobody has seen",
+        )
+    };
+    let turn = newest.ok_or_else(none)?.turn.number;
+    Ok(ChangeRef { turn, change: None })
+}
+
+/// A change as it can be shown; if it cannot, it is said why.
+fn show<'a>(store: &Store, kept: &Kept, change: &'a Change) -> Option<Shown<'a>> {
+    let left_out = |why: &str| {
+        let path = kept.turn.shown(&change.path).display();
+        stderr::warn(format_args!(
+            "{} {path} is left out: {why}",
+            name(&kept.turn, change)
+        ));
+    };
+    let present = match take_back::present(store, &kept.turn.roots, change) {
+        Ok(present) => present,
+        Err(error) => {
+            left_out(&error.to_string());
+            return None;
+        }
+    };
+    let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone());
+    let is_text = present.before.as_ref().is_none_or(|it| text(it).is_ok());
+    match present.now.as_ref().map(text) {
+        Some(Ok(now)) if is_text => Some(Shown {
+            change,
+            present,
+            now,
+        }),
+        Some(_) => {
+            left_out("it is not text");
+            None
+        }
+        None => {
+            left_out("the file is not there");
+            None
+        }
+    }
+}
+
+impl Shown<'_> {
+    fn proposed(&self, agent: Option<Dialect>) -> ProposedFile {
+        let before = self.present.before.clone();
+        let before = before.and_then(|it| String::from_utf8(it).ok());
+        let path = self.change.path.to_string_lossy();
+        let file = ProposedFile::written(path, &*self.now, before);
+        match agent {
+            Some(agent) => file.on_behalf_of(agent),
+            None => file,
+        }
+    }
+
+    /// The person has accepted this text.
+    fn decided(&self, store: &Store, kept: &Kept, content: &str) -> anyhow::Result<()> {
+        let Self {
+            change,
+            present,
+            now,
+        } = self;
+        let before = present.before.as_deref();
+        let (judgement, done, said) = if content == now {
+            (Judgement::Kept, None, "kept")
+        } else {
+            refuse_running(kept, change)?;
+            if before == Some(content.as_bytes()) || (before.is_none() && content.is_empty()) {
+                let done = take_back::take_back(store, &kept.turn.roots, change)?;
+                (Judgement::TakenBack, Some(done), "taken back")
+            } else {
+                let done = take_back::rewrite(
+                    store,
+                    &kept.turn.roots,
+                    change,
+                    present,
+                    content.as_bytes(),
+                )?;
+                (Judgement::Edited, Some(done), "edited")
+            }
+        };
+        let judged = judged(judgement, change, done);
+        store
+            .judge(kept.turn.number, change.number, &judged)
+            .map_err(failure)?;
+        say(kept, change, said)
+    }
+}

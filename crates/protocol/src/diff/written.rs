@@ -1,0 +1,66 @@
+//! Changes that are written already: what is shown is what became of them, beside the text before. What says so is one more
+//! argument of [`OPEN_DIFF`], of which the contract knows nothing: only Pillion's own commands send it.
+
+use serde_json::{Map, Value};
+
+use crate::diff::{OPEN_DIFF, take_string};
+
+/// The name of the argument: an object with the text before as `text`, or null if there was no file.
+pub const WRITTEN_OVER: &str = "writtenOver";
+
+/// A change that stands in the file already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The text before; none if there was no file.
+    pub before: Option<String>,
+}
+
+impl Written {
+    /// It as an argument.
+    pub fn to_argument(&self) -> Value {
+        serde_json::json!({"text": self.before})
+    }
+
+    /// What the person is told of such a change.
+    pub const NOTE: &str = "This is written already. Accept to keep it; what you take out or edit is changed in the file when you accept. If you reject, nothing happens.";
+}
+
+/// Takes it out of the arguments of a tool call, if it is there.
+///
+/// # Errors
+/// When it is not understood, for the proposer.
+pub(super) fn take(arguments: &mut Map<String, Value>) -> Result<Option<Written>, String> {
+    match arguments.remove(WRITTEN_OVER) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(mut written)) => {
+            let before = match written.get("text") {
+                None | Some(Value::Null) => None,
+                Some(_) => Some(take_string(&mut written, OPEN_DIFF, "text")?),
+            };
+            Ok(Some(Written { before }))
+        }
+        Some(_) => Err(format!("{OPEN_DIFF}: {WRITTEN_OVER} is not an object")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_text_before_is_read_as_it_was_sent() {
+        for before in [None, Some(String::new()), Some("a\r\n\u{feff}".to_owned())] {
+            let written = Written { before };
+            let mut arguments = Map::from_iter([(WRITTEN_OVER.to_owned(), written.to_argument())]);
+            assert_eq!(take(&mut arguments), Ok(Some(written)));
+            assert!(arguments.is_empty());
+        }
+        assert_eq!(take(&mut Map::new()), Ok(None));
+        for wrong in [json!("a"), json!([]), json!({"text": 1})] {
+            let mut arguments = Map::from_iter([(WRITTEN_OVER.to_owned(), wrong)]);
+            assert!(take(&mut arguments).is_err());
+        }
+    }
+}
