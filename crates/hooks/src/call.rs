@@ -107,6 +107,8 @@ pub struct Answer {
     /// What the person has approved with this answer, so that they are not asked about it again: the call with this input, at
     /// this event.
     pub approved: Option<(Event, Value)>,
+    /// True if it denies what the person has accepted, because the agent has no way to write just that.
+    pub is_inexpressible: bool,
     /// What the model is told when the tool has run, if there is no room for it in this answer.
     pub told_after: Option<String>,
 }

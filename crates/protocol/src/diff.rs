@@ -135,8 +135,9 @@ pub enum Outcome {
     Accepted {
         /// The complete final text.
         content: String,
-        /// Which text of the file the reviewer compared it with last, as a fingerprint. Only for
-        /// [`Dialect::Script`]: the contract knows nothing of it.
+        /// The text of the file over which it is to be written, as a fingerprint: the one that the reviewer compared it with
+        /// last, or, where an agent's hook asks, the one that the file had when they decided, of which they were warned. Only
+        /// for [`Dialect::Script`]: the contract knows nothing of it.
         base: Option<String>,
     },
     /// Rejected, which closing the view without accepting is too.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::disk::CHECK_TIMEOUT;
 use crate::line_endings::MAY_LOSE_LINE_FEED;
-use crate::on_disk::{OnDisk, Opened};
+use crate::on_disk::{FileState, OnDisk};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
@@ -137,7 +137,7 @@ impl<C> Diffs<C> {
                 .may_lose_line_feed()
                 .then(|| MAY_LOSE_LINE_FEED.to_owned()),
         );
-        entry.opened = Some(Opened {
+        entry.opened = Some(FileState {
             on_disk: OnDisk {
                 leads_to: path.clone(),
                 stamp: original.stamp.clone(),

@@ -63,14 +63,14 @@ impl MainLoop {
         }
         let Finding {
             doubts,
-            on_disk,
+            file,
             fingerprint,
         } = finding;
         if let Err(refusal) = self.gate.ask(decide.key, &fingerprint, doubts, now) {
             return refuse(decide.key, refusal, reply);
         }
-        if let Some(on_disk) = on_disk {
-            self.diffs.note_on_disk(decide.key.id, on_disk);
+        if let Some(file) = file {
+            self.diffs.note_file(decide.key.id, file);
         }
         self.settle(view, decide, reply, now);
     }

@@ -148,7 +148,12 @@ fn accept(call: &Call, accepted: &Accepted) -> Answer {
     if !is_as_proposed {
         match rewritten(call, accepted) {
             Ok(command) => input["command"] = command.into(),
-            Err(why) => return Answer::json(hooks::refuse(&why)),
+            Err(why) => {
+                return Answer {
+                    is_inexpressible: true,
+                    ..Answer::json(hooks::refuse(&why))
+                };
+            }
         }
     }
     let output = hooks::allow(Some(input.clone()), accepted.context.as_deref());

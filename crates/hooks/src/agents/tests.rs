@@ -52,6 +52,7 @@ fn change(protocol: &dyn HookProtocol, call: &Call, text: &str) -> Change {
 fn accepted(protocol: &dyn HookProtocol, call: &Call, change: Change, text: &str) -> Answer {
     let decided = Decided {
         accepted: Some(text.to_owned()),
+        before: change.before.clone(),
         notes: vec![Note::on_all("so")],
     };
     protocol.answer(call, &Ruling::of(vec![change], vec![decided]))

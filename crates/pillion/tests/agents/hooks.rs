@@ -9,7 +9,7 @@ mod qwen;
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use pillion_protocol::Dialect;
@@ -231,6 +231,89 @@ fn hears_why_changes_are_rejected(scene: &Scene, start: impl Fn(&Scene, usize) -
         ended(agent).expect_done("rejected");
         assert_bytes(&file, BEFORE.as_bytes());
         assert!(!new.exists());
+    }
+}
+
+/// What a file with [`BEFORE`] has when it changes while a change of it is shown, none if it is deleted, and what the person
+/// accepts then: changed elsewhere and merged, changed in the same line, and deleted.
+const NEWER: [(Option<&str>, &str); 3] = [
+    (Some("zero\none\ntwo\nthree\n"), "zero\none\nzwei\nthree\n"),
+    (Some("one\ndeux\nthree\n"), "one\nzwei\nthree\n"),
+    (None, "one\nzwei\nthree\n"),
+];
+
+/// Lets a model change a file with these turns, has the file changed while that is shown, and accepts the change all the same. Returns the file
+/// and what was accepted, once the agent has ended.
+fn accept_over(
+    scene: &Scene,
+    number: usize,
+    turns: impl Fn(&Path) -> Vec<Turn>,
+    start: impl Fn(&Scene, usize) -> Child,
+) -> (PathBuf, &'static str) {
+    let (newer, accepted) = NEWER[number];
+    let file = scene.home.file(&format!("{number}.txt"), BEFORE);
+    scene.script(turns(&file));
+    let agent = start(scene, number);
+    let pending = companion::wait_pending(&scene.home, &file);
+    match newer {
+        Some(text) => fs::write(&file, text).expect("the workspace is ours"),
+        None => fs::remove_file(&file).expect("the workspace is ours"),
+    }
+    let content = scene.home.home().join("accepted");
+    fs::write(&content, accepted).expect("the home is ours");
+    let content = content.to_str().expect("its path is Unicode");
+    let options = ["--despite-change", "--content-file", content];
+    let accept = [&["accept", pending.name.as_str()], &options[..]].concat();
+    companion::run(&scene.home, accept);
+    ended(agent).expect_done("newer");
+    (file, accepted)
+}
+
+fn edit(file: &Path) -> Turn {
+    Turn::replace(file, "two", "zwei")
+}
+
+fn whole(file: &Path) -> Turn {
+    Turn::write_file(file, "one\nzwei\nthree\n")
+}
+
+/// What is accepted over a file that has changed meanwhile is what the file has then, and the model hears of it.
+fn writes_over_a_newer_text(
+    scene: &Scene,
+    turn: impl Fn(&Path) -> Turn,
+    start: impl Fn(&Scene, usize) -> Child,
+) {
+    for number in 0..NEWER.len() {
+        let (file, accepted) = accept_over(
+            scene,
+            number,
+            |file| vec![Turn::read_file(file), turn(file)],
+            &start,
+        );
+        scene.wait_told("has changed since you proposed this");
+        assert_bytes(&file, accepted.as_bytes());
+    }
+}
+
+/// The same of an agent that does not write over it: the model hears why, and makes the change that was accepted. One that is
+/// deleted is written.
+fn writes_over_no_newer_text(
+    scene: &Scene,
+    turn: impl Fn(&Path) -> Turn,
+    start: impl Fn(&Scene, usize) -> Child,
+    told: &str,
+) {
+    for (number, (newer, _)) in NEWER.iter().enumerate() {
+        let (file, accepted) = accept_over(
+            scene,
+            number,
+            |file| vec![Turn::read_file(file), turn(file)],
+            &start,
+        );
+        if newer.is_some() {
+            scene.wait_told(told);
+        }
+        assert_bytes(&file, newer.unwrap_or(accepted).as_bytes());
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs the command in a hermetic home, and shows everything when an expectation fails.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -226,6 +226,23 @@ impl Serve {
 
     pub fn signal(&self, name: &str) {
         signal(&self.child, name);
+    }
+
+    /// Waits for the line on standard error that says this.
+    pub fn said(&mut self, text: &str) -> String {
+        let stderr = self.child.stderr.as_mut().unwrap();
+        loop {
+            let mut line = Vec::new();
+            while line.last() != Some(&b'\n') {
+                let mut byte = [0];
+                stderr.read_exact(&mut byte).unwrap();
+                line.extend(byte);
+            }
+            let line = String::from_utf8(line).unwrap();
+            if line.contains(text) {
+                return line;
+            }
+        }
     }
 
     /// Waits for its end; the exit code, or nothing if a signal killed it.

@@ -16,6 +16,7 @@ use super::{
     Mentioned, MentionedFile, Refused, Request, ReviewRequest, Settle, Settled,
 };
 use crate::editor::Chosen;
+use crate::lost::LostOutcome;
 use crate::open_file::OpenFile;
 
 /// How long a companion may take to answer; the editor alone may take 10 s.
@@ -139,6 +140,14 @@ impl Client {
     /// When the companion cannot be reached.
     pub fn hook(&self, call: HookCall) -> Result<Option<AgentOfHook>, ClientError> {
         self.ask(Request::Hook(call))
+    }
+
+    /// Tells the person that what they accepted is not written after all.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub fn lost(&self, lost: LostOutcome) -> Result<(), ClientError> {
+        self.ask(Request::Lost(lost))
     }
 
     fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, ClientError> {

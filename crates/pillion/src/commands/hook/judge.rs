@@ -12,6 +12,9 @@ use pillion_hooks::{
 use pillion_protocol::diff::set::MAX_FILES;
 use pillion_protocol::{Dialect, Outcome};
 use pillion_system::Signal;
+use pillion_text::fingerprint;
+use pillion_view::commands::Client;
+use pillion_view::{Loss, LostOutcome, LostText};
 
 use super::files::Disk;
 use super::{NOT_IN_TIME, agent, approvals};
@@ -121,7 +124,7 @@ fn shown(
         let why = format!("it changes more than {MAX_FILES} files, which is too many to be shown");
         return Ok(Ruling::Unclear(why));
     }
-    ask(agent, protocol, &connection, changes, limits)
+    ask(agent, protocol, call, &connection, changes, limits)
 }
 
 /// Where the companion is looked for: at each of the files, and at last in the folder in which the agent works.
@@ -165,6 +168,7 @@ fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
 fn ask(
     agent: Dialect,
     protocol: &dyn HookProtocol,
+    call: &Call,
     connection: &AgentConnection,
     changes: Vec<Change>,
     limits: Limits,
@@ -185,32 +189,32 @@ fn ask(
         Err(error) if is_gone(&error) => return Ok(nobody(&error, limits)),
         Err(error) => return Ok(Ruling::Denied(undecided(&error.to_string(), &[]))),
     };
-    let mut decided = Vec::new();
-    for end in &ends {
-        match end {
-            End::Decided { outcome, notes } => decided.push(Decided {
-                accepted: match outcome {
-                    Outcome::Accepted { content, .. } => Some(content.clone()),
-                    Outcome::Rejected => None,
-                },
-                notes: notes.clone(),
-            }),
-            End::Withdrawn { .. } => break,
-        }
-    }
-    if decided.len() == changes.len() {
-        return Ok(match changed_meanwhile(&changes) {
-            None => {
-                tell_accepted(protocol, connection, &changes, &decided);
-                Ruling::of(changes, decided)
+    let is_decided = |end: &End| matches!(end, End::Decided { .. });
+    if ends.iter().all(is_decided) {
+        let told = Told {
+            agent,
+            connection,
+            ends: &ends,
+            proposed: &proposed,
+        };
+        let decided = changes.iter().zip(&ends).map(|(it, end)| decided(it, end));
+        let decided = match decided.collect::<Result<Vec<_>, _>>() {
+            Ok(decided) => decided,
+            Err(Changed(path)) => {
+                let kept = told.unwritten(Loss::FileChanged);
+                let why = format!("{path} changed again after it was accepted: read it again");
+                return Ok(Ruling::Denied(undecided(&why, &kept)));
             }
-            Some(path) => Ruling::Denied(undecided(
-                &format!("{path} has changed while the change was shown: read it again"),
-                &kept(&ends, &proposed),
-            )),
-        });
+        };
+        tell_accepted(protocol, connection, &changes, &decided);
+        let ruling = Ruling::of(changes, decided);
+        if protocol.answer(call, &ruling).is_inexpressible {
+            told.unwritten(Loss::Inexpressible);
+        }
+        return Ok(ruling);
     }
     let kept = kept(&ends, &proposed);
+    let kept: Vec<_> = kept.into_iter().flatten().collect();
     match (stop, error) {
         (Some(Some(signal)), _) => Err(signal),
         (Some(None), _) => Ok(Ruling::Denied(undecided(NOT_IN_TIME, &kept))),
@@ -264,17 +268,77 @@ pub fn undecided(why: &str, kept: &[PathBuf]) -> String {
     }
 }
 
-/// A file that is not what the person has seen any more.
-fn changed_meanwhile(changes: &[Change]) -> Option<&str> {
-    let has_changed = |change: &&Change| {
-        let before = change.before.as_deref().map(str::as_bytes);
-        Disk.read(Path::new(&change.path)).ok().flatten().as_deref() != before
+/// A file that is not as it was when the person decided.
+struct Changed<'a>(&'a str);
+
+/// What became of a change, as long as its file is as the person knew it.
+///
+/// # Errors
+/// When an accepted text would go over another one.
+fn decided<'a>(change: &'a Change, end: &End) -> Result<Decided, Changed<'a>> {
+    let End::Decided { outcome, notes } = end else {
+        return Err(Changed(&change.path));
     };
-    changes.iter().find(has_changed).map(|it| it.path.as_str())
+    let (notes, before) = (notes.clone(), change.before.clone());
+    let Outcome::Accepted { content, base } = outcome else {
+        let accepted = None;
+        return Ok(Decided {
+            accepted,
+            before,
+            notes,
+        });
+    };
+    let of = |text: &Option<String>| fingerprint::of(text.as_deref().map(str::as_bytes));
+    let base = base.clone().unwrap_or_else(|| of(&before));
+    let now = Disk.read(Path::new(&change.path)).ok();
+    let now = now.and_then(|text| text.map(String::from_utf8).transpose().ok());
+    let now = now.filter(|text| of(text) == base);
+    Ok(Decided {
+        accepted: Some(content.clone()),
+        before: now.ok_or(Changed(&change.path))?,
+        notes,
+    })
 }
 
-/// Keeps what the person wrote and nothing will be done with.
-fn kept(ends: &[End], proposed: &[ProposedFile]) -> Vec<PathBuf> {
+/// What the person accepted, and will not be written.
+struct Told<'a> {
+    agent: Dialect,
+    connection: &'a AgentConnection,
+    ends: &'a [End],
+    proposed: &'a [ProposedFile],
+}
+
+impl Told<'_> {
+    /// Keeps what the person wrote, and tells them. Returns where it is kept.
+    fn unwritten(&self, how: Loss) -> Vec<PathBuf> {
+        let kept = kept(self.ends, self.proposed);
+        let state = self.connection.companion.state.as_ref();
+        let client = state.and_then(Client::new);
+        for ((end, file), kept) in self.ends.iter().zip(self.proposed).zip(&kept) {
+            let is_accepted = matches!(
+                end,
+                End::Decided {
+                    outcome: Outcome::Accepted { .. },
+                    ..
+                }
+            );
+            if let (true, Some(client)) = (is_accepted, &client) {
+                let lost = LostOutcome {
+                    agent: self.agent,
+                    how,
+                    path: PathBuf::from(&file.path),
+                    text: kept.clone().map_or(LostText::AsProposed, LostText::Kept),
+                };
+                let told = client.lost(lost);
+                let _ = told.inspect_err(|error| tracing::warn!(%error, "nobody is told"));
+            }
+        }
+        kept.into_iter().flatten().collect()
+    }
+}
+
+/// Keeps what the person wrote and nothing will be done with: the place of each text.
+fn kept(ends: &[End], proposed: &[ProposedFile]) -> Vec<Option<PathBuf>> {
     let edited = |(end, proposed): (&End, &ProposedFile)| match end {
         End::Withdrawn { edited, .. } => edited.clone(),
         End::Decided {
@@ -283,6 +347,7 @@ fn kept(ends: &[End], proposed: &[ProposedFile]) -> Vec<PathBuf> {
         } => Some(content.clone()).filter(|it| *it != proposed.content),
         End::Decided { .. } => None,
     };
-    let edited = ends.iter().zip(proposed).filter_map(edited);
-    edited.filter_map(|text| text::keep(&text).ok()).collect()
+    let edited = ends.iter().zip(proposed).map(edited);
+    let keep = |text: Option<String>| text::keep(&text?).ok();
+    edited.map(keep).collect()
 }

@@ -114,6 +114,27 @@ fn claude_on_node_without_a_terminal_is_refused_what_cannot_be_shown() {
     is_refused_what_cannot_be_shown(ClaudeRelease::Node);
 }
 
+/// An edit that leads from the text that is there now is made. A whole file is not, because it has not read that.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_without_a_terminal_writes_over_a_newer_text_what_was_accepted() {
+    let scene = Scene::new(set_up);
+    let print = print(ClaudeRelease::Native);
+    super::writes_over_a_newer_text(&scene, super::edit, &print);
+    let told = "Claude Code writes over no file that has changed";
+    super::writes_over_no_newer_text(&scene, super::whole, print, told);
+}
+
+/// It refuses the edit, too.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_without_a_terminal_writes_over_no_newer_text() {
+    let scene = Scene::new(set_up);
+    let print = print(ClaudeRelease::Node);
+    let told = "File content has changed since it was last read";
+    super::writes_over_no_newer_text(&scene, super::edit, print, told);
+}
+
 /// A file in UTF-16, and a notebook.
 fn is_refused_what_cannot_be_shown(release: ClaudeRelease) {
     let scene = Scene::new(set_up);

@@ -1,6 +1,7 @@
 //! Copilot CLI with a hook in the person's settings: without a terminal, and in one beside a review that it is connected to.
 
 use std::fs;
+use std::path::Path;
 use std::process::Child;
 
 use pillion_testkit::{ClaudeNpm, Copilot, Home, Model, Tmux, Turn};
@@ -194,4 +195,26 @@ fn copilot_with_a_hook_and_a_review_shows_each_change_once() {
             .expect("it is there")
             .starts_with("one\n")
     );
+}
+
+/// An edit that leads from the text that is there now is made, and none of a file that is not there.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_without_a_terminal_writes_over_a_newer_text_what_was_accepted() {
+    let scene = Scene::new(set_up);
+    for (number, (newer, _)) in super::NEWER.iter().enumerate() {
+        let start = |scene: &Scene, number: usize| print(scene, MODES[number % MODES.len()]);
+        let turns = |file: &Path| vec![Turn::read_file(file), super::edit(file)];
+        let (file, accepted) = super::accept_over(&scene, number, turns, start);
+        match newer {
+            Some(_) => {
+                scene.wait_told("has changed since you proposed this");
+                assert_bytes(&file, accepted.as_bytes());
+            }
+            None => {
+                scene.wait_told("is empty or deleted by now");
+                assert!(!file.exists());
+            }
+        }
+    }
 }
