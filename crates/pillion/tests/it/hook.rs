@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use pillion_testkit::{Env, SOON, Size, Tmux};
 use serde_json::{Value, json};
@@ -20,6 +21,9 @@ const AGENTS: [(&str, &str, &str); 3] = [
     ("gemini", "BeforeTool", "write_file"),
     ("qwen", "PreToolUse", "write_file"),
 ];
+
+/// How long a session is kept of which nobody knows whether it comes back.
+const GONE: Duration = Duration::from_secs(30);
 
 /// A hook that was called.
 pub struct Hook(Child);
@@ -492,6 +496,32 @@ fn an_agent_that_waits_no_longer_takes_the_view_away() {
             "{answer:?}"
         );
         pending(&sandbox, 0);
+    }
+}
+
+/// It cannot take its views away itself.
+#[test]
+fn a_killed_hook_takes_its_proposals_away() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let patch = "*** Begin Patch\n*** Add File: new.txt\n+x\n*** Update File: a.txt\n@@\n-two\n+zwei\n*** End Patch\n";
+    for (args, call, files) in [
+        (["claude"], edit(&sandbox, &path, "two", "zwei"), 1),
+        (["claude"], write(&sandbox, &path, "x\n"), 1),
+        (
+            ["codex"],
+            call(&sandbox, "apply_patch", &json!({"command": patch})),
+            2,
+        ),
+    ] {
+        let hook = Hook::call(&sandbox, &args, &call);
+        pending(&sandbox, files);
+        let killed = Instant::now();
+        signal(&hook.0, "KILL");
+        assert_eq!(hook.answer().code, None);
+        pending(&sandbox, 0);
+        assert!(killed.elapsed() < GONE, "{:?}", killed.elapsed());
     }
 }
 
