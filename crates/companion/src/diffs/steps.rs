@@ -402,7 +402,25 @@ impl<C> Diffs<C> {
         rejected.into_iter().chain([close]).collect()
     }
 
-    /// The companion stops: whatever is undecided counts as rejected (C5.7).
+    /// No view shows it any more, and nobody has decided. An agent's hook must not hear that the person rejected it: it gets no
+    /// outcome, and the session that is returned is to end.
+    pub(crate) fn unseen(
+        &mut self,
+        id: DiffId,
+        revision: u32,
+    ) -> Result<Vec<Action<C>>, SessionId> {
+        let is_of_hook = |entry: &mut Entry<C>| entry.proposal.on_behalf_of.is_some();
+        match self.current(id, revision).is_some_and(is_of_hook) {
+            true => match self.entries.remove(id) {
+                Some(entry) => Err(entry.proposal.session),
+                None => Ok(Vec::new()),
+            },
+            false => Ok(self.resolved(id, revision, Outcome::Rejected)),
+        }
+    }
+
+    /// The companion stops: whatever is undecided counts as rejected (C5.7), but for what an agent's hook has proposed: see
+    /// [`unseen`](Self::unseen).
     pub(crate) fn stop(&mut self) -> Vec<Action<C>> {
         let ids = self.ids(|_| true);
         ids.into_iter().flat_map(|id| self.stop_one(id)).collect()
@@ -452,6 +470,9 @@ impl<C> Diffs<C> {
     fn stop_one(&mut self, id: DiffId) -> Vec<Action<C>> {
         let why = "the companion is stopping";
         match self.entries.get_mut(id) {
+            Some(entry) if entry.proposal.on_behalf_of.is_some() => {
+                self.abandon(id, CloseReason::Settled, why)
+            }
             Some(entry) if matches!(entry.state, State::Pending | State::CommandAccepts { .. }) => {
                 let given_up = mem::replace(&mut entry.state, State::Pending).give_up(why);
                 let notified = self.notify(id, Outcome::Rejected);

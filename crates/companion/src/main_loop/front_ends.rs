@@ -91,7 +91,13 @@ impl MainLoop {
             // As when an editor ends (C5.7).
             ShownResult::Unseen => {
                 self.views.close(key, CloseReason::Overruled);
-                self.diffs.resolved(id, revision, Outcome::Rejected)
+                match self.diffs.unseen(id, revision) {
+                    Ok(actions) => actions,
+                    Err(session) => {
+                        self.sessions.end(&session);
+                        return self.session_gone(&session, Instant::now());
+                    }
+                }
             }
         };
         self.perform(actions);

@@ -11,7 +11,7 @@ use pillion_testkit::{Env, SOON, Size, Tmux};
 use serde_json::{Value, json};
 
 use crate::diff::{number, pending};
-use crate::sandbox::{Sandbox, Serve, signal};
+use crate::sandbox::{Sandbox, Serve, signal, signal_to};
 
 const BEFORE: &str = "one\ntwo\nthree\n";
 
@@ -429,12 +429,38 @@ fn if_the_input_does_not_end_in_time_the_call_is_blocked() {
     assert!(answer.stderr.contains("in time"), "{answer:?}");
 }
 
+/// Whichever way it ends: nobody has rejected anything.
 #[test]
-fn if_the_companion_dies_the_change_is_denied() {
-    let sandbox = Sandbox::new();
-    let (serve, hook, _) = waiting(&sandbox, &[]);
-    serve.signal("KILL");
-    hook.answer().expect_denied("The change was not made");
+fn if_the_companion_ends_the_change_is_denied_and_nobody_has_rejected_it() {
+    for name in ["KILL", "TERM", "HUP"] {
+        let sandbox = Sandbox::new();
+        let (serve, hook, _) = waiting(&sandbox, &[]);
+        serve.signal(name);
+        expect_undecided(&hook.answer());
+    }
+    // The hub, its last view, and one that is killed.
+    for name in ["TERM", "KILL"] {
+        for is_hub in [true, false] {
+            let sandbox = Sandbox::new();
+            let serve = sandbox.serve_in_hub::<&str>([]);
+            let path = sandbox.home.file("a.txt", BEFORE);
+            let call = edit(&sandbox, &path, "two", "zwei");
+            let hook = Hook::call(&sandbox, &["claude"], &call);
+            pending(&sandbox, 1);
+            match is_hub {
+                true => signal_to(sandbox.companion_pid(), name),
+                false => serve.signal(name),
+            }
+            expect_undecided(&hook.answer());
+        }
+    }
+}
+
+#[track_caller]
+fn expect_undecided(answer: &Answer) {
+    answer.expect_denied("ended, and nobody had decided");
+    let reason = answer.decision().1;
+    assert!(!reason.contains("rejected"), "{reason}");
 }
 
 /// As when Codex CLI works in the folder above the one that is reviewed.

@@ -120,6 +120,27 @@ fn an_agent_is_followed_that_may_refuse_to_write_over_a_changed_file() {
     }
 }
 
+/// "The user rejected it" would be wrong.
+#[test]
+fn what_nobody_decides_is_no_rejection_for_a_hook() {
+    for (on_behalf_of, _) in CASES {
+        let (mut diffs, _) = of_command(on_behalf_of);
+        let stopped = lines(diffs.stop());
+        let (mut diffs, _) = of_command(on_behalf_of);
+        let unseen = diffs.unseen(DiffId(1), 1);
+        match on_behalf_of {
+            None => {
+                assert_eq!(stopped, ["notify s /a Rejected"]);
+                assert_eq!(unseen.map(lines), Ok(stopped));
+            }
+            Some(_) => {
+                assert_eq!(stopped, ["close 1 Settled"]);
+                assert_eq!(unseen.map(lines), Err("s".into()));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
     for (on_behalf_of, named) in CASES {

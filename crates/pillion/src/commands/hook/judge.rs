@@ -25,6 +25,9 @@ use crate::commands::ask::{self, Asked};
 use crate::commands::diff::text;
 use crate::failure::{Failure, Kind};
 
+/// Why a change is denied whose companion has ended.
+const COMPANION_ENDED: &str = "the editor or review that showed it ended, and nobody had decided";
+
 /// How this call is to be judged.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -219,7 +222,11 @@ fn ask(
         (Some(Some(signal)), _) => Err(signal),
         (Some(None), _) => Ok(Ruling::Denied(undecided(NOT_IN_TIME, &kept))),
         (None, error) => {
-            let why = error.map_or_else(|| "it was not shown".to_owned(), |it| it.to_string());
+            let why = match error {
+                Some(error) if is_gone(&error) => COMPANION_ENDED.to_owned(),
+                Some(error) => error.to_string(),
+                None => "it was not shown".to_owned(),
+            };
             Ok(Ruling::Denied(undecided(&why, &kept)))
         }
     }
