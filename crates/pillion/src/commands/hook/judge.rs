@@ -1,6 +1,7 @@
 //! What becomes of a call: whether there is something to decide, whom to ask, and what they decided.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -17,7 +18,7 @@ use pillion_view::commands::Client;
 use pillion_view::{Loss, LostOutcome, LostText};
 
 use super::files::Disk;
-use super::{NOT_IN_TIME, agent, approvals};
+use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::choice::{Need, Running};
@@ -179,6 +180,7 @@ fn ask(
     let proposed: Vec<_> = changes.iter().map(|it| proposed(agent, it)).collect();
     let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
     let left = limits.deadline.map(left);
+    IS_SHOWN.store(true, Ordering::Relaxed);
     let asking = ask::ask(
         connection,
         &proposed,
