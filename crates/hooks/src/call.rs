@@ -66,6 +66,11 @@ pub trait HookProtocol: Sync {
     /// Returns what the hook answers.
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer;
 
+    /// Returns what blocks a call, whatever it is, for this reason.
+    fn block(&self, why: String) -> Answer {
+        Answer::block(why)
+    }
+
     /// Returns true if the agent shows this change in the companion that it is connected to whatever the hook answers, so that
     /// the hook has nothing to show.
     fn shows_itself(&self, _call: &Call) -> bool {
@@ -132,8 +137,8 @@ impl Answer {
         }
     }
 
-    /// Blocks the call whatever it is, in the way that all agents but Copilot CLI understand: with exit code 2, and the
-    /// reason on standard error.
+    /// Blocks the call whatever it is: with exit code 2, and the reason on standard error, which all agents but Copilot CLI
+    /// hear.
     pub fn block(reason: impl Into<String>) -> Self {
         Self {
             error: Some(reason.into()),

@@ -76,6 +76,11 @@ impl HookProtocol for Copilot {
         }
     }
 
+    /// It obeys an exit code, too, but hears no reason then.
+    fn block(&self, why: String) -> Answer {
+        decision("deny", &why)
+    }
+
     fn entries(&self, command: &str) -> Vec<Entry> {
         vec![Entry {
             event: BEFORE_TOOL,

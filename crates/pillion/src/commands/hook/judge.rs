@@ -45,6 +45,15 @@ pub enum Verdict {
     Answered(Answer),
     /// The agent, or whoever ends this process, does not wait for one any more.
     Interrupted(Signal),
+    /// The hook's own options are wrong, as this says: the call must not pass.
+    Misled(String),
+}
+
+/// Why there is no ruling.
+enum Stop {
+    Signal(Signal),
+    /// See [`Verdict::Misled`].
+    Misled(String),
 }
 
 /// Judges a call.
@@ -78,7 +87,8 @@ pub fn judge(
             approvals::remember(agent, protocol, call, &mut answer);
             Verdict::Answered(answer)
         }
-        Err(signal) => Verdict::Interrupted(signal),
+        Err(Stop::Signal(signal)) => Verdict::Interrupted(signal),
+        Err(Stop::Misled(why)) => Verdict::Misled(why),
     }
 }
 
@@ -96,13 +106,15 @@ fn shown(
     call: &Call,
     target: &Target,
     limits: Limits,
-) -> Result<Ruling, Signal> {
+) -> Result<Ruling, Stop> {
     let environment = Environment::current();
     let running = Running::look(&environment);
     let targets = targets(&changes, call, target);
     // Another's may bear no second session, and an agent of its own may be connected to it.
     let connection = match first(&running, Need::Control, &targets) {
         Ok(connection) => connection,
+        // Such as a folder in the agent's settings that is not there.
+        Err(why) if !is_gone(&why) => return Err(Stop::Misled(why.to_string())),
         Err(why) => {
             let any = first(&running, Need::Any, &targets);
             // A view is open that would show it, and does not answer.
@@ -176,7 +188,7 @@ fn ask(
     connection: &AgentConnection,
     changes: Vec<Change>,
     limits: Limits,
-) -> Result<Ruling, Signal> {
+) -> Result<Ruling, Stop> {
     let proposed: Vec<_> = changes.iter().map(|it| proposed(agent, it)).collect();
     let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
     let left = limits.deadline.map(left);
@@ -221,7 +233,7 @@ fn ask(
     let kept = kept(&ends, &proposed);
     let kept: Vec<_> = kept.into_iter().flatten().collect();
     match (stop, error) {
-        (Some(Some(signal)), _) => Err(signal),
+        (Some(Some(signal)), _) => Err(Stop::Signal(signal)),
         (Some(None), _) => Ok(Ruling::Denied(undecided(NOT_IN_TIME, &kept))),
         (None, error) => {
             let why = match error {
