@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pillion_http::{Bytes, HeaderMap, HeaderValue, Method};
 use pillion_protocol::diff::on_behalf::ON_BEHALF_OF;
 use pillion_protocol::diff::set::SET;
-use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, DELETES, OPEN_DIFF};
+use pillion_protocol::diff::{CELL, CLOSE_DIFF, ClosedContent, DELETES, OPEN_DIFF};
 use pillion_protocol::{SetArgument, Token};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -131,6 +131,9 @@ impl Client {
             }
             if let Some(agent) = file.on_behalf_of {
                 arguments[ON_BEHALF_OF] = json!(agent.name());
+            }
+            if let Some(cell) = &file.cell {
+                arguments[CELL] = json!(cell.input());
             }
         }
         self.call(OPEN_DIFF, arguments).await.map(drop)

@@ -1,6 +1,7 @@
 //! A file as it is proposed.
 
 use pillion_protocol::Dialect;
+use pillion_protocol::held::HeldCall;
 
 /// One file, which may be of a set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,9 @@ pub struct ProposedFile {
     pub deletes: bool,
     /// The agent whose change it is, if not the proposer's own. Only Pillion's companions name it to the person.
     pub on_behalf_of: Option<Dialect>,
+    /// The change of a notebook's cell, of whose source the text is. Only for Pillion's companions: others would take the text
+    /// for the whole notebook's.
+    pub cell: Option<HeldCall>,
 }
 
 impl ProposedFile {
@@ -23,6 +27,7 @@ impl ProposedFile {
             content: content.into(),
             deletes: false,
             on_behalf_of: None,
+            cell: None,
         }
     }
 
@@ -31,6 +36,15 @@ impl ProposedFile {
         Self {
             deletes: true,
             ..Self::new(path, "")
+        }
+    }
+
+    /// The source that this cell of a notebook is to have.
+    pub fn cell(path: impl Into<String>, cell: HeldCall) -> Self {
+        let source = cell.proposed().to_owned();
+        Self {
+            cell: Some(cell),
+            ..Self::new(path, source)
         }
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 pub(crate) use pillion_protocol::claude::hooks;
 use pillion_protocol::dialect::Protocol;
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, IdeContext, SetArgument};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -60,6 +61,8 @@ pub(crate) struct Open {
     pub(crate) deletes: bool,
     /// The agent whose change a command proposes.
     pub(crate) on_behalf_of: Option<Dialect>,
+    /// What a hook holds, of which the text is.
+    pub(crate) held: Option<HeldCall>,
 }
 
 /// What a call is answered with.

@@ -132,6 +132,8 @@ pub(crate) struct Proposal {
     pub(crate) deletes: bool,
     /// The agent whose change a command proposes.
     pub(crate) on_behalf_of: Option<Dialect>,
+    /// What a hook holds, of which the text is.
+    pub(crate) held: Option<Arc<HeldCall>>,
     pub(crate) proposed: Arc<String>,
 }
 

@@ -119,7 +119,8 @@ fn reviewed(mut change: Change, decided: Decided) -> (Reviewed, Option<String>) 
         true => change.after.clone(),
         false => After::Text(accepted.clone()),
     };
-    let is_nothing_left = change.before.as_deref() == after.text();
+    let is_nothing_left = change.before.as_deref() == after.text()
+        && !(change.cell.is_some() && accepted == proposed);
     let edits = match accepted == proposed {
         _ if is_nothing_left => Some(remarks::nothing_left(path)),
         true => None,
@@ -147,11 +148,7 @@ mod tests {
     use super::*;
 
     fn change(before: Option<&str>, after: After) -> Change {
-        Change {
-            path: "/a".to_owned(),
-            before: before.map(str::to_owned),
-            after,
-        }
+        Change::of_file("/a".to_owned(), before.map(str::to_owned), after)
     }
 
     fn text(text: &str) -> After {

@@ -49,6 +49,7 @@ impl AgentProtocol for Contract {
                     set: open.set,
                     deletes: open.deletes,
                     on_behalf_of: open.on_behalf_of,
+                    held: open.cell,
                 }))
             }
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),

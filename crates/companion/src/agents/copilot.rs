@@ -57,6 +57,7 @@ impl AgentProtocol for Copilot {
                     set: None,
                     deletes: false,
                     on_behalf_of: None,
+                    held: None,
                 })
             }
             CLOSE_DIFF => ToolCall::Close(tools::closed_tab(arguments)?),

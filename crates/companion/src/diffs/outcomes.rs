@@ -48,6 +48,7 @@ impl<C> Diffs<C> {
                 _ => Vec::new(),
             },
             on_behalf_of: proposal.on_behalf_of,
+            held: proposal.held,
             words,
         };
         Some(Action::Notify {
@@ -174,7 +175,7 @@ impl<C> Entry<C> {
 
     /// What a hook holds.
     pub(super) fn held(&self) -> Option<&Arc<HeldCall>> {
-        self.proposal.tab.as_ref()?.held.as_ref()
+        self.proposal.held.as_ref()
     }
 
     /// What a hook's answer tells the model: what was edited, and the notes.
@@ -267,7 +268,7 @@ impl<C> Entry<C> {
         let tab = proposal.tab.clone().filter(|_| is_waiting)?;
         Some(Action::Notify {
             session: proposal.session.clone(),
-            delivery: Delivery::rejection(proposal.file_path.clone(), tab),
+            delivery: Delivery::rejection(proposal.file_path.clone(), tab, proposal.held.clone()),
             accepted: None,
             proposed: None,
             remark: None,

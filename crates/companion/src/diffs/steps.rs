@@ -66,8 +66,10 @@ impl<C> Diffs<C> {
             agent: proposal.agent,
             file_path: proposal.file_path.clone(),
             proposed: Arc::clone(&proposal.proposed),
-            held: proposal.tab.as_ref().and_then(|tab| tab.held.clone()),
+            held: proposal.held.clone(),
         };
+        // A command's hook has a limit of its own.
+        let is_limited = proposal.tab.is_some() && proposal.held.is_some();
         let entry = Entry {
             key: ProposalKey { id, revision },
             set,
@@ -79,7 +81,7 @@ impl<C> Diffs<C> {
             opened: None,
             decided: None,
             notes: Vec::new(),
-            limit: wanted.held.is_some().then(|| now + HOOK_TIMEOUT),
+            limit: is_limited.then(|| now + HOOK_TIMEOUT),
             state: State::Checking {
                 caller,
                 deadline: now + CHECK_TIMEOUT,

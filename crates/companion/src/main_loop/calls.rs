@@ -45,7 +45,6 @@ impl MainLoop {
             name,
             request,
             drops_last_line_feed: self.sessions.does_drop_last_line_feed(session),
-            held: None,
         });
         Ok(Proposal {
             session: Arc::clone(session),
@@ -56,6 +55,7 @@ impl MainLoop {
             set: open.set,
             deletes: open.deletes,
             on_behalf_of: open.on_behalf_of,
+            held: open.held.map(Arc::new),
             proposed: Arc::new(open.content),
         })
     }
@@ -75,11 +75,11 @@ impl MainLoop {
             set: None,
             deletes: false,
             on_behalf_of: None,
+            held: Some(held),
         };
         let mut proposal = self.proposal(session, request, open)?;
         if let Some(tab) = &mut proposal.tab {
             tab.drops_last_line_feed = false;
-            tab.held = Some(Arc::new(held));
         }
         Ok(proposal)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::{Outcome, ReviewChoice};
+use pillion_protocol::ReviewChoice;
 use pillion_view::{Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Report, Shows, Status};
 
 use super::{Ending, MainLoop};

@@ -33,9 +33,7 @@ impl HookProtocol for Claude {
         match call.tool.as_str() {
             EDIT => edit::replaced(call, files, "replace_all"),
             WRITE => edit::overwritten(call, files),
-            NOTEBOOK_EDIT => {
-                Changes::Unclear("Pillion does not show changes to notebooks".to_owned())
-            }
+            NOTEBOOK_EDIT => edit::cell(call, files),
             _ => Changes::None,
         }
     }

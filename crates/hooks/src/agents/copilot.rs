@@ -110,11 +110,7 @@ fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
             .map_err(|why| format!("{path}: {why}")),
     };
     Ok(match after {
-        Ok(after) => Changes::Files(vec![Change {
-            path,
-            before,
-            after: After::Text(after),
-        }]),
+        Ok(after) => Changes::Files(vec![Change::of_file(path, before, After::Text(after))]),
         Err(why) => Changes::Invalid(why),
     })
 }

@@ -317,6 +317,59 @@ fn writes_over_no_newer_text(
     }
 }
 
+/// A notebook with one cell.
+fn notebook(source: &str) -> String {
+    json!({
+        "cells": [{
+            "cell_type": "code", "id": "a", "source": [source], "metadata": {}, "outputs": [], "execution_count": null,
+        }],
+        "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
+    })
+    .to_string()
+}
+
+/// The source of the one cell of a notebook.
+fn source(file: &Path) -> String {
+    let text = fs::read(file).expect("the workspace is ours");
+    let notebook: Value = serde_json::from_slice(&text).expect("it is a notebook");
+    match &notebook["cells"][0]["source"] {
+        Value::String(text) => text.clone(),
+        Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
+        other => panic!("{other}"),
+    }
+}
+
+/// Has the one cell of a notebook replaced.
+fn cell(tool: &'static str, file: &Path, source: &str) -> Turn {
+    let input = json!({
+        "notebook_path": file, "cell_id": "a", "new_source": source, "cell_type": "code", "edit_mode": "replace",
+    });
+    Turn::CallTool { name: tool, input }
+}
+
+/// The source of a cell is shown. What is accepted is written, and why it is rejected is told.
+fn changes_cells(scene: &Scene, tool: &'static str, start: impl Fn(&Scene, usize) -> Child) {
+    for (number, decision) in [Decision::Accept, Decision::Reject("in English, please")]
+        .into_iter()
+        .enumerate()
+    {
+        let file = scene.home.file("book.ipynb", notebook("1"));
+        scene.script([Turn::read_file(&file), cell(tool, &file, "2")]);
+        let agent = start(scene, number);
+        let pending = companion::wait_pending(&scene.home, &file);
+        assert_eq!(companion::proposed(&scene.home, &pending.name), "2");
+        scene.decide_about(&pending.name, &decision);
+        ended(agent).expect_done("decided");
+        match decision {
+            Decision::Reject(why) => {
+                scene.wait_told(why);
+                assert_eq!(source(&file), "1");
+            }
+            _ => assert_eq!(source(&file), "2"),
+        }
+    }
+}
+
 impl Printed {
     #[track_caller]
     fn expect_done(&self, what: &str) {

@@ -318,7 +318,8 @@ fn what_cannot_be_shown_is_left_to_the_agents_own_question() {
         .unwrap();
     let pipe = folder.join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
-    let notebook = json!({"notebook_path": folder.join("a.ipynb"), "new_source": "1"});
+    let notebook =
+        json!({"notebook_path": folder.join("a.ipynb"), "new_source": "1", "cell_id": "a"});
     for (call, why) in [
         (edit(&sandbox, &utf16, "one", "two"), "is not in UTF-8"),
         (write(&sandbox, &latin1, "x"), "is not in UTF-8"),
@@ -334,7 +335,10 @@ fn what_cannot_be_shown_is_left_to_the_agents_own_question() {
             call(&sandbox, "Write", &json!({"file_path": "/a"})),
             "Write has no content",
         ),
-        (call(&sandbox, "NotebookEdit", &notebook), "notebooks"),
+        (
+            call(&sandbox, "NotebookEdit", &notebook),
+            "is not a notebook",
+        ),
     ] {
         let answer = Hook::call(&sandbox, &["claude"], &call).answer();
         let (decision, reason) = answer.decision();
@@ -412,6 +416,47 @@ fn the_whole_text_is_written_as_it_was_accepted() {
         assert_eq!(output["updatedInput"], expected, "{before:?}");
         let context = output["additionalContext"].as_str().unwrap();
         assert!(context.contains("+deux"), "{context}");
+    }
+}
+
+/// As the text of the cell, with a note that says which one it is.
+#[test]
+fn a_change_of_a_notebooks_cell_is_shown_and_decided_as_its_source() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let notebook = json!({"cells": [
+        {"id": "a", "source": ["x = 1\n", "y = 2"]}, {"id": "b", "source": "z"},
+    ]});
+    let path = sandbox.home.file("a.ipynb", notebook.to_string());
+    let edited = sandbox.home.home().join("edited");
+    fs::write(&edited, "x = 3").unwrap();
+    let edited = ["--content-file", edited.to_str().unwrap()];
+    let input = json!({"notebook_path": path, "cell_id": "a", "new_source": "x = 2"});
+    for (decision, more, allowed, told) in [
+        ("accept", &[][..], Some("x = 2"), ""),
+        ("accept", &edited, Some("x = 3"), "+x = 3"),
+        (
+            "reject",
+            &["--note", "a.ipynb:1", "why?"],
+            None,
+            "(`x = 2`): why?",
+        ),
+    ] {
+        let call = call(&sandbox, "NotebookEdit", &input);
+        let hook = Hook::call(&sandbox, &["claude"], &call);
+        let shown = &pending(&sandbox, 1)[0];
+        let id = number(shown);
+        let text: Value = {
+            let told = sandbox.run(["diffs", &id, "--json"]).expect(0);
+            serde_json::from_str(&told.stdout).unwrap()
+        };
+        assert!(text.to_string().contains("x = 2"), "{text}");
+        sandbox.run([&[decision, &id], more].concat()).expect(0);
+        let answer = hook.answer();
+        let output = &answer.output["hookSpecificOutput"];
+        let source = output["updatedInput"]["new_source"].as_str();
+        assert_eq!(source, allowed, "{answer:?}");
+        assert!(output.to_string().contains(told), "{answer:?}");
     }
 }
 

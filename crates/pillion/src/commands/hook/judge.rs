@@ -94,8 +94,7 @@ pub fn judge(
 
 /// Returns true if the files have these texts already.
 fn is_nothing_new(changes: &[Change]) -> bool {
-    let is_same = |change: &Change| change.before.as_deref() == change.after.text();
-    changes.iter().all(is_same)
+    changes.iter().all(Change::is_nothing)
 }
 
 /// Shows the changes to a person, if there is one.
@@ -263,9 +262,10 @@ fn tell_accepted(
 
 /// A change of this agent as it is shown.
 fn proposed(agent: Dialect, change: &Change) -> ProposedFile {
-    let file = match &change.after {
-        After::Text(text) => ProposedFile::new(&change.path, text),
-        After::Deleted => ProposedFile::deleted(&change.path),
+    let file = match (&change.cell, &change.after) {
+        (Some(cell), _) => ProposedFile::cell(&change.path, cell.clone()),
+        (None, After::Text(text)) => ProposedFile::new(&change.path, text),
+        (None, After::Deleted) => ProposedFile::deleted(&change.path),
     };
     file.on_behalf_of(agent)
 }
@@ -309,16 +309,20 @@ fn decided<'a>(change: &'a Change, end: &End) -> Result<Decided, Changed<'a>> {
             notes,
         });
     };
-    let of = |text: &Option<String>| fingerprint::of(text.as_deref().map(str::as_bytes));
-    let base = base.clone().unwrap_or_else(|| of(&before));
-    let now = Disk.read(Path::new(&change.path)).ok();
-    let now = now.and_then(|text| text.map(String::from_utf8).transpose().ok());
-    let now = now.filter(|text| of(text) == base);
-    Ok(Decided {
-        accepted: Some(content.clone()),
-        before: now.ok_or(Changed(&change.path))?,
-        notes,
-    })
+    let changed = || Changed(&change.path);
+    let bytes = Disk.read(Path::new(&change.path)).map_err(|_| changed())?;
+    let is_known = base
+        .as_ref()
+        .map(|base| fingerprint::of(bytes.as_deref()) == *base);
+    let now = change.find(bytes).map_err(|_| changed())?;
+    match is_known.unwrap_or(now == before) {
+        true => Ok(Decided {
+            accepted: Some(content.clone()),
+            before: now,
+            notes,
+        }),
+        false => Err(changed()),
+    }
 }
 
 /// What the person accepted, and will not be written.

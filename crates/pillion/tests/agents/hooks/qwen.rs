@@ -81,3 +81,20 @@ fn qwen_makes_the_changes_that_were_accepted_and_no_others() {
         assert_bytes(&file, &encode(&edited));
     }
 }
+
+/// What was edited, it may write itself.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_changes_the_cells_that_its_hook_allows() {
+    const TOOL: &str = "notebook_edit";
+    let scene = scene();
+    super::changes_cells(&scene, TOOL, print);
+    let file = scene.home.file("book.ipynb", super::notebook("1"));
+    let [two, three] = ["2", "3"].map(|source| super::cell(TOOL, &file, source));
+    scene.script([Turn::read_file(&file), two, three]);
+    let agent = print(&scene, 0);
+    scene.decide(&file, &Decision::Edit(b"3"));
+    scene.wait_told("+3");
+    ended(agent).expect_done("edited");
+    assert_eq!(super::source(&file), "3");
+}
