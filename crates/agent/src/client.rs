@@ -7,7 +7,7 @@ use pillion_http::{Bytes, HeaderMap, HeaderValue, Method};
 use pillion_protocol::diff::on_behalf::ON_BEHALF_OF;
 use pillion_protocol::diff::set::SET;
 use pillion_protocol::diff::written::WRITTEN_OVER;
-use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, DELETES, OPEN_DIFF};
+use pillion_protocol::diff::{CELL, CLOSE_DIFF, ClosedContent, DELETES, OPEN_DIFF};
 use pillion_protocol::{SetArgument, Token};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -135,6 +135,9 @@ impl Client {
             }
             if let Some(written) = &file.written {
                 arguments[WRITTEN_OVER] = written.to_argument();
+            }
+            if let Some(cell) = &file.cell {
+                arguments[CELL] = json!(cell.input());
             }
         }
         self.call(OPEN_DIFF, arguments).await.map(drop)

@@ -28,7 +28,7 @@ pub enum ClientError {
     #[error("the companion is not connected")]
     NotConnected,
     /// The connection ended before anybody decided.
-    #[error("the companion went away before a decision")]
+    #[error("the companion ended, and nobody had decided")]
     Lost,
 }
 

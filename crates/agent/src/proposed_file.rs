@@ -2,6 +2,7 @@
 
 use pillion_protocol::Dialect;
 use pillion_protocol::diff::written::Written;
+use pillion_protocol::held::HeldCall;
 
 /// One file, which may be of a set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,9 @@ pub struct ProposedFile {
     /// What it is compared with, if it is written already: then the content is what the file has. Only Pillion's companions
     /// know that.
     pub written: Option<Written>,
+    /// The change of a notebook's cell, of whose source the text is. Only for Pillion's companions: others would take the text
+    /// for the whole notebook's.
+    pub cell: Option<HeldCall>,
 }
 
 impl ProposedFile {
@@ -28,6 +32,7 @@ impl ProposedFile {
             deletes: false,
             on_behalf_of: None,
             written: None,
+            cell: None,
         }
     }
 
@@ -48,6 +53,15 @@ impl ProposedFile {
         Self {
             written: Some(Written { before }),
             ..Self::new(path, content)
+        }
+    }
+
+    /// The source that this cell of a notebook is to have.
+    pub fn cell(path: impl Into<String>, cell: HeldCall) -> Self {
+        let source = cell.proposed().to_owned();
+        Self {
+            cell: Some(cell),
+            ..Self::new(path, source)
         }
     }
 

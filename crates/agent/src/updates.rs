@@ -139,7 +139,12 @@ impl Updates {
             }
             tokio::time::sleep(pause).await;
             // A companion of Pillion's has kept the outcomes for it.
-            self.stream = Some(self.link.open_stream().await?);
+            let opened = self.link.open_stream().await;
+            self.stream = Some(opened.map_err(|error| match error {
+                // Another companion knows nothing of this session.
+                ClientError::Unreachable(_) | ClientError::Refused(400..=499) => ClientError::Lost,
+                error => error,
+            })?);
             self.opened = Instant::now();
         }
     }

@@ -12,7 +12,7 @@ use pillion_view::{Decide, Original, Stamp};
 
 use crate::gate::{Doubt, Weighed, weigh, weigh_blind};
 use crate::line_endings;
-use crate::on_disk::{OnDisk, Opened};
+use crate::on_disk::{FileState, OnDisk};
 
 /// What has to be known of an acceptance to weigh it.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub(crate) struct Acceptance {
     /// As the agent wrote it.
     pub(crate) as_written: Arc<String>,
     /// What the file was when it was proposed, once that was checked.
-    pub(crate) opened: Option<Opened>,
+    pub(crate) opened: Option<FileState>,
     /// Acceptances for the same file, and what the file was then.
     pub(crate) unwritten: Vec<(Option<Stamp>, Dialect)>,
     /// What a hook holds, of which the text is.
@@ -44,7 +44,7 @@ pub(crate) struct Acceptance {
 pub(crate) struct Finding {
     pub(crate) doubts: Vec<Doubt>,
     /// What the file is; nothing if the disk did not answer.
-    pub(crate) on_disk: Option<OnDisk>,
+    pub(crate) file: Option<FileState>,
     /// Of the accepted text, if anything is doubted: a question is about one text.
     pub(crate) fingerprint: String,
 }
@@ -55,9 +55,10 @@ impl Acceptance {
         let accepted = accepted(&self.decide, &self.proposed);
         let seen = self.decide.seen.as_ref();
         let on_disk = OnDisk::check(Path::new(&self.file_path));
-        let bytes = Original::read(&on_disk.leads_to)
-            .ok()
-            .and_then(|file| file.text);
+        let read = Original::read(&on_disk.leads_to).ok();
+        let is_read = read.is_some();
+        let bytes = read.and_then(|file| file.text);
+        let text = is_read.then(|| fingerprint::of(bytes.as_deref()));
         let opened = self.opened.as_ref();
         let has_changed = opened.is_some_and(|it| it.has_changed(&on_disk, bytes.as_deref()));
         let bytes = match (&self.held, &self.written) {
@@ -95,7 +96,7 @@ impl Acceptance {
             unwritten: unwritten.map(|(_, agent)| *agent),
             is_of_hook: self.held.is_some(),
         });
-        Finding::new(doubts, accepted, Some(on_disk))
+        Finding::new(doubts, accepted, Some(FileState { on_disk, text }))
     }
 
     /// If the disk does not answer: what is doubted without a look at the file.
@@ -126,14 +127,14 @@ fn accepted<'a>(decide: &'a Decide, proposed: &'a str) -> &'a str {
 }
 
 impl Finding {
-    fn new(doubts: Vec<Doubt>, accepted: &str, on_disk: Option<OnDisk>) -> Self {
+    fn new(doubts: Vec<Doubt>, accepted: &str, file: Option<FileState>) -> Self {
         let fingerprint = match doubts.is_empty() {
             true => String::new(),
             false => fingerprint::hash(accepted.as_bytes()),
         };
         Self {
             doubts,
-            on_disk,
+            file,
             fingerprint,
         }
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 pub(crate) use pillion_protocol::claude::hooks;
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::diff::written::Written;
+use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, IdeContext, SetArgument};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -65,6 +66,8 @@ pub(crate) struct Open {
     pub(crate) on_behalf_of: Option<Dialect>,
     /// What it is compared with, if it is written already.
     pub(crate) written: Option<Written>,
+    /// What a hook holds, of which the text is.
+    pub(crate) held: Option<HeldCall>,
 }
 
 /// What a call is answered with.

@@ -165,6 +165,10 @@ impl Commands {
                 self.ask(|answer| event::Command::Hook { call, answer })
                     .await?,
             ),
+            Request::Lost(lost) => {
+                self.tell(event::Command::Lost(lost))?;
+                Ok(Value::Null)
+            }
         }
     }
 

@@ -28,7 +28,7 @@ use crate::acceptance::Acceptance;
 use crate::feedback::Remark;
 use crate::line_endings::Tool;
 use crate::lost::Lost;
-use crate::on_disk::{Looked, OnDisk, Opened};
+use crate::on_disk::{FileState, Looked, OnDisk};
 use crate::outbox::{Delivery, Tab};
 use crate::sessions::SessionId;
 use crate::written::Accepted;
@@ -79,9 +79,9 @@ struct Entry<C> {
     /// True if the editor knows it, in this revision or an earlier one.
     is_in_editor: bool,
     /// What the file was when the agent proposed this revision, once it was checked.
-    opened: Option<Opened>,
+    opened: Option<FileState>,
     /// What the file was when somebody decided about it last.
-    decided: Option<OnDisk>,
+    decided: Option<FileState>,
     /// What the person who is deciding has to say to the agent.
     notes: Vec<Note>,
     /// Until when it may be decided, if not for ever.
@@ -135,6 +135,8 @@ pub(crate) struct Proposal {
     pub(crate) on_behalf_of: Option<Dialect>,
     /// What it is compared with, if it is written already.
     pub(crate) written: Option<Arc<Written>>,
+    /// What a hook holds, of which the text is.
+    pub(crate) held: Option<Arc<HeldCall>>,
     pub(crate) proposed: Arc<String>,
 }
 
@@ -243,7 +245,7 @@ pub(crate) struct PendingDiff {
     pub(crate) set: Option<SetPlace>,
     pub(crate) proposed: Arc<String>,
     /// What its file was when the agent proposed.
-    pub(crate) opened: Option<Opened>,
+    pub(crate) opened: Option<FileState>,
 }
 
 impl<C> Default for Diffs<C> {
@@ -342,9 +344,9 @@ impl<C> Diffs<C> {
     }
 
     /// What the file of a proposal is, about which somebody decides.
-    pub(crate) fn note_on_disk(&mut self, id: DiffId, on_disk: OnDisk) {
+    pub(crate) fn note_file(&mut self, id: DiffId, file: FileState) {
         if let Some(entry) = self.entries.get_mut(id) {
-            entry.decided = Some(on_disk);
+            entry.decided = Some(file);
         }
     }
 
@@ -357,11 +359,11 @@ impl<C> Diffs<C> {
 
     /// A proposal was accepted: until its agent has written it, those of other agents are older.
     fn note_accepted(&mut self, entry: &Entry<C>) {
-        let Some(on_disk) = entry.decided.clone() else {
+        let Some(file) = entry.decided.clone() else {
             return;
         };
         self.unwritten.push_back(Unwritten {
-            on_disk,
+            on_disk: file.on_disk,
             session: entry.proposal.session.clone(),
             agent: entry.proposal.shown_agent(),
         });

@@ -9,7 +9,9 @@ use pillion_discovery::CompanionState;
 use pillion_protocol::IdeContext;
 use pillion_protocol::{Dialect, File, ReviewChoice};
 use pillion_view::commands::{AgentOfHook, DiffError, DiffRef, HookCall};
-use pillion_view::{Chosen, Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
+use pillion_view::{
+    Chosen, Decide, DiffId, Editor, LostOutcome, Options, ProposalKey, Reply, Report, Ruling,
+};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -170,6 +172,8 @@ pub(crate) enum Command {
         call: HookCall,
         answer: oneshot::Sender<Option<AgentOfHook>>,
     },
+    /// What was accepted is not written after all: the person is told.
+    Lost(LostOutcome),
     /// What the companion says of itself.
     State(Reply<CompanionState>),
 }

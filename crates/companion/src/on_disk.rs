@@ -20,9 +20,9 @@ pub(crate) struct OnDisk {
     pub(crate) stamp: Option<Stamp>,
 }
 
-/// What the file of a proposal was when the agent made it.
+/// What the file of a proposal was at one moment: when the agent made it, or when somebody decided about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Opened {
+pub(crate) struct FileState {
     pub(crate) on_disk: OnDisk,
     /// Fingerprint of its bytes, if they were read.
     pub(crate) text: Option<String>,
@@ -31,12 +31,12 @@ pub(crate) struct Opened {
 /// The file of a proposal that somebody decides about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Looked {
-    pub(crate) on_disk: OnDisk,
+    pub(crate) file: FileState,
     /// True if it is another one than when the agent proposed.
     pub(crate) has_changed: bool,
 }
 
-impl Opened {
+impl FileState {
     /// Returns true if the file is another one now. One that was written again with the same bytes is not.
     pub(crate) fn has_changed(&self, now: &OnDisk, bytes: Option<&[u8]>) -> bool {
         let is_same_text = || bytes.is_some() && self.text == Some(fingerprint::of(bytes));
@@ -46,12 +46,21 @@ impl Opened {
     /// Waits for the disk.
     fn look(&self, path: &Path) -> Looked {
         let on_disk = OnDisk::check(path);
-        let bytes = || Original::read(&on_disk.leads_to).ok()?.text;
-        let is_other = on_disk != self.on_disk;
-        let has_changed = is_other && self.has_changed(&on_disk, bytes().as_deref());
+        if on_disk == self.on_disk {
+            let file = self.clone();
+            return Looked {
+                file,
+                has_changed: false,
+            };
+        }
+        let read = Original::read(&on_disk.leads_to).ok();
+        let bytes = read.as_ref().and_then(|file| file.text.as_deref());
         Looked {
-            on_disk,
-            has_changed,
+            has_changed: self.has_changed(&on_disk, bytes),
+            file: FileState {
+                on_disk,
+                text: read.is_some().then(|| fingerprint::of(bytes)),
+            },
         }
     }
 }
@@ -83,7 +92,7 @@ pub(crate) async fn check(lane: &Lane, paths: Vec<String>) -> Option<Vec<OnDisk>
 }
 
 /// Looks at the file of a proposal beside the loop. Nothing if the disk does not answer in time, as with [`check`].
-pub(crate) async fn look(lane: &Lane, opened: Opened, path: String) -> Option<Looked> {
+pub(crate) async fn look(lane: &Lane, opened: FileState, path: String) -> Option<Looked> {
     let looking = lane.run(move || opened.look(Path::new(&path)));
     tokio::time::timeout(CHECK_TIMEOUT, looking).await.ok()?
 }
@@ -127,7 +136,7 @@ mod tests {
         let real = folder.path().canonicalize().unwrap();
         let [file, other] = ["file", "other"].map(|name| real.join(name));
         fs::write(&file, "one").unwrap();
-        let opened = Opened {
+        let opened = FileState {
             on_disk: OnDisk::check(&file),
             text: Some(fingerprint::of(Some(b"one"))),
         };
@@ -143,7 +152,7 @@ mod tests {
         fs::write(&other, "one").unwrap();
         symlink(&other, &file).unwrap();
         assert!(has_changed(), "the same bytes elsewhere");
-        let unread = Opened {
+        let unread = FileState {
             text: None,
             ..opened
         };

@@ -54,6 +54,8 @@ pub(crate) struct Delivery {
     pub(crate) notes: Vec<Note>,
     /// The agent whose change it is, of a command's proposal.
     pub(crate) on_behalf_of: Option<Dialect>,
+    /// What a hook holds, of which the text is.
+    pub(crate) held: Option<Arc<HeldCall>>,
     /// What the agent's model reads with it, where its answer has room for that.
     pub(crate) words: Option<String>,
 }
@@ -65,13 +67,11 @@ pub(crate) struct Tab {
     pub(crate) request: RequestId,
     /// The agent's release writes an accepted text without its last line feed.
     pub(crate) drops_last_line_feed: bool,
-    /// What a hook holds: its answer takes the person's words, too.
-    pub(crate) held: Option<Arc<HeldCall>>,
 }
 
 impl Delivery {
     /// The answer to a call for whose proposal another one came.
-    pub(crate) fn rejection(file_path: String, tab: Tab) -> Self {
+    pub(crate) fn rejection(file_path: String, tab: Tab, held: Option<Arc<HeldCall>>) -> Self {
         Self {
             file_path,
             tab: Some(tab),
@@ -79,6 +79,7 @@ impl Delivery {
             is_edited: false,
             notes: Vec::new(),
             on_behalf_of: None,
+            held,
             words: None,
         }
     }
@@ -167,7 +168,11 @@ impl Outbox {
         let mut last = None;
         for delivery in queue.withdraw(name) {
             if let Some(tab) = &delivery.tab {
-                let rejection = Delivery::rejection(delivery.file_path.clone(), tab.clone());
+                let rejection = Delivery::rejection(
+                    delivery.file_path.clone(),
+                    tab.clone(),
+                    delivery.held.clone(),
+                );
                 queue.outcomes.push_back(rejection);
             }
             last = Some(delivery);

@@ -110,6 +110,12 @@ impl Written {
         drop(self.forget(session, file_path));
     }
 
+    /// An agent's hook says itself that this file is not written.
+    pub(crate) fn withdraw_all(&mut self, file: &Path) {
+        self.followed
+            .retain(|it| Path::new(&it.accepted.file_path) != file);
+    }
+
     fn forget(&mut self, session: &SessionId, file_path: &str) -> Option<Followed> {
         let at = self
             .followed

@@ -66,6 +66,11 @@ pub trait HookProtocol: Sync {
     /// Returns what the hook answers.
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer;
 
+    /// Returns what blocks a call, whatever it is, for this reason.
+    fn block(&self, why: String) -> Answer {
+        Answer::block(why)
+    }
+
     /// Returns true if the agent shows this change in the companion that it is connected to whatever the hook answers, so that
     /// the hook has nothing to show.
     fn shows_itself(&self, _call: &Call) -> bool {
@@ -107,6 +112,8 @@ pub struct Answer {
     /// What the person has approved with this answer, so that they are not asked about it again: the call with this input, at
     /// this event.
     pub approved: Option<(Event, Value)>,
+    /// True if it denies what the person has accepted, because the agent has no way to write just that.
+    pub is_inexpressible: bool,
     /// What the model is told when the tool has run, if there is no room for it in this answer.
     pub told_after: Option<String>,
 }
@@ -130,8 +137,8 @@ impl Answer {
         }
     }
 
-    /// Blocks the call whatever it is, in the way that all agents but Copilot CLI understand: with exit code 2, and the
-    /// reason on standard error.
+    /// Blocks the call whatever it is: with exit code 2, and the reason on standard error, which all agents but Copilot CLI
+    /// hear.
     pub fn block(reason: impl Into<String>) -> Self {
         Self {
             error: Some(reason.into()),

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use pillion_protocol::held::HeldCall;
+
 /// Reads files for the rules of this crate.
 pub trait Files {
     /// Returns the bytes of a file; none if there is no such file.
@@ -30,10 +32,43 @@ pub enum Changes {
 pub struct Change {
     /// Its absolute path.
     pub path: String,
-    /// Its text now, byte for byte; none if it does not exist.
+    /// Its text now, byte for byte; none if it does not exist. Of a notebook, the source of the cell.
     pub before: Option<String>,
     /// What becomes of it. A file that is moved is two changes: one is deleted, and one is new.
     pub after: After,
+    /// The change of a notebook's cell, if it is one.
+    pub cell: Option<HeldCall>,
+}
+
+impl Change {
+    /// A change of a whole file.
+    pub fn of_file(path: String, before: Option<String>, after: After) -> Self {
+        Self {
+            path,
+            before,
+            after,
+            cell: None,
+        }
+    }
+
+    /// Returns true if nothing would be changed. A cell may be deleted or added that has no source.
+    pub fn is_nothing(&self) -> bool {
+        self.cell.is_none() && self.before.as_deref() == self.after.text()
+    }
+
+    /// The text before, in a file of these bytes; none if there is no such file.
+    ///
+    /// # Errors
+    /// One sentence, if it is not in UTF-8, or there is no such cell.
+    pub fn find(&self, bytes: Option<Vec<u8>>) -> Result<Option<String>, String> {
+        match (&self.cell, bytes) {
+            (Some(cell), bytes) => Ok(cell.find(&bytes.unwrap_or_default())?.text),
+            (None, None) => Ok(None),
+            (None, Some(bytes)) => String::from_utf8(bytes)
+                .map(Some)
+                .map_err(|_| format!("{} is not in UTF-8", self.path)),
+        }
+    }
 }
 
 /// What becomes of a file.

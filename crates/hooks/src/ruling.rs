@@ -36,10 +36,12 @@ pub struct Accepted {
 /// A change that a person has decided about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reviewed {
-    /// The change as the agent proposed it.
+    /// The change as the agent proposed it, of the text that the file had when the person decided.
     pub change: Change,
     /// What is to be written; none if the file is to stay as it is.
     pub written: Option<After>,
+    /// True if the file has changed since the agent proposed it, so that the agent's own call would write something else.
+    pub has_changed: bool,
 }
 
 /// What a person decided about one change.
@@ -47,14 +49,27 @@ pub struct Reviewed {
 pub struct Decided {
     /// The accepted text; none if the change was rejected.
     pub accepted: Option<String>,
+    /// The text that the file had then; none if it was not there.
+    pub before: Option<String>,
     /// What they had to say about it.
     pub notes: Vec<Note>,
 }
 
 impl Accepted {
+    /// What the model is told where the agent has no way to write just what was accepted, for this reason.
+    pub(crate) fn not_written(&self, why: &str) -> String {
+        let told = self.context.iter().map(String::as_str);
+        let why = format!(
+            "Nothing was written, because {why}. Read the file, and propose the change again as the user accepted it."
+        );
+        told.chain([why.as_str()]).collect::<Vec<_>>().join("\n")
+    }
+
     /// Returns true if all of it is to be written as the agent proposed it.
     pub fn is_as_proposed(&self) -> bool {
-        let is_as_proposed = |file: &Reviewed| file.written.as_ref() == Some(&file.change.after);
+        let is_as_proposed = |file: &Reviewed| {
+            !file.has_changed && file.written.as_ref() == Some(&file.change.after)
+        };
         self.files.iter().all(is_as_proposed)
     }
 }
@@ -81,33 +96,51 @@ impl Ruling {
 }
 
 /// What is written of a change, and what the model is told about it.
-fn reviewed(change: Change, decided: Decided) -> (Reviewed, Option<String>) {
-    let Decided { accepted, notes } = decided;
-    let path = &change.path;
+fn reviewed(mut change: Change, decided: Decided) -> (Reviewed, Option<String>) {
+    let Decided {
+        accepted,
+        before,
+        notes,
+    } = decided;
     let proposed = change.after.text().unwrap_or_default();
     let Some(accepted) = accepted else {
-        let told = remarks::decided(false, path, &notes, proposed);
-        let written = None;
-        return (Reviewed { change, written }, Some(told));
+        let told = remarks::decided(false, &change.path, &notes, proposed);
+        let file = Reviewed {
+            change,
+            written: None,
+            has_changed: false,
+        };
+        return (file, Some(told));
     };
-    let remark = (!notes.is_empty()).then(|| remarks::decided(true, path, &notes, &accepted));
-    if accepted == proposed {
-        let written = Some(change.after.clone());
-        return (Reviewed { change, written }, remark);
-    }
-    let (written, edits) = match change.before.as_deref() == Some(accepted.as_str()) {
-        true => (None, remarks::nothing_left(path)),
-        false => {
-            let diff = unified::unified(proposed, &accepted);
-            let edits = remarks::edited(path, &diff);
-            (Some(After::Text(accepted)), edits)
-        }
+    let has_changed = before != change.before;
+    change.before = before;
+    let path = &change.path;
+    let after = match accepted == proposed {
+        true => change.after.clone(),
+        false => After::Text(accepted.clone()),
     };
-    let told = match remark {
-        Some(remark) => format!("{edits}\n{remark}"),
-        None => edits,
+    let is_nothing_left = change.before.as_deref() == after.text()
+        && !(change.cell.is_some() && accepted == proposed);
+    let edits = match accepted == proposed {
+        _ if is_nothing_left => Some(remarks::nothing_left(path)),
+        true => None,
+        false => Some(remarks::edited(
+            path,
+            &unified::unified(proposed, &accepted),
+        )),
     };
-    (Reviewed { change, written }, Some(told))
+    let told = [
+        has_changed.then(|| remarks::over_newer(path)),
+        edits,
+        (!notes.is_empty()).then(|| remarks::decided(true, path, &notes, &accepted)),
+    ];
+    let told: Vec<_> = told.into_iter().flatten().collect();
+    let file = Reviewed {
+        change,
+        written: (!is_nothing_left).then_some(after),
+        has_changed,
+    };
+    (file, (!told.is_empty()).then(|| told.join("\n")))
 }
 
 #[cfg(test)]
@@ -115,20 +148,22 @@ mod tests {
     use super::*;
 
     fn change(before: Option<&str>, after: After) -> Change {
-        Change {
-            path: "/a".to_owned(),
-            before: before.map(str::to_owned),
-            after,
-        }
+        Change::of_file("/a".to_owned(), before.map(str::to_owned), after)
     }
 
     fn text(text: &str) -> After {
         After::Text(text.to_owned())
     }
 
+    /// A decision about a file that has not changed, if it had the text "a\n".
     fn decided(accepted: Option<&str>, notes: &[&str]) -> Decided {
+        decided_over(Some("a\n"), accepted, notes)
+    }
+
+    fn decided_over(before: Option<&str>, accepted: Option<&str>, notes: &[&str]) -> Decided {
         Decided {
             accepted: accepted.map(str::to_owned),
+            before: before.map(str::to_owned),
             notes: notes.iter().map(|text| Note::on_all(*text)).collect(),
         }
     }
@@ -187,9 +222,36 @@ mod tests {
     }
 
     #[test]
+    fn over_a_newer_text_the_call_is_not_as_proposed_and_the_model_is_told() {
+        for (newer, accepted, expected) in [
+            (Some("new\na\n"), "b\n", Some(text("b\n"))),
+            (Some("new\na\n"), "new\nb\n", Some(text("new\nb\n"))),
+            (None, "b\n", Some(text("b\n"))),
+            (Some("b\n"), "b\n", None),
+        ] {
+            let change = change(Some("a\n"), text("b\n"));
+            let decided = decided_over(newer, Some(accepted), &["why?"]);
+            let told = match Ruling::of(vec![change], vec![decided]) {
+                Ruling::Accepted(all) => {
+                    assert!(!all.is_as_proposed());
+                    assert_eq!(all.files[0].change.before.as_deref(), newer);
+                    assert_eq!(all.files[0].written, expected);
+                    all.context.unwrap()
+                }
+                Ruling::Denied(told) if expected.is_none() => told,
+                other => panic!("{other:?}"),
+            };
+            let first = told.lines().next().unwrap();
+            assert_eq!(first, remarks::over_newer("/a"));
+            assert!(told.ends_with("says: why?"), "{told}");
+        }
+    }
+
+    #[test]
     fn of_several_files_each_has_its_own_decision() {
         let files = || vec![change(None, text("b\n")), change(Some("x"), After::Deleted)];
-        let ruling = Ruling::of(files(), vec![decided(Some("b\n"), &[]), decided(None, &[])]);
+        let added = || decided_over(None, Some("b\n"), &[]);
+        let ruling = Ruling::of(files(), vec![added(), decided(None, &[])]);
         let Ruling::Accepted(accepted) = ruling else {
             panic!("{ruling:?}");
         };
@@ -200,7 +262,7 @@ mod tests {
         assert_eq!(accepted.context, told);
         let ruling = Ruling::of(
             files(),
-            vec![decided(Some("b\n"), &[]), decided(Some(""), &[])],
+            vec![added(), decided_over(Some("x"), Some(""), &[])],
         );
         assert!(
             matches!(ruling, Ruling::Accepted(all) if all.is_as_proposed() && all.context.is_none())

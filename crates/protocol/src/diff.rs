@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use self::set::SetArgument;
 use self::written::Written;
 use crate::dialect::Dialect;
+use crate::held::HeldCall;
 use crate::verdict::{Note, OUTCOME_NOTES};
 
 /// The tool that shows a proposal (C5.1).
@@ -32,6 +33,8 @@ pub struct OpenDiff {
     pub on_behalf_of: Option<Dialect>,
     /// What it is compared with, if it is written already. Only from [`Dialect::Script`], too.
     pub written: Option<Written>,
+    /// The change of a notebook's cell, of whose source the text is. Only from [`Dialect::Script`], too.
+    pub cell: Option<HeldCall>,
 }
 
 /// The key of [`Outcome::Accepted::base`] in the `_meta` of an acceptance.
@@ -40,6 +43,10 @@ pub const DIFF_BASE: &str = "pillion/base";
 /// The argument of [`OPEN_DIFF`] that says that the file is to be deleted, for which the new text is empty. The contract
 /// does not know it: only Pillion's own commands send it.
 pub const DELETES: &str = "deletes";
+
+/// The argument of [`OPEN_DIFF`] that says that the text is the source of a notebook's cell: the input of the tool that is to
+/// change it. The contract does not know it: only Pillion's own commands send it.
+pub const CELL: &str = "cell";
 
 /// The largest proposed content, in bytes of UTF-8.
 pub const MAX_CONTENT: usize = 64 * 1024 * 1024;
@@ -69,6 +76,10 @@ impl OpenDiff {
                 Dialect::Script => on_behalf::take(&mut arguments)?,
                 _ => None,
             },
+            cell: match agent {
+                Dialect::Script => take_cell(&mut arguments)?,
+                _ => None,
+            },
         })
     }
 }
@@ -92,6 +103,16 @@ fn take_flag(arguments: &mut Map<String, Value>, field: &str) -> Result<bool, St
             let kind = kind_of(&other);
             Err(format!("{OPEN_DIFF}: {field} is {kind}, not true or false"))
         }
+    }
+}
+
+/// The change of a notebook's cell.
+fn take_cell(arguments: &mut Map<String, Value>) -> Result<Option<HeldCall>, String> {
+    match arguments.remove(CELL) {
+        None | Some(Value::Null) => Ok(None),
+        Some(input) => HeldCall::of_cell(&input)
+            .map(Some)
+            .ok_or_else(|| format!("{OPEN_DIFF}: {CELL} is no change of a notebook's cell")),
     }
 }
 
@@ -143,8 +164,9 @@ pub enum Outcome {
     Accepted {
         /// The complete final text.
         content: String,
-        /// Which text of the file the reviewer compared it with last, as a fingerprint. Only for
-        /// [`Dialect::Script`]: the contract knows nothing of it.
+        /// The text of the file over which it is to be written, as a fingerprint: the one that the reviewer compared it with
+        /// last, or, where an agent's hook asks, the one that the file had when they decided, of which they were warned. Only
+        /// for [`Dialect::Script`]: the contract knows nothing of it.
         base: Option<String>,
     },
     /// Rejected, which closing the view without accepting is too.
@@ -332,6 +354,27 @@ mod tests {
     }
 
     #[test]
+    fn only_a_script_proposes_the_source_of_a_cell() {
+        let input = json!({"notebook_path": "/a", "cell_id": "x", "new_source": "1"});
+        let cell = HeldCall::of_cell(&input);
+        for (argument, expected) in [
+            (input, Some(cell)),
+            (Value::Null, Some(None)),
+            (json!({"notebook_path": "/a"}), None),
+            (json!("cell"), None),
+        ] {
+            for agent in Dialect::ALL {
+                let call = json!({"filePath": "/a", "newContent": "1", "cell": argument});
+                let open = OpenDiff::from_arguments(arguments(call), agent);
+                match agent {
+                    Dialect::Script => assert_eq!(open.ok().map(|it| it.cell), expected),
+                    _ => assert_eq!(open.unwrap().cell, None, "{agent:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
     fn unknown_fields_are_ignored() {
         let value = json!({"suppressNotification": true, "filePath": "/a", "more": [{}]});
         assert_eq!(closed_file(arguments(value)).unwrap(), "/a");
@@ -391,7 +434,7 @@ mod tests {
             let text = json!({"filePath": file_path, "newContent": new_content}).to_string();
             let arguments = serde_json::from_str(&text).unwrap();
             let parsed = OpenDiff::from_arguments(arguments, Dialect::QwenCode).unwrap();
-            let expected = OpenDiff { file_path, new_content, set: None, deletes: false, on_behalf_of: None, written: None };
+            let expected = OpenDiff { file_path, new_content, set: None, deletes: false, on_behalf_of: None, written: None, cell: None };
             prop_assert_eq!(parsed, expected);
         }
 

@@ -45,9 +45,22 @@ impl HeldCall {
     /// Reads the input of a tool that is called in this folder; none if it is not held, or not understood.
     pub fn from_input(tool: &str, folder: &str, input: &Value) -> Option<Self> {
         match tool {
-            "NotebookEdit" => CellEdit::from_input(input).map(Self::Cell),
+            "NotebookEdit" => Self::of_cell(input),
             RUNS_COMMANDS => ShellCommand::from_input(folder, input).map(Self::Command),
             _ => None,
+        }
+    }
+
+    /// Reads the input of a tool that changes a notebook's cell; none if it is not understood.
+    pub fn of_cell(input: &Value) -> Option<Self> {
+        CellEdit::from_input(input).map(Self::Cell)
+    }
+
+    /// The tool's whole input.
+    pub fn input(&self) -> &Map<String, Value> {
+        match self {
+            Self::Cell(edit) => &edit.input,
+            Self::Command(command) => &command.input,
         }
     }
 

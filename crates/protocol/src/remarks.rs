@@ -45,6 +45,14 @@ pub fn inexpressible(file_path: &str, diff: &str) -> String {
     )
 }
 
+/// The person accepted the change although the file has changed since the model read it.
+pub fn over_newer(file_path: &str) -> String {
+    format!(
+        "{file_path} has changed since you proposed this, and the user accepted a text that replaces all of the newer one: read \
+         the file before you change it again."
+    )
+}
+
 /// The person took everything out of the change before they accepted it.
 pub fn nothing_left(file_path: &str) -> String {
     format!(

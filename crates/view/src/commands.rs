@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use self::client::{Client, ClientError};
 pub use self::diff_ref::DiffRef;
 use crate::decision::Told;
+use crate::lost::LostOutcome;
 use crate::open_file::OpenFile;
 use crate::proposal::SetPlace;
 
@@ -76,6 +77,8 @@ pub enum Request {
     Speak,
     /// What is known of an agent whose hook asks: an [`AgentOfHook`], or null if it is not connected.
     Hook(HookCall),
+    /// What the person accepted is not written after all, and they are to be told: null.
+    Lost(LostOutcome),
 }
 
 /// What a command is answered: the value that its [`Request`] names, or why there is none.

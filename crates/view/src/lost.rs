@@ -22,6 +22,10 @@ pub enum Loss {
     Unwritten,
     /// The agent has received it, and the file has something else.
     Different,
+    /// The file changed again before the agent could be told to write it.
+    FileChanged,
+    /// The agent has no way to write just that.
+    Inexpressible,
 }
 
 /// An accepted text that never reached its agent, for the person who accepted it.
@@ -45,27 +49,28 @@ impl fmt::Display for LostOutcome {
         let (why, it) = match self.how {
             Loss::Undelivered => ("never received what you accepted for", "never received it"),
             Loss::Unused => ("does not use your edits of", "does not use it"),
-            // Below: it is not about the agent.
-            Loss::DecidedElsewhere => ("does not use your edits of", "does not use it"),
+            // Below: they are not about the agent.
+            Loss::DecidedElsewhere | Loss::FileChanged => ("does not use", "does not use it"),
             Loss::Unwritten => ("did not write what you accepted for", "did not write it"),
             Loss::Different => (
                 "did not write exactly what you accepted for",
                 "wrote something else",
             ),
+            Loss::Inexpressible => (
+                "has no way to write what you accepted for",
+                "has no way to write it",
+            ),
         };
-        let is_elsewhere = self.how == Loss::DecidedElsewhere;
+        let what = match self.how {
+            Loss::DecidedElsewhere => format!("{path} was decided in another window"),
+            Loss::FileChanged => format!("{path} changed again after you accepted its change"),
+            _ => format!("{agent} {why} {path}"),
+        };
         match &self.text {
-            LostText::Kept(file) if is_elsewhere => write!(
-                f,
-                "your text is kept in {}: {path} was decided in another window",
-                file.display()
-            ),
-            LostText::AsProposed => write!(f, "nothing was written: {agent} {why} {path}"),
-            LostText::Kept(file) => write!(
-                f,
-                "your text is kept in {}: {agent} {why} {path}",
-                file.display()
-            ),
+            LostText::AsProposed => write!(f, "nothing was written: {what}"),
+            LostText::Kept(file) => {
+                write!(f, "your text is kept in {}: {what}", file.display())
+            }
             LostText::NotKept(error) => write!(
                 f,
                 "your text for {path} is lost: {agent} {it}, and it could not be saved: {error}"
@@ -124,6 +129,21 @@ mod tests {
                 Loss::DecidedElsewhere,
                 kept(),
                 "your text is kept in /tmp/k/a.rs: /w/a.rs was decided in another window",
+            ),
+            (
+                Loss::FileChanged,
+                LostText::AsProposed,
+                "nothing was written: /w/a.rs changed again after you accepted its change",
+            ),
+            (
+                Loss::FileChanged,
+                kept(),
+                "your text is kept in /tmp/k/a.rs: /w/a.rs changed again after you accepted its change",
+            ),
+            (
+                Loss::Inexpressible,
+                kept(),
+                "your text is kept in /tmp/k/a.rs: Gemini CLI has no way to write what you accepted for /w/a.rs",
             ),
             (
                 Loss::Undelivered,

@@ -74,6 +74,7 @@ impl AgentProtocol for Claude {
                     deletes: false,
                     on_behalf_of: None,
                     written: None,
+                    held: None,
                 })
             }
             CLOSE_TAB => ToolCall::Close(tools::closed_tab(arguments)?),
@@ -124,7 +125,7 @@ impl AgentProtocol for Claude {
         let Some(tab) = delivery.tab.take() else {
             return Contract.outcome(delivery);
         };
-        if let Some(held) = &tab.held {
+        if let Some(held) = &delivery.held {
             let words = delivery.words.as_deref();
             let answer = match &delivery.outcome {
                 Outcome::Accepted { content, .. } => hooks::allow(held.input_with(content), words),

@@ -50,6 +50,7 @@ impl AgentProtocol for Contract {
                     deletes: open.deletes,
                     on_behalf_of: open.on_behalf_of,
                     written: open.written,
+                    held: open.cell,
                 }))
             }
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),

@@ -58,6 +58,7 @@ impl AgentProtocol for Copilot {
                     deletes: false,
                     on_behalf_of: None,
                     written: None,
+                    held: None,
                 })
             }
             CLOSE_DIFF => ToolCall::Close(tools::closed_tab(arguments)?),

@@ -30,7 +30,7 @@ impl<C> Diffs<C> {
             }
             (outcome, _) => outcome,
         };
-        let outcome = entry.with_last_line_feed(outcome);
+        let outcome = entry.over_what_was_decided(entry.with_last_line_feed(outcome));
         let is_command = entry.held().is_some_and(|held| held.is_command());
         if outcome != Outcome::Rejected && !is_command {
             self.note_accepted(&entry);
@@ -48,6 +48,7 @@ impl<C> Diffs<C> {
                 _ => Vec::new(),
             },
             on_behalf_of: proposal.on_behalf_of,
+            held: proposal.held,
             words,
         };
         Some(Action::Notify {
@@ -132,23 +133,39 @@ impl<C> Entry<C> {
         (*content != **proposed).then_some(why)
     }
 
-    /// What the agent is to write, if it is one that writes: Pillion's own commands do that themselves.
+    /// What the agent is to write, if it is one that writes: Pillion's own commands do that themselves. An agent whose hook
+    /// asks is followed only where it may refuse: what it writes when is its own matter.
     fn accepted(&self, outcome: &Outcome, is_edited: bool) -> Option<Accepted> {
         let Outcome::Accepted { content, .. } = outcome else {
             return None;
         };
         let proposal = &self.proposal;
         // A notebook is more than the text of its cell, and a command is no file.
-        let is_written = proposal.agent != Dialect::Script && self.held().is_none();
-        is_written.then(|| Accepted {
+        let may_refuse = || proposal.shown_agent().refuses_changed_file() && self.has_changed();
+        let is_written = proposal.agent != Dialect::Script || may_refuse();
+        let before = match proposal.agent {
+            Dialect::Script => self.decided.as_ref()?.on_disk.stamp.as_ref(),
+            _ => self.stamp_before(),
+        };
+        (is_written && self.held().is_none()).then(|| Accepted {
             session: proposal.session.clone(),
-            agent: proposal.agent,
+            agent: proposal.shown_agent(),
             file_path: proposal.file_path.clone(),
             content: content.as_str().into(),
             as_written: self.as_written.clone(),
             is_edited,
-            before: self.stamp_before().cloned(),
+            before: before.cloned(),
         })
+    }
+
+    /// Returns true if the file was another one when somebody decided than when the agent proposed.
+    fn has_changed(&self) -> bool {
+        match (&self.opened, &self.decided) {
+            (Some(opened), Some(decided)) => {
+                opened.on_disk != decided.on_disk && opened.text != decided.text
+            }
+            _ => false,
+        }
     }
 
     /// What the file looked like when the agent proposed; none if it was not there.
@@ -158,7 +175,7 @@ impl<C> Entry<C> {
 
     /// What a hook holds.
     pub(super) fn held(&self) -> Option<&Arc<HeldCall>> {
-        self.proposal.tab.as_ref()?.held.as_ref()
+        self.proposal.held.as_ref()
     }
 
     /// What a hook's answer tells the model: what was edited, and the notes.
@@ -197,6 +214,19 @@ impl<C> Entry<C> {
             &self.notes,
         )?;
         Some(remark.on_behalf_of(proposal.on_behalf_of))
+    }
+
+    /// The outcome with the text of the file that the person knew of: of an agent's hook that is the one beside which the gate
+    /// weighed it, because its answer is to replace that whole text. `pillion diff` writes over no text that was not shown.
+    fn over_what_was_decided(&self, outcome: Outcome) -> Outcome {
+        let known = self.decided.as_ref().and_then(|file| file.text.clone());
+        match outcome {
+            Outcome::Accepted { content, base } if self.proposal.on_behalf_of.is_some() => {
+                let base = known.or(base);
+                Outcome::Accepted { content, base }
+            }
+            outcome => outcome,
+        }
     }
 
     /// The outcome with one line feed more, where the agent's release drops one: from the text of a new
@@ -238,7 +268,7 @@ impl<C> Entry<C> {
         let tab = proposal.tab.clone().filter(|_| is_waiting)?;
         Some(Action::Notify {
             session: proposal.session.clone(),
-            delivery: Delivery::rejection(proposal.file_path.clone(), tab),
+            delivery: Delivery::rejection(proposal.file_path.clone(), tab, proposal.held.clone()),
             accepted: None,
             proposed: None,
             remark: None,

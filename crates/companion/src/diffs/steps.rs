@@ -14,7 +14,7 @@ use super::{
 };
 use crate::disk::CHECK_TIMEOUT;
 use crate::line_endings::MAY_LOSE_LINE_FEED;
-use crate::on_disk::{OnDisk, Opened};
+use crate::on_disk::{FileState, OnDisk};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
@@ -66,9 +66,11 @@ impl<C> Diffs<C> {
             agent: proposal.agent,
             file_path: proposal.file_path.clone(),
             proposed: Arc::clone(&proposal.proposed),
-            held: proposal.tab.as_ref().and_then(|tab| tab.held.clone()),
+            held: proposal.held.clone(),
             written: proposal.written.clone(),
         };
+        // A command's hook has a limit of its own.
+        let is_limited = proposal.tab.is_some() && proposal.held.is_some();
         let entry = Entry {
             key: ProposalKey { id, revision },
             set,
@@ -80,7 +82,7 @@ impl<C> Diffs<C> {
             opened: None,
             decided: None,
             notes: Vec::new(),
-            limit: wanted.held.is_some().then(|| now + HOOK_TIMEOUT),
+            limit: is_limited.then(|| now + HOOK_TIMEOUT),
             state: State::Checking {
                 caller,
                 deadline: now + CHECK_TIMEOUT,
@@ -138,7 +140,7 @@ impl<C> Diffs<C> {
                 .may_lose_line_feed()
                 .then(|| MAY_LOSE_LINE_FEED.to_owned()),
         );
-        entry.opened = Some(Opened {
+        entry.opened = Some(FileState {
             on_disk: OnDisk {
                 leads_to: path.clone(),
                 stamp: original.stamp.clone(),
@@ -404,7 +406,25 @@ impl<C> Diffs<C> {
         rejected.into_iter().chain([close]).collect()
     }
 
-    /// The companion stops: whatever is undecided counts as rejected (C5.7).
+    /// No view shows it any more, and nobody has decided. An agent's hook must not hear that the person rejected it: it gets no
+    /// outcome, and the session that is returned is to end.
+    pub(crate) fn unseen(
+        &mut self,
+        id: DiffId,
+        revision: u32,
+    ) -> Result<Vec<Action<C>>, SessionId> {
+        let is_of_hook = |entry: &mut Entry<C>| entry.proposal.on_behalf_of.is_some();
+        match self.current(id, revision).is_some_and(is_of_hook) {
+            true => match self.entries.remove(id) {
+                Some(entry) => Err(entry.proposal.session),
+                None => Ok(Vec::new()),
+            },
+            false => Ok(self.resolved(id, revision, Outcome::Rejected)),
+        }
+    }
+
+    /// The companion stops: whatever is undecided counts as rejected (C5.7), but for what an agent's hook has proposed: see
+    /// [`unseen`](Self::unseen).
     pub(crate) fn stop(&mut self) -> Vec<Action<C>> {
         let ids = self.ids(|_| true);
         ids.into_iter().flat_map(|id| self.stop_one(id)).collect()
@@ -454,6 +474,9 @@ impl<C> Diffs<C> {
     fn stop_one(&mut self, id: DiffId) -> Vec<Action<C>> {
         let why = "the companion is stopping";
         match self.entries.get_mut(id) {
+            Some(entry) if entry.proposal.on_behalf_of.is_some() => {
+                self.abandon(id, CloseReason::Settled, why)
+            }
             Some(entry) if matches!(entry.state, State::Pending | State::CommandAccepts { .. }) => {
                 let given_up = mem::replace(&mut entry.state, State::Pending).give_up(why);
                 let notified = self.notify(id, Outcome::Rejected);

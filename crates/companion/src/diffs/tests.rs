@@ -36,6 +36,7 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
         deletes: false,
         on_behalf_of: None,
         written: None,
+        held: None,
     }
 }
 
@@ -490,8 +491,8 @@ fn a_hook_is_answered_before_its_agent_gives_up() {
             name: "n".to_owned(),
             request: RequestId::new(json!(1)).unwrap(),
             drops_last_line_feed: false,
-            held: HeldCall::from_input("NotebookEdit", "/", &input).map(Arc::new),
         }),
+        held: HeldCall::of_cell(&input).map(Arc::new),
         ..proposal("s", "/n", "x")
     };
     machine.open(held, "hook", now);

@@ -46,7 +46,6 @@ impl MainLoop {
             name,
             request,
             drops_last_line_feed: self.sessions.does_drop_last_line_feed(session),
-            held: None,
         });
         Ok(Proposal {
             session: Arc::clone(session),
@@ -58,6 +57,7 @@ impl MainLoop {
             deletes: open.deletes,
             on_behalf_of: open.on_behalf_of,
             written: open.written.map(Arc::new),
+            held: open.held.map(Arc::new),
             proposed: Arc::new(open.content),
         })
     }
@@ -78,11 +78,11 @@ impl MainLoop {
             deletes: false,
             on_behalf_of: None,
             written: None,
+            held: Some(held),
         };
         let mut proposal = self.proposal(session, request, open)?;
         if let Some(tab) = &mut proposal.tab {
             tab.drops_last_line_feed = false;
-            tab.held = Some(Arc::new(held));
         }
         Ok(proposal)
     }

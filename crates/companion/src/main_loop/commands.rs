@@ -41,7 +41,7 @@ impl MainLoop {
                     } = request;
                     let id = key.id;
                     if let Some(looked) = looked {
-                        self.diffs.note_on_disk(id, looked.on_disk);
+                        self.diffs.note_file(id, looked.file);
                     }
                     self.diffs.note(id, verdict.notes);
                     let actions = self.diffs.settle(id, verdict.decision, caller, now);
@@ -70,6 +70,10 @@ impl MainLoop {
             }
             Command::Hook { call, answer } => {
                 let _ = answer.send(self.hook(&call));
+            }
+            Command::Lost(lost) => {
+                self.written.withdraw_all(&lost.path);
+                self.report_lost((None, lost));
             }
             Command::State(answer) => answer.done(self.state()),
         }

@@ -63,14 +63,14 @@ impl MainLoop {
         }
         let Finding {
             doubts,
-            on_disk,
+            file,
             fingerprint,
         } = finding;
         if let Err(refusal) = self.gate.ask(decide.key, &fingerprint, doubts, now) {
             return refuse(decide.key, refusal, reply);
         }
-        if let Some(on_disk) = on_disk {
-            self.diffs.note_on_disk(decide.key.id, on_disk);
+        if let Some(file) = file {
+            self.diffs.note_file(decide.key.id, file);
         }
         self.settle(view, decide, reply, now);
     }
@@ -119,7 +119,7 @@ impl MainLoop {
             } => Some((at, session, delivery, remark)),
             _ => None,
         })?;
-        let takes_words = delivery.tab.as_ref().is_some_and(|tab| tab.held.is_some());
+        let takes_words = delivery.tab.is_some() && delivery.held.is_some();
         let told = if takes_words {
             let told = remark.told_now();
             if let Action::Notify { remark, .. } = &mut actions[at] {

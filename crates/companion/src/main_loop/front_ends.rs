@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::{Outcome, ReviewChoice};
+use pillion_protocol::ReviewChoice;
 use pillion_view::{Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Report, Shows, Status};
 
 use super::{Ending, MainLoop};
@@ -92,7 +92,13 @@ impl MainLoop {
             // As when an editor ends (C5.7).
             ShownResult::Unseen => {
                 self.views.close(key, CloseReason::Overruled);
-                self.diffs.resolved(id, revision, Outcome::Rejected)
+                match self.diffs.unseen(id, revision) {
+                    Ok(actions) => actions,
+                    Err(session) => {
+                        self.sessions.end(&session);
+                        return self.session_gone(&session, Instant::now());
+                    }
+                }
             }
         };
         self.perform(actions);

@@ -14,6 +14,7 @@ fn rejection(path: &str) -> Delivery {
         is_edited: false,
         notes: Vec::new(),
         on_behalf_of: None,
+        held: None,
         words: None,
     }
 }
@@ -26,6 +27,7 @@ fn accepted(path: &str, is_edited: bool) -> Delivery {
         is_edited,
         notes: Vec::new(),
         on_behalf_of: None,
+        held: None,
         words: None,
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::edit;
 use crate::call::{Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, TIMEOUT, take_text};
 use crate::change::{Changes, Files};
-use crate::ruling::{Accepted, Ruling};
+use crate::ruling::{Accepted, Reviewed, Ruling};
 
 /// How Claude Code's hooks work.
 #[derive(Debug)]
@@ -33,9 +33,7 @@ impl HookProtocol for Claude {
         match call.tool.as_str() {
             EDIT => edit::replaced(call, files, "replace_all"),
             WRITE => edit::overwritten(call, files),
-            NOTEBOOK_EDIT => {
-                Changes::Unclear("Pillion does not show changes to notebooks".to_owned())
-            }
+            NOTEBOOK_EDIT => edit::cell(call, files),
             _ => Changes::None,
         }
     }
@@ -121,6 +119,15 @@ pub(crate) fn read_events(
 
 /// The call with what was accepted, also if that is what it would write anyway: see [`edit::rewritten`].
 fn allow(call: &Call, accepted: &Accepted) -> Answer {
+    // It replaces as a whole only what it has read.
+    let is_newer = |file: &Reviewed| file.has_changed && file.change.before.is_some();
+    if call.tool == WRITE && accepted.files.iter().any(is_newer) {
+        let why = "Claude Code writes over no file that has changed since it was read";
+        return Answer {
+            is_inexpressible: true,
+            ..Answer::json(hooks::refuse(&accepted.not_written(why)))
+        };
+    }
     let mut input = edit::rewritten(call, accepted);
     if call.tool == EDIT {
         input["replace_all"] = false.into();

@@ -106,23 +106,14 @@ fn changes(call: &Call, patched: &Patched<'_>, files: &mut dyn Files) -> Result<
             false => Changes::Invalid(format!("The patch cannot be applied to {path}, {error}")),
         })?;
         if let Some(to) = operation.move_to() {
-            changes.push(Change {
-                path,
-                before,
-                after: After::Deleted,
-            });
+            changes.push(Change::of_file(path, before, After::Deleted));
             let path = absolute(to)?;
-            changes.push(Change {
-                before: edit::before(&path, files).map_err(unclear)?,
-                after: After::Text(after.unwrap_or_default()),
-                path,
-            });
+            let before = edit::before(&path, files).map_err(unclear)?;
+            let after = After::Text(after.unwrap_or_default());
+            changes.push(Change::of_file(path, before, after));
         } else {
-            changes.push(Change {
-                path,
-                before,
-                after: after.map_or(After::Deleted, After::Text),
-            });
+            let after = after.map_or(After::Deleted, After::Text);
+            changes.push(Change::of_file(path, before, after));
         }
     }
     for change in &changes {
@@ -148,7 +139,12 @@ fn accept(call: &Call, accepted: &Accepted) -> Answer {
     if !is_as_proposed {
         match rewritten(call, accepted) {
             Ok(command) => input["command"] = command.into(),
-            Err(why) => return Answer::json(hooks::refuse(&why)),
+            Err(why) => {
+                return Answer {
+                    is_inexpressible: true,
+                    ..Answer::json(hooks::refuse(&why))
+                };
+            }
         }
     }
     let output = hooks::allow(Some(input.clone()), accepted.context.as_deref());

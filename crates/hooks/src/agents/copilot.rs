@@ -76,6 +76,11 @@ impl HookProtocol for Copilot {
         }
     }
 
+    /// It obeys an exit code, too, but hears no reason then.
+    fn block(&self, why: String) -> Answer {
+        decision("deny", &why)
+    }
+
     fn entries(&self, command: &str) -> Vec<Entry> {
         vec![Entry {
             event: BEFORE_TOOL,
@@ -105,11 +110,7 @@ fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
             .map_err(|why| format!("{path}: {why}")),
     };
     Ok(match after {
-        Ok(after) => Changes::Files(vec![Change {
-            path,
-            before,
-            after: After::Text(after),
-        }]),
+        Ok(after) => Changes::Files(vec![Change::of_file(path, before, After::Text(after))]),
         Err(why) => Changes::Invalid(why),
     })
 }
@@ -165,6 +166,14 @@ fn decision(decision: &str, why: &str) -> Answer {
     Answer::json(json!({"permissionDecision": decision, "permissionDecisionReason": why}))
 }
 
+/// Denies what was accepted, because the call cannot write just that.
+fn inexpressible(accepted: &Accepted, why: &str) -> Answer {
+    Answer {
+        is_inexpressible: true,
+        ..decision("deny", &accepted.not_written(why))
+    }
+}
+
 /// The call with what was accepted. If that is not what was proposed, it replaces the whole text of the file, so that nothing
 /// else is written than what was shown.
 fn allow(call: &Call, accepted: &Accepted) -> Answer {
@@ -174,6 +183,7 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
             "the call changes one file, and several were decided",
         );
     };
+    let path = &file.change.path;
     let before = file.change.before.as_deref().unwrap_or_default();
     let written = file
         .written
@@ -190,17 +200,17 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
                 changed.push(("old_str", &before[place]));
             }
         }
+        // It creates nothing in place of a file, and edits no text that is empty or not there.
+        (false, None) if file.change.before.is_some() => {
+            return inexpressible(accepted, &format!("{path} exists by now"));
+        }
+        (false, Some(_)) if before.is_empty() => {
+            return inexpressible(accepted, &format!("{path} is empty or deleted by now"));
+        }
         (false, None) => changed.push(("file_text", written)),
         (false, Some(_)) if with_endings_of(before, written) != written => {
-            let path = &file.change.path;
-            let told = accepted.context.as_deref().unwrap_or_default();
-            return decision(
-                "deny",
-                &format!(
-                    "{told}\n{path} has lines that end in LF and lines that end in CRLF, so the change could not be made as it \
-                 was accepted: propose it again with these edits."
-                ),
-            );
+            let why = format!("{path} has lines that end in LF and lines that end in CRLF");
+            return inexpressible(accepted, &why);
         }
         (false, Some(_)) => changed.extend([("old_str", before), ("new_str", written)]),
     }

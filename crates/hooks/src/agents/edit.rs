@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pillion_protocol::held::HeldCall;
 use pillion_text::line_ending::LineEnding;
 use serde_json::Value;
 
@@ -77,12 +78,8 @@ pub(crate) fn replaced(call: &Call, files: &mut dyn Files, of_all: &str) -> Chan
             }
         }
     };
-    let after = After::Text(after);
-    Changes::Files(vec![Change {
-        path,
-        before,
-        after,
-    }])
+    let change = Change::of_file(path, before, After::Text(after));
+    Changes::Files(vec![change])
 }
 
 /// The change that a tool makes that writes `content` into a file.
@@ -91,21 +88,42 @@ pub(crate) fn overwritten(call: &Call, files: &mut dyn Files) -> Changes {
         let (path, content) = (file(call)?, text(call, CONTENT)?);
         let before = before(&path, files)?;
         let after = After::Text(content.to_owned());
-        Ok(vec![Change {
+        Ok(vec![Change::of_file(path, before, after)])
+    };
+    changed().map_or_else(Changes::Unclear, Changes::Files)
+}
+
+/// The change that a tool makes of one cell of a notebook.
+pub(crate) fn cell(call: &Call, files: &mut dyn Files) -> Changes {
+    let mut changed = || {
+        let path = notebook(call)?;
+        let cell = HeldCall::of_cell(&call.input);
+        let cell = cell.ok_or_else(|| format!("this call of {} is not understood", call.tool))?;
+        let after = After::Text(cell.proposed().to_owned());
+        let mut change = Change {
             path,
-            before,
+            before: None,
             after,
-        }])
+            cell: Some(cell),
+        };
+        change.before = change.find(files.read(Path::new(&change.path))?)?;
+        Ok(vec![change])
     };
     changed().map_or_else(Changes::Unclear, Changes::Files)
 }
 
 /// The arguments of a tool of these two kinds that write what was accepted: the whole text of the file takes the place of
-/// the old one, so that nothing else is written than what was shown, also if the file has changed in the meantime.
+/// the old one, so that nothing else is written than what was shown, also if the file has changed in the meantime. And those of
+/// a tool that changes a notebook's cell.
 pub(crate) fn rewritten(call: &Call, accepted: &Accepted) -> Value {
     let mut input = call.input.clone();
     let file = accepted.files.first();
     let written = file.and_then(|file| file.written.as_ref()?.text());
+    if let Some(cell) = file.and_then(|file| file.change.cell.as_ref()) {
+        return written
+            .and_then(|text| cell.input_with(text))
+            .unwrap_or(input);
+    }
     let (Some(file), Some(written), Some(fields)) = (file, written, input.as_object_mut()) else {
         return input;
     };
@@ -125,6 +143,14 @@ pub(crate) fn rewritten(call: &Call, accepted: &Accepted) -> Value {
 /// If there is none, or it is relative to a folder that is not known.
 pub(crate) fn file(call: &Call) -> Result<String, String> {
     absolute(text(call, "file_path")?, call.folder.as_deref())
+}
+
+/// The absolute path that `notebook_path` means.
+///
+/// # Errors
+/// As of [`file`].
+pub(crate) fn notebook(call: &Call) -> Result<String, String> {
+    absolute(text(call, "notebook_path")?, call.folder.as_deref())
 }
 
 /// The absolute path that a path in this folder means.

@@ -16,6 +16,7 @@ pub(crate) struct Qwen;
 /// The tools that change files.
 const EDIT: &str = "edit";
 const WRITE: &str = "write_file";
+const NOTEBOOK_EDIT: &str = "notebook_edit";
 
 impl HookProtocol for Qwen {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
@@ -26,12 +27,13 @@ impl HookProtocol for Qwen {
         match call.tool.as_str() {
             EDIT => edit::replaced(call, files, "replace_all"),
             WRITE => edit::overwritten(call, files),
+            NOTEBOOK_EDIT => edit::cell(call, files),
             _ => Changes::None,
         }
     }
 
     fn file(&self, call: &Call) -> Option<String> {
-        edit::file(call).ok()
+        edit::file(call).or_else(|_| edit::notebook(call)).ok()
     }
 
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer {
@@ -56,7 +58,7 @@ impl HookProtocol for Qwen {
 
     fn entries(&self, command: &str) -> Vec<Entry> {
         let events = [hooks::PRE_TOOL_USE, hooks::POST_TOOL_USE];
-        gemini::entries(command, events, &format!("{EDIT}|{WRITE}"))
+        gemini::entries(command, events, &format!("{EDIT}|{WRITE}|{NOTEBOOK_EDIT}"))
     }
 }
 

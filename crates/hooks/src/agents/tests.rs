@@ -52,6 +52,7 @@ fn change(protocol: &dyn HookProtocol, call: &Call, text: &str) -> Change {
 fn accepted(protocol: &dyn HookProtocol, call: &Call, change: Change, text: &str) -> Answer {
     let decided = Decided {
         accepted: Some(text.to_owned()),
+        before: change.before.clone(),
         notes: vec![Note::on_all("so")],
     };
     protocol.answer(call, &Ruling::of(vec![change], vec![decided]))
@@ -70,12 +71,97 @@ fn an_edit_is_shown_as_it_will_be_written() {
         for (protocol, tool) in [(&Claude as &dyn HookProtocol, "Edit"), (&Qwen, "edit")] {
             let input = json!({"file_path": "a", "old_string": old, "new_string": new});
             let call = call(protocol, "PreToolUse", tool, input);
-            let expected = Change {
-                path: "/w/a".to_owned(),
-                before: Some(before.to_owned()),
-                after: After::Text(after.to_owned()),
-            };
+            let after = After::Text(after.to_owned());
+            let expected = Change::of_file("/w/a".to_owned(), Some(before.to_owned()), after);
             assert_eq!(change(protocol, &call, before), expected);
+        }
+    }
+}
+
+/// A notebook whose cells have these sources, and the ids `a`, `b`, and so on.
+fn notebook(sources: &[&str]) -> String {
+    let cells = ["a", "b", "c"].iter().zip(sources);
+    let cells = cells.map(|(id, source)| json!({"id": id, "source": [source]}));
+    json!({"cells": cells.collect::<Value>()}).to_string()
+}
+
+#[test]
+fn the_source_of_a_cell_is_shown_and_what_is_accepted_of_it_is_written() {
+    let notebook = notebook(&["one", "two"]);
+    for (more, before, proposed) in [
+        (json!({"cell_id": "b", "new_source": "zwei"}), "two", "zwei"),
+        (
+            json!({"cell_id": "a", "new_source": "new", "edit_mode": "insert"}),
+            "",
+            "new",
+        ),
+        (json!({"cell_id": "b", "edit_mode": "delete"}), "two", ""),
+    ] {
+        let mut input = json!({"notebook_path": "a"});
+        let fields = input.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        let call = call(&Claude, "PreToolUse", "NotebookEdit", input.clone());
+        let change = change(&Claude, &call, &notebook);
+        assert_eq!(change.path, "/w/a");
+        assert_eq!(change.before.as_deref(), Some(before));
+        assert_eq!(change.after, After::Text(proposed.to_owned()));
+        assert!(!change.is_nothing());
+        let rewritten = |text: &str| {
+            let answer = accepted(&Claude, &call, change.clone(), text);
+            answer.output.unwrap()["hookSpecificOutput"].take()
+        };
+        assert_eq!(rewritten(proposed)["updatedInput"], input, "as it is");
+        let edited = rewritten("mine");
+        assert_eq!(edited["updatedInput"]["new_source"], "mine");
+        assert_ne!(edited["updatedInput"]["edit_mode"], "delete");
+        let told = edited["additionalContext"].as_str().unwrap();
+        assert!(told.contains("+mine"), "{told}");
+        // Qwen Code cannot be given another text.
+        let call = Call {
+            tool: "notebook_edit".to_owned(),
+            ..call.clone()
+        };
+        let denied = accepted(&Qwen, &call, change.clone(), "mine");
+        let (event, approved) = denied.approved.unwrap();
+        assert_eq!(event, Event::BeforeTool);
+        assert_eq!(approved, edited["updatedInput"]);
+    }
+}
+
+#[test]
+fn a_cell_that_cannot_be_shown_is_left_to_the_agent() {
+    for (input, text, why) in [
+        (
+            json!({"new_source": "x"}),
+            notebook(&[]),
+            "has no notebook_path",
+        ),
+        (
+            json!({"notebook_path": "a"}),
+            notebook(&[]),
+            "is not understood",
+        ),
+        (
+            json!({"notebook_path": "a", "new_source": "x", "cell_id": "z"}),
+            notebook(&["one"]),
+            "has no cell \"z\"",
+        ),
+        (
+            json!({"notebook_path": "a", "new_source": "x", "cell_id": "a"}),
+            "no notebook".to_owned(),
+            "is not a notebook",
+        ),
+    ] {
+        let mut files = Memory(HashMap::from([("/w/a".into(), text.into())]));
+        for (protocol, tool) in [
+            (&Claude as &dyn HookProtocol, "NotebookEdit"),
+            (&Qwen, "notebook_edit"),
+        ] {
+            let call = call(protocol, "PreToolUse", tool, input.clone());
+            match protocol.changes(&call, &mut files) {
+                Changes::Unclear(said) => assert!(said.contains(why), "{said}"),
+                other => panic!("{other:?}"),
+            }
         }
     }
 }
@@ -245,11 +331,8 @@ proptest! {
         let text = file.written(&text);
         let input = json!({"file_path": "/w/a", "old_string": "", "new_string": "x"});
         let call = call(&Claude, "PreToolUse", "Edit", input);
-        let change = Change {
-            path: "/w/a".to_owned(),
-            before: Some(before.clone()),
-            after: After::Text("x".to_owned()),
-        };
+        let after = After::Text("x".to_owned());
+        let change = Change::of_file("/w/a".to_owned(), Some(before.clone()), after);
         let answer = accepted(&Claude, &call, change, &text);
         let Some((event, input)) = answer.approved else {
             prop_assert_eq!(text, before);

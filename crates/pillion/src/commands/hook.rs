@@ -13,6 +13,7 @@ mod uninstall;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pillion_hooks::settings::{self, CommandLine};
@@ -49,8 +50,8 @@ pub struct Args {
     #[arg(value_name = "AGENT", value_parser = args::agent(pillion_hooks::AGENTS), required = true)]
     agent: Option<Dialect>,
 
-    /// Deny the change if nobody has decided after this time, such as `90`, `5m` or `1h` [default:
-    /// a minute less than the agent waits]
+    /// Deny the change if nobody has decided after this time, such as `90`, `5m` or `1h`, whatever
+    /// the time was spent on [default: a minute less than the agent waits]
     #[arg(long, value_name = "DURATION", value_parser = limit::parse)]
     limit: Option<Duration>,
 
@@ -94,7 +95,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         return Err(Failure::new(Kind::Usage, message).hint(hint).into());
     }
     let limit = args.limit.unwrap_or(pillion_hooks::TIMEOUT - MARGIN);
-    give_up_after(limit.saturating_add(CLOSING));
+    give_up_after(limit, protocol);
     silent_disk::end_as(BLOCKS);
     let limits = Limits {
         deadline: Instant::now().checked_add(limit),
@@ -102,6 +103,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     match answer(agent, &args.target, protocol, limits) {
         Verdict::Answered(answer) => give(&answer),
+        Verdict::Misled(why) => {
+            let why = format!("Pillion's hook in the agent's settings is wrong: {why}");
+            give(&protocol.block(why))
+        }
         // Nobody reads an answer any more.
         Verdict::Interrupted(signal) => Err(Failure::reported(signal.into()).into()),
     }
@@ -122,17 +127,23 @@ fn answer(agent: Dialect, target: &Target, protocol: &dyn HookProtocol, limits: 
         Ok(call) => call,
         Err(why) => {
             let why = format!("Pillion does not understand this call of its hook: {why}");
-            return Verdict::Answered(Answer::block(why));
+            return Verdict::Answered(protocol.block(why));
         }
     };
     judge::judge(agent, protocol, &call, target, limits)
 }
 
+/// True once the change is shown, so that its views have to be closed when the time is up.
+static IS_SHOWN: AtomicBool = AtomicBool::new(false);
+
 /// Denies the call whatever else still waits, such as for a disk or for standard input.
-fn give_up_after(limit: Duration) {
+fn give_up_after(limit: Duration, protocol: &'static dyn HookProtocol) {
     let give_up = move || {
         std::thread::sleep(limit);
-        let _ = give(&Answer::block(judge::undecided(NOT_IN_TIME, &[])));
+        if IS_SHOWN.load(Ordering::Relaxed) {
+            std::thread::sleep(CLOSING);
+        }
+        let _ = give(&protocol.block(judge::undecided(NOT_IN_TIME, &[])));
         std::process::exit(BLOCKS as i32);
     };
     // Without it, all that waits here without a limit waits until the agent ends it.

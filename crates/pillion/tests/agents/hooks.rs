@@ -9,7 +9,7 @@ mod qwen;
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use pillion_protocol::Dialect;
@@ -231,6 +231,142 @@ fn hears_why_changes_are_rejected(scene: &Scene, start: impl Fn(&Scene, usize) -
         ended(agent).expect_done("rejected");
         assert_bytes(&file, BEFORE.as_bytes());
         assert!(!new.exists());
+    }
+}
+
+/// What a file with [`BEFORE`] has when it changes while a change of it is shown, none if it is deleted, and what the person
+/// accepts then: changed elsewhere and merged, changed in the same line, and deleted.
+const NEWER: [(Option<&str>, &str); 3] = [
+    (Some("zero\none\ntwo\nthree\n"), "zero\none\nzwei\nthree\n"),
+    (Some("one\ndeux\nthree\n"), "one\nzwei\nthree\n"),
+    (None, "one\nzwei\nthree\n"),
+];
+
+/// Lets a model change a file with these turns, has the file changed while that is shown, and accepts the change all the same. Returns the file
+/// and what was accepted, once the agent has ended.
+fn accept_over(
+    scene: &Scene,
+    number: usize,
+    turns: impl Fn(&Path) -> Vec<Turn>,
+    start: impl Fn(&Scene, usize) -> Child,
+) -> (PathBuf, &'static str) {
+    let (newer, accepted) = NEWER[number];
+    let file = scene.home.file(&format!("{number}.txt"), BEFORE);
+    scene.script(turns(&file));
+    let agent = start(scene, number);
+    let pending = companion::wait_pending(&scene.home, &file);
+    match newer {
+        Some(text) => fs::write(&file, text).expect("the workspace is ours"),
+        None => fs::remove_file(&file).expect("the workspace is ours"),
+    }
+    let content = scene.home.home().join("accepted");
+    fs::write(&content, accepted).expect("the home is ours");
+    let content = content.to_str().expect("its path is Unicode");
+    let options = ["--despite-change", "--content-file", content];
+    let accept = [&["accept", pending.name.as_str()], &options[..]].concat();
+    companion::run(&scene.home, accept);
+    ended(agent).expect_done("newer");
+    (file, accepted)
+}
+
+fn edit(file: &Path) -> Turn {
+    Turn::replace(file, "two", "zwei")
+}
+
+fn whole(file: &Path) -> Turn {
+    Turn::write_file(file, "one\nzwei\nthree\n")
+}
+
+/// What is accepted over a file that has changed meanwhile is what the file has then, and the model hears of it.
+fn writes_over_a_newer_text(
+    scene: &Scene,
+    turn: impl Fn(&Path) -> Turn,
+    start: impl Fn(&Scene, usize) -> Child,
+) {
+    for number in 0..NEWER.len() {
+        let (file, accepted) = accept_over(
+            scene,
+            number,
+            |file| vec![Turn::read_file(file), turn(file)],
+            &start,
+        );
+        scene.wait_told("has changed since you proposed this");
+        assert_bytes(&file, accepted.as_bytes());
+    }
+}
+
+/// The same of an agent that does not write over it: the model hears why, and makes the change that was accepted. One that is
+/// deleted is written.
+fn writes_over_no_newer_text(
+    scene: &Scene,
+    turn: impl Fn(&Path) -> Turn,
+    start: impl Fn(&Scene, usize) -> Child,
+    told: &str,
+) {
+    for (number, (newer, _)) in NEWER.iter().enumerate() {
+        let (file, accepted) = accept_over(
+            scene,
+            number,
+            |file| vec![Turn::read_file(file), turn(file)],
+            &start,
+        );
+        if newer.is_some() {
+            scene.wait_told(told);
+        }
+        assert_bytes(&file, newer.unwrap_or(accepted).as_bytes());
+    }
+}
+
+/// A notebook with one cell.
+fn notebook(source: &str) -> String {
+    json!({
+        "cells": [{
+            "cell_type": "code", "id": "a", "source": [source], "metadata": {}, "outputs": [], "execution_count": null,
+        }],
+        "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
+    })
+    .to_string()
+}
+
+/// The source of the one cell of a notebook.
+fn source(file: &Path) -> String {
+    let text = fs::read(file).expect("the workspace is ours");
+    let notebook: Value = serde_json::from_slice(&text).expect("it is a notebook");
+    match &notebook["cells"][0]["source"] {
+        Value::String(text) => text.clone(),
+        Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
+        other => panic!("{other}"),
+    }
+}
+
+/// Has the one cell of a notebook replaced.
+fn cell(tool: &'static str, file: &Path, source: &str) -> Turn {
+    let input = json!({
+        "notebook_path": file, "cell_id": "a", "new_source": source, "cell_type": "code", "edit_mode": "replace",
+    });
+    Turn::CallTool { name: tool, input }
+}
+
+/// The source of a cell is shown. What is accepted is written, and why it is rejected is told.
+fn changes_cells(scene: &Scene, tool: &'static str, start: impl Fn(&Scene, usize) -> Child) {
+    for (number, decision) in [Decision::Accept, Decision::Reject("in English, please")]
+        .into_iter()
+        .enumerate()
+    {
+        let file = scene.home.file("book.ipynb", notebook("1"));
+        scene.script([Turn::read_file(&file), cell(tool, &file, "2")]);
+        let agent = start(scene, number);
+        let pending = companion::wait_pending(&scene.home, &file);
+        assert_eq!(companion::proposed(&scene.home, &pending.name), "2");
+        scene.decide_about(&pending.name, &decision);
+        ended(agent).expect_done("decided");
+        match decision {
+            Decision::Reject(why) => {
+                scene.wait_told(why);
+                assert_eq!(source(&file), "1");
+            }
+            _ => assert_eq!(source(&file), "2"),
+        }
     }
 }
 

@@ -274,7 +274,7 @@ fn a_companion_that_goes_away_is_exit_code_3() {
     let answer = asking.answer();
     assert_eq!(answer.expect(3), "");
     assert!(
-        answer.stderr.contains("went away before a decision"),
+        answer.stderr.contains("nobody had decided"),
         "{}",
         answer.stderr
     );

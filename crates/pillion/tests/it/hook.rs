@@ -5,12 +5,13 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use pillion_testkit::{Env, SOON, Size, Tmux};
 use serde_json::{Value, json};
 
 use crate::diff::{number, pending};
-use crate::sandbox::{Sandbox, Serve, signal};
+use crate::sandbox::{Sandbox, Serve, signal, signal_to};
 
 const BEFORE: &str = "one\ntwo\nthree\n";
 
@@ -21,20 +22,26 @@ const AGENTS: [(&str, &str, &str); 3] = [
     ("qwen", "PreToolUse", "write_file"),
 ];
 
+/// How long a session is kept of which nobody knows whether it comes back.
+const GONE: Duration = Duration::from_secs(30);
+
+/// How much longer than its limit a hook may take that has views to close.
+const CLOSING: Duration = Duration::from_secs(10);
+
 /// A hook that was called.
-struct Hook(Child);
+pub struct Hook(Child);
 
 /// What it answered.
 #[derive(Debug)]
-struct Answer {
+pub struct Answer {
     code: Option<i32>,
     /// Null if nothing is on standard output.
-    output: Value,
+    pub output: Value,
     stderr: String,
 }
 
 impl Hook {
-    fn call(sandbox: &Sandbox, args: &[&str], call: &Value) -> Self {
+    pub fn call(sandbox: &Sandbox, args: &[&str], call: &Value) -> Self {
         Self::write(sandbox, args, call.to_string().as_bytes())
     }
 
@@ -51,7 +58,7 @@ impl Hook {
         Self(child)
     }
 
-    fn answer(self) -> Answer {
+    pub fn answer(self) -> Answer {
         let output = self.0.wait_with_output().unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
         Answer {
@@ -98,7 +105,7 @@ fn call(sandbox: &Sandbox, tool: &str, input: &Value) -> Value {
     })
 }
 
-fn edit(sandbox: &Sandbox, path: &Path, old: &str, new: &str) -> Value {
+pub fn edit(sandbox: &Sandbox, path: &Path, old: &str, new: &str) -> Value {
     let input = json!({"file_path": path, "old_string": old, "new_string": new});
     call(sandbox, "Edit", &input)
 }
@@ -196,13 +203,44 @@ fn what_is_not_understood_is_blocked() {
     }
 }
 
+/// A typing error in the settings: without it, every change would pass unseen.
+#[test]
+fn a_workspace_that_does_not_exist_blocks_every_change_and_is_named() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let missing = sandbox.home.workspace().join("missing");
+    let missing = missing.to_str().unwrap();
+    for (call, is_blocked) in [
+        (edit(&sandbox, &path, "two", "zwei"), true),
+        (write(&sandbox, &path, "x\n"), true),
+        (write(&sandbox, Path::new("/elsewhere.txt"), "x\n"), true),
+        (call(&sandbox, "Bash", &json!({"command": "true"})), false),
+    ] {
+        let answer = Hook::call(&sandbox, &["claude", "--workspace", missing], &call).answer();
+        match is_blocked {
+            true => {
+                assert_eq!(answer.code, Some(2), "{answer:?}");
+                let why = format!("the folder {missing} does not exist");
+                assert!(answer.stderr.contains(&why), "{answer:?}");
+            }
+            false => answer.expect_nothing(),
+        }
+    }
+    pending(&sandbox, 0);
+}
+
 #[test]
 fn a_call_of_another_form_is_blocked_for_every_agent() {
     let sandbox = Sandbox::new();
     for agent in ["claude", "codex", "copilot", "gemini", "qwen"] {
         for input in [&b"{}"[..], b"{\"tool\": \"edit\"}", b"{\"toolArgs\": {}}"] {
             let answer = Hook::write(&sandbox, &[agent], input).answer();
-            assert_eq!(answer.code, Some(2), "{agent}: {answer:?}");
+            match agent {
+                // Of an exit code it hears no reason.
+                "copilot" => assert_eq!(answer.output["permissionDecision"], "deny", "{answer:?}"),
+                _ => assert_eq!(answer.code, Some(2), "{agent}: {answer:?}"),
+            }
         }
     }
 }
@@ -280,7 +318,8 @@ fn what_cannot_be_shown_is_left_to_the_agents_own_question() {
         .unwrap();
     let pipe = folder.join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
-    let notebook = json!({"notebook_path": folder.join("a.ipynb"), "new_source": "1"});
+    let notebook =
+        json!({"notebook_path": folder.join("a.ipynb"), "new_source": "1", "cell_id": "a"});
     for (call, why) in [
         (edit(&sandbox, &utf16, "one", "two"), "is not in UTF-8"),
         (write(&sandbox, &latin1, "x"), "is not in UTF-8"),
@@ -296,7 +335,10 @@ fn what_cannot_be_shown_is_left_to_the_agents_own_question() {
             call(&sandbox, "Write", &json!({"file_path": "/a"})),
             "Write has no content",
         ),
-        (call(&sandbox, "NotebookEdit", &notebook), "notebooks"),
+        (
+            call(&sandbox, "NotebookEdit", &notebook),
+            "is not a notebook",
+        ),
     ] {
         let answer = Hook::call(&sandbox, &["claude"], &call).answer();
         let (decision, reason) = answer.decision();
@@ -377,6 +419,47 @@ fn the_whole_text_is_written_as_it_was_accepted() {
     }
 }
 
+/// As the text of the cell, with a note that says which one it is.
+#[test]
+fn a_change_of_a_notebooks_cell_is_shown_and_decided_as_its_source() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let notebook = json!({"cells": [
+        {"id": "a", "source": ["x = 1\n", "y = 2"]}, {"id": "b", "source": "z"},
+    ]});
+    let path = sandbox.home.file("a.ipynb", notebook.to_string());
+    let edited = sandbox.home.home().join("edited");
+    fs::write(&edited, "x = 3").unwrap();
+    let edited = ["--content-file", edited.to_str().unwrap()];
+    let input = json!({"notebook_path": path, "cell_id": "a", "new_source": "x = 2"});
+    for (decision, more, allowed, told) in [
+        ("accept", &[][..], Some("x = 2"), ""),
+        ("accept", &edited, Some("x = 3"), "+x = 3"),
+        (
+            "reject",
+            &["--note", "a.ipynb:1", "why?"],
+            None,
+            "(`x = 2`): why?",
+        ),
+    ] {
+        let call = call(&sandbox, "NotebookEdit", &input);
+        let hook = Hook::call(&sandbox, &["claude"], &call);
+        let shown = &pending(&sandbox, 1)[0];
+        let id = number(shown);
+        let text: Value = {
+            let told = sandbox.run(["diffs", &id, "--json"]).expect(0);
+            serde_json::from_str(&told.stdout).unwrap()
+        };
+        assert!(text.to_string().contains("x = 2"), "{text}");
+        sandbox.run([&[decision, &id], more].concat()).expect(0);
+        let answer = hook.answer();
+        let output = &answer.output["hookSpecificOutput"];
+        let source = output["updatedInput"]["new_source"].as_str();
+        assert_eq!(source, allowed, "{answer:?}");
+        assert!(output.to_string().contains(told), "{answer:?}");
+    }
+}
+
 #[test]
 fn a_rejected_change_is_denied_with_the_notes_and_one_of_which_nothing_is_left_too() {
     let sandbox = Sandbox::new();
@@ -409,28 +492,60 @@ fn if_nobody_decides_in_time_the_change_is_denied() {
     pending(&sandbox, 0);
 }
 
+/// As soon as the time is up: there are no views to be closed.
 #[test]
 fn if_the_input_does_not_end_in_time_the_call_is_blocked() {
     let sandbox = Sandbox::new();
-    let (reader, _writer) = std::io::pipe().unwrap();
-    let child = sandbox
-        .command(["hook", "claude", "--limit", "1ms"])
-        .stdin(reader)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let answer = Hook(child).answer();
-    assert_eq!(answer.code, Some(2), "{answer:?}");
-    assert!(answer.stderr.contains("in time"), "{answer:?}");
+    for input in ["", "{\"hook_event_name\": ", "{}"] {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(input.as_bytes()).unwrap();
+        let started = Instant::now();
+        let child = sandbox
+            .command(["hook", "claude", "--limit", "1s"])
+            .stdin(reader)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let answer = Hook(child).answer();
+        assert_eq!(answer.code, Some(2), "{answer:?}");
+        assert!(answer.stderr.contains("in time"), "{answer:?}");
+        assert!(started.elapsed() < CLOSING, "{:?}", started.elapsed());
+    }
 }
 
+/// Whichever way it ends: nobody has rejected anything.
 #[test]
-fn if_the_companion_dies_the_change_is_denied() {
-    let sandbox = Sandbox::new();
-    let (serve, hook, _) = waiting(&sandbox, &[]);
-    serve.signal("KILL");
-    hook.answer().expect_denied("The change was not made");
+fn if_the_companion_ends_the_change_is_denied_and_nobody_has_rejected_it() {
+    for name in ["KILL", "TERM", "HUP"] {
+        let sandbox = Sandbox::new();
+        let (serve, hook, _) = waiting(&sandbox, &[]);
+        serve.signal(name);
+        expect_undecided(&hook.answer());
+    }
+    // The hub, its last view, and one that is killed.
+    for name in ["TERM", "KILL"] {
+        for is_hub in [true, false] {
+            let sandbox = Sandbox::new();
+            let serve = sandbox.serve_in_hub::<&str>([]);
+            let path = sandbox.home.file("a.txt", BEFORE);
+            let call = edit(&sandbox, &path, "two", "zwei");
+            let hook = Hook::call(&sandbox, &["claude"], &call);
+            pending(&sandbox, 1);
+            match is_hub {
+                true => signal_to(sandbox.companion_pid(), name),
+                false => serve.signal(name),
+            }
+            expect_undecided(&hook.answer());
+        }
+    }
+}
+
+#[track_caller]
+fn expect_undecided(answer: &Answer) {
+    answer.expect_denied("ended, and nobody had decided");
+    let reason = answer.decision().1;
+    assert!(!reason.contains("rejected"), "{reason}");
 }
 
 /// As when Codex CLI works in the folder above the one that is reviewed.
@@ -495,6 +610,32 @@ fn an_agent_that_waits_no_longer_takes_the_view_away() {
     }
 }
 
+/// It cannot take its views away itself.
+#[test]
+fn a_killed_hook_takes_its_proposals_away() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let patch = "*** Begin Patch\n*** Add File: new.txt\n+x\n*** Update File: a.txt\n@@\n-two\n+zwei\n*** End Patch\n";
+    for (args, call, files) in [
+        (["claude"], edit(&sandbox, &path, "two", "zwei"), 1),
+        (["claude"], write(&sandbox, &path, "x\n"), 1),
+        (
+            ["codex"],
+            call(&sandbox, "apply_patch", &json!({"command": patch})),
+            2,
+        ),
+    ] {
+        let hook = Hook::call(&sandbox, &args, &call);
+        pending(&sandbox, files);
+        let killed = Instant::now();
+        signal(&hook.0, "KILL");
+        assert_eq!(hook.answer().code, None);
+        pending(&sandbox, 0);
+        assert!(killed.elapsed() < GONE, "{:?}", killed.elapsed());
+    }
+}
+
 #[test]
 fn two_calls_at_once_and_the_same_call_twice_are_decided_one_by_one() {
     let sandbox = Sandbox::new();
@@ -519,15 +660,118 @@ fn two_calls_at_once_and_the_same_call_twice_are_decided_one_by_one() {
     assert_eq!(same.answer().decision().0, "allow");
 }
 
+/// How a file with [`BEFORE`] changes while a change of it is looked at: elsewhere, in the same line, and altogether. None is a
+/// file that is deleted.
+const NEWER: [Option<&str>; 3] = [
+    Some("zero\none\ntwo\nthree\n"),
+    Some("one\ndeux\nthree\n"),
+    None,
+];
+
+fn change_file(path: &Path, newer: Option<&str>) {
+    match newer {
+        Some(text) => fs::write(path, text).unwrap(),
+        None => fs::remove_file(path).unwrap(),
+    }
+}
+
 #[test]
-fn a_file_that_changes_meanwhile_is_not_written() {
+fn what_is_accepted_over_a_newer_text_replaces_all_of_it() {
     let sandbox = Sandbox::new();
-    let (_serve, hook, id) = waiting(&sandbox, &[]);
-    sandbox.home.file("a.txt", "others\n");
-    sandbox.run(["accept", &id]).expect(1);
+    let _serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.workspace().join("a.txt");
+    for newer in NEWER {
+        sandbox.home.file("a.txt", BEFORE);
+        let call = edit(&sandbox, &path, "two", "zwei");
+        let hook = Hook::call(&sandbox, &["claude"], &call);
+        let id = number(&pending(&sandbox, 1)[0]);
+        change_file(&path, newer);
+        let refused = sandbox.run(["accept", &id]);
+        refused.expect_error(1, "changed on disk since", "--despite-change");
+        sandbox.run(["accept", &id, "--despite-change"]).expect(0);
+        let answer = hook.answer();
+        assert_eq!(answer.decision().0, "allow", "{answer:?}");
+        let output = &answer.output["hookSpecificOutput"];
+        let input = &output["updatedInput"];
+        assert_eq!(input["old_string"], newer.unwrap_or_default());
+        assert_eq!(input["new_string"], BEFORE.replace("two", "zwei"));
+        let told = output["additionalContext"].as_str().unwrap();
+        assert!(
+            told.contains("has changed since you proposed this"),
+            "{told}"
+        );
+    }
+}
+
+/// As Claude Code does not write it then, its model is told, and so is the person.
+#[test]
+fn what_an_agent_cannot_write_over_a_newer_text_is_denied_and_the_view_says_so() {
+    let sandbox = Sandbox::new();
+    let mut serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let edited = sandbox.home.home().join("edited");
+    fs::write(&edited, "mine\n").unwrap();
+    for (more, text) in [
+        (vec![], None),
+        (
+            vec!["--content-file", edited.to_str().unwrap()],
+            Some("mine\n"),
+        ),
+    ] {
+        sandbox.home.file("a.txt", BEFORE);
+        let hook = Hook::call(&sandbox, &["claude"], &write(&sandbox, &path, "new\n"));
+        let id = number(&pending(&sandbox, 1)[0]);
+        fs::write(&path, "newer\n").unwrap();
+        let accept = ["accept", &id, "--despite-change"];
+        sandbox.run([&accept, &more[..]].concat()).expect(0);
+        let answer = hook.answer();
+        answer.expect_denied("Nothing was written, because Claude Code writes over no file");
+        let said = serve.said("has no way to write what you accepted for");
+        match text {
+            None => assert!(said.contains("nothing was written: Claude Code"), "{said}"),
+            Some(text) => {
+                answer.expect_denied("+mine");
+                let (_, kept) = said.split_once("your text is kept in ").unwrap();
+                let (kept, _) = kept.split_once(": ").unwrap();
+                assert_eq!(fs::read_to_string(kept).unwrap(), text);
+            }
+        }
+    }
+}
+
+/// Some releases of Claude Code refuse what the hook allows then.
+#[test]
+#[ignore = "waits for ten seconds: cargo xtask test"]
+fn what_is_not_written_over_a_newer_text_although_it_is_allowed_is_said() {
+    let sandbox = Sandbox::new();
+    let (mut serve, hook, id) = waiting(&sandbox, &[]);
+    let path = sandbox.home.file("a.txt", "newer\n");
     sandbox.run(["accept", &id, "--despite-change"]).expect(0);
-    hook.answer()
-        .expect_denied("has changed while the change was shown");
+    assert_eq!(hook.answer().decision().0, "allow");
+    let said = serve.said("did not write what you accepted for");
+    assert!(said.contains("nothing was written: Claude Code"), "{said}");
+    assert!(said.contains(path.to_str().unwrap()), "{said}");
+}
+
+/// The person cannot have seen it.
+#[test]
+fn what_changes_again_after_it_was_accepted_is_denied_and_the_view_says_so() {
+    let sandbox = Sandbox::new();
+    let mut serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.workspace().join("a.txt");
+    for newer in NEWER {
+        sandbox.home.file("a.txt", BEFORE);
+        let call = edit(&sandbox, &path, "two", "zwei");
+        let hook = Hook::call(&sandbox, &["claude"], &call);
+        let id = number(&pending(&sandbox, 1)[0]);
+        signal(&hook.0, "STOP");
+        sandbox.run(["accept", &id]).expect(0);
+        change_file(&path, newer);
+        signal(&hook.0, "CONT");
+        hook.answer()
+            .expect_denied("changed again after it was accepted");
+        serve.said("a.txt changed again after you accepted its change");
+    }
 }
 
 #[test]

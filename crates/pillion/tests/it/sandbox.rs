@@ -1,12 +1,12 @@
 //! Runs the command in a hermetic home, and shows everything when an expectation fails.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pillion_discovery::{Environment, state};
+use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::Token;
 use pillion_testkit::{Home, SOON, TestAgent, discovery_file};
 use serde_json::Value;
@@ -100,14 +100,24 @@ impl Sandbox {
 
     /// The process of the one editor, or review, that is served here.
     pub fn running_pid(&self) -> u32 {
+        let running = self.running();
+        assert_eq!(running.editors().len(), 1, "{running:?}");
+        running.editors()[0]
+    }
+
+    /// The process of the one companion.
+    pub fn companion_pid(&self) -> u32 {
+        self.running().pid
+    }
+
+    fn running(&self) -> CompanionState {
         let environment = Environment::from_pairs([
             ("TMPDIR", self.home.tmp()),
             ("XDG_RUNTIME_DIR", self.home.runtime()),
         ]);
-        let running = state::list(&environment);
+        let mut running = state::list(&environment);
         assert_eq!(running.len(), 1, "{running:?}");
-        assert_eq!(running[0].editors().len(), 1, "{running:?}");
-        running[0].editors()[0]
+        running.remove(0)
     }
 
     /// With a companion of its own, in the process that the test may stop or kill.
@@ -228,6 +238,23 @@ impl Serve {
         signal(&self.child, name);
     }
 
+    /// Waits for the line on standard error that says this.
+    pub fn said(&mut self, text: &str) -> String {
+        let stderr = self.child.stderr.as_mut().unwrap();
+        loop {
+            let mut line = Vec::new();
+            while line.last() != Some(&b'\n') {
+                let mut byte = [0];
+                stderr.read_exact(&mut byte).unwrap();
+                line.extend(byte);
+            }
+            let line = String::from_utf8(line).unwrap();
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
     /// Waits for its end; the exit code, or nothing if a signal killed it.
     pub fn ended(&mut self) -> Option<i32> {
         ended(&mut self.child)
@@ -235,7 +262,11 @@ impl Serve {
 }
 
 pub fn signal(child: &Child, name: &str) {
-    let pid = child.id().to_string();
+    signal_to(child.id(), name);
+}
+
+pub fn signal_to(pid: u32, name: &str) {
+    let pid = pid.to_string();
     let status = Command::new("kill").args(["-s", name, &pid]).status();
     assert!(status.unwrap().success());
 }

@@ -16,6 +16,7 @@ use super::{
     Mentioned, MentionedFile, Refused, Request, ReviewRequest, Settle, Settled,
 };
 use crate::editor::Chosen;
+use crate::lost::LostOutcome;
 use crate::open_file::OpenFile;
 
 /// How long a companion may take to answer; the editor alone may take 10 s.
@@ -155,6 +156,14 @@ impl Client {
     /// When an agent has started it, or the companion cannot be reached.
     pub fn speak(&self) -> Result<(), ClientError> {
         self.ask(Request::Speak)
+    }
+
+    /// Tells the person that what they accepted is not written after all.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub fn lost(&self, lost: LostOutcome) -> Result<(), ClientError> {
+        self.ask(Request::Lost(lost))
     }
 
     fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, ClientError> {

@@ -1,11 +1,13 @@
 //! Whose name is shown of a command's proposal, and by whose rules it is decided.
 
+use std::path::Path;
+
 use pillion_protocol::{Note, Verdict};
-use pillion_view::{Decide, ProposalKey};
+use pillion_view::{Decide, ProposalKey, Stamp};
 
 use super::*;
 use crate::lost::Lost;
-use crate::on_disk::OnDisk;
+use crate::on_disk::{FileState, OnDisk};
 
 /// Who a command may propose for, and the name that is shown.
 const CASES: [(Option<Dialect>, Dialect); 3] = [
@@ -55,9 +57,87 @@ fn the_outcome_is_told_as_to_any_command_and_what_it_misses_is_the_agents() {
             panic!("{actions:?}");
         };
         assert_eq!(delivery.notes, notes);
-        assert!(accepted.is_none(), "the command says what is written");
+        assert!(accepted.is_none(), "nobody doubts that it is written");
         let lost = Lost::new(Dialect::Script, delivery).unwrap();
         assert_eq!(lost.agent, named);
+    }
+}
+
+/// The file when it has this fingerprint: it was not there before.
+fn file_with(text: Option<&str>) -> FileState {
+    let some_file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let on_disk = OnDisk {
+        leads_to: "/a".into(),
+        stamp: text.and_then(|_| Stamp::of(&some_file)),
+    };
+    let text = text.map(str::to_owned);
+    FileState { on_disk, text }
+}
+
+#[test]
+fn a_hook_hears_over_which_text_it_may_write_and_a_command_which_was_shown() {
+    for (on_behalf_of, _) in CASES {
+        for (weighed, shown) in [
+            (None, None),
+            (None, Some("shown")),
+            (Some("now"), None),
+            (Some("now"), Some("shown")),
+        ] {
+            let (mut diffs, _) = of_command(on_behalf_of);
+            diffs.note_file(DiffId(1), file_with(weighed));
+            let outcome = Outcome::Accepted {
+                content: "new".to_owned(),
+                base: shown.map(str::to_owned),
+            };
+            let mut actions = diffs.resolved(DiffId(1), 1, outcome);
+            let Some(Action::Notify { delivery, .. }) = actions.pop() else {
+                panic!("{actions:?}");
+            };
+            let Outcome::Accepted { base, .. } = delivery.outcome else {
+                panic!("it is accepted");
+            };
+            let expected = on_behalf_of.and(weighed).or(shown);
+            assert_eq!(base.as_deref(), expected, "{on_behalf_of:?} {weighed:?}");
+        }
+    }
+}
+
+/// Claude Code may refuse to write over a file that has changed.
+#[test]
+fn an_agent_is_followed_that_may_refuse_to_write_over_a_changed_file() {
+    for (on_behalf_of, named) in CASES {
+        for (text, is_changed) in [(None, false), (Some("other"), true), (Some("third"), true)] {
+            let (mut diffs, _) = of_command(on_behalf_of);
+            diffs.note_file(DiffId(1), file_with(text));
+            let mut actions = diffs.resolved(DiffId(1), 1, accepted("new"));
+            let Some(Action::Notify { accepted, .. }) = actions.pop() else {
+                panic!("{actions:?}");
+            };
+            let is_followed = is_changed && named == Dialect::ClaudeCode;
+            let expected = is_followed.then_some(named);
+            assert_eq!(accepted.map(|it| it.agent), expected, "{named} {text:?}");
+        }
+    }
+}
+
+/// "The user rejected it" would be wrong.
+#[test]
+fn what_nobody_decides_is_no_rejection_for_a_hook() {
+    for (on_behalf_of, _) in CASES {
+        let (mut diffs, _) = of_command(on_behalf_of);
+        let stopped = lines(diffs.stop());
+        let (mut diffs, _) = of_command(on_behalf_of);
+        let unseen = diffs.unseen(DiffId(1), 1);
+        match on_behalf_of {
+            None => {
+                assert_eq!(stopped, ["notify s /a Rejected"]);
+                assert_eq!(unseen.map(lines), Ok(stopped));
+            }
+            Some(_) => {
+                assert_eq!(stopped, ["close 1 Settled"]);
+                assert_eq!(unseen.map(lines), Err("s".into()));
+            }
+        }
     }
 }
 
@@ -65,11 +145,7 @@ fn the_outcome_is_told_as_to_any_command_and_what_it_misses_is_the_agents() {
 fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
     for (on_behalf_of, named) in CASES {
         let (mut diffs, _) = of_command(on_behalf_of);
-        let on_disk = OnDisk {
-            leads_to: "/a".into(),
-            stamp: None,
-        };
-        diffs.note_on_disk(DiffId(1), on_disk);
+        diffs.note_file(DiffId(1), file_with(None));
         diffs.resolved(DiffId(1), 1, accepted("new"));
         let other = proposal("other", "/a", "x");
         open(&mut diffs, other, "open", Instant::now());

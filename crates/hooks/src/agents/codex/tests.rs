@@ -62,8 +62,10 @@ fn files(call: &Call) -> Vec<Change> {
 
 /// What is answered when these texts are accepted; none of those that are rejected.
 fn answer(call: &Call, accepted: &[Option<&str>]) -> Answer {
-    let decided = accepted.iter().map(|accepted| Decided {
+    let decided = accepted.iter().zip(files(call));
+    let decided = decided.map(|(accepted, change)| Decided {
         accepted: accepted.map(str::to_owned),
+        before: change.before,
         notes: Vec::new(),
     });
     Codex.answer(call, &Ruling::of(files(call), decided.collect()))

@@ -39,6 +39,7 @@ fn accepted(call: &Call, text: &str, accepted: Option<&str>) -> (Value, Option<S
     let accepted = accepted.unwrap_or(&proposed).to_owned();
     let decided = Decided {
         accepted: Some(accepted),
+        before: files[0].before.clone(),
         notes: Vec::new(),
     };
     let output = Copilot

@@ -1,6 +1,7 @@
 //! What becomes of a call: whether there is something to decide, whom to ask, and what they decided.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -12,15 +13,21 @@ use pillion_hooks::{
 use pillion_protocol::diff::set::MAX_FILES;
 use pillion_protocol::{Dialect, Outcome};
 use pillion_system::Signal;
+use pillion_text::fingerprint;
+use pillion_view::commands::Client;
+use pillion_view::{Loss, LostOutcome, LostText};
 
 use super::files::Disk;
-use super::{NOT_IN_TIME, agent, approvals};
+use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::choice::{Need, Running};
 use crate::commands::ask::{self, Asked};
 use crate::commands::diff::text;
 use crate::failure::{Failure, Kind};
+
+/// Why a change is denied whose companion has ended.
+const COMPANION_ENDED: &str = "the editor or review that showed it ended, and nobody had decided";
 
 /// How this call is to be judged.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +45,15 @@ pub enum Verdict {
     Answered(Answer),
     /// The agent, or whoever ends this process, does not wait for one any more.
     Interrupted(Signal),
+    /// The hook's own options are wrong, as this says: the call must not pass.
+    Misled(String),
+}
+
+/// Why there is no ruling.
+enum Stop {
+    Signal(Signal),
+    /// See [`Verdict::Misled`].
+    Misled(String),
 }
 
 /// Judges a call.
@@ -71,14 +87,14 @@ pub fn judge(
             approvals::remember(agent, protocol, call, &mut answer);
             Verdict::Answered(answer)
         }
-        Err(signal) => Verdict::Interrupted(signal),
+        Err(Stop::Signal(signal)) => Verdict::Interrupted(signal),
+        Err(Stop::Misled(why)) => Verdict::Misled(why),
     }
 }
 
 /// Returns true if the files have these texts already.
 fn is_nothing_new(changes: &[Change]) -> bool {
-    let is_same = |change: &Change| change.before.as_deref() == change.after.text();
-    changes.iter().all(is_same)
+    changes.iter().all(Change::is_nothing)
 }
 
 /// Shows the changes to a person, if there is one.
@@ -89,13 +105,15 @@ fn shown(
     call: &Call,
     target: &Target,
     limits: Limits,
-) -> Result<Ruling, Signal> {
+) -> Result<Ruling, Stop> {
     let environment = Environment::current();
     let running = Running::look(&environment);
     let targets = targets(&changes, call, target);
     // Another's may bear no second session, and an agent of its own may be connected to it.
     let connection = match first(&running, Need::Control, &targets) {
         Ok(connection) => connection,
+        // Such as a folder in the agent's settings that is not there.
+        Err(why) if !is_gone(&why) => return Err(Stop::Misled(why.to_string())),
         Err(why) => {
             let any = first(&running, Need::Any, &targets);
             // A view is open that would show it, and does not answer.
@@ -121,7 +139,7 @@ fn shown(
         let why = format!("it changes more than {MAX_FILES} files, which is too many to be shown");
         return Ok(Ruling::Unclear(why));
     }
-    ask(agent, protocol, &connection, changes, limits)
+    ask(agent, protocol, call, &connection, changes, limits)
 }
 
 /// Where the companion is looked for: at each of the files, and at last in the folder in which the agent works.
@@ -165,13 +183,15 @@ fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
 fn ask(
     agent: Dialect,
     protocol: &dyn HookProtocol,
+    call: &Call,
     connection: &AgentConnection,
     changes: Vec<Change>,
     limits: Limits,
-) -> Result<Ruling, Signal> {
+) -> Result<Ruling, Stop> {
     let proposed: Vec<_> = changes.iter().map(|it| proposed(agent, it)).collect();
     let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
     let left = limits.deadline.map(left);
+    IS_SHOWN.store(true, Ordering::Relaxed);
     let asking = ask::ask(
         connection,
         &proposed,
@@ -185,37 +205,41 @@ fn ask(
         Err(error) if is_gone(&error) => return Ok(nobody(&error, limits)),
         Err(error) => return Ok(Ruling::Denied(undecided(&error.to_string(), &[]))),
     };
-    let mut decided = Vec::new();
-    for end in &ends {
-        match end {
-            End::Decided { outcome, notes } => decided.push(Decided {
-                accepted: match outcome {
-                    Outcome::Accepted { content, .. } => Some(content.clone()),
-                    Outcome::Rejected => None,
-                },
-                notes: notes.clone(),
-            }),
-            End::Withdrawn { .. } => break,
-        }
-    }
-    if decided.len() == changes.len() {
-        return Ok(match changed_meanwhile(&changes) {
-            None => {
-                tell_accepted(protocol, connection, &changes, &decided);
-                Ruling::of(changes, decided)
+    let is_decided = |end: &End| matches!(end, End::Decided { .. });
+    if ends.iter().all(is_decided) {
+        let told = Told {
+            agent,
+            connection,
+            ends: &ends,
+            proposed: &proposed,
+        };
+        let decided = changes.iter().zip(&ends).map(|(it, end)| decided(it, end));
+        let decided = match decided.collect::<Result<Vec<_>, _>>() {
+            Ok(decided) => decided,
+            Err(Changed(path)) => {
+                let kept = told.unwritten(Loss::FileChanged);
+                let why = format!("{path} changed again after it was accepted: read it again");
+                return Ok(Ruling::Denied(undecided(&why, &kept)));
             }
-            Some(path) => Ruling::Denied(undecided(
-                &format!("{path} has changed while the change was shown: read it again"),
-                &kept(&ends, &proposed),
-            )),
-        });
+        };
+        tell_accepted(protocol, connection, &changes, &decided);
+        let ruling = Ruling::of(changes, decided);
+        if protocol.answer(call, &ruling).is_inexpressible {
+            told.unwritten(Loss::Inexpressible);
+        }
+        return Ok(ruling);
     }
     let kept = kept(&ends, &proposed);
+    let kept: Vec<_> = kept.into_iter().flatten().collect();
     match (stop, error) {
-        (Some(Some(signal)), _) => Err(signal),
+        (Some(Some(signal)), _) => Err(Stop::Signal(signal)),
         (Some(None), _) => Ok(Ruling::Denied(undecided(NOT_IN_TIME, &kept))),
         (None, error) => {
-            let why = error.map_or_else(|| "it was not shown".to_owned(), |it| it.to_string());
+            let why = match error {
+                Some(error) if is_gone(&error) => COMPANION_ENDED.to_owned(),
+                Some(error) => error.to_string(),
+                None => "it was not shown".to_owned(),
+            };
             Ok(Ruling::Denied(undecided(&why, &kept)))
         }
     }
@@ -238,9 +262,10 @@ fn tell_accepted(
 
 /// A change of this agent as it is shown.
 fn proposed(agent: Dialect, change: &Change) -> ProposedFile {
-    let file = match &change.after {
-        After::Text(text) => ProposedFile::new(&change.path, text),
-        After::Deleted => ProposedFile::deleted(&change.path),
+    let file = match (&change.cell, &change.after) {
+        (Some(cell), _) => ProposedFile::cell(&change.path, cell.clone()),
+        (None, After::Text(text)) => ProposedFile::new(&change.path, text),
+        (None, After::Deleted) => ProposedFile::deleted(&change.path),
     };
     file.on_behalf_of(agent)
 }
@@ -264,17 +289,81 @@ pub fn undecided(why: &str, kept: &[PathBuf]) -> String {
     }
 }
 
-/// A file that is not what the person has seen any more.
-fn changed_meanwhile(changes: &[Change]) -> Option<&str> {
-    let has_changed = |change: &&Change| {
-        let before = change.before.as_deref().map(str::as_bytes);
-        Disk.read(Path::new(&change.path)).ok().flatten().as_deref() != before
+/// A file that is not as it was when the person decided.
+struct Changed<'a>(&'a str);
+
+/// What became of a change, as long as its file is as the person knew it.
+///
+/// # Errors
+/// When an accepted text would go over another one.
+fn decided<'a>(change: &'a Change, end: &End) -> Result<Decided, Changed<'a>> {
+    let End::Decided { outcome, notes } = end else {
+        return Err(Changed(&change.path));
     };
-    changes.iter().find(has_changed).map(|it| it.path.as_str())
+    let (notes, before) = (notes.clone(), change.before.clone());
+    let Outcome::Accepted { content, base } = outcome else {
+        let accepted = None;
+        return Ok(Decided {
+            accepted,
+            before,
+            notes,
+        });
+    };
+    let changed = || Changed(&change.path);
+    let bytes = Disk.read(Path::new(&change.path)).map_err(|_| changed())?;
+    let is_known = base
+        .as_ref()
+        .map(|base| fingerprint::of(bytes.as_deref()) == *base);
+    let now = change.find(bytes).map_err(|_| changed())?;
+    match is_known.unwrap_or(now == before) {
+        true => Ok(Decided {
+            accepted: Some(content.clone()),
+            before: now,
+            notes,
+        }),
+        false => Err(changed()),
+    }
 }
 
-/// Keeps what the person wrote and nothing will be done with.
-fn kept(ends: &[End], proposed: &[ProposedFile]) -> Vec<PathBuf> {
+/// What the person accepted, and will not be written.
+struct Told<'a> {
+    agent: Dialect,
+    connection: &'a AgentConnection,
+    ends: &'a [End],
+    proposed: &'a [ProposedFile],
+}
+
+impl Told<'_> {
+    /// Keeps what the person wrote, and tells them. Returns where it is kept.
+    fn unwritten(&self, how: Loss) -> Vec<PathBuf> {
+        let kept = kept(self.ends, self.proposed);
+        let state = self.connection.companion.state.as_ref();
+        let client = state.and_then(Client::new);
+        for ((end, file), kept) in self.ends.iter().zip(self.proposed).zip(&kept) {
+            let is_accepted = matches!(
+                end,
+                End::Decided {
+                    outcome: Outcome::Accepted { .. },
+                    ..
+                }
+            );
+            if let (true, Some(client)) = (is_accepted, &client) {
+                let lost = LostOutcome {
+                    agent: self.agent,
+                    how,
+                    path: PathBuf::from(&file.path),
+                    text: kept.clone().map_or(LostText::AsProposed, LostText::Kept),
+                };
+                let told = client.lost(lost);
+                let _ = told.inspect_err(|error| tracing::warn!(%error, "nobody is told"));
+            }
+        }
+        kept.into_iter().flatten().collect()
+    }
+}
+
+/// Keeps what the person wrote and nothing will be done with: the place of each text.
+fn kept(ends: &[End], proposed: &[ProposedFile]) -> Vec<Option<PathBuf>> {
     let edited = |(end, proposed): (&End, &ProposedFile)| match end {
         End::Withdrawn { edited, .. } => edited.clone(),
         End::Decided {
@@ -283,6 +372,7 @@ fn kept(ends: &[End], proposed: &[ProposedFile]) -> Vec<PathBuf> {
         } => Some(content.clone()).filter(|it| *it != proposed.content),
         End::Decided { .. } => None,
     };
-    let edited = ends.iter().zip(proposed).filter_map(edited);
-    edited.filter_map(|text| text::keep(&text).ok()).collect()
+    let edited = ends.iter().zip(proposed).map(edited);
+    let keep = |text: Option<String>| text::keep(&text?).ok();
+    edited.map(keep).collect()
 }

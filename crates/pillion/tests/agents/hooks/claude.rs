@@ -8,7 +8,7 @@ use pillion_protocol::Dialect;
 use pillion_testkit::{ClaudeNpm, ClaudeRelease, HEADLESS_PROMPT, Home, Turn, set_up_claude};
 use serde_json::json;
 
-use super::{BEFORE, Scene, ended, settings};
+use super::{BEFORE, Decision, Scene, ended, settings};
 use crate::companion::{self, PILLION};
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
@@ -114,29 +114,65 @@ fn claude_on_node_without_a_terminal_is_refused_what_cannot_be_shown() {
     is_refused_what_cannot_be_shown(ClaudeRelease::Node);
 }
 
-/// A file in UTF-16, and a notebook.
+/// An edit that leads from the text that is there now is made. A whole file is not, because it has not read that.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_without_a_terminal_writes_over_a_newer_text_what_was_accepted() {
+    let scene = Scene::new(set_up);
+    let print = print(ClaudeRelease::Native);
+    super::writes_over_a_newer_text(&scene, super::edit, &print);
+    let told = "Claude Code writes over no file that has changed";
+    super::writes_over_no_newer_text(&scene, super::whole, print, told);
+}
+
+/// It refuses the edit, too.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_without_a_terminal_writes_over_no_newer_text() {
+    let scene = Scene::new(set_up);
+    let print = print(ClaudeRelease::Node);
+    let told = "File content has changed since it was last read";
+    super::writes_over_no_newer_text(&scene, super::edit, print, told);
+}
+
+/// A file in UTF-16, and what is no notebook.
 fn is_refused_what_cannot_be_shown(release: ClaudeRelease) {
     let scene = Scene::new(set_up);
     let (_, encode) = ENCODINGS[5];
     let file = scene.home.file("utf16.txt", encode(BEFORE));
-    let notebook = r#"{"cells":[{"cell_type":"code","id":"a","source":["1"],"metadata":{},"outputs":[],"execution_count":null}],"metadata":{},"nbformat":4,"nbformat_minor":5}"#;
-    let notebook_file = scene.home.file("book.ipynb", notebook);
-    let edit = json!({
-        "notebook_path": notebook_file, "cell_id": "a", "new_source": "2", "cell_type": "code", "edit_mode": "replace",
-    });
-    scene.script([
-        Turn::read_file(&file),
-        Turn::replace(&file, "two", "zwei"),
-        Turn::read_file(&notebook_file),
-        Turn::CallTool {
-            name: "NotebookEdit",
-            input: edit,
-        },
-    ]);
+    scene.script([Turn::read_file(&file), Turn::replace(&file, "two", "zwei")]);
     ended(print(release)(&scene, 1)).expect_done("refused");
     scene.wait_told("is not in UTF-8");
-    scene.wait_told("does not show changes to notebooks");
     assert_bytes(&file, &encode(BEFORE));
-    assert_bytes(&notebook_file, notebook.as_bytes());
     companion::wait_none_pending(&scene.home);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_without_a_terminal_changes_the_cells_that_its_hook_allows() {
+    changes_cells(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_without_a_terminal_changes_the_cells_that_its_hook_allows() {
+    changes_cells(ClaudeRelease::Node);
+}
+
+/// As proposed, after an edit, and not at all.
+fn changes_cells(release: ClaudeRelease) {
+    let scene = Scene::new(set_up);
+    super::changes_cells(&scene, "NotebookEdit", |scene, number| {
+        print(release)(scene, number)
+    });
+    let file = scene.home.file("book.ipynb", super::notebook("1"));
+    scene.script([
+        Turn::read_file(&file),
+        super::cell("NotebookEdit", &file, "2"),
+    ]);
+    let claude = print(release)(&scene, 0);
+    scene.decide(&file, &Decision::Edit(b"3"));
+    scene.wait_told("+3");
+    ended(claude).expect_done("edited");
+    assert_eq!(super::source(&file), "3");
 }

@@ -196,6 +196,22 @@ fn codex_adds_moves_and_deletes_what_its_hook_allows() {
 
 #[test]
 #[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_writes_over_a_newer_text_what_was_accepted() {
+    let scene = Scene::new(|_| ());
+    for number in 0..super::NEWER.len() {
+        let turns = |file: &Path| {
+            let name = file.file_name().expect("it has a name").to_string_lossy();
+            vec![Turn::patch(&EDIT.replace("NAME", &name))]
+        };
+        let exec = |scene: &Scene, number: usize| exec(scene, &start(STARTS[number], ""));
+        let (file, accepted) = super::accept_over(&scene, number, turns, exec);
+        scene.wait_told("has changed since you proposed this");
+        assert_bytes(&file, accepted.as_bytes());
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
 fn codex_is_shown_in_commands_too_and_refused_what_cannot_be_shown() {
     let scene = Scene::new(|_| ());
     for (number, ways) in STARTS.into_iter().enumerate() {

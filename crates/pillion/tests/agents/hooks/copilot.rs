@@ -1,9 +1,12 @@
 //! Copilot CLI with a hook in the person's settings: without a terminal, and in one beside a review that it is connected to.
 
 use std::fs;
+use std::path::Path;
 use std::process::Child;
 
+use pillion_protocol::Dialect;
 use pillion_testkit::{ClaudeNpm, Copilot, Home, Model, Tmux, Turn};
+use serde_json::json;
 
 use super::{BEFORE, Decision, Scene, ended};
 use crate::companion::{self, SOON};
@@ -194,4 +197,56 @@ fn copilot_with_a_hook_and_a_review_shows_each_change_once() {
             .expect("it is there")
             .starts_with("one\n")
     );
+}
+
+/// An edit that leads from the text that is there now is made, and none of a file that is not there.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_without_a_terminal_writes_over_a_newer_text_what_was_accepted() {
+    let scene = Scene::new(set_up);
+    for (number, (newer, _)) in super::NEWER.iter().enumerate() {
+        let start = |scene: &Scene, number: usize| print(scene, MODES[number % MODES.len()]);
+        let turns = |file: &Path| vec![Turn::read_file(file), super::edit(file)];
+        let (file, accepted) = super::accept_over(&scene, number, turns, start);
+        match newer {
+            Some(_) => {
+                scene.wait_told("has changed since you proposed this");
+                assert_bytes(&file, accepted.as_bytes());
+            }
+            None => {
+                scene.wait_told("is empty or deleted by now");
+                assert!(!file.exists());
+            }
+        }
+    }
+}
+
+/// It says which folder is not there. Where the program itself refuses to start, it is denied without a word.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_without_a_terminal_makes_no_change_if_its_hook_is_wrong() {
+    for (option, told) in [
+        ("--workspace /nowhere", "the folder /nowhere does not exist"),
+        ("--port 0", "hook exited with code 2"),
+        ("--unknown", "hook exited with code 2"),
+    ] {
+        let scene = Scene::new(|home| {
+            Copilot::set_up(home, &home.workspace());
+            let file = home.home().join(".copilot/settings.json");
+            let own = fs::read(&file).map_or(Ok(json!({})), |own| serde_json::from_slice(&own));
+            let own = own.expect("they are ours");
+            let settings = super::settings(Dialect::CopilotCli, option, own);
+            fs::write(&file, settings.to_string()).expect("the home is ours");
+        });
+        let file = scene.home.file("a.txt", BEFORE);
+        scene.script([Turn::replace(&file, "two", "zwei")]);
+        let printed = ended(print(&scene, &["--allow-all-tools"]));
+        scene.wait_told(told);
+        assert!(
+            printed.output.contains("the turn is done"),
+            "{}",
+            printed.output
+        );
+        assert_bytes(&file, BEFORE.as_bytes());
+    }
 }

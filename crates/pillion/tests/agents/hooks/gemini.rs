@@ -29,6 +29,13 @@ fn gemini_writes_the_files_that_its_hook_allows() {
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_writes_over_a_newer_text_what_was_accepted() {
+    super::writes_over_a_newer_text(&scene(), super::edit, print);
+    super::writes_over_a_newer_text(&scene(), super::whole, print);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
 fn gemini_hears_why_its_changes_are_rejected() {
     super::hears_why_changes_are_rejected(&scene(), print);
 }

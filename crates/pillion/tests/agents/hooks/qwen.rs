@@ -1,5 +1,6 @@
 //! Qwen Code with a hook in the person's settings, in the modes in which it asks nobody.
 
+use std::path::Path;
 use std::process::Child;
 
 use pillion_protocol::Dialect;
@@ -23,6 +24,24 @@ fn print(scene: &Scene, number: usize) -> Child {
 #[ignore = "needs the real agents: cargo xtask test"]
 fn qwen_hears_why_its_changes_are_rejected() {
     super::hears_why_changes_are_rejected(&scene(), print);
+}
+
+/// It may make the accepted change by itself, of the text that is there now.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_makes_the_change_itself_that_was_accepted_over_a_newer_text() {
+    let scene = scene();
+    for (number, (newer, accepted)) in super::NEWER.into_iter().enumerate() {
+        let turns = |file: &Path| {
+            let read = newer.map(|_| Turn::read_file(file));
+            let again = Turn::write_file(file, accepted);
+            let turns = [Turn::read_file(file), super::edit(file)].into_iter();
+            turns.chain(read).chain([again]).collect()
+        };
+        let (file, accepted) = super::accept_over(&scene, number, turns, print);
+        scene.wait_told("has changed since you proposed this");
+        assert_bytes(&file, accepted.as_bytes());
+    }
 }
 
 /// What was accepted is written. What was edited is denied, until the model makes exactly that change: nobody is asked about
@@ -61,4 +80,21 @@ fn qwen_makes_the_changes_that_were_accepted_and_no_others() {
         ended(agent).expect_done(kind);
         assert_bytes(&file, &encode(&edited));
     }
+}
+
+/// What was edited, it may write itself.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_changes_the_cells_that_its_hook_allows() {
+    const TOOL: &str = "notebook_edit";
+    let scene = scene();
+    super::changes_cells(&scene, TOOL, print);
+    let file = scene.home.file("book.ipynb", super::notebook("1"));
+    let [two, three] = ["2", "3"].map(|source| super::cell(TOOL, &file, source));
+    scene.script([Turn::read_file(&file), two, three]);
+    let agent = print(&scene, 0);
+    scene.decide(&file, &Decision::Edit(b"3"));
+    scene.wait_told("+3");
+    ended(agent).expect_done("edited");
+    assert_eq!(super::source(&file), "3");
 }

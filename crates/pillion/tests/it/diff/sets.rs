@@ -268,7 +268,7 @@ fn what_was_accepted_before_the_companion_went_away_is_written() {
     serve.ended();
     let answer = asking.answer();
     answer.expect(3);
-    assert!(answer.stderr.contains("went away before a decision"));
+    assert!(answer.stderr.contains("nobody had decided"));
     assert_eq!(scene.text("a"), "new of a\n");
     assert_eq!(scene.text("b"), "old\n");
 }

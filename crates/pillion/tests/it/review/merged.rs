@@ -1,11 +1,12 @@
 //! A script's proposal for a file that changes meanwhile: it writes over the text that the reviewer
-//! merged with, and over no other.
+//! merged with, and over no other. And one of an agent's hook, which replaces the text of which the reviewer was warned, too.
 
 use std::fs;
 
 use pillion_testkit::{Pane, SOON, Size};
 
 use super::Review;
+use crate::hook::{Hook, edit};
 
 /// `pillion diff --write` in a terminal of its own, that says its exit code.
 fn asking(review: &Review, text: &str) -> Pane {
@@ -56,4 +57,54 @@ fn a_script_writes_over_no_text_that_came_after_the_one_that_was_taken_up() {
     let screen = asking.wait_for("code 1", SOON);
     assert!(screen.contains("changed in the meantime"), "{screen}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "unseen\none\n");
+}
+
+/// Changed elsewhere and merged, changed in the same line and accepted all the same, deleted and made new.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_hook_writes_over_the_text_that_was_merged_or_of_which_the_person_was_warned() {
+    let review = Review::usual();
+    let sandbox = &review.sandbox;
+    let before = "one\n2\n3\n4\ntwo\n";
+    for (name, newer, keys, accepted) in [
+        (
+            "elsewhere.txt",
+            Some("zero\none\n2\n3\n4\ntwo\n"),
+            vec![("o", "merged with the file")],
+            "zero\none\n2\n3\n4\nTWO\n",
+        ),
+        (
+            "same.txt",
+            Some("one\n2\n3\n4\ndeux\n"),
+            vec![("a", "accept again")],
+            "one\n2\n3\n4\nTWO\n",
+        ),
+        (
+            "gone.txt",
+            None,
+            vec![
+                ("o", "o again makes this a new file"),
+                ("o", "this is a new file now"),
+            ],
+            "one\n2\n3\n4\nTWO\n",
+        ),
+    ] {
+        let file = sandbox.home.file(name, before);
+        let call = edit(sandbox, &file, "two", "TWO");
+        let hook = Hook::call(sandbox, &["claude"], &call);
+        review.pane.wait_for(&format!("proposes {name}"), SOON);
+        match newer {
+            Some(text) => fs::write(&file, text).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        for (key, said) in keys {
+            review.decide(key);
+            review.pane.wait_for(said, SOON);
+        }
+        review.decide("a");
+        let answer = hook.answer();
+        let input = &answer.output["hookSpecificOutput"]["updatedInput"];
+        assert_eq!(input["old_string"], newer.unwrap_or_default(), "{answer:?}");
+        assert_eq!(input["new_string"], accepted);
+    }
 }
