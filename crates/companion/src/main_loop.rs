@@ -385,8 +385,9 @@ impl MainLoop {
                             self.losses.add(lost);
                         }
                     }
-                    if let Some(remark) = remark.filter(|remark| remark.is_taken()) {
-                        self.remark(&session, *remark);
+                    let is_hooked = self.asking.is_hooked(&session);
+                    if let Some(remark) = remark.filter(|remark| remark.is_taken(is_hooked)) {
+                        self.remark(&session, *remark, is_hooked);
                     }
                 }
                 Action::Lose(lost) => self.losses.add(lost),
@@ -435,10 +436,11 @@ impl MainLoop {
 
     /// The person has something to say to an agent: its model reads that when it has written the file, or with the next
     /// prompt.
-    fn remark(&mut self, session: &SessionId, remark: Remark) {
-        let waits_for_prompt = !remark.is_read_after_writing(self.asking.is_hooked(session));
-        let mention = remark.mention().filter(|_| waits_for_prompt);
-        let mention = mention.map(|(path, lines)| Mention {
+    fn remark(&mut self, session: &SessionId, remark: Remark, is_hooked: bool) {
+        if is_hooked {
+            return self.feedback.add_for_hook(session, remark);
+        }
+        let mention = remark.mention().map(|(path, lines)| Mention {
             path: path.to_owned(),
             lines,
         });

@@ -72,7 +72,7 @@ fn a_person_is_always_told_whether_the_agent_gets_it() {
         assert_eq!(told.clipboard, None);
     }
     let printed = remark(Dialect::Script, &Outcome::Rejected, &notes);
-    assert!(gets(&printed) && !printed.is_taken());
+    assert!(gets(&printed) && !printed.is_taken(true));
     // No context names a file that is not there, but Claude Code reads a selection anyway.
     let claudes = Remark::new(
         Dialect::ClaudeCode,
@@ -88,9 +88,10 @@ fn a_person_is_always_told_whether_the_agent_gets_it() {
     assert!(gets(&new(Outcome::accepted("x"))));
     let told = new(Outcome::Rejected).told(false);
     assert!(told.message.contains("clipboard") && told.clipboard.unwrap().ends_with(": no"));
-    // Nor is a note cut by the agent.
+    // Nor is a note cut by the agent, which only hooks carry then.
     let long = rejected(&"é".repeat(MAX_TEXT));
-    assert!(!gets(&long) && !long.is_taken() && long.mention().is_none());
+    assert!(!gets(&long) && !long.is_taken(false) && long.mention().is_none());
+    assert!(long.told(true).clipboard.is_none() && long.is_taken(true));
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn of_a_command_the_agent_is_named_whose_hook_it_is() {
             let remark = remark(Dialect::Script, &outcome, &notes).on_behalf_of(agent);
             assert_eq!(remark.told(true).message, expected);
             // All else is as for any command.
-            assert!(!remark.is_taken() && remark.mention().is_none());
+            assert!(!remark.is_taken(false) && remark.mention().is_none());
         }
     }
 }
@@ -123,13 +124,20 @@ fn where_hooks_are_run_the_model_reads_it_once_the_file_is_written() {
     let when = "when it has written the file";
     assert!(accepted.told(true).message.ends_with(when));
     assert!(!accepted.told(false).message.ends_with(when));
-    assert!(!rejected("no").told(true).message.ends_with(when));
+    let with_prompt = "Claude Code gets your note with your next prompt";
+    assert_eq!(rejected("no").told(true).message, with_prompt);
     assert!(rejected("no").told_now().message.ends_with("and goes on"));
 
     let (mut feedback, mine) = (Feedback::default(), session("mine"));
     assert_eq!(feedback.take(&mine), None);
-    feedback.add(&mine, accepted, &context(None));
-    feedback.add(&mine, rejected("no"), &context(None));
+    feedback.add_for_hook(&mine, accepted);
+    feedback.add_for_hook(&mine, rejected("no"));
+    let selected = context(Some("x"));
+    assert_eq!(
+        feedback.with_context(&mine, Arc::clone(&selected)),
+        selected
+    );
+    assert!(!feedback.turn_begins(&mine), "no prompt carries them");
     let told = feedback.take(&mine).unwrap();
     assert_eq!(
         told,
@@ -159,6 +167,12 @@ fn a_model_reads_what_was_edited_before_the_notes() {
     feedback.add_edits(&mine, "/a", "one\n", "eins\n");
     feedback.turn_begins(&mine);
     assert_eq!(feedback.take(&mine), None);
+    // Notes go with the prompt, what was edited does not.
+    feedback.add_edits(&mine, "/a", "one\n", "eins\n");
+    feedback.add_for_hook(&mine, rejected("no"));
+    let told = feedback.take_notes(&mine).unwrap();
+    assert!(told.starts_with("The user rejected"), "{told}");
+    assert_eq!(feedback.take_notes(&mine), None);
 }
 
 #[test]

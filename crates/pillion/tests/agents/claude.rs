@@ -4,6 +4,7 @@ mod bytes;
 mod connection;
 mod context;
 mod decisions;
+mod feedback;
 mod hook;
 mod lost;
 mod modes;

@@ -33,6 +33,9 @@ pub const PERMISSION_REQUEST: &str = "PermissionRequest";
 /// After a tool has run.
 pub const POST_TOOL_USE: &str = "PostToolUse";
 
+/// When the person has sent a prompt.
+pub const USER_PROMPT_SUBMIT: &str = "UserPromptSubmit";
+
 /// How long the agent waits for the person: a day, in seconds.
 pub const PERSONS_TIMEOUT: u32 = 86_400;
 
@@ -115,7 +118,7 @@ pub fn hooks(review: ReviewMode) -> Value {
             {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change.clone())]},
         ],
         POST_TOOL_USE: [{"matcher": "Edit|Write", "hooks": [hook(AFTER_WRITE, TIMEOUT, change)]}],
-        "UserPromptSubmit": [{"hooks": [hook(BEFORE_TURN, TIMEOUT, common.clone())]}],
+        USER_PROMPT_SUBMIT: [{"hooks": [hook(BEFORE_TURN, TIMEOUT, common.clone())]}],
         "Stop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common.clone())]}],
         "SubagentStop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common)]}],
     })
@@ -188,7 +191,7 @@ pub fn deny(why: &str) -> Value {
     )
 }
 
-/// The answer at this event with something that the model reads after the tool's result.
+/// The answer at this event with something that the model reads after the tool's result, or with the prompt.
 pub fn add_context(event: &str, text: &str) -> Value {
     output(event, json!({"additionalContext": text}))
 }
@@ -233,6 +236,7 @@ mod tests {
             (approve(), "PermissionRequest"),
             (deny("no"), "PermissionRequest"),
             (add_context(POST_TOOL_USE, "so"), "PostToolUse"),
+            (add_context(USER_PROMPT_SUBMIT, "so"), "UserPromptSubmit"),
         ] {
             assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
             assert!(

@@ -1,6 +1,6 @@
 //! Hooks: what makes Claude Code ask before each change, and what is said when it did not.
 
-use pillion_protocol::{Note, Outcome, ReviewChoice, Verdict};
+use pillion_protocol::{File, Note, Outcome, ReviewChoice, Verdict};
 use pillion_view::{Chosen, CloseReason, Decide, Diff, Proposed, Reply, Ruling, Status};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -255,8 +255,14 @@ async fn propose(
     (question, open, test.editor.show().await)
 }
 
-const WITH_NEXT_PROMPT: &str =
-    "Claude Code gets your note with your next prompt, unless you select something before";
+const WITH_NEXT_PROMPT: &str = "Claude Code gets your note with your next prompt";
+
+/// What the model is told by a hook at this event.
+fn context_of(answer: &Value, event: &str) -> String {
+    let output = &answer["hookSpecificOutput"];
+    assert_eq!(output["hookEventName"], event, "{answer}");
+    output["additionalContext"].as_str().unwrap().to_owned()
+}
 
 #[tokio::test]
 async fn a_rejection_that_says_why_answers_the_question_and_not_the_proposal() {
@@ -342,6 +348,54 @@ async fn whatever_else_is_decided_answers_the_proposal() {
     assert_ne!(other, open);
     let (_, reason) = test.editor.close("").await;
     assert_eq!(reason, CloseReason::AgentGone);
+}
+
+/// Of two for one file nobody knows which of them is asked about.
+async fn reject_in_doubt(test: &mut TestCompanion, claude: &mut Claude, path: &str, note: &str) {
+    let open = claude.open(path, "two\n", note).await;
+    let diff = test.editor.show().await;
+    let told = decide_because(test, &diff, Verdict::reject(), note).await;
+    assert_eq!(told, WITH_NEXT_PROMPT);
+    assert_eq!(claude.blocks(open).await, ["DIFF_REJECTED"]);
+}
+
+/// Whichever hook is called first: with the prompt, or after a change. Each note once, all of it, and whatever is
+/// selected meanwhile.
+#[tokio::test]
+async fn notes_that_answer_no_question_go_with_the_next_hook_that_is_called() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    let path = test.file("a.txt", "one\n");
+    let begins = || change("always", "", "");
+    ask(&mut claude, BEFORE_TURN, begins()).await;
+    let long = "x".repeat(9_000);
+    let prompt = (BEFORE_TURN, "UserPromptSubmit");
+    let write = (AFTER_WRITE, "PostToolUse");
+    for (notes, (hook, event)) in [
+        (vec!["no"], prompt),
+        (vec!["no", &long, "and no"], prompt),
+        (vec!["no", "and no"], write),
+    ] {
+        for note in &notes {
+            reject_in_doubt(&mut test, &mut claude, &path, note).await;
+        }
+        let selected = File {
+            selected_text: Some("what the person selects".to_owned()),
+            ..File::focused(path.as_str(), 1)
+        };
+        test.handle.report_context(vec![selected], None);
+        // A turn that no prompt has begun, as far as hooks tell.
+        let all = claude.call("closeAllDiffTabs", json!({})).await;
+        assert_eq!(claude.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);
+        let said = context_of(&ask(&mut claude, hook, begins()).await, event);
+        let expected = notes
+            .iter()
+            .map(|note| format!("The user rejected your change to {path} and says: {note}"));
+        assert_eq!(said, expected.collect::<Vec<_>>().join("\n"));
+        for hook in [BEFORE_TURN, AFTER_WRITE] {
+            assert_eq!(ask(&mut claude, hook, begins()).await, json!({}));
+        }
+    }
 }
 
 #[tokio::test]

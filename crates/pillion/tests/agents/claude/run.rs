@@ -53,7 +53,7 @@ const NO_MODE: &str = "";
 /// Settings of a person, beside which the hooks have to stand.
 const SETTINGS: &str = r#"{"skipDangerousModePermissionPrompt":true,"hooks":{"PreToolUse":[{"matcher":"Edit","hooks":[{"type":"command","command":"true"}]}]}}"#;
 
-fn run_in(mode: &str) -> Scene {
+pub(super) fn run_in(mode: &str) -> Scene {
     let own = [
         "--settings",
         "{\"verbose\":false}",
