@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pillion_discovery::CompanionState;
 #[cfg(unix)]
 use pillion_protocol::IdeContext;
-use pillion_protocol::{Dialect, File, ReviewChoice};
+use pillion_protocol::{AgentProcess, Dialect, File, ReviewChoice};
 use pillion_view::commands::{AgentOfHook, DiffError, DiffRef, HookCall};
 use pillion_view::{Chosen, Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
 use serde_json::{Map, Value};
@@ -34,6 +34,8 @@ pub(crate) enum Event {
     StreamOpened(SessionId),
     /// A session's agent listens now, if it did not before.
     Settled(SessionId),
+    /// A session's agent is this process, as it says.
+    Identified(SessionId, AgentProcess),
     /// A session's event stream closed.
     StreamClosed,
     /// An agent ended its session.

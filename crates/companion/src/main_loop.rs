@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_discovery::CompanionState;
-use pillion_protocol::{Dialect, File, IdeContext, Outcome};
+use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
 use pillion_system::{Signal, Signals, memory};
 use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Told};
 use tokio::sync::{mpsc, oneshot};
@@ -109,6 +109,7 @@ impl MainLoop {
         origins: Origins,
         discovery: DiscoveryThread,
         losses: Losses,
+        choices: Vec<ProcessChoice>,
     ) -> Self {
         sessions.set_shows_diffs(views.shows_diffs());
         let compares = views.compares();
@@ -131,7 +132,7 @@ impl MainLoop {
             written: Written::default(),
             turns: Turns::default(),
             feedback: Feedback::default(),
-            asking: Asking::default(),
+            asking: Asking::with(choices),
             questions: Questions::default(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
@@ -199,6 +200,11 @@ impl MainLoop {
         match event {
             Event::StreamOpened(session) => self.stream_opened(&session),
             Event::Settled(session) => self.repeat_context(&session),
+            Event::Identified(session, process) => {
+                if self.asking.identified(&session, process) {
+                    self.report_status();
+                }
+            }
             Event::StreamClosed => self.report_agents(),
             Event::SessionEnded(session) => self.session_gone(&session, now),
             Event::ToolCalled {

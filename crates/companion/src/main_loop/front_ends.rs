@@ -121,6 +121,8 @@ impl MainLoop {
             Ok(message) => {
                 if let Some(choice) = choice {
                     tracing::info!(choice = choice.name(), "review mode");
+                    let choices = self.asking.choices().to_vec();
+                    self.discovery.order(Order::SetChoices(choices));
                     self.report_status();
                 }
                 let done = true;

@@ -131,6 +131,68 @@ async fn what_the_person_chooses_counts_from_the_next_change_on() {
     );
 }
 
+/// A process that is no agent, and waits.
+struct Other(std::process::Child);
+
+impl Other {
+    fn start() -> Self {
+        let mut command = std::process::Command::new("sleep");
+        Self(command.arg("600").spawn().unwrap())
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What the person chose is not the connection's but the process's.
+#[tokio::test]
+async fn what_was_chosen_for_an_agent_counts_when_it_connects_again_and_for_no_other() {
+    let mut test = TestCompanion::start();
+    let (agent, other) = (Other::start(), Other::start());
+    let asks = async |claude: &mut Claude| {
+        let answer = ask(claude, BEFORE_WRITE, change("always", "", "/a")).await;
+        answer["hookSpecificOutput"]["permissionDecision"] == "ask"
+    };
+    let connect = async |test: &mut TestCompanion, pid: u32| {
+        let mut claude = Claude::connect(test).await;
+        let params = json!({"pid": pid});
+        let connected = json!({"jsonrpc": "2.0", "method": "ide_connected", "params": params});
+        claude.send(connected).await;
+        status(test, |status| !status.agents.is_empty()).await;
+        claude
+    };
+    let mut claude = connect(&mut test, agent.0.id()).await;
+    assert!(asks(&mut claude).await, "as it was started");
+    choose(&test, Some(ReviewChoice::Asked)).await;
+    for gently in [true, false] {
+        assert!(!asks(&mut claude).await);
+        if gently {
+            claude.socket.close(None).await.unwrap();
+        }
+        drop(claude);
+        status(&mut test, |status| status.agents.is_empty()).await;
+        claude = connect(&mut test, agent.0.id()).await;
+    }
+    // People see it before any hook has said how it was started.
+    status(&mut test, |status| {
+        let review = status.review.as_ref();
+        review.is_some_and(|review| review.label == "review: asked")
+    })
+    .await;
+    assert!(!asks(&mut claude).await);
+    let mut new = connect(&mut test, other.0.id()).await;
+    assert!(asks(&mut new).await, "another process");
+    let mut nameless = Claude::connect(&test).await;
+    assert!(
+        asks(&mut nameless).await,
+        "one that does not say which it is"
+    );
+}
+
 #[tokio::test]
 async fn a_model_that_calls_what_is_for_hooks_is_refused() {
     let mut test = TestCompanion::start();
