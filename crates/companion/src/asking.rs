@@ -268,15 +268,15 @@ impl Asking {
         }
         let sentences = |it: &Listening| {
             let seen = self.sessions.get(&it.session);
-            let note = seen.and_then(|seen| seen.note(&name(agents, it)));
-            note.unwrap_or_else(|| format!("{} asks as it was started.", name(agents, it)))
+            let note = seen.and_then(|seen| seen.note(&it.name(agents)));
+            note.unwrap_or_else(|| format!("{} asks as it was started.", it.name(agents)))
         };
         Ok(unique(meant.iter().map(sentences)).join(" "))
     }
 
     /// How the agents ask, one sentence for each that something is known of.
     pub(crate) fn notes(&self, agents: &[Listening]) -> Vec<String> {
-        let seen = |it: &Listening| self.sessions.get(&it.session)?.note(&name(agents, it));
+        let seen = |it: &Listening| self.sessions.get(&it.session)?.note(&it.name(agents));
         unique(agents.iter().filter_map(seen))
     }
 
@@ -303,7 +303,7 @@ impl Asking {
             .then_some(*first);
         let word = mode.map_or("differs", ReviewMode::name);
         let silent = known.iter().filter(|(_, seen, _)| seen.is_silent());
-        let silent: Vec<_> = silent.map(|(it, _, _)| name(agents, it)).collect();
+        let silent: Vec<_> = silent.map(|(it, _, _)| it.name(agents)).collect();
         let unasked = match silent.as_slice() {
             [] => None,
             [one] => Some(format!("{one} changes files without asking.")),
@@ -321,19 +321,6 @@ impl Asking {
             label: format!("review: {word}{commands}"),
             unasked,
         })
-    }
-}
-
-/// What people call an agent: with its number where several of its kind are there.
-fn name(agents: &[Listening], it: &Listening) -> String {
-    let name = it.agent.display_name();
-    match agents
-        .iter()
-        .filter(|other| other.agent == it.agent)
-        .count()
-    {
-        0 | 1 => name.to_owned(),
-        _ => format!("{name} {}", it.number),
     }
 }
 

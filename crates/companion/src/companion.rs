@@ -362,8 +362,8 @@ impl Prepared {
             self.origins,
             self.discovery,
             self.losses,
-            self.choices,
         );
+        let main_loop = main_loop.with_choices(self.choices);
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;
         drop(stop);

@@ -46,9 +46,13 @@ pub(crate) struct Feedback {
     edits: HashMap<SessionId, Vec<String>>,
 }
 
+/// Notes that wait, oldest first.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Notes(Vec<Remark>);
+
 #[derive(Debug)]
 struct Waiting {
-    remarks: Vec<Remark>,
+    notes: Notes,
     way: Way,
 }
 
@@ -113,8 +117,9 @@ impl Remark {
         }
     }
 
-    /// What the person is told otherwise. `is_hooked` tells whether the agent runs hooks of ours.
-    pub(crate) fn told(&self, is_hooked: bool) -> Told {
+    /// What the person is told otherwise. `is_hooked` tells whether the agent runs hooks of ours, and `can_wake` whether it
+    /// can be woken.
+    pub(crate) fn told(&self, is_hooked: bool, can_wake: bool) -> Told {
         let agent = self.agent.display_name();
         if self.agent == Dialect::Script {
             return Told {
@@ -132,6 +137,9 @@ impl Remark {
             return Told {
                 message: match self.is_accepted {
                     true => format!("{agent} reads your note when it has written the file"),
+                    false if can_wake => {
+                        format!("{agent} gets your note with your next prompt, or when you send it")
+                    }
                     false => format!("{agent} gets your note with your next prompt"),
                 },
                 clipboard: None,
@@ -197,20 +205,42 @@ impl Feedback {
         let way = Way::Selection(selected(now).map(str::to_owned));
         let waiting = self.add_by(session, remark, way);
         // The newest are what the agent is to read if there is no room for all.
-        while waiting.remarks.len() > 1 && waiting.length() > MAX_TEXT {
-            waiting.remarks.remove(0);
+        let notes = &mut waiting.notes;
+        while notes.0.len() > 1 && notes.length() > MAX_TEXT {
+            notes.0.remove(0);
         }
     }
 
     fn add_by(&mut self, session: &SessionId, remark: Remark, way: Way) -> &mut Waiting {
         let waiting = self.waiting.entry(Arc::clone(session));
         let waiting = waiting.or_insert_with(|| Waiting {
-            remarks: Vec::new(),
+            notes: Notes::default(),
             way: Way::Hook,
         });
         waiting.way = way;
-        waiting.remarks.push(remark);
+        waiting.notes.0.push(remark);
         waiting
+    }
+
+    /// Notes that were taken for a hook wait again, before all that came later.
+    pub(crate) fn put_back(&mut self, session: &SessionId, notes: Notes) {
+        let waiting = self.waiting.entry(Arc::clone(session));
+        let waiting = waiting.or_insert_with(|| Waiting {
+            notes: Notes::default(),
+            way: Way::Hook,
+        });
+        waiting.notes.0.splice(0..0, notes.0);
+    }
+
+    /// Returns true if notes wait for this agent.
+    pub(crate) fn waits(&self, session: &SessionId) -> bool {
+        self.waiting.contains_key(session)
+    }
+
+    /// When an agent without hooks gets the notes that wait for it.
+    pub(crate) fn told(&self, session: &SessionId) -> Option<String> {
+        let remark = self.waiting.get(session)?.notes.0.last()?;
+        Some(remark.told(false, false).message)
     }
 
     /// What the agent of this session is shown: the context, with the notes that wait in place of the selection.
@@ -230,7 +260,7 @@ impl Feedback {
             self.waiting.remove(session);
             return context;
         }
-        waiting.shown_in(&context).map_or(context, Arc::new)
+        waiting.notes.shown_in(&context).map_or(context, Arc::new)
     }
 
     /// Keeps what the person edited in a change of this file, until [`take`](Self::take) or the next turn.
@@ -259,21 +289,21 @@ impl Feedback {
     /// with that. Returns true if there were notes.
     pub(crate) fn proposes(&mut self, session: &SessionId) -> bool {
         let waiting = self.waiting.get(session);
-        let ended = waiting.is_some_and(|it| it.remarks.iter().any(|remark| !remark.is_accepted));
+        let ended = waiting.is_some_and(|it| it.notes.0.iter().any(|remark| !remark.is_accepted));
         ended && self.turn_begins(session)
     }
 
     /// Takes all that waits, edits first, for a hook that tells it after a tool has run.
     pub(crate) fn take(&mut self, session: &SessionId) -> Option<String> {
         let mut texts = self.edits.remove(session).unwrap_or_default();
-        texts.extend(self.take_notes(session));
+        texts.extend(self.take_notes(session).map(|notes| notes.text()));
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
-    /// Takes the notes that wait, for a hook that tells them with the prompt.
-    pub(crate) fn take_notes(&mut self, session: &SessionId) -> Option<String> {
+    /// Takes the notes that wait, for a hook that tells them with the prompt, or at once.
+    pub(crate) fn take_notes(&mut self, session: &SessionId) -> Option<Notes> {
         let waiting = self.waiting.remove(session)?;
-        Some(waiting.text())
+        Some(waiting.notes)
     }
 
     /// The session is over.
@@ -288,19 +318,20 @@ pub(crate) fn edits(file_path: &str, proposed: &str, accepted: &str) -> String {
     remarks::edited(file_path, &unified(proposed, accepted))
 }
 
-impl Waiting {
+impl Notes {
     fn length(&self) -> usize {
-        let lengths = self.remarks.iter();
+        let lengths = self.0.iter();
         lengths.map(|remark| remark.text.chars().count() + 1).sum()
     }
 
-    fn text(&self) -> String {
-        let texts: Vec<&str> = self.remarks.iter().map(Remark::text).collect();
+    /// All of them, as the agent's model reads them.
+    pub(crate) fn text(&self) -> String {
+        let texts: Vec<&str> = self.0.iter().map(Remark::text).collect();
         texts.join("\n")
     }
 
     fn shown_in(&self, context: &IdeContext) -> Option<IdeContext> {
-        let last = self.remarks.last()?;
+        let last = self.0.last()?;
         let others = context.files().iter();
         let newest = others.clone().map(|file| file.timestamp).max();
         let place = |line| Position { line, character: 0 };

@@ -6,6 +6,7 @@ mod calls;
 mod commands;
 mod decisions;
 mod front_ends;
+mod sending;
 
 use std::iter;
 use std::path::PathBuf;
@@ -18,12 +19,13 @@ use pillion_system::{Signal, Signals, memory};
 use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Told};
 use tokio::sync::{mpsc, oneshot};
 
+use self::sending::Sending;
 use crate::asking::Asking;
 use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
 use crate::discovery::DiscoveryThread;
-use crate::event::{Caller, Event, Events};
+use crate::event::{Caller, Event, Events, Waiter};
 use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
 use crate::lost::{KEPT_WITHIN, Losses, Lost};
@@ -35,6 +37,7 @@ use crate::target;
 use crate::turns::Turns;
 use crate::view_id::ViewId;
 use crate::views::Views;
+use crate::wake::Wakers;
 use crate::written::Written;
 
 /// How often what agents have read by now is forgotten, while there is such.
@@ -93,6 +96,8 @@ pub(crate) struct MainLoop {
     feedback: Feedback,
     asking: Asking,
     questions: Questions<Caller>,
+    wakers: Wakers<Waiter>,
+    sendings: Vec<Sending>,
     upkeep: Instant,
     /// When freed memory is returned to the system.
     release: Option<Instant>,
@@ -109,7 +114,6 @@ impl MainLoop {
         origins: Origins,
         discovery: DiscoveryThread,
         losses: Losses,
-        choices: Vec<ProcessChoice>,
     ) -> Self {
         sessions.set_shows_diffs(views.shows_diffs());
         let compares = views.compares();
@@ -132,12 +136,20 @@ impl MainLoop {
             written: Written::default(),
             turns: Turns::default(),
             feedback: Feedback::default(),
-            asking: Asking::with(choices),
+            asking: Asking::default(),
             questions: Questions::default(),
+            wakers: Wakers::default(),
+            sendings: Vec::new(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             connected: Vec::new(),
         }
+    }
+
+    /// With what the person has chosen for agents of the companion before this one.
+    pub(crate) fn with_choices(self, choices: Vec<ProcessChoice>) -> Self {
+        let asking = Asking::with(choices);
+        Self { asking, ..self }
     }
 
     /// Runs until [`Event::Stop`], a signal or the end of the last front end, then shuts down. What is returned must outlive
@@ -337,6 +349,7 @@ impl MainLoop {
         self.asking.forget(session);
         self.feedback.forget(session);
         self.questions.forget(session);
+        self.wakers.forget(session);
         if self.sessions.forget(session) {
             tracing::info!("session gone");
             self.turns.forget(session);

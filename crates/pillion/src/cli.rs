@@ -10,7 +10,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::commands::hub;
 use crate::commands::{
     accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, hook,
-    install, kakoune, list, lsp, man, mention, reject, review, review_mode, run, serve, uninstall,
+    install, kakoune, list, lsp, man, mention, reject, review, review_mode, run, send_notes, serve,
+    uninstall,
 };
 
 /// The IDE companion for terminal coding agents, in any editor
@@ -70,6 +71,7 @@ pub enum Command {
     Accept(accept::Args),
     Reject(reject::Args),
     ReviewMode(review_mode::Args),
+    SendNotes(send_notes::Args),
     Detect(detect::Args),
     Doctor(doctor::Args),
     Conformance(conformance::Args),
@@ -118,6 +120,7 @@ impl Cli {
             Some(Command::Accept(args)) => accept::run(args),
             Some(Command::Reject(args)) => reject::run(args),
             Some(Command::ReviewMode(args)) => review_mode::run(args),
+            Some(Command::SendNotes(args)) => send_notes::run(args),
             Some(Command::Detect(args)) => detect::run(args),
             Some(Command::Doctor(args)) => doctor::run(args),
             Some(Command::Conformance(args)) => conformance::run(args),

@@ -158,7 +158,7 @@ impl MainLoop {
             Ok(ToolCall::BeforeTurn(call)) => {
                 self.note_hook(session, &call);
                 self.turns.begins_and_ends_are_told(session, now);
-                let notes = self.feedback.take_notes(session);
+                let notes = self.feedback.take_notes(session).map(|notes| notes.text());
                 let answer = Ok(told(hooks::USER_PROMPT_SUBMIT, notes));
                 vec![Action::Answer { caller, answer }]
             }

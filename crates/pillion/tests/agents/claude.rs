@@ -10,6 +10,7 @@ mod lost;
 mod modes;
 mod rules;
 mod run;
+mod sending;
 mod unwritten;
 
 use std::fs;

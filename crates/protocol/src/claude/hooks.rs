@@ -91,8 +91,9 @@ impl Call {
     }
 }
 
-/// The hooks, as a settings file has them.
-pub fn hooks(review: ReviewMode) -> Value {
+/// The hooks, as a settings file has them. `waiting` is a shell command that the agent starts with each prompt and does not
+/// wait for: if it ends with exit code 2, the model reads its standard error at once, also when the agent is idle.
+pub fn hooks(review: ReviewMode, waiting: Option<&str>) -> Value {
     let hook = |tool, timeout, input: Value| {
         let mut hook = json!({
             "type": "mcp_tool", "server": "ide", "tool": tool, "timeout": timeout, "input": input,
@@ -110,6 +111,12 @@ pub fn hooks(review: ReviewMode) -> Value {
     change["input"] = "${tool_input}".into();
     let mut held = change.clone();
     held["folder"] = "${cwd}".into();
+    let mut at_prompt = vec![json!({"hooks": [hook(BEFORE_TURN, TIMEOUT, common.clone())]})];
+    at_prompt.extend(waiting.map(|command| {
+        json!({"hooks": [{
+            "type": "command", "command": command, "asyncRewake": true, "timeout": PERSONS_TIMEOUT,
+        }]})
+    }));
     json!({
         PRE_TOOL_USE: [
             {"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, held)]},
@@ -118,7 +125,7 @@ pub fn hooks(review: ReviewMode) -> Value {
             {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change.clone())]},
         ],
         POST_TOOL_USE: [{"matcher": "Edit|Write", "hooks": [hook(AFTER_WRITE, TIMEOUT, change)]}],
-        USER_PROMPT_SUBMIT: [{"hooks": [hook(BEFORE_TURN, TIMEOUT, common.clone())]}],
+        USER_PROMPT_SUBMIT: at_prompt,
         "Stop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common.clone())]}],
         "SubagentStop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common)]}],
     })
@@ -209,7 +216,7 @@ mod tests {
     fn hooks_stand_beside_those_of_the_person() {
         let own =
             json!({"model": "x", "hooks": {"PreToolUse": [{"matcher": "Bash"}], "Stop": [1]}});
-        let both = add(own, hooks(ReviewMode::Always)).unwrap();
+        let both = add(own, hooks(ReviewMode::Always, None)).unwrap();
         assert_eq!(both["model"], "x");
         assert_eq!(both["hooks"]["PreToolUse"][0]["matcher"], "Bash");
         assert_eq!(
@@ -222,7 +229,7 @@ mod tests {
             json!({"hooks": 1}),
             json!({"hooks": {"PreToolUse": {}}}),
         ] {
-            let refused = add(broken.clone(), hooks(ReviewMode::Always));
+            let refused = add(broken.clone(), hooks(ReviewMode::Always, None));
             assert!(refused.is_err(), "{broken}");
         }
     }
@@ -240,7 +247,7 @@ mod tests {
         ] {
             assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
             assert!(
-                hooks(ReviewMode::Asked)[event].is_array(),
+                hooks(ReviewMode::Asked, None)[event].is_array(),
                 "{event} is asked for"
             );
         }

@@ -41,6 +41,7 @@ impl App {
             }
             (KeyCode::Char('q'), false) => self.ask_to_quit(),
             (KeyCode::Char('m'), false) => self.choose_mode(press, armed, now),
+            (KeyCode::Char('s'), false) => self.send_notes(press),
             _ => self.on_diff_key(press, control, armed, now),
         }
     }

@@ -10,17 +10,17 @@ use super::client::Claude;
 use crate::support::{SOON, TestCompanion};
 
 const BEFORE_WRITE: &str = "pillionBeforeWrite";
-const BEFORE_TURN: &str = "pillionBeforeTurn";
+pub(super) const BEFORE_TURN: &str = "pillionBeforeTurn";
 const QUESTION: &str = "pillionQuestion";
-const AFTER_WRITE: &str = "pillionAfterWrite";
+pub(super) const AFTER_WRITE: &str = "pillionAfterWrite";
 
 /// As the hooks of `pillion run` send it.
-fn change(review: &str, agent: &str, path: &str) -> Value {
+pub(super) fn change(review: &str, agent: &str, path: &str) -> Value {
     let input = json!({"file_path": path, "content": "x"}).to_string();
     json!({"review": review, "mode": "auto", "agent": agent, "tool": "Write", "input": input})
 }
 
-async fn ask(claude: &mut Claude, tool: &str, arguments: Value) -> Value {
+pub(super) async fn ask(claude: &mut Claude, tool: &str, arguments: Value) -> Value {
     let id = claude.call(tool, arguments).await;
     let [decision] = &claude.blocks(id).await[..] else {
         panic!("one block");
@@ -34,7 +34,7 @@ async fn writes(claude: &mut Claude, path: &str) {
     claude.call("getDiagnostics", json!({ "uri": uri })).await;
 }
 
-async fn status(test: &mut TestCompanion, wanted: impl Fn(&Status) -> bool) -> Status {
+pub(super) async fn status(test: &mut TestCompanion, wanted: impl Fn(&Status) -> bool) -> Status {
     let found = async {
         loop {
             let status = test.editor.status.recv().await.unwrap();
@@ -132,10 +132,10 @@ async fn what_the_person_chooses_counts_from_the_next_change_on() {
 }
 
 /// A process that is no agent, and waits.
-struct Other(std::process::Child);
+pub(super) struct Other(pub(super) std::process::Child);
 
 impl Other {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         let mut command = std::process::Command::new("sleep");
         Self(command.arg("600").spawn().unwrap())
     }
@@ -290,7 +290,12 @@ async fn the_next_turn_leaves_the_views_of_subagents_open() {
 }
 
 /// What the person is told of a decision with this note.
-async fn decide_because(test: &TestCompanion, diff: &Diff, verdict: Verdict, note: &str) -> String {
+pub(super) async fn decide_because(
+    test: &TestCompanion,
+    diff: &Diff,
+    verdict: Verdict,
+    note: &str,
+) -> String {
     let decide = Decide {
         verdict: Verdict {
             notes: vec![Note::on_all(note)],
@@ -320,7 +325,7 @@ async fn propose(
 const WITH_NEXT_PROMPT: &str = "Claude Code gets your note with your next prompt";
 
 /// What the model is told by a hook at this event.
-fn context_of(answer: &Value, event: &str) -> String {
+pub(super) fn context_of(answer: &Value, event: &str) -> String {
     let output = &answer["hookSpecificOutput"];
     assert_eq!(output["hookEventName"], event, "{answer}");
     output["additionalContext"].as_str().unwrap().to_owned()
