@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use pillion_protocol::claude::hooks::Call;
-use pillion_protocol::{ReviewChoice, ReviewMode};
+use pillion_protocol::{AgentProcess, ProcessChoice, ReviewChoice, ReviewMode};
 use pillion_view::Review;
 
 use crate::sessions::{Listening, SessionId};
@@ -25,6 +25,9 @@ const CHOOSES: &str = "Claude Code 2.1.118 or later, started with `pillion run c
 /// How many files of a session are remembered. One more is no asked one.
 const MAX_FILES: usize = 2000;
 
+/// For how many processes what the person chose is kept.
+const MAX_CHOICES: usize = 64;
+
 /// A longer name of a mode is none, and a longer path is none of a file.
 const MAX_MODE: usize = 32;
 const MAX_PATH: usize = 4096;
@@ -35,10 +38,14 @@ pub(crate) struct Asking {
     sessions: HashMap<SessionId, Seen>,
     /// The files of which a person has accepted changes that a command of ours proposed, such as an agent's hook.
     accepted: HashSet<String>,
+    /// What the person chose for each process: it counts also when that connects again. The latest is the last.
+    choices: Vec<ProcessChoice>,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
+    /// Its process, as it says.
+    process: Option<AgentProcess>,
     hook: Hook,
     /// What the person chose, in place of what it was started with.
     chosen: Option<ReviewMode>,
@@ -68,6 +75,32 @@ enum Hook {
 }
 
 impl Asking {
+    /// With what was chosen for processes before.
+    pub(crate) fn with(choices: Vec<ProcessChoice>) -> Self {
+        Self {
+            choices,
+            ..Self::default()
+        }
+    }
+
+    /// What the person chose for processes of agents.
+    pub(crate) fn choices(&self) -> &[ProcessChoice] {
+        &self.choices
+    }
+
+    /// A session is of this process. Returns true if something was chosen for that before.
+    pub(crate) fn identified(&mut self, session: &SessionId, process: AgentProcess) -> bool {
+        let seen = self.sessions.entry(session.clone()).or_default();
+        seen.process = Some(process);
+        let mut choices = self.choices.iter();
+        let Some(choice) = choices.find(|choice| choice.process == process) else {
+            return false;
+        };
+        seen.chosen = seen.chosen.or(choice.mode);
+        seen.commands |= choice.shows_commands;
+        true
+    }
+
     /// A hook was called. Returns true if what people see of the session has changed.
     pub(crate) fn hooked(&mut self, session: &SessionId, call: &Call) -> bool {
         let seen = self.sessions.entry(session.clone()).or_default();
@@ -220,20 +253,30 @@ impl Asking {
                 Some(ReviewChoice::Asked) => seen.chosen = Some(ReviewMode::Asked),
                 Some(ReviewChoice::Commands) => seen.commands = true,
                 Some(ReviewChoice::NoCommands) => seen.commands = false,
-                Some(ReviewChoice::Changes) | None => {}
+                Some(ReviewChoice::Changes) | None => continue,
+            }
+            if let Some(process) = seen.process {
+                self.choices.retain(|choice| choice.process != process);
+                let too_many = (self.choices.len() + 1).saturating_sub(MAX_CHOICES);
+                self.choices.drain(..too_many);
+                self.choices.push(ProcessChoice {
+                    process,
+                    mode: seen.chosen,
+                    shows_commands: seen.commands,
+                });
             }
         }
         let sentences = |it: &Listening| {
             let seen = self.sessions.get(&it.session);
-            let note = seen.and_then(|seen| seen.note(&name(agents, it)));
-            note.unwrap_or_else(|| format!("{} asks as it was started.", name(agents, it)))
+            let note = seen.and_then(|seen| seen.note(&it.name(agents)));
+            note.unwrap_or_else(|| format!("{} asks as it was started.", it.name(agents)))
         };
         Ok(unique(meant.iter().map(sentences)).join(" "))
     }
 
     /// How the agents ask, one sentence for each that something is known of.
     pub(crate) fn notes(&self, agents: &[Listening]) -> Vec<String> {
-        let seen = |it: &Listening| self.sessions.get(&it.session)?.note(&name(agents, it));
+        let seen = |it: &Listening| self.sessions.get(&it.session)?.note(&it.name(agents));
         unique(agents.iter().filter_map(seen))
     }
 
@@ -260,7 +303,7 @@ impl Asking {
             .then_some(*first);
         let word = mode.map_or("differs", ReviewMode::name);
         let silent = known.iter().filter(|(_, seen, _)| seen.is_silent());
-        let silent: Vec<_> = silent.map(|(it, _, _)| name(agents, it)).collect();
+        let silent: Vec<_> = silent.map(|(it, _, _)| it.name(agents)).collect();
         let unasked = match silent.as_slice() {
             [] => None,
             [one] => Some(format!("{one} changes files without asking.")),
@@ -278,19 +321,6 @@ impl Asking {
             label: format!("review: {word}{commands}"),
             unasked,
         })
-    }
-}
-
-/// What people call an agent: with its number where several of its kind are there.
-fn name(agents: &[Listening], it: &Listening) -> String {
-    let name = it.agent.display_name();
-    match agents
-        .iter()
-        .filter(|other| other.agent == it.agent)
-        .count()
-    {
-        0 | 1 => name.to_owned(),
-        _ => format!("{name} {}", it.number),
     }
 }
 
@@ -522,6 +552,59 @@ mod tests {
         let (said, label, shows) = choose(ReviewChoice::NoCommands);
         assert!(!said.contains("commands"), "{said}");
         assert_eq!((label.as_deref(), shows), (Some("review: asked"), false));
+    }
+
+    #[test]
+    fn what_is_chosen_for_a_process_counts_when_it_connects_again() {
+        let agents = [listening("s", 1)];
+        let process = |pid, started_at| AgentProcess { pid, started_at };
+        let started = |asking: &mut Asking, session: &str, process| {
+            let session = SessionId::from(session);
+            let is_known = asking.identified(&session, process);
+            asking.hooked(&session, &call(ReviewMode::Always, "auto", None));
+            let shows = asking.shows_commands(&session);
+            (is_known, asking.mode(&session).unwrap(), shows)
+        };
+        let asked = (true, ReviewMode::Asked, true);
+        let as_started = (false, ReviewMode::Always, false);
+        let mut asking = Asking::default();
+        assert_eq!(started(&mut asking, "s", process(7, 1)), as_started);
+        for choice in [ReviewChoice::Asked, ReviewChoice::Commands] {
+            asking.choose(&agents, Some(choice), None).unwrap();
+        }
+        asking.choose(&agents, None, None).unwrap();
+        asking.forget(&"s".into());
+        // Another process, also one with the same number, begins as it was started.
+        assert_eq!(started(&mut asking, "a", process(8, 1)), as_started);
+        assert_eq!(started(&mut asking, "b", process(7, 2)), as_started);
+        assert_eq!(started(&mut asking, "c", process(7, 1)), asked);
+        let mut next = Asking::with(asking.choices().to_vec());
+        assert_eq!(started(&mut next, "d", process(8, 1)), as_started);
+        assert_eq!(started(&mut next, "s", process(7, 1)), asked);
+        // The last choice counts.
+        for choice in [ReviewChoice::Always, ReviewChoice::NoCommands] {
+            next.choose(&agents, Some(choice), None).unwrap();
+        }
+        let chosen = (true, ReviewMode::Always, false);
+        assert_eq!(started(&mut next, "e", process(7, 1)), chosen);
+        assert_eq!(next.choices().len(), 1);
+    }
+
+    #[test]
+    fn no_more_choices_are_kept_than_there_may_be_agents() {
+        let mut asking = Asking::default();
+        let pids = 0..2 * MAX_CHOICES as u32;
+        for pid in pids.clone() {
+            let process = AgentProcess { pid, started_at: 1 };
+            asking.identified(&"s".into(), process);
+            let always = Some(ReviewChoice::Always);
+            asking.choose(&[listening("s", 1)], always, None).unwrap();
+        }
+        let kept = asking.choices().iter().map(|choice| choice.process.pid);
+        assert_eq!(
+            kept.collect::<Vec<_>>(),
+            pids.skip(MAX_CHOICES).collect::<Vec<_>>()
+        );
     }
 
     #[test]

@@ -20,9 +20,9 @@ use pillion_protocol::{Dialect, File};
 use pillion_system::{peer, spawn};
 use pillion_view::commands::{
     Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Mentioned, MentionedFile, Refused,
-    Request, ReviewRequest, Settle, Settled,
+    Request, ReviewRequest, SendNotes, Settle, Settled,
 };
-use pillion_view::{DiffId, ProposalKey, Refusal, Reply};
+use pillion_view::{Chosen, DiffId, ProposalKey, Refusal, Reply};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -100,6 +100,9 @@ impl Commands {
         let Ok(mut output) = stream.try_clone() else {
             return;
         };
+        if let Request::Wait(call) = command.request {
+            return self.serve_waiter(output, lines, call.processes);
+        }
         let speaker = Speaker::of_command(&command, peer::process(stream));
         let (answered, answer) = unbounded();
         let own = self.clone();
@@ -117,6 +120,44 @@ impl Commands {
         let _ = lines.wait_for_ever();
         while let Ok(Some(_)) = lines.next(MAX_LINE) {}
         running.abort();
+    }
+
+    /// Serves a process that waits to wake its agent, until one of the two ends it. It gets the person's notes, and says
+    /// in a line of its own that it passes them on.
+    fn serve_waiter(&self, mut output: Stream, mut lines: Lines, processes: Vec<u32>) {
+        let (way, notes) = oneshot::channel();
+        let (number, known) = oneshot::channel();
+        let wait = event::Command::Wait {
+            processes,
+            way,
+            number,
+        };
+        if self.tell(wait).is_err() {
+            return;
+        }
+        // Its agent may not be connected here.
+        let Ok(number) = known.blocking_recv() else {
+            return;
+        };
+        let hand = move || {
+            let handed = notes.blocking_recv().ok().and_then(|text| {
+                let mut line = serde_json::to_vec(&Answer::Ok(text.into())).ok()?;
+                line.push(b'\n');
+                output.write_all(&line).ok()
+            });
+            if handed.is_none() {
+                let _ = output.shutdown(std::net::Shutdown::Both);
+            }
+        };
+        let mut is_passed_on = false;
+        if spawn("waker", hand).is_ok() && lines.wait_for_ever().is_ok() {
+            is_passed_on = matches!(lines.next(MAX_LINE), Ok(Some(_)));
+        }
+        let _ = self.tell(event::Command::WaiterEnded {
+            number,
+            is_passed_on,
+        });
+        lines.shut_down();
     }
 
     async fn answer(&self, request: Request, speaker: Speaker) -> Answer {
@@ -161,6 +202,21 @@ impl Commands {
                 self.admit(speaker).await?;
                 Ok(Value::Null)
             }
+            Request::SendNotes(SendNotes { agent, number }) => {
+                self.admit(speaker).await?;
+                let ask = |answer: oneshot::Sender<Chosen>| event::Command::SendNotes {
+                    agent,
+                    number,
+                    reply: Reply::new(|chosen: Result<_, String>| {
+                        if let Ok(chosen) = chosen {
+                            let _ = answer.send(chosen);
+                        }
+                    }),
+                };
+                value(self.ask(ask).await?)
+            }
+            // It has a connection of its own: see `serve`.
+            Request::Wait(_) => Err(stopping()),
             Request::Hook(call) => value(
                 self.ask(|answer| event::Command::Hook { call, answer })
                     .await?,

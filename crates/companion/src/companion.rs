@@ -8,14 +8,14 @@ use std::{io, iter, process, thread};
 
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, DiscoveryInfo, Seat, Tokens, kept_text};
-use pillion_protocol::{Address, Dialect};
+use pillion_protocol::{Address, Dialect, ProcessChoice};
 use pillion_system::{Signals, now_ms};
 use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
 use crate::commands::Commands;
-use crate::discovery::{DiscoveryThread, PublishError};
+use crate::discovery::{DiscoveryThread, Order, PublishError};
 use crate::endpoint::{self, Guard, Listener};
 use crate::event::{Event, Events, NewView};
 use crate::lost::Losses;
@@ -25,7 +25,7 @@ use crate::recording::Recording;
 use crate::sessions::Sessions;
 use crate::socket::Socket;
 use crate::speaker::Origins;
-use crate::succession;
+use crate::succession::{self, Inheritance};
 use crate::view_id::ViewId;
 use crate::views::Views;
 
@@ -237,6 +237,8 @@ fn run(
 
 /// A companion that agents can find, but that does not serve yet.
 struct Prepared {
+    /// What the person has chosen for agents of the companion before this one.
+    choices: Vec<ProcessChoice>,
     listener: TcpListener,
     port: u16,
     socket: Socket,
@@ -262,8 +264,13 @@ async fn prepare(
     };
     let tokens = Tokens::generate()?;
     let inheritance = succession::inheritance(options.environment.clone(), options.roots.clone());
-    let listening = async { succession::listen(inheritance.await, tokens).await };
-    let (listener, port, tokens) = tokio::select! {
+    let listening = async {
+        let inherited = inheritance.await;
+        let choices = inherited.as_ref().map(Inheritance::choices);
+        let listening = succession::listen(inherited, tokens).await;
+        listening.map(|listening| (listening, choices.unwrap_or_default()))
+    };
+    let ((listener, port, tokens), choices) = tokio::select! {
         biased;
         listening = listening => listening.map_err(system("listen on loopback"))?,
         _ = signals.next() => return Err(StartError::Interrupted),
@@ -294,7 +301,9 @@ async fn prepare(
         // Ctrl-C does not wait for a disk.
         _ = signals.next() => return Err(StartError::Interrupted),
     };
+    discovery.order(Order::SetChoices(choices.clone()));
     Ok(Prepared {
+        choices,
         listener,
         port,
         socket,
@@ -361,6 +370,7 @@ impl Prepared {
             self.losses,
             recording,
         );
+        let main_loop = main_loop.with_choices(self.choices);
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;
         drop(stop);

@@ -14,7 +14,7 @@ use std::{io, thread};
 use pillion_discovery::handover::REFRESH_INTERVAL;
 use pillion_discovery::{DiscoveryFiles, DiscoveryInfo, Environment, FileError, Handover, Seat};
 use pillion_protocol::discovery::RootError;
-use pillion_protocol::{Dialect, IdeInfo};
+use pillion_protocol::{Dialect, IdeInfo, ProcessChoice};
 use pillion_view::Reply;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -193,6 +193,7 @@ impl Files {
                 Order::SetRoots(roots) => self.set_roots(roots),
                 Order::SetSeats(seats) => self.set_seats(seats),
                 Order::SetIde(ide) => self.set_ide(ide),
+                Order::SetChoices(choices) => self.set_choices(choices),
                 Order::Tell(asking) => {
                     for files in asking {
                         files.done(self.paths());
@@ -249,6 +250,13 @@ impl Files {
 
     fn set_ide(&mut self, ide: IdeInfo) {
         self.discovery_files.set_ide(ide);
+    }
+
+    fn set_choices(&mut self, choices: Vec<ProcessChoice>) {
+        let noted = self.handover.as_mut().map(|it| it.set_choices(choices));
+        if let Some(Err(error)) = noted {
+            not_recorded(&error);
+        }
     }
 
     fn restore(&mut self) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pillion_discovery::CompanionState;
 #[cfg(unix)]
 use pillion_protocol::IdeContext;
-use pillion_protocol::{Dialect, File, ReviewChoice};
+use pillion_protocol::{AgentProcess, Dialect, File, ReviewChoice};
 use pillion_view::commands::{AgentOfHook, DiffError, DiffRef, HookCall};
 use pillion_view::{
     Chosen, Decide, DiffId, Editor, LostOutcome, Options, ProposalKey, Reply, Report, Ruling,
@@ -31,6 +31,9 @@ pub(crate) type Events = mpsc::UnboundedSender<Event>;
 /// Where an answer to a tool call or a command goes.
 pub(crate) type Caller = oneshot::Sender<Result<Answer, String>>;
 
+/// The way to a process that waits beside an agent.
+pub(crate) type Waiter = oneshot::Sender<String>;
+
 /// One thing that happened. The loop handles them one by one, in order.
 #[derive(Debug)]
 pub(crate) enum Event {
@@ -38,6 +41,8 @@ pub(crate) enum Event {
     StreamOpened(SessionId),
     /// A session's agent listens now, if it did not before.
     Settled(SessionId),
+    /// A session's agent is this process, as it says.
+    Identified(SessionId, AgentProcess),
     /// A session's event stream closed.
     StreamClosed,
     /// An agent ended its session.
@@ -167,6 +172,21 @@ pub(crate) enum Command {
         folder: PathBuf,
         answer: Reply<Option<(usize, Arc<IdeContext>)>>,
     },
+    /// Send the notes that wait for all agents, or for those of this kind or number.
+    SendNotes {
+        agent: Option<Dialect>,
+        number: Option<u32>,
+        reply: Reply<Chosen>,
+    },
+    /// A process of ours waits beside one of these, to wake it; answered with its number if that is an agent that is
+    /// connected.
+    Wait {
+        processes: Vec<u32>,
+        way: Waiter,
+        number: oneshot::Sender<u64>,
+    },
+    /// The process of this number has ended; before that it may have passed on what it got.
+    WaiterEnded { number: u64, is_passed_on: bool },
     /// A hook of an agent was called; answered with what is known of the agent, if it is connected.
     Hook {
         call: HookCall,

@@ -1,6 +1,11 @@
 //! What becomes of a person's notes for an agent. No agent's protocol has room for them beside a decision, apart from
-//! that of Pillion's own commands. Where hooks of ours are run they carry them; other agents add the editor's selection
-//! to the next prompt, so the notes take its place until then.
+//! that of Pillion's own commands. Where hooks of ours are run they carry them, with the next result of a tool or with the
+//! next prompt; other agents add the editor's selection to the next prompt, so the notes take its place until then.
+//!
+//! What hooks carry may be of any length. Claude Code puts a context of more than 10,000 characters into a file of its own
+//! and gives its model the beginning and the path; the model reads that file in every permission mode without a question.
+//! It would have to ask for a file of ours, which is outside the workspace. A reason for a rejection arrives whole up to
+//! 50 kB, and with that all that a person may write.
 //!
 //! A state machine without I/O: notes, contexts and the beginnings of turns come in.
 
@@ -41,11 +46,24 @@ pub(crate) struct Feedback {
     edits: HashMap<SessionId, Vec<String>>,
 }
 
+/// Notes that wait, oldest first.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Notes(Vec<Remark>);
+
 #[derive(Debug)]
 struct Waiting {
-    remarks: Vec<Remark>,
-    /// What was selected when they came: selecting anything else takes their place.
-    selected: Option<String>,
+    notes: Notes,
+    way: Way,
+}
+
+/// How notes that wait come into the next prompt.
+#[derive(Debug)]
+enum Way {
+    /// A hook adds them.
+    Hook,
+    /// They are shown in place of the selection. This was selected when they came: selecting anything else takes their
+    /// place.
+    Selection(Option<String>),
 }
 
 impl Remark {
@@ -99,13 +117,9 @@ impl Remark {
         }
     }
 
-    /// Returns true if a hook tells the agent's model when it has written the file.
-    pub(crate) fn is_read_after_writing(&self, is_hooked: bool) -> bool {
-        is_hooked && self.is_accepted && self.is_taken()
-    }
-
-    /// What the person is told otherwise. `is_hooked` tells whether the agent runs hooks of ours.
-    pub(crate) fn told(&self, is_hooked: bool) -> Told {
+    /// What the person is told otherwise. `is_hooked` tells whether the agent runs hooks of ours, and `can_wake` whether it
+    /// can be woken.
+    pub(crate) fn told(&self, is_hooked: bool, can_wake: bool) -> Told {
         let agent = self.agent.display_name();
         if self.agent == Dialect::Script {
             return Told {
@@ -116,12 +130,18 @@ impl Remark {
                 clipboard: None,
             };
         }
-        if !self.is_taken() {
+        if !self.is_taken(is_hooked) {
             return self.left();
         }
-        if self.is_read_after_writing(is_hooked) {
+        if is_hooked {
             return Told {
-                message: format!("{agent} reads your note when it has written the file"),
+                message: match self.is_accepted {
+                    true => format!("{agent} reads your note when it has written the file"),
+                    false if can_wake => {
+                        format!("{agent} gets your note with your next prompt, or when you send it")
+                    }
+                    false => format!("{agent} gets your note with your next prompt"),
+                },
                 clipboard: None,
             };
         }
@@ -156,37 +176,71 @@ impl Remark {
         }
     }
 
-    /// Returns true if its agent is shown it.
-    pub(crate) fn is_taken(&self) -> bool {
+    /// Returns true if its agent gets it. `is_hooked` tells whether the agent runs hooks of ours.
+    pub(crate) fn is_taken(&self, is_hooked: bool) -> bool {
         let fits = self.text.chars().count() <= MAX_TEXT;
         // The companion contract allows no context with a file that does not exist (C4.4).
         let is_shown = self.is_there || self.agent.reads_selection_of_no_file();
-        self.agent != Dialect::Script && fits && is_shown
+        self.agent != Dialect::Script && (is_hooked || (fits && is_shown))
     }
 
-    /// The file to mention in the agent's prompt, and its lines: the person sees there that something goes with it.
+    /// The file to mention in the prompt of an agent without hooks, and its lines: the person sees there that something
+    /// goes with it.
     pub(crate) fn mention(&self) -> Option<(&str, Option<(u32, u32)>)> {
         let knows_mentions = self.agent.knows_mentions();
         let lines = self.lines.map(|lines| (lines.first, lines.last));
-        (knows_mentions && self.is_there && self.is_taken())
+        (knows_mentions && self.is_there && self.is_taken(false))
             .then_some((self.file_path.as_str(), lines))
     }
 }
 
 impl Feedback {
-    /// A remark waits for the next prompt of its agent.
+    /// A remark waits for a hook that takes it.
+    pub(crate) fn add_for_hook(&mut self, session: &SessionId, remark: Remark) {
+        self.add_by(session, remark, Way::Hook);
+    }
+
+    /// A remark waits for the next prompt of an agent without hooks.
     pub(crate) fn add(&mut self, session: &SessionId, remark: Remark, now: &IdeContext) {
+        let way = Way::Selection(selected(now).map(str::to_owned));
+        let waiting = self.add_by(session, remark, way);
+        // The newest are what the agent is to read if there is no room for all.
+        let notes = &mut waiting.notes;
+        while notes.0.len() > 1 && notes.length() > MAX_TEXT {
+            notes.0.remove(0);
+        }
+    }
+
+    fn add_by(&mut self, session: &SessionId, remark: Remark, way: Way) -> &mut Waiting {
         let waiting = self.waiting.entry(Arc::clone(session));
         let waiting = waiting.or_insert_with(|| Waiting {
-            remarks: Vec::new(),
-            selected: None,
+            notes: Notes::default(),
+            way: Way::Hook,
         });
-        waiting.selected = selected(now).map(str::to_owned);
-        waiting.remarks.push(remark);
-        // The newest are what the agent is to read if there is no room for all.
-        while waiting.remarks.len() > 1 && waiting.length() > MAX_TEXT {
-            waiting.remarks.remove(0);
-        }
+        waiting.way = way;
+        waiting.notes.0.push(remark);
+        waiting
+    }
+
+    /// Notes that were taken for a hook wait again, before all that came later.
+    pub(crate) fn put_back(&mut self, session: &SessionId, notes: Notes) {
+        let waiting = self.waiting.entry(Arc::clone(session));
+        let waiting = waiting.or_insert_with(|| Waiting {
+            notes: Notes::default(),
+            way: Way::Hook,
+        });
+        waiting.notes.0.splice(0..0, notes.0);
+    }
+
+    /// Returns true if notes wait for this agent.
+    pub(crate) fn waits(&self, session: &SessionId) -> bool {
+        self.waiting.contains_key(session)
+    }
+
+    /// When an agent without hooks gets the notes that wait for it.
+    pub(crate) fn told(&self, session: &SessionId) -> Option<String> {
+        let remark = self.waiting.get(session)?.notes.0.last()?;
+        Some(remark.told(false, false).message)
     }
 
     /// What the agent of this session is shown: the context, with the notes that wait in place of the selection.
@@ -198,12 +252,15 @@ impl Feedback {
         let Some(waiting) = self.waiting.get(session) else {
             return context;
         };
+        let Way::Selection(before) = &waiting.way else {
+            return context;
+        };
         let now = selected(&context);
-        if now.is_some() && now != waiting.selected.as_deref() {
+        if now.is_some() && now != before.as_deref() {
             self.waiting.remove(session);
             return context;
         }
-        waiting.shown_in(&context).map_or(context, Arc::new)
+        waiting.notes.shown_in(&context).map_or(context, Arc::new)
     }
 
     /// Keeps what the person edited in a change of this file, until [`take`](Self::take) or the next turn.
@@ -221,22 +278,32 @@ impl Feedback {
     /// The agent has sent the prompt, and with it what it was shown. Returns true if there were notes.
     pub(crate) fn turn_begins(&mut self, session: &SessionId) -> bool {
         self.edits.remove(session);
-        self.waiting.remove(session).is_some()
+        let is_shown = |waiting: &mut Waiting| matches!(waiting.way, Way::Selection(_));
+        let shown = self
+            .waiting
+            .extract_if(|id, it| id == session && is_shown(it));
+        shown.count() > 0
     }
 
     /// The agent proposes a change. A rejection ended its turn, so that it has sent a prompt since, and what it was shown
     /// with that. Returns true if there were notes.
     pub(crate) fn proposes(&mut self, session: &SessionId) -> bool {
         let waiting = self.waiting.get(session);
-        let ended = waiting.is_some_and(|it| it.remarks.iter().any(|remark| !remark.is_accepted));
+        let ended = waiting.is_some_and(|it| it.notes.0.iter().any(|remark| !remark.is_accepted));
         ended && self.turn_begins(session)
     }
 
-    /// Takes all that waits, edits first, for an agent that reads it in some other way.
+    /// Takes all that waits, edits first, for a hook that tells it after a tool has run.
     pub(crate) fn take(&mut self, session: &SessionId) -> Option<String> {
         let mut texts = self.edits.remove(session).unwrap_or_default();
-        texts.extend(self.waiting.remove(session).map(|waiting| waiting.text()));
+        texts.extend(self.take_notes(session).map(|notes| notes.text()));
         (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    /// Takes the notes that wait, for a hook that tells them with the prompt, or at once.
+    pub(crate) fn take_notes(&mut self, session: &SessionId) -> Option<Notes> {
+        let waiting = self.waiting.remove(session)?;
+        Some(waiting.notes)
     }
 
     /// The session is over.
@@ -251,19 +318,20 @@ pub(crate) fn edits(file_path: &str, proposed: &str, accepted: &str) -> String {
     remarks::edited(file_path, &unified(proposed, accepted))
 }
 
-impl Waiting {
+impl Notes {
     fn length(&self) -> usize {
-        let lengths = self.remarks.iter();
+        let lengths = self.0.iter();
         lengths.map(|remark| remark.text.chars().count() + 1).sum()
     }
 
-    fn text(&self) -> String {
-        let texts: Vec<&str> = self.remarks.iter().map(Remark::text).collect();
+    /// All of them, as the agent's model reads them.
+    pub(crate) fn text(&self) -> String {
+        let texts: Vec<&str> = self.0.iter().map(Remark::text).collect();
         texts.join("\n")
     }
 
     fn shown_in(&self, context: &IdeContext) -> Option<IdeContext> {
-        let last = self.remarks.last()?;
+        let last = self.0.last()?;
         let others = context.files().iter();
         let newest = others.clone().map(|file| file.timestamp).max();
         let place = |line| Position { line, character: 0 };

@@ -41,6 +41,7 @@ mod target;
 mod turns;
 mod view_id;
 mod views;
+mod wake;
 mod wire;
 mod written;
 

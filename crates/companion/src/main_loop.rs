@@ -6,6 +6,7 @@ mod calls;
 mod commands;
 mod decisions;
 mod front_ends;
+mod sending;
 
 use std::iter;
 use std::path::PathBuf;
@@ -13,17 +14,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_discovery::CompanionState;
-use pillion_protocol::{Dialect, File, IdeContext, Outcome};
+use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
 use pillion_system::{Signal, Signals, memory};
 use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Told};
 use tokio::sync::{mpsc, oneshot};
 
+use self::sending::Sending;
 use crate::asking::Asking;
 use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
 use crate::discovery::DiscoveryThread;
-use crate::event::{Caller, Event, Events};
+use crate::event::{Caller, Event, Events, Waiter};
 use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
 use crate::lost::{KEPT_WITHIN, Losses, Lost};
@@ -36,6 +38,7 @@ use crate::target;
 use crate::turns::Turns;
 use crate::view_id::ViewId;
 use crate::views::Views;
+use crate::wake::Wakers;
 use crate::written::Written;
 
 /// How often what agents have read by now is forgotten, while there is such.
@@ -98,6 +101,8 @@ pub(crate) struct MainLoop {
     /// Why the last look at what agents had written failed.
     look_problem: Option<String>,
     events: Events,
+    wakers: Wakers<Waiter>,
+    sendings: Vec<Sending>,
     upkeep: Instant,
     /// When freed memory is returned to the system.
     release: Option<Instant>,
@@ -142,10 +147,18 @@ impl MainLoop {
             recording,
             look_problem: None,
             events: events.clone(),
+            wakers: Wakers::default(),
+            sendings: Vec::new(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             connected: Vec::new(),
         }
+    }
+
+    /// With what the person has chosen for agents of the companion before this one.
+    pub(crate) fn with_choices(self, choices: Vec<ProcessChoice>) -> Self {
+        let asking = Asking::with(choices);
+        Self { asking, ..self }
     }
 
     /// Runs until [`Event::Stop`], a signal or the end of the last front end, then shuts down. What is returned must outlive
@@ -208,6 +221,11 @@ impl MainLoop {
         match event {
             Event::StreamOpened(session) => self.stream_opened(&session),
             Event::Settled(session) => self.repeat_context(&session),
+            Event::Identified(session, process) => {
+                if self.asking.identified(&session, process) {
+                    self.report_status();
+                }
+            }
             Event::StreamClosed => self.report_agents(),
             Event::SessionEnded(session) => self.session_gone(&session, now),
             Event::ToolCalled {
@@ -366,6 +384,7 @@ impl MainLoop {
         self.asking.forget(session);
         self.feedback.forget(session);
         self.questions.forget(session);
+        self.wakers.forget(session);
         if self.sessions.forget(session) {
             tracing::info!("session gone");
             self.turns.forget(session);
@@ -421,8 +440,9 @@ impl MainLoop {
                             self.losses.add(lost);
                         }
                     }
-                    if let Some(remark) = remark.filter(|remark| remark.is_taken()) {
-                        self.remark(&session, *remark);
+                    let is_hooked = self.asking.is_hooked(&session);
+                    if let Some(remark) = remark.filter(|remark| remark.is_taken(is_hooked)) {
+                        self.remark(&session, *remark, is_hooked);
                     }
                 }
                 Action::Lose(lost) => self.losses.add(lost),
@@ -471,10 +491,11 @@ impl MainLoop {
 
     /// The person has something to say to an agent: its model reads that when it has written the file, or with the next
     /// prompt.
-    fn remark(&mut self, session: &SessionId, remark: Remark) {
-        let waits_for_prompt = !remark.is_read_after_writing(self.asking.is_hooked(session));
-        let mention = remark.mention().filter(|_| waits_for_prompt);
-        let mention = mention.map(|(path, lines)| Mention {
+    fn remark(&mut self, session: &SessionId, remark: Remark, is_hooked: bool) {
+        if is_hooked {
+            return self.feedback.add_for_hook(session, remark);
+        }
+        let mention = remark.mention().map(|(path, lines)| Mention {
             path: path.to_owned(),
             lines,
         });

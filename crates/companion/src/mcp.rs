@@ -18,7 +18,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_discovery::tokens::random_token;
-use pillion_protocol::Dialect;
+use pillion_protocol::{AgentProcess, Dialect};
+use pillion_system::process;
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
@@ -173,6 +174,10 @@ impl Mcp {
             let pid = params.get("pid").and_then(Value::as_u64);
             if let Some(pid) = pid.and_then(|pid| pid.try_into().ok()) {
                 self.sessions.note_process(session, pid);
+                if let Some(started_at) = process::started_at(pid) {
+                    let process = AgentProcess { pid, started_at };
+                    self.tell(Event::Identified(Arc::clone(session), process));
+                }
             }
         }
         if method == "notifications/cancelled" {

@@ -75,6 +75,17 @@ pub(crate) struct Listening {
     pub(crate) number: u32,
 }
 
+impl Listening {
+    /// What people call it: with its number where several of its kind are there.
+    pub(crate) fn name(&self, all: &[Self]) -> String {
+        let name = self.agent.display_name();
+        match all.iter().filter(|other| other.agent == self.agent).count() {
+            0 | 1 => name.to_owned(),
+            _ => format!("{name} {}", self.number),
+        }
+    }
+}
+
 /// An agent has [`MAX_SESSIONS`] open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooManySessions;

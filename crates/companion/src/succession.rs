@@ -1,5 +1,6 @@
 //! Coming back where the predecessor was: on its port, with its token for Claude Code, which dials
-//! both again and never reads a new lock file. Whatever is in the way, the companion starts elsewhere.
+//! both again and never reads a new lock file, and with what the person has chosen for agents. Whatever is in the way, the
+//! companion starts elsewhere.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::{io, thread};
 
 use pillion_discovery::handover::{self, Takeover};
 use pillion_discovery::{Environment, Handover, Predecessor, Tokens};
-use pillion_protocol::Dialect;
+use pillion_protocol::{Dialect, ProcessChoice};
 use pillion_system::spawn;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -42,12 +43,21 @@ impl Inheritance {
         let (port, token) = (predecessor.port, predecessor.token.clone());
         let record = Handover::record(environment, roots, port, token, now_ms());
         let record = record
+            .and_then(|mut record| {
+                record.set_choices(predecessor.choices.clone())?;
+                Ok(record)
+            })
             .inspect_err(|error| tracing::info!(%error, "cannot record what was taken over"))
             .ok();
         Self {
             predecessor,
             record,
         }
+    }
+
+    /// What the person has chosen for agents that still run. It counts wherever they find this companion.
+    pub(crate) fn choices(&self) -> Vec<ProcessChoice> {
+        self.predecessor.choices.clone()
     }
 
     /// It is not used. Waits for the disk.
@@ -146,6 +156,7 @@ mod tests {
             predecessor: Predecessor {
                 port,
                 token: Token::from("old".to_owned()),
+                choices: Vec::new(),
                 is_closing,
             },
             record: None,

@@ -1,4 +1,5 @@
-//! What a companion leaves to its successor: its port, and the token of Claude Code's lock file.
+//! What a companion leaves to its successor: its port, the token of Claude Code's lock file, and what the person has chosen
+//! for the processes of agents.
 //!
 //! Claude Code dials a companion that it lost for another 15 seconds, on the same port and with the
 //! same token, and reads no new lock file. So the next companion of the same workspace gets both back, if it
@@ -11,7 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pillion_protocol::Token;
+use pillion_protocol::{ProcessChoice, Token};
 use pillion_system::process;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,8 @@ pub struct Predecessor {
     pub port: u16,
     /// The token of Claude Code's lock file.
     pub token: Token,
+    /// What the person has chosen for agents that still run.
+    pub choices: Vec<ProcessChoice>,
     /// True if it may still listen there, for a moment.
     pub is_closing: bool,
 }
@@ -69,6 +72,9 @@ struct Record {
     seen_at_ms: u64,
     /// When it ended; none if it runs, or crashed.
     ended_at_ms: Option<u64>,
+    /// What the person has chosen for agents.
+    #[serde(default)]
+    choices: Vec<ProcessChoice>,
 }
 
 /// What a record is to a companion that starts.
@@ -103,6 +109,7 @@ impl Handover {
             roots: workspace(roots),
             seen_at_ms: now_ms,
             ended_at_ms: None,
+            choices: Vec::new(),
         };
         let name = file_name(pid, port);
         Ok(Self {
@@ -121,6 +128,16 @@ impl Handover {
     /// When the file cannot be written.
     pub fn set_roots(&mut self, roots: &[PathBuf]) -> Result<(), FileError> {
         self.record.roots = workspace(roots);
+        self.write()
+    }
+
+    /// Notes what the person has chosen for agents. Those that have ended are left out.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn set_choices(&mut self, choices: Vec<ProcessChoice>) -> Result<(), FileError> {
+        self.record.choices = choices;
+        self.record.choices.retain(is_running);
         self.write()
     }
 
@@ -215,13 +232,20 @@ impl Record {
         self.ended_at_ms.unwrap_or(self.seen_at_ms)
     }
 
-    fn into_predecessor(self) -> Predecessor {
+    fn into_predecessor(mut self) -> Predecessor {
+        self.choices.retain(is_running);
         Predecessor {
             is_closing: process::is_alive(self.pid),
             port: self.port,
             token: self.token,
+            choices: self.choices,
         }
     }
+}
+
+/// Returns true if the process still runs that a choice is for.
+fn is_running(choice: &ProcessChoice) -> bool {
+    process::started_at(choice.process.pid) == Some(choice.process.started_at)
 }
 
 /// What names a workspace: its roots as a set, empty if JSON cannot hold one.

@@ -11,7 +11,8 @@ use crate::commands::changes::{self, decide, forget, look, show, turns};
 use crate::commands::hub;
 use crate::commands::{
     accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, hook,
-    install, kakoune, list, lsp, man, mention, reject, review, review_mode, run, serve, uninstall,
+    install, kakoune, list, lsp, man, mention, reject, review, review_mode, run, send_notes, serve,
+    uninstall,
 };
 
 /// The IDE companion for terminal coding agents, in any editor
@@ -79,6 +80,7 @@ pub enum Command {
     Revert(decide::Revert),
     Undo(decide::Undo),
     Forget(forget::Args),
+    SendNotes(send_notes::Args),
     Detect(detect::Args),
     Doctor(doctor::Args),
     Conformance(conformance::Args),
@@ -135,6 +137,7 @@ impl Cli {
             Some(Command::Revert(args)) => decide::revert(&args),
             Some(Command::Undo(args)) => decide::undo(&args),
             Some(Command::Forget(args)) => forget::run(&args),
+            Some(Command::SendNotes(args)) => send_notes::run(args),
             Some(Command::Detect(args)) => detect::run(args),
             Some(Command::Doctor(args)) => doctor::run(args),
             Some(Command::Conformance(args)) => conformance::run(args),

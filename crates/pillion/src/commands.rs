@@ -24,6 +24,7 @@ pub mod reject;
 pub mod review;
 pub mod review_mode;
 pub mod run;
+pub mod send_notes;
 pub mod serve;
 pub mod uninstall;
 

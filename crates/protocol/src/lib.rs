@@ -49,7 +49,7 @@ pub use dialect::Dialect;
 pub use diff::set::SetArgument;
 pub use diff::{OpenDiff, Outcome};
 pub use discovery::{DiscoveryFile, IdeInfo};
-pub use review::{ReviewChoice, ReviewMode};
+pub use review::{AgentProcess, ProcessChoice, ReviewChoice, ReviewMode};
 pub use token::Token;
 pub use verdict::{Decision, Note, Verdict};
 

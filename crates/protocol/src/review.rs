@@ -13,6 +13,28 @@ pub enum ReviewMode {
     Asked,
 }
 
+/// What a person has chosen for one process of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessChoice {
+    /// The process.
+    pub process: AgentProcess,
+    /// When it asks; none if that is as it was started.
+    pub mode: Option<ReviewMode>,
+    /// True if its shell commands are shown before they run.
+    pub shows_commands: bool,
+}
+
+/// A process of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentProcess {
+    /// Its id.
+    pub pid: u32,
+    /// When it started, in the system's own unit: an id is given again.
+    pub started_at: u64,
+}
+
 /// One word by which a person changes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

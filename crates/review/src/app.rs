@@ -85,7 +85,7 @@ pub enum Event {
     Edited(DiffId, Edit),
     /// The gate has ruled about a decision.
     Ruled(ProposalKey, Ruling),
-    /// What came of [`Effect::Review`].
+    /// What came of [`Effect::Review`] or [`Effect::SendNotes`].
     Chosen(Chosen),
     /// A message.
     Notice(String),
@@ -132,6 +132,8 @@ pub enum Effect {
     Decide(Box<Decide>),
     /// The person chooses when agents ask, or wants to know it.
     Review(Option<ReviewChoice>),
+    /// The person sends the notes that wait for agents.
+    SendNotes,
     /// Compare texts, on a thread.
     Compare(Box<Job>),
     /// Answer once the screen is drawn.

@@ -291,6 +291,15 @@ impl Driver {
         Ok(())
     }
 
+    /// Gets what came of a choice.
+    fn chosen(&self) -> Reply<Chosen> {
+        let sender = self.sender.clone();
+        Reply::new(move |chosen: Result<_, String>| {
+            let chosen = chosen.unwrap_or_else(Chosen::refused);
+            let _ = sender.send(Input::Event(Event::Chosen(chosen)));
+        })
+    }
+
     fn perform(&mut self, effect: Effect) -> io::Result<()> {
         match effect {
             Effect::Decide(decide) => {
@@ -301,14 +310,8 @@ impl Driver {
                 });
                 self.companion.decide(*decide, ruled);
             }
-            Effect::Review(choice) => {
-                let sender = self.sender.clone();
-                let chosen = Reply::new(move |chosen: Result<_, String>| {
-                    let chosen = chosen.unwrap_or_else(Chosen::refused);
-                    let _ = sender.send(Input::Event(Event::Chosen(chosen)));
-                });
-                self.companion.review(choice, chosen);
-            }
+            Effect::Review(choice) => self.companion.review(choice, self.chosen()),
+            Effect::SendNotes => self.companion.send_notes(self.chosen()),
             Effect::Compare(job) => {
                 self.compare.order(*job);
             }

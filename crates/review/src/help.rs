@@ -13,7 +13,7 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// What each key does.
-const KEYS: [(&str, &str); 26] = [
+const KEYS: [(&str, &str); 27] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("R", "reject it and tell the agent why"),
@@ -33,6 +33,7 @@ const KEYS: [(&str, &str); 26] = [
     ("w", "wrap long lines, or cut them"),
     ("i", "ignore hunks of whitespace only, or not"),
     ("o", "merge with the file on disk"),
+    ("s", "send your notes to the agent now"),
     ("m", "show every change, or as the agent asks"),
     ("v", "view what was written without asking"),
     ("", ""),

@@ -7,10 +7,10 @@ mod diff_ref;
 use std::path::PathBuf;
 
 use pillion_protocol::exact;
-use pillion_protocol::{ReviewChoice, Verdict};
+use pillion_protocol::{Dialect, ReviewChoice, Verdict};
 use serde::{Deserialize, Serialize};
 
-pub use self::client::{Client, ClientError};
+pub use self::client::{Client, ClientError, Woken};
 pub use self::diff_ref::DiffRef;
 use crate::decision::Told;
 use crate::lost::LostOutcome;
@@ -75,6 +75,12 @@ pub enum Request {
     Judged,
     /// Nothing but whether the command speaks for the person: null.
     Speak,
+    /// Send the notes that wait for an agent at once: [`Chosen`](crate::Chosen).
+    SendNotes(SendNotes),
+    /// Wait beside an agent, to wake it: answered with the person's notes, a text, as soon as they send them. Who got them
+    /// says in one more line that the agent gets them. The connection ends without an answer if the agent is not connected
+    /// or goes, or another process waits for it.
+    Wait(Wait),
     /// What is known of an agent whose hook asks: an [`AgentOfHook`], or null if it is not connected.
     Hook(HookCall),
     /// What the person accepted is not written after all, and they are to be told: null.
@@ -116,6 +122,24 @@ pub struct ReviewRequest {
     /// The number of the one agent that is meant, where several of a kind are connected; all without it.
     #[serde(default)]
     pub number: Option<u32>,
+}
+
+/// The notes that are to be sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendNotes {
+    /// The agent that is meant; all without it.
+    #[serde(default)]
+    pub agent: Option<Dialect>,
+    /// Its number, where several of a kind are connected; all without it.
+    #[serde(default)]
+    pub number: Option<u32>,
+}
+
+/// A process that waits beside an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// The processes of which one is the agent's.
+    pub processes: Vec<u32>,
 }
 
 /// A hook of an agent was called.

@@ -141,6 +141,8 @@ pub enum Report {
     },
     /// The person chooses when agents ask before they change files; without a choice, they ask what is chosen.
     Review(Option<ReviewChoice>, Reply<Chosen>),
+    /// The person sends the notes that wait for agents, so that these read them at once.
+    SendNotes(Reply<Chosen>),
     /// The person decided about a proposal, at this moment: on its way to the gate it may be held up, and two that follow each
     /// other at once come from a held key.
     Decide(Box<Decide>, Instant, Reply<Ruling>),
@@ -189,10 +191,10 @@ pub struct Review {
     pub unasked: Option<String>,
 }
 
-/// What came of a choice.
+/// What came of a choice, or of sending notes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chosen {
-    /// True if agents do as the person has chosen.
+    /// True if agents do as the person has chosen, or have the notes.
     pub done: bool,
     /// For the person: what agents do now, or why they do not do it.
     pub message: String,
@@ -210,7 +212,7 @@ impl Chosen {
     /// It comes from a view that this agent has started.
     pub fn by_agent(agent: Dialect) -> Self {
         Self::refused(format!(
-            "this window was started by {agent}, which is connected, and does not speak for you: choose in one that you \
+            "this window was started by {agent}, which is connected, and does not speak for you: do it in one that you \
              have opened"
         ))
     }

@@ -62,6 +62,11 @@ impl Handle {
         self.report(Report::Review(choice, reply));
     }
 
+    /// The person sends the notes that wait for agents, so that these read them at once. `reply` gets what came of it.
+    pub fn send_notes(&self, reply: Reply<Chosen>) {
+        self.report(Report::SendNotes(reply));
+    }
+
     /// The editor's workspace roots changed (C2.5).
     pub fn change_roots(&self, roots: Vec<PathBuf>) {
         self.report(Report::Roots(roots));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::Seat;
-use pillion_protocol::IdeInfo;
+use pillion_protocol::{IdeInfo, ProcessChoice};
 
 use pillion_view::Reply;
 
@@ -19,6 +19,8 @@ pub(crate) enum Order {
     SetSeats(Vec<Seat>),
     /// Publish under this identity.
     SetIde(IdeInfo),
+    /// Leave to a successor what the person has chosen for agents.
+    SetChoices(Vec<ProcessChoice>),
     /// Tell these where agents find the companion now.
     Tell(Vec<Reply<Vec<PathBuf>>>),
     /// Nothing was ordered for a while: restore deleted files.
@@ -39,6 +41,7 @@ struct Waiting {
     roots: Option<Vec<PathBuf>>,
     seats: Option<Vec<Seat>>,
     ide: Option<IdeInfo>,
+    choices: Option<Vec<ProcessChoice>>,
     asking: Vec<Reply<Vec<PathBuf>>>,
     remove: bool,
     /// The thread has ended.
@@ -55,6 +58,7 @@ impl Orders {
             Order::SetRoots(roots) => waiting.roots = Some(roots),
             Order::SetSeats(seats) => waiting.seats = Some(seats),
             Order::SetIde(ide) => waiting.ide = Some(ide),
+            Order::SetChoices(choices) => waiting.choices = Some(choices),
             Order::Tell(asking) => waiting.asking.extend(asking),
             // Comes by itself.
             Order::Restore => {}
@@ -86,6 +90,9 @@ impl Orders {
             }
             if let Some(ide) = waiting.ide.take() {
                 return Order::SetIde(ide);
+            }
+            if let Some(choices) = waiting.choices.take() {
+                return Order::SetChoices(choices);
             }
             if !waiting.asking.is_empty() {
                 return Order::Tell(std::mem::take(&mut waiting.asking));

@@ -60,19 +60,19 @@ fn a_model_reads_what_was_decided_and_which_lines_are_meant() {
 
 #[test]
 fn a_person_is_always_told_whether_the_agent_gets_it() {
-    let gets = |remark: &Remark| remark.told(false).clipboard.is_none();
+    let gets = |remark: &Remark| remark.told(false, false).clipboard.is_none();
     let notes = [Note::on_all("no")];
     for agent in [Dialect::ClaudeCode, Dialect::GeminiCli, Dialect::QwenCode] {
-        let told = remark(agent, &Outcome::Rejected, &notes).told(false);
+        let told = remark(agent, &Outcome::Rejected, &notes).told(false, false);
         assert!(told.message.starts_with(agent.display_name()), "{told:?}");
         let is_late = agent == Dialect::GeminiCli;
         assert_eq!(told.message.contains("but one"), is_late, "{told:?}");
-        let told = remark(agent, &Outcome::accepted("x"), &notes).told(false);
+        let told = remark(agent, &Outcome::accepted("x"), &notes).told(false, false);
         assert!(!told.message.contains("but one"), "{told:?}");
         assert_eq!(told.clipboard, None);
     }
     let printed = remark(Dialect::Script, &Outcome::Rejected, &notes);
-    assert!(gets(&printed) && !printed.is_taken());
+    assert!(gets(&printed) && !printed.is_taken(true));
     // No context names a file that is not there, but Claude Code reads a selection anyway.
     let claudes = Remark::new(
         Dialect::ClaudeCode,
@@ -86,11 +86,12 @@ fn a_person_is_always_told_whether_the_agent_gets_it() {
     assert!(gets(&claudes) && claudes.mention().is_none());
     let new = |outcome| Remark::new(Dialect::GeminiCli, "/a", &outcome, "", false, &notes).unwrap();
     assert!(gets(&new(Outcome::accepted("x"))));
-    let told = new(Outcome::Rejected).told(false);
+    let told = new(Outcome::Rejected).told(false, false);
     assert!(told.message.contains("clipboard") && told.clipboard.unwrap().ends_with(": no"));
-    // Nor is a note cut by the agent.
+    // Nor is a note cut by the agent, which only hooks carry then.
     let long = rejected(&"é".repeat(MAX_TEXT));
-    assert!(!gets(&long) && !long.is_taken() && long.mention().is_none());
+    assert!(!gets(&long) && !long.is_taken(false) && long.mention().is_none());
+    assert!(long.told(true, false).clipboard.is_none() && long.is_taken(true));
 }
 
 #[test]
@@ -109,9 +110,9 @@ fn of_a_command_the_agent_is_named_whose_hook_it_is() {
     ] {
         for outcome in [Outcome::Rejected, Outcome::accepted("x")] {
             let remark = remark(Dialect::Script, &outcome, &notes).on_behalf_of(agent);
-            assert_eq!(remark.told(true).message, expected);
+            assert_eq!(remark.told(true, false).message, expected);
             // All else is as for any command.
-            assert!(!remark.is_taken() && remark.mention().is_none());
+            assert!(!remark.is_taken(false) && remark.mention().is_none());
         }
     }
 }
@@ -121,15 +122,24 @@ fn where_hooks_are_run_the_model_reads_it_once_the_file_is_written() {
     let notes = [Note::on_all("and the tests?")];
     let accepted = remark(Dialect::ClaudeCode, &Outcome::accepted("x"), &notes);
     let when = "when it has written the file";
-    assert!(accepted.told(true).message.ends_with(when));
-    assert!(!accepted.told(false).message.ends_with(when));
-    assert!(!rejected("no").told(true).message.ends_with(when));
+    assert!(accepted.told(true, false).message.ends_with(when));
+    assert!(!accepted.told(false, false).message.ends_with(when));
+    let with_prompt = "Claude Code gets your note with your next prompt";
+    assert_eq!(rejected("no").told(true, false).message, with_prompt);
+    let or_sent = format!("{with_prompt}, or when you send it");
+    assert_eq!(rejected("no").told(true, true).message, or_sent);
     assert!(rejected("no").told_now().message.ends_with("and goes on"));
 
     let (mut feedback, mine) = (Feedback::default(), session("mine"));
     assert_eq!(feedback.take(&mine), None);
-    feedback.add(&mine, accepted, &context(None));
-    feedback.add(&mine, rejected("no"), &context(None));
+    feedback.add_for_hook(&mine, accepted);
+    feedback.add_for_hook(&mine, rejected("no"));
+    let selected = context(Some("x"));
+    assert_eq!(
+        feedback.with_context(&mine, Arc::clone(&selected)),
+        selected
+    );
+    assert!(!feedback.turn_begins(&mine), "no prompt carries them");
     let told = feedback.take(&mine).unwrap();
     assert_eq!(
         told,
@@ -159,6 +169,12 @@ fn a_model_reads_what_was_edited_before_the_notes() {
     feedback.add_edits(&mine, "/a", "one\n", "eins\n");
     feedback.turn_begins(&mine);
     assert_eq!(feedback.take(&mine), None);
+    // Notes go with the prompt, what was edited does not.
+    feedback.add_edits(&mine, "/a", "one\n", "eins\n");
+    feedback.add_for_hook(&mine, rejected("no"));
+    let told = feedback.take_notes(&mine).unwrap().text();
+    assert!(told.starts_with("The user rejected"), "{told}");
+    assert_eq!(feedback.take_notes(&mine), None);
 }
 
 #[test]
@@ -268,10 +284,30 @@ fn a_proposal_after_a_rejection_takes_the_notes_away_and_one_after_an_acceptance
         assert!(!goes || feedback.take(&session).is_none());
     }
     for (remark, until) in [(rejected(), "proposes a change"), (accepted(), "until you")] {
-        let told = remark.told(false);
+        let told = remark.told(false, false);
         assert!(
             told.message.contains(until) && told.clipboard.is_none(),
             "{told:?}"
         );
     }
+}
+
+#[test]
+fn notes_that_did_not_get_through_come_before_later_ones() {
+    let (mut feedback, mine) = (Feedback::default(), session("mine"));
+    assert!(!feedback.waits(&mine));
+    feedback.add_for_hook(&mine, rejected("first"));
+    let notes = feedback.take_notes(&mine).unwrap();
+    assert!(!feedback.waits(&mine));
+    feedback.add_for_hook(&mine, rejected("second"));
+    feedback.put_back(&mine, notes);
+    let text = feedback.take_notes(&mine).unwrap().text();
+    let first = text.find("says: first").unwrap();
+    assert!(first < text.find("says: second").unwrap(), "{text}");
+    // Also where nothing came later.
+    feedback.add_for_hook(&mine, rejected("third"));
+    let notes = feedback.take_notes(&mine).unwrap();
+    feedback.put_back(&mine, notes);
+    assert!(feedback.waits(&mine) && !feedback.turn_begins(&mine));
+    assert!(feedback.take(&mine).unwrap().ends_with("says: third"));
 }

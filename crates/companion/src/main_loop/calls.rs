@@ -212,20 +212,14 @@ impl MainLoop {
             }
             ToolCall::AfterWrite(_) => {
                 let notes = self.feedback.take(session);
-                if notes.is_some() {
-                    self.push_context(session, self.context.current());
-                }
-                let answer = notes.map_or_else(
-                    || NO_DECISION.to_owned(),
-                    |it| hooks::add_context(hooks::POST_TOOL_USE, &it).to_string(),
-                );
-                let answer = Ok(Answer::Text(answer));
+                let answer = Ok(told(hooks::POST_TOOL_USE, notes));
                 vec![Action::Answer { caller, answer }]
             }
             ToolCall::BeforeTurn(call) => {
                 self.note_hook(session, &call);
                 self.turns.begins_and_ends_are_told(session, now);
-                let answer = Ok(Answer::Text(NO_DECISION.to_owned()));
+                let notes = self.feedback.take_notes(session).map(|notes| notes.text());
+                let answer = Ok(told(hooks::USER_PROMPT_SUBMIT, notes));
                 vec![Action::Answer { caller, answer }]
             }
             ToolCall::AfterTurn(call) => {
@@ -392,4 +386,10 @@ fn running(hook: &hooks::Call) -> Call {
         tool: hook.tool.clone(),
         path: path.map(PathBuf::from),
     }
+}
+
+/// The answer of a hook at this event that tells the model this, if it is anything.
+fn told(event: &str, text: Option<String>) -> Answer {
+    let answer = text.map(|text| hooks::add_context(event, &text).to_string());
+    Answer::Text(answer.unwrap_or_else(|| NO_DECISION.to_owned()))
 }

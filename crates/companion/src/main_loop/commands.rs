@@ -68,6 +68,24 @@ impl MainLoop {
                 let depth = holding.map(|root| root.components().count()).max();
                 answer.done(depth.map(|depth| (depth, self.context.current())));
             }
+            Command::SendNotes {
+                agent,
+                number,
+                reply,
+            } => self.send_now(agent, number, reply),
+            Command::Wait {
+                processes,
+                way,
+                number,
+            } => {
+                if let Some(found) = self.wait_beside(&processes, way) {
+                    let _ = number.send(found);
+                }
+            }
+            Command::WaiterEnded {
+                number,
+                is_passed_on,
+            } => self.waiter_ended(number, is_passed_on),
             Command::Hook { call, answer } => {
                 let _ = answer.send(self.hook(&call));
             }

@@ -131,7 +131,8 @@ impl MainLoop {
             actions.remove(at);
             told
         } else {
-            remark.told(self.asking.is_hooked(session))
+            let can_wake = self.wakers.can_wake(session);
+            remark.told(self.asking.is_hooked(session), can_wake)
         };
         for action in actions {
             if let Action::Answer {

@@ -54,6 +54,7 @@ impl MainLoop {
             Report::Saved(file) => self.saved(file, now),
             Report::Mention { path, lines, reply } => reply.done(self.mention(&path, lines)),
             Report::Review(choice, reply) => reply.done(self.choose(choice, None)),
+            Report::SendNotes(reply) => self.send_now(None, None, reply),
             Report::Decide(decide, at, reply) => self.decided(view, *decide, reply, at),
             Report::Roots(roots) => {
                 self.views.change(view, |options| options.roots = roots);
@@ -131,6 +132,8 @@ impl MainLoop {
             Ok(message) => {
                 if let Some(choice) = choice {
                     tracing::info!(choice = choice.name(), "review mode");
+                    let choices = self.asking.choices().to_vec();
+                    self.discovery.order(Order::SetChoices(choices));
                     self.report_status();
                 }
                 let done = true;

@@ -3,6 +3,7 @@
 mod asking;
 mod client;
 mod frames;
+mod sending;
 mod turns;
 
 use std::fs;

@@ -8,7 +8,8 @@ use std::thread;
 
 use pillion_discovery::handover::{self, REFRESH_INTERVAL, Takeover, VALID_FOR};
 use pillion_discovery::{Handover, Predecessor, sweep, tokens};
-use pillion_protocol::Token;
+use pillion_protocol::{AgentProcess, ProcessChoice, ReviewMode, Token};
+use pillion_system::process;
 use serde_json::{Value, json};
 
 use crate::world::{World, dead_pid, is_root, mode};
@@ -211,6 +212,47 @@ fn of_many_successors_at_once_one_gets_it() {
 }
 
 #[test]
+fn choices_are_taken_over_for_processes_that_still_run() {
+    let world = World::new();
+    let workspace = roots(&["/w"]);
+    let own = std::process::id();
+    let started = process::started_at(own).unwrap();
+    let choice = |pid, started_at| ProcessChoice {
+        process: AgentProcess { pid, started_at },
+        mode: Some(ReviewMode::Asked),
+        shows_commands: true,
+    };
+    let all = [
+        choice(dead_pid(), started),
+        choice(own, started),
+        // Another process had the number before.
+        choice(own, started + 1),
+    ];
+    let (mut handover, _) = record(&world, &workspace, PORT);
+    handover.set_choices(all.to_vec()).unwrap();
+    crash(&world, handover, PORT);
+    let taken = take(&world, &workspace, NOW).unwrap();
+    assert_eq!(taken.choices, [choice(own, started)]);
+    // One that has ended since the record was written is left out, too, and what an older Pillion wrote has none.
+    for (choices, expected) in [
+        (json!([all[1], all[0]]), vec![all[1].clone()]),
+        (json!([all[2]]), vec![]),
+        (Value::Null, vec![]),
+    ] {
+        record(&world, &workspace, PORT).0.end(NOW);
+        let path = file(&world, own, PORT);
+        let mut content: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let fields = content.as_object_mut().unwrap();
+        match choices {
+            Value::Null => fields.remove("choices"),
+            choices => fields.insert("choices".to_owned(), choices),
+        };
+        fs::write(&path, content.to_string()).unwrap();
+        assert_eq!(take(&world, &workspace, NOW).unwrap().choices, expected);
+    }
+}
+
+#[test]
 fn a_record_is_private_and_shows_no_token() {
     let world = World::new();
     let (mut handover, token) = record(&world, &roots(&["/w"]), PORT);
@@ -248,6 +290,7 @@ fn what_is_no_record_of_ours_gives_no_token() {
         with("port", json!(1)),
         with("pid", json!(1)),
         with("roots", json!(null)),
+        with("choices", json!([{"pid": 1}])),
         "x".repeat(100_000),
     ] {
         fs::write(&path, &content).unwrap();

@@ -9,7 +9,14 @@ use clap::builder::StyledStr;
 const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Review and decide",
-        &["review", "diffs", "accept", "reject", "review-mode"],
+        &[
+            "review",
+            "diffs",
+            "accept",
+            "reject",
+            "send-notes",
+            "review-mode",
+        ],
     ),
     (
         "After the write",

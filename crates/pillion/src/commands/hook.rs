@@ -10,6 +10,7 @@ mod install;
 mod judge;
 mod settings_file;
 mod uninstall;
+mod wait;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -67,6 +68,8 @@ pub struct Args {
 enum Command {
     Install(install::Args),
     Uninstall(uninstall::Args),
+    #[command(hide = true)]
+    Wait(wait::Args),
 }
 
 /// How much earlier than the agent this stops waiting.
@@ -85,6 +88,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let agent = match (args.command, args.agent) {
         (Some(Command::Install(args)), _) => return install::run(args),
         (Some(Command::Uninstall(args)), _) => return uninstall::run(args),
+        (Some(Command::Wait(args)), _) => {
+            wait::run(&args);
+            return Ok(());
+        }
         (None, Some(agent)) => agent,
         (None, None) => return Err(Failure::new(Kind::Usage, "no agent is named").into()),
     };
@@ -176,6 +183,16 @@ pub fn command_line(agent: Dialect, flags: &[&str]) -> Result<CommandLine, Failu
         agent: agent.name().to_owned(),
         flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
     })
+}
+
+/// The command line that waits beside an agent, to wake it. No shell stays with it.
+///
+/// # Errors
+/// As [`command_line`].
+pub fn waiting_command(agent: Dialect) -> Result<String, Failure> {
+    let program = program(&Machine::current())?;
+    let words = [program.as_str(), "hook", "wait", agent.name()];
+    Ok(format!("exec {}", shell_words::join(words)))
 }
 
 /// The path of this program for an agent: the one on PATH if that is this program, because it stays where it is in an update.

@@ -187,12 +187,15 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 _ => OwnHooks::default(),
             };
             let command = || hook::command_line(agent, &[]);
+            // Without it, notes that wait go with the next prompt.
+            let waiting = hook::waiting_command(agent).ok();
             let (arguments, note) = review::arguments(
                 release,
                 start.arguments,
                 folder,
                 args.review,
                 command,
+                waiting.as_deref(),
                 &own_hooks,
             );
             if let Some(note) = note {

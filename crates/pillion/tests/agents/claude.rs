@@ -5,11 +5,13 @@ mod changes;
 mod connection;
 mod context;
 mod decisions;
+mod feedback;
 mod hook;
 mod lost;
 mod modes;
 mod rules;
 mod run;
+mod sending;
 mod unwritten;
 
 use std::fs;

@@ -90,6 +90,7 @@ fn what_an_agents_shell_asks_for_in_the_persons_name_is_refused() {
         "\"$0\" focus a.txt",
         "\"$0\" mention a.txt",
         "\"$0\" review-mode asked",
+        "\"$0\" send-notes",
         "(sh -c '(\"$0\" accept 1.1)' \"$0\")",
         "nohup setsid --wait \"$0\" accept 1.1",
         "exec 3<&0; timeout 60 env -i PATH=\"$PATH\" TMPDIR=\"$TMPDIR\" HOME=\"$HOME\" XDG_RUNTIME_DIR=\"$XDG_RUNTIME_DIR\" \"$0\" accept 1.1",
@@ -205,6 +206,11 @@ fn a_view_that_an_agent_started_decides_nothing() {
     assert!(refused.contains("started by Gemini CLI"), "{refused}");
     let looked = choose(None);
     assert!(looked.contains("`pillion run claude`"), "{looked}");
+    let (sender, sent) = channel();
+    let reply = Reply::new(move |chosen: Result<Chosen, _>| drop(sender.send(chosen)));
+    view.handle().send_notes(reply);
+    let sent = sent.recv_timeout(SOON).unwrap().unwrap();
+    assert!(!sent.done && sent.message.contains("started by Gemini CLI"));
     drop(view);
     let listed = world.sandbox.run(["diffs"]).expect(0).stdout;
     assert!(listed.contains(" 1.2  gemini"), "{listed}");

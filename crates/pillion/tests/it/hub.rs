@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, Environment, state};
-use pillion_testkit::{SOON, Size, Tmux};
+use pillion_testkit::{SOON, Size, TestClaude, Tmux};
 
 use crate::other_hub;
 use crate::sandbox::{Sandbox, Serve};
@@ -128,6 +128,38 @@ fn where_the_hub_is_killed_another_goes_on_at_the_same_port() {
     sandbox.run(["accept", "1.1"]).expect(0);
     first.signal("TERM");
     assert_eq!(first.ended(), Some(0));
+}
+
+/// For an agent that connects again, which the stand-in's process does.
+#[test]
+fn what_a_person_chose_for_an_agent_outlives_a_hub_that_is_killed() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve_in_hub::<&str>([]);
+    let mut claude = TestClaude::find(&sandbox.home);
+    let chosen = || sandbox.run(["review-mode"]).stdout;
+    wait_until("it listens", || !chosen().is_empty());
+    sandbox.run(["review-mode", "asked"]).expect(0);
+    // Twice: what was taken over is left to the next one, too.
+    for signal in ["KILL", "KILL", "TERM"] {
+        let hub = hub_of(&sandbox);
+        kill(hub, signal);
+        wait_until("another hub", || {
+            running(&sandbox).iter().any(|it| it.pid != hub)
+        });
+        drop(claude);
+        claude = TestClaude::find(&sandbox.home);
+        wait_until("it listens", || !chosen().is_empty());
+        let said = chosen();
+        assert!(said.contains("as its permission mode has it"), "{said}");
+    }
+    sandbox.run(["review-mode", "always"]).expect(0);
+    kill(hub_of(&sandbox), "KILL");
+    wait_until("another hub", || !running(&sandbox).is_empty());
+    drop(claude);
+    let _claude = TestClaude::find(&sandbox.home);
+    wait_until("the last choice", || {
+        chosen().contains("shows every change")
+    });
 }
 
 #[test]

@@ -33,6 +33,9 @@ pub const PERMISSION_REQUEST: &str = "PermissionRequest";
 /// After a tool has run.
 pub const POST_TOOL_USE: &str = "PostToolUse";
 
+/// When the person has sent a prompt.
+pub const USER_PROMPT_SUBMIT: &str = "UserPromptSubmit";
+
 /// How long the agent waits for the person: a day, in seconds.
 pub const PERSONS_TIMEOUT: u32 = 86_400;
 
@@ -98,8 +101,9 @@ impl Call {
     }
 }
 
-/// The hooks, as a settings file has them.
-pub fn hooks(review: ReviewMode) -> Value {
+/// The hooks, as a settings file has them. `waiting` is a shell command that the agent starts with each prompt and does not
+/// wait for: if it ends with exit code 2, the model reads its standard error at once, also when the agent is idle.
+pub fn hooks(review: ReviewMode, waiting: Option<&str>) -> Value {
     let hook = |tool, timeout, input: Value| {
         let mut hook = json!({
             "type": "mcp_tool", "server": "ide", "tool": tool, "timeout": timeout, "input": input,
@@ -120,6 +124,12 @@ pub fn hooks(review: ReviewMode) -> Value {
     held["folder"] = "${cwd}".into();
     let mut turn = common.clone();
     turn["prompt"] = "${prompt}".into();
+    let mut at_prompt = vec![json!({"hooks": [hook(BEFORE_TURN, TIMEOUT, turn)]})];
+    at_prompt.extend(waiting.map(|command| {
+        json!({"hooks": [{
+            "type": "command", "command": command, "asyncRewake": true, "timeout": PERSONS_TIMEOUT,
+        }]})
+    }));
     json!({
         PRE_TOOL_USE: [
             {"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, held.clone())]},
@@ -129,7 +139,7 @@ pub fn hooks(review: ReviewMode) -> Value {
         ],
         POST_TOOL_USE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, held.clone())]}],
         "PostToolUseFailure": [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, held)]}],
-        "UserPromptSubmit": [{"hooks": [hook(BEFORE_TURN, TIMEOUT, turn)]}],
+        USER_PROMPT_SUBMIT: at_prompt,
         "Stop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common.clone())]}],
         "SubagentStop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common)]}],
     })
@@ -202,7 +212,7 @@ pub fn deny(why: &str) -> Value {
     )
 }
 
-/// The answer at this event with something that the model reads after the tool's result.
+/// The answer at this event with something that the model reads after the tool's result, or with the prompt.
 pub fn add_context(event: &str, text: &str) -> Value {
     output(event, json!({"additionalContext": text}))
 }
@@ -220,7 +230,7 @@ mod tests {
     fn hooks_stand_beside_those_of_the_person() {
         let own =
             json!({"model": "x", "hooks": {"PreToolUse": [{"matcher": "Bash"}], "Stop": [1]}});
-        let both = add(own, hooks(ReviewMode::Always)).unwrap();
+        let both = add(own, hooks(ReviewMode::Always, None)).unwrap();
         assert_eq!(both["model"], "x");
         assert_eq!(both["hooks"]["PreToolUse"][0]["matcher"], "Bash");
         assert_eq!(
@@ -233,7 +243,7 @@ mod tests {
             json!({"hooks": 1}),
             json!({"hooks": {"PreToolUse": {}}}),
         ] {
-            let refused = add(broken.clone(), hooks(ReviewMode::Always));
+            let refused = add(broken.clone(), hooks(ReviewMode::Always, None));
             assert!(refused.is_err(), "{broken}");
         }
     }
@@ -247,10 +257,11 @@ mod tests {
             (approve(), "PermissionRequest"),
             (deny("no"), "PermissionRequest"),
             (add_context(POST_TOOL_USE, "so"), "PostToolUse"),
+            (add_context(USER_PROMPT_SUBMIT, "so"), "UserPromptSubmit"),
         ] {
             assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
             assert!(
-                hooks(ReviewMode::Asked)[event].is_array(),
+                hooks(ReviewMode::Asked, None)[event].is_array(),
                 "{event} is asked for"
             );
         }

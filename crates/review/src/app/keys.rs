@@ -46,6 +46,7 @@ impl App {
                 self.effects
                     .push(Effect::Review(Some(ReviewChoice::Changes)));
             }
+            (KeyCode::Char('s'), false) => self.send_notes(press),
             _ => self.on_diff_key(press, control, armed, now),
         }
     }

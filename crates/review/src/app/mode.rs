@@ -1,4 +1,4 @@
-//! The key by which the person chooses when agents ask before they change files.
+//! The keys by which the person chooses when agents ask before they change files, and sends their notes to agents.
 
 use std::time::Instant;
 
@@ -27,6 +27,13 @@ impl App {
             Some(_) => Some(ReviewChoice::Always),
         };
         self.effects.push(Effect::Review(choice));
+    }
+
+    /// The notes that wait for agents are sent at once.
+    pub(super) fn send_notes(&mut self, press: &Press) {
+        if !press.is_no_decision() {
+            self.effects.push(Effect::SendNotes);
+        }
     }
 
     pub(super) fn chosen(&mut self, chosen: Chosen, now: Instant) {

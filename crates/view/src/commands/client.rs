@@ -10,10 +10,11 @@ use pillion_discovery::socket::Address;
 use pillion_discovery::{CompanionState, FileError};
 use pillion_protocol::Dialect;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::{
     AgentOfHook, Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, HookCall, Line,
-    Mentioned, MentionedFile, Refused, Request, ReviewRequest, Settle, Settled,
+    Mentioned, MentionedFile, Refused, Request, ReviewRequest, SendNotes, Settle, Settled, Wait,
 };
 use crate::editor::Chosen;
 use crate::lost::LostOutcome;
@@ -28,6 +29,14 @@ pub struct Client {
     address: Address,
     port: u16,
     commanded_by: Vec<Dialect>,
+}
+
+/// What the person sends to an agent. Until [`Woken::passed_on`], it is not sent.
+#[derive(Debug)]
+pub struct Woken {
+    /// Their notes, as the agent's model reads them.
+    pub text: String,
+    stream: Stream,
 }
 
 /// Why a command did not get through.
@@ -166,24 +175,60 @@ impl Client {
         self.ask(Request::Lost(lost))
     }
 
-    fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, ClientError> {
+    /// Sends the notes that wait for an agent at once.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached, or an agent asks for it.
+    pub fn send_notes(&self, request: SendNotes) -> Result<Chosen, ClientError> {
+        self.ask(Request::SendNotes(request))
+    }
+
+    /// Waits beside an agent until the person sends it their notes, however long that takes; none if the agent is not
+    /// connected there or goes, the companion ends, or another process waits for the agent.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached, or the connection breaks.
+    pub fn wait(&self, request: Wait) -> Result<Option<Woken>, ClientError> {
+        let port = self.port;
+        let broken = |source| ClientError::Broken { port, source };
+        let mut stream = self.connect()?;
+        let answers = stream.try_clone().map_err(broken)?;
+        write(&mut stream, self.command(Request::Wait(request))).map_err(broken)?;
+        let line = Lines::new(answers, None).next(MAX_LINE).map_err(broken)?;
+        let answer = line.map(|line| serde_json::from_slice::<Answer>(&line));
+        match answer.transpose().map_err(|error| broken(error.into()))? {
+            Some(Ok(Value::String(text))) => Ok(Some(Woken { text, stream })),
+            _ => Ok(None),
+        }
+    }
+
+    fn connect(&self) -> Result<Stream, ClientError> {
         let port = self.port;
         let stream = self.address.connect();
-        let stream = stream.map_err(|source| ClientError::Unreachable { port, source })?;
+        stream.map_err(|source| ClientError::Unreachable { port, source })
+    }
+
+    fn command(&self, request: Request) -> Command {
         let names = self
             .commanded_by
             .iter()
             .map(|agent| agent.name().to_owned());
-        let command = Command {
-            companion: port,
+        Command {
+            companion: self.port,
             pid: process::id(),
             commanded_by: names.collect(),
             request,
-        };
-        let answer = answer(stream, command).map_err(|source| match source.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ClientError::Silent { port },
-            _ => ClientError::Broken { port, source },
-        })?;
+        }
+    }
+
+    fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, ClientError> {
+        let port = self.port;
+        let stream = self.connect()?;
+        let answer =
+            answer(stream, self.command(request)).map_err(|source| match source.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ClientError::Silent { port },
+                _ => ClientError::Broken { port, source },
+            })?;
         match answer {
             Ok(value) => serde_json::from_value(value).map_err(|error| ClientError::Broken {
                 port,
@@ -195,11 +240,25 @@ impl Client {
     }
 }
 
-fn answer(mut stream: Stream, command: Command) -> io::Result<Answer> {
+impl Woken {
+    /// Says that the agent gets them: they wait no more.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub fn passed_on(mut self) -> io::Result<()> {
+        self.stream.write_all(b"true\n")
+    }
+}
+
+fn write(stream: &mut Stream, command: Command) -> io::Result<()> {
     let mut line = serde_json::to_vec(&Line { command })?;
     line.push(b'\n');
     stream.set_write_timeout(Some(ANSWERED_WITHIN))?;
-    stream.write_all(&line)?;
+    stream.write_all(&line)
+}
+
+fn answer(mut stream: Stream, command: Command) -> io::Result<Answer> {
+    write(&mut stream, command)?;
     let mut lines = Lines::new(stream, Some(Instant::now() + ANSWERED_WITHIN));
     match lines.next(MAX_LINE)? {
         Some(line) => Ok(serde_json::from_slice(&line)?),

@@ -48,6 +48,8 @@ pub enum FromView {
         request: u64,
         choice: Option<ReviewChoice>,
     },
+    /// Notes are sent at once; answered with what came of it.
+    SendNotes { request: u64 },
     /// Answered with a ruling.
     Decide {
         request: u64,

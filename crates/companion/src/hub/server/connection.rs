@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::state;
-use pillion_protocol::{File, ReviewChoice};
+use pillion_protocol::File;
 use pillion_system::{clock, peer};
 use pillion_view::commands::{Answer, Command, Refused as CommandRefused};
 use pillion_view::{Chosen, Decide, Refusal, Reply, Report, Ruling};
@@ -183,7 +183,16 @@ impl Inbox<'_> {
                 .handle
                 .mention(path, lines, link.reply(request)),
             FromView::Review { request, choice } => {
-                self.review(choice, link.reply(request));
+                let handle = &self.attached.handle;
+                let reply = link.reply(request);
+                match choice {
+                    Some(_) => self.for_person(reply, |reply| handle.review(choice, reply)),
+                    None => handle.review(None, reply),
+                }
+            }
+            FromView::SendNotes { request } => {
+                let handle = &self.attached.handle;
+                self.for_person(link.reply(request), |reply| handle.send_notes(reply));
             }
             FromView::Decide {
                 request,
@@ -202,13 +211,14 @@ impl Inbox<'_> {
         }
     }
 
-    fn review(&self, choice: Option<ReviewChoice>, reply: Reply<Chosen>) {
+    /// Does what only a person may do, unless an agent has started the view.
+    fn for_person(&self, reply: Reply<Chosen>, act: impl FnOnce(Reply<Chosen>)) {
         match self.attached.commands.agent_behind(&self.speaker) {
-            Some(agent) if choice.is_some() => {
+            Some(agent) => {
                 tracing::info!(%agent, "a choice in an agent's view is refused");
                 reply.done(Chosen::by_agent(agent));
             }
-            _ => self.attached.handle.review(choice, reply),
+            None => act(reply),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Hooks: what makes Claude Code ask before each change, and what is said when it did not.
 
-use pillion_protocol::{Note, Outcome, ReviewChoice, Verdict};
+use pillion_protocol::{File, Note, Outcome, ReviewChoice, Verdict};
 use pillion_view::{Chosen, CloseReason, Decide, Diff, Proposed, Reply, Ruling, Status};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -10,17 +10,17 @@ use super::client::Claude;
 use crate::support::{SOON, TestCompanion};
 
 const BEFORE_WRITE: &str = "pillionBeforeWrite";
-const BEFORE_TURN: &str = "pillionBeforeTurn";
+pub(super) const BEFORE_TURN: &str = "pillionBeforeTurn";
 const QUESTION: &str = "pillionQuestion";
-const AFTER_WRITE: &str = "pillionAfterWrite";
+pub(super) const AFTER_WRITE: &str = "pillionAfterWrite";
 
 /// As the hooks of `pillion run` send it.
-fn change(review: &str, agent: &str, path: &str) -> Value {
+pub(super) fn change(review: &str, agent: &str, path: &str) -> Value {
     let input = json!({"file_path": path, "content": "x"}).to_string();
     json!({"review": review, "mode": "auto", "agent": agent, "tool": "Write", "input": input})
 }
 
-async fn ask(claude: &mut Claude, tool: &str, arguments: Value) -> Value {
+pub(super) async fn ask(claude: &mut Claude, tool: &str, arguments: Value) -> Value {
     let id = claude.call(tool, arguments).await;
     let [decision] = &claude.blocks(id).await[..] else {
         panic!("one block");
@@ -34,7 +34,7 @@ async fn writes(claude: &mut Claude, path: &str) {
     claude.call("getDiagnostics", json!({ "uri": uri })).await;
 }
 
-async fn status(test: &mut TestCompanion, wanted: impl Fn(&Status) -> bool) -> Status {
+pub(super) async fn status(test: &mut TestCompanion, wanted: impl Fn(&Status) -> bool) -> Status {
     let found = async {
         loop {
             let status = test.editor.status.recv().await.unwrap();
@@ -128,6 +128,68 @@ async fn what_the_person_chooses_counts_from_the_next_change_on() {
     assert!(
         !refused.done && refused.message.starts_with("no agent is connected"),
         "{refused:?}"
+    );
+}
+
+/// A process that is no agent, and waits.
+pub(super) struct Other(pub(super) std::process::Child);
+
+impl Other {
+    pub(super) fn start() -> Self {
+        let mut command = std::process::Command::new("sleep");
+        Self(command.arg("600").spawn().unwrap())
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What the person chose is not the connection's but the process's.
+#[tokio::test]
+async fn what_was_chosen_for_an_agent_counts_when_it_connects_again_and_for_no_other() {
+    let mut test = TestCompanion::start();
+    let (agent, other) = (Other::start(), Other::start());
+    let asks = async |claude: &mut Claude| {
+        let answer = ask(claude, BEFORE_WRITE, change("always", "", "/a")).await;
+        answer["hookSpecificOutput"]["permissionDecision"] == "ask"
+    };
+    let connect = async |test: &mut TestCompanion, pid: u32| {
+        let mut claude = Claude::connect(test).await;
+        let params = json!({"pid": pid});
+        let connected = json!({"jsonrpc": "2.0", "method": "ide_connected", "params": params});
+        claude.send(connected).await;
+        status(test, |status| !status.agents.is_empty()).await;
+        claude
+    };
+    let mut claude = connect(&mut test, agent.0.id()).await;
+    assert!(asks(&mut claude).await, "as it was started");
+    choose(&test, Some(ReviewChoice::Asked)).await;
+    for gently in [true, false] {
+        assert!(!asks(&mut claude).await);
+        if gently {
+            claude.socket.close(None).await.unwrap();
+        }
+        drop(claude);
+        status(&mut test, |status| status.agents.is_empty()).await;
+        claude = connect(&mut test, agent.0.id()).await;
+    }
+    // People see it before any hook has said how it was started.
+    status(&mut test, |status| {
+        let review = status.review.as_ref();
+        review.is_some_and(|review| review.label == "review: asked")
+    })
+    .await;
+    assert!(!asks(&mut claude).await);
+    let mut new = connect(&mut test, other.0.id()).await;
+    assert!(asks(&mut new).await, "another process");
+    let mut nameless = Claude::connect(&test).await;
+    assert!(
+        asks(&mut nameless).await,
+        "one that does not say which it is"
     );
 }
 
@@ -228,7 +290,12 @@ async fn the_next_turn_leaves_the_views_of_subagents_open() {
 }
 
 /// What the person is told of a decision with this note.
-async fn decide_because(test: &TestCompanion, diff: &Diff, verdict: Verdict, note: &str) -> String {
+pub(super) async fn decide_because(
+    test: &TestCompanion,
+    diff: &Diff,
+    verdict: Verdict,
+    note: &str,
+) -> String {
     let decide = Decide {
         verdict: Verdict {
             notes: vec![Note::on_all(note)],
@@ -255,8 +322,14 @@ async fn propose(
     (question, open, test.editor.show().await)
 }
 
-const WITH_NEXT_PROMPT: &str =
-    "Claude Code gets your note with your next prompt, unless you select something before";
+const WITH_NEXT_PROMPT: &str = "Claude Code gets your note with your next prompt";
+
+/// What the model is told by a hook at this event.
+pub(super) fn context_of(answer: &Value, event: &str) -> String {
+    let output = &answer["hookSpecificOutput"];
+    assert_eq!(output["hookEventName"], event, "{answer}");
+    output["additionalContext"].as_str().unwrap().to_owned()
+}
 
 #[tokio::test]
 async fn a_rejection_that_says_why_answers_the_question_and_not_the_proposal() {
@@ -342,6 +415,54 @@ async fn whatever_else_is_decided_answers_the_proposal() {
     assert_ne!(other, open);
     let (_, reason) = test.editor.close("").await;
     assert_eq!(reason, CloseReason::AgentGone);
+}
+
+/// Of two for one file nobody knows which of them is asked about.
+async fn reject_in_doubt(test: &mut TestCompanion, claude: &mut Claude, path: &str, note: &str) {
+    let open = claude.open(path, "two\n", note).await;
+    let diff = test.editor.show().await;
+    let told = decide_because(test, &diff, Verdict::reject(), note).await;
+    assert_eq!(told, WITH_NEXT_PROMPT);
+    assert_eq!(claude.blocks(open).await, ["DIFF_REJECTED"]);
+}
+
+/// Whichever hook is called first: with the prompt, or after a change. Each note once, all of it, and whatever is
+/// selected meanwhile.
+#[tokio::test]
+async fn notes_that_answer_no_question_go_with_the_next_hook_that_is_called() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    let path = test.file("a.txt", "one\n");
+    let begins = || change("always", "", "");
+    ask(&mut claude, BEFORE_TURN, begins()).await;
+    let long = "x".repeat(9_000);
+    let prompt = (BEFORE_TURN, "UserPromptSubmit");
+    let write = (AFTER_WRITE, "PostToolUse");
+    for (notes, (hook, event)) in [
+        (vec!["no"], prompt),
+        (vec!["no", &long, "and no"], prompt),
+        (vec!["no", "and no"], write),
+    ] {
+        for note in &notes {
+            reject_in_doubt(&mut test, &mut claude, &path, note).await;
+        }
+        let selected = File {
+            selected_text: Some("what the person selects".to_owned()),
+            ..File::focused(path.as_str(), 1)
+        };
+        test.handle.report_context(vec![selected], None);
+        // A turn that no prompt has begun, as far as hooks tell.
+        let all = claude.call("closeAllDiffTabs", json!({})).await;
+        assert_eq!(claude.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);
+        let said = context_of(&ask(&mut claude, hook, begins()).await, event);
+        let expected = notes
+            .iter()
+            .map(|note| format!("The user rejected your change to {path} and says: {note}"));
+        assert_eq!(said, expected.collect::<Vec<_>>().join("\n"));
+        for hook in [BEFORE_TURN, AFTER_WRITE] {
+            assert_eq!(ask(&mut claude, hook, begins()).await, json!({}));
+        }
+    }
 }
 
 #[tokio::test]

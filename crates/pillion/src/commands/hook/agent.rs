@@ -30,7 +30,7 @@ pub fn connected(
 }
 
 /// The processes of which one is the agent's. None above them: an agent may have started another.
-fn processes(protocol: &dyn HookProtocol) -> Vec<u32> {
+pub fn processes(protocol: &dyn HookProtocol) -> Vec<u32> {
     let environment = Environment::current();
     let named = protocol.pid_variable();
     let named = named.and_then(|name| environment.filled(name)?.to_str()?.parse().ok());

@@ -62,14 +62,15 @@ pub fn own_hooks(setup: &Setup) -> OwnHooks {
     }
 }
 
-/// The agent's arguments with the hooks, and what the person should know. `command` is the command line of our hook. Another's
-/// arguments stay as they are.
+/// The agent's arguments with the hooks, and what the person should know. `command` is the command line of our hook, and
+/// `waiting` the one that wakes the agent. Another's arguments stay as they are.
 pub fn arguments(
     release: Release,
     own: &[OsString],
     folder: &Path,
     review: Review,
     command: impl FnOnce() -> Result<CommandLine, Failure>,
+    waiting: Option<&str>,
     own_hooks: &OwnHooks,
 ) -> (Vec<OsString>, Option<String>) {
     let unchanged = |note| (own.to_vec(), note);
@@ -77,7 +78,7 @@ pub fn arguments(
         return unchanged(None);
     }
     let hooks = match (prints(own), review) {
-        (false, _) => Ok(hooks::hooks(review.into())),
+        (false, _) => Ok(hooks::hooks(review.into(), waiting)),
         // It connects to no companion that hooks could call.
         (true, Review::Asked) => return unchanged(None),
         // It would be asked twice.
@@ -206,7 +207,8 @@ mod tests {
         };
         let own: Vec<_> = own.iter().map(OsString::from).collect();
         let command = || Ok(CommandLine::parse("pillion hook claude", "claude").unwrap());
-        let (all, note) = arguments(release, &own, folder, review, command, own_hooks);
+        let waiting = Some("exec pillion hook wait claude");
+        let (all, note) = arguments(release, &own, folder, review, command, waiting, own_hooks);
         let all = all.into_iter().map(|word| word.into_string().unwrap());
         (all.collect(), note)
     }
@@ -232,6 +234,8 @@ mod tests {
             let kind = if expected { "command" } else { "mcp_tool" };
             assert_eq!(hooks[0]["type"], kind, "{version} {own:?}");
             assert!(settings["hooks"]["PermissionRequest"].is_array());
+            let wakes = all[1].contains("pillion hook wait claude");
+            assert_eq!(wakes, !expected, "one that prints is never idle");
         }
         let (all, note) = with(Version::new(2, 1, 117), &["-c"], folder);
         assert_eq!(all, ["-c"]);

@@ -13,7 +13,7 @@ use pillion_testkit::{
 
 use serde_json::{Value, json};
 
-use super::{Scene, ide, read, wait_connected};
+use super::{NAME, Scene, ide, read, wait_connected};
 use crate::companion::{self, PILLION, SOON};
 use crate::review::Review;
 
@@ -53,7 +53,7 @@ const NO_MODE: &str = "";
 /// Settings of a person, beside which the hooks have to stand.
 pub(super) const SETTINGS: &str = r#"{"skipDangerousModePermissionPrompt":true,"hooks":{"PreToolUse":[{"matcher":"Edit","hooks":[{"type":"command","command":"true"}]}]}}"#;
 
-fn run_in(mode: &str) -> Scene {
+pub(super) fn run_in(mode: &str) -> Scene {
     let own = [
         "--settings",
         "{\"verbose\":false}",
@@ -631,6 +631,49 @@ fn claude_that_is_run_asks_as_the_person_chooses() {
     scene.review.accept("again.txt");
     scene.claude.wait_for("again.txt is done");
     scene.review.wait_idle();
+}
+
+/// It dials the port again, and is the same process. Another one begins as it was started.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_keeps_what_the_person_chose_when_the_hub_is_killed() {
+    let scene = run_in("acceptEdits");
+    let pane = scene.review.pane();
+    scene.propose_new("shown.txt", "one\n");
+    scene.review.accept("shown.txt");
+    scene.claude.wait_for("shown.txt is done");
+    scene.review.wait_idle();
+    companion::run(&scene.home, ["review-mode", "asked"]);
+    pane.wait_for("review: asked", SOON);
+    kill_hub(&scene.home);
+    pane.wait_gone(&format!("● {NAME}"), SOON);
+    wait_connected(&scene.review);
+    pane.wait_for("review: asked", SOON);
+    let writes = |claude: &Claude, name: &str| {
+        let said = format!("{name} is done");
+        let path = scene.home.workspace().join(name);
+        let turns = [Turn::write_file(&path, "x\n"), Turn::say(said.as_str())];
+        scene.model.script(turns);
+        claude.prompt("change it");
+        (path, said)
+    };
+    let (path, said) = writes(&scene.claude, "unseen.txt");
+    scene.claude.wait_for(&said);
+    assert_eq!(read(&path), "x\n");
+    scene.claude.wait_ready();
+    let release = ClaudeRelease::Native;
+    let env = release.env(scene.home.env(), &scene.model);
+    let command = [PILLION, "run", "claude", "--permission-mode", "acceptEdits"];
+    let folder = scene.home.workspace();
+    let size = Size::new(110, 45);
+    let other = scene.tmux.spawn("other", size, &env, &folder, &command);
+    let other = Claude::attach(release, other);
+    pane.wait_for(&format!("{NAME} ×2"), SOON);
+    let (path, said) = writes(&other, "seen.txt");
+    pane.wait_for("proposes seen.txt", SOON);
+    assert!(!path.exists());
+    scene.review.accept("seen.txt");
+    other.wait_for(&said);
 }
 
 fn writes_unseen(scene: &Scene, how: &str) {

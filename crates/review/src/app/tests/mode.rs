@@ -1,4 +1,4 @@
-//! The key by which the person chooses when agents ask.
+//! The keys by which the person chooses when agents ask, and sends their notes.
 
 use pillion_protocol::{ReviewChoice, ReviewMode};
 use pillion_view::{Chosen, Review};
@@ -68,4 +68,32 @@ fn what_nobody_pressed_chooses_nothing() {
     assert_eq!(choices(&person.press("m")), [None]);
     person.happens(Event::Chosen(Chosen::refused("no agent does this")));
     assert_eq!(person.app.line().unwrap().0, "no agent does this");
+}
+
+#[test]
+fn notes_are_sent_by_a_key_that_was_pressed() {
+    let sends = |effects: &[Effect]| {
+        let sends = |effect: &&Effect| matches!(effect, Effect::SendNotes);
+        effects.iter().filter(sends).count()
+    };
+    // Beside a diff as well as without one, and at once.
+    let mut person = Person::new(100, 24);
+    assert_eq!(sends(&person.press("s")), 1);
+    person.open("a.txt", Some("1\n"), "2\n");
+    assert_eq!(sends(&person.press("s")), 1);
+    for (is_in_burst, is_held) in [(true, false), (false, true)] {
+        let press = Press {
+            is_in_burst,
+            is_held,
+            ..person.press_of(KeyCode::Char('s'))
+        };
+        assert_eq!(sends(&person.happens(Event::Key(press))), 0);
+    }
+    let told = Chosen {
+        done: true,
+        message: "Claude Code reads your notes now".to_owned(),
+    };
+    person.happens(Event::Chosen(told));
+    let (said, _) = person.app.line().unwrap();
+    assert_eq!(said, "Claude Code reads your notes now");
 }

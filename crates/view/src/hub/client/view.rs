@@ -257,7 +257,14 @@ impl View {
                 drop(state);
                 match link {
                     Some(link) => link.ask(reply, |request| FromView::Review { request, choice }),
-                    None => reply.done(Chosen::refused("the hub is gone: try again in a moment")),
+                    None => reply.done(hub_is_gone()),
+                }
+            }
+            Report::SendNotes(reply) => {
+                drop(state);
+                match link {
+                    Some(link) => link.ask(reply, |request| FromView::SendNotes { request }),
+                    None => reply.done(hub_is_gone()),
                 }
             }
             Report::Decide(mut decide, at, ruling) => {
@@ -357,4 +364,8 @@ fn context(files: Vec<File>, is_trusted: Option<bool>) -> FromView {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Consistent after every single operation on it.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn hub_is_gone() -> Chosen {
+    Chosen::refused("the hub is gone: try again in a moment")
 }

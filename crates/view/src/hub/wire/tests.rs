@@ -106,6 +106,7 @@ fn what_a_view_says_arrives() {
             request: 5,
             choice: None,
         },
+        FromView::SendNotes { request: 6 },
         FromView::Decide {
             request: 2,
             decide: Box::new(decide()),

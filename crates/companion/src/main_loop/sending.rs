@@ -1,0 +1,148 @@
+//! What the loop does when a person sends their notes at once, in place of with the next prompt.
+
+use pillion_protocol::Dialect;
+use pillion_view::{Chosen, Reply};
+
+use super::MainLoop;
+use crate::event::Waiter;
+use crate::sessions::{Listening, SessionId};
+
+/// A request to send notes, until all that it is about is known.
+#[derive(Debug)]
+pub(super) struct Sending {
+    /// The processes that have got notes, with the agents that they wake.
+    open: Vec<(u64, String)>,
+    sentences: Vec<String>,
+    /// True if all notes are sent.
+    is_done: bool,
+    reply: Reply<Chosen>,
+}
+
+impl MainLoop {
+    /// A process of ours waits beside one of these, to wake it. Its number, if the agent is connected.
+    pub(super) fn wait_beside(&mut self, processes: &[u32], way: Waiter) -> Option<u64> {
+        let (session, _) = self.sessions.of_process(processes)?;
+        Some(self.wakers.wait(&session, way))
+    }
+
+    /// The person sends what waits for all agents, or for those of this kind or number.
+    pub(super) fn send_now(
+        &mut self,
+        agent: Option<Dialect>,
+        number: Option<u32>,
+        reply: Reply<Chosen>,
+    ) {
+        let listening = self.sessions.listening();
+        let is_meant = |it: &&Listening| {
+            agent.is_none_or(|agent| agent == it.agent)
+                && number.is_none_or(|number| number == it.number)
+        };
+        let meant: Vec<_> = listening.iter().filter(is_meant).collect();
+        if meant.is_empty() {
+            let which = agent.map_or("no agent", Dialect::display_name);
+            return reply.done(Chosen::refused(match (agent, number) {
+                (None, None) => format!("{which} is connected"),
+                (Some(_), None) => format!("{which} is not connected"),
+                (_, Some(number)) => format!("no agent with the number {number} is connected"),
+            }));
+        }
+        let mut sending = Sending {
+            open: Vec::new(),
+            sentences: Vec::new(),
+            is_done: true,
+            reply,
+        };
+        for it in meant {
+            let name = it.name(&listening);
+            if !self.feedback.waits(&it.session) {
+                continue;
+            }
+            match self.hand_notes(&it.session) {
+                Some(number) => sending.open.push((number, name)),
+                None => sending.add(false, self.later(&it.session, &name)),
+            }
+        }
+        if sending.open.is_empty() && sending.sentences.is_empty() {
+            let whom = match (agent, number) {
+                (Some(agent), None) => agent.display_name(),
+                _ => "an agent",
+            };
+            sending.add(false, format!("no notes are waiting for {whom}"));
+        }
+        self.sendings.push(sending);
+        self.answer_sendings();
+    }
+
+    /// Hands the notes for this agent to the process that waits beside it. Returns the number of that.
+    fn hand_notes(&mut self, session: &SessionId) -> Option<u64> {
+        // Of an agent without hooks nobody knows whether its prompt has carried them already.
+        if !self.asking.is_hooked(session) {
+            return None;
+        }
+        let waker = self.wakers.take(session)?;
+        let notes = self.feedback.take_notes(session)?;
+        match waker.way.send(notes.text()) {
+            Ok(()) => {
+                self.wakers.hand(waker.number, session, notes);
+                Some(waker.number)
+            }
+            Err(_) => {
+                self.feedback.put_back(session, notes);
+                None
+            }
+        }
+    }
+
+    /// When an agent gets its notes that cannot be woken.
+    fn later(&self, session: &SessionId, name: &str) -> String {
+        match self.asking.is_hooked(session) {
+            true => {
+                format!("{name} cannot be woken now: it gets your notes with your next prompt")
+            }
+            false => self.feedback.told(session).unwrap_or_default(),
+        }
+    }
+
+    /// The process of this number has ended; before that it may have passed on what it got.
+    pub(super) fn waiter_ended(&mut self, number: u64, is_passed_on: bool) {
+        let Some(handed) = self.wakers.ended(number) else {
+            return;
+        };
+        tracing::info!(is_passed_on, "notes were sent");
+        let session = handed.session;
+        let is_there = self.sessions.agent(&session).is_some();
+        if !is_passed_on && is_there {
+            self.feedback.put_back(&session, handed.notes);
+        }
+        let place = self.sendings.iter().enumerate().find_map(|(at, sending)| {
+            let open = sending.open.iter().position(|(it, _)| *it == number)?;
+            Some((at, open))
+        });
+        let Some((at, open)) = place else {
+            return;
+        };
+        let (_, name) = self.sendings[at].open.remove(open);
+        let sentence = match (is_passed_on, is_there) {
+            (true, _) => format!("{name} reads your notes now"),
+            (false, true) => self.later(&session, &name),
+            (false, false) => format!("{name} is gone, and has not got your notes"),
+        };
+        self.sendings[at].add(is_passed_on, sentence);
+        self.answer_sendings();
+    }
+
+    fn answer_sendings(&mut self) {
+        for sending in self.sendings.extract_if(.., |it| it.open.is_empty()) {
+            let message = sending.sentences.join("; ");
+            let done = sending.is_done;
+            sending.reply.done(Chosen { done, message });
+        }
+    }
+}
+
+impl Sending {
+    fn add(&mut self, is_done: bool, sentence: String) {
+        self.is_done &= is_done;
+        self.sentences.push(sentence);
+    }
+}

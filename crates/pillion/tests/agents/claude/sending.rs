@@ -1,0 +1,155 @@
+//! Notes that a person sends to Claude Code that `pillion run` has started: it is woken if it is idle.
+
+use std::fs;
+use std::process::Command;
+use std::time::Instant;
+
+use pillion_testkit::{Home, Turn, all_of, kill_hub, pause};
+
+use super::run::run_in;
+use super::{NAME, Scene, wait_connected};
+use crate::companion::{self, SOON};
+
+/// What is printed, and what the review says.
+const NOW: &str = "Claude Code reads your notes now";
+
+/// The processes that wait beside the Claude Code of this home.
+fn waiting(home: &Home) -> Vec<u32> {
+    let is_one = |pid: &u32| {
+        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&command).ends_with("hook\0wait\0claude\0")
+    };
+    all_of(home).into_iter().filter(is_one).collect()
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < SOON, "{what}");
+        pause(started);
+    }
+}
+
+/// The person accepts a change with this note, and it cannot be written: its folder is a file by then. So the note, which
+/// the model reads when it has written the file, waits.
+fn leave_a_note(scene: &Scene, folder: &str, note: &str) {
+    let blocked = scene.home.workspace().join(folder);
+    let path = blocked.join("new.txt");
+    let shown = format!("{folder}/new.txt");
+    let said = format!("{folder} cannot be written");
+    scene.propose([Turn::write_file(path, "one\n")], &said, &shown);
+    fs::write(&blocked, "a file").expect("the workspace is ours");
+    scene.review.wait_received();
+    let pending = companion::pending(&scene.home);
+    let [pending] = &pending[..] else {
+        panic!("one is pending: {pending:?}");
+    };
+    let accept = [
+        "accept",
+        &pending.name,
+        "--because",
+        note,
+        "--despite-change",
+    ];
+    companion::run(&scene.home, accept);
+    scene.claude.wait_for(&said);
+    scene.claude.wait_ready();
+    let request = scene.model.last_main().expect("it asked its model");
+    assert!(!request.mentions(note), "{}", request.body);
+}
+
+/// How often the newest request of the main conversation holds this.
+fn told(scene: &Scene, text: &str) -> usize {
+    let request = scene.model.last_main().expect("it asked its model");
+    request.body["messages"].to_string().matches(text).count()
+}
+
+/// By a command and by the review's key.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_and_idle_is_woken_by_notes_that_are_sent() {
+    let scene = run_in("default");
+    for (folder, note, by_key) in [
+        ("one", "Use the other table.", false),
+        ("two", "And no capitals.", true),
+    ] {
+        leave_a_note(&scene, folder, note);
+        let heard = format!("I have read it: {folder}");
+        scene.model.script([Turn::say(heard.as_str())]);
+        if by_key {
+            scene.review.press("s", NOW);
+        } else {
+            let printed = companion::run(&scene.home, ["send-notes", "claude"]);
+            assert_eq!(String::from_utf8_lossy(&printed), format!("{NOW}\n"));
+        }
+        // It asks its model by itself.
+        scene.claude.wait_for(&heard);
+        assert_eq!(told(&scene, note), 1);
+        scene.claude.wait_ready();
+        // It does not come with the prompt as well.
+        scene.model.script([Turn::say(format!("{folder} is over"))]);
+        scene.claude.prompt("go on");
+        scene.claude.wait_for(&format!("{folder} is over"));
+        assert_eq!(told(&scene, note), 1);
+        scene.claude.wait_ready();
+    }
+}
+
+/// The number of the one that waits, once there is exactly one and it is none of these.
+fn one_waits(scene: &Scene, former: &[u32]) -> u32 {
+    wait_until(
+        "one process waits",
+        || matches!(waiting(&scene.home)[..], [pid] if !former.contains(&pid)),
+    );
+    waiting(&scene.home)[0]
+}
+
+fn say(scene: &Scene, said: &str) {
+    scene.model.script([Turn::say(said)]);
+    scene.claude.prompt("say it");
+    scene.claude.wait_for(said);
+    scene.claude.wait_ready();
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn beside_claude_that_is_run_one_process_waits_and_goes_with_it() {
+    let scene = run_in("acceptEdits");
+    assert!(waiting(&scene.home).is_empty(), "before the first prompt");
+    let mut former = Vec::new();
+    for turn in ["the first", "the second", "the third"] {
+        say(&scene, turn);
+        former.push(one_waits(&scene, &former));
+    }
+    // No shell stays with it.
+    let parents = pillion_system::process::ancestors(former[2]);
+    assert_eq!(parents[0], scene.claude.pane().pid());
+    // The hub goes: so does the process, and nobody is woken.
+    let requests = scene.model.requests().len();
+    kill_hub(&scene.home);
+    wait_until("none waits", || waiting(&scene.home).is_empty());
+    scene.review.pane().wait_gone(&format!("● {NAME}"), SOON);
+    wait_connected(&scene.review);
+    assert_eq!(scene.model.requests().len(), requests);
+    scene.claude.wait_ready();
+    say(&scene, "the fourth");
+    one_waits(&scene, &former);
+    scene.claude.quit();
+    wait_until("none waits", || waiting(&scene.home).is_empty());
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn beside_claude_that_was_killed_no_process_waits() {
+    let scene = run_in("acceptEdits");
+    say(&scene, "the first");
+    one_waits(&scene, &[]);
+    let pid = scene.claude.pane().pid();
+    let killed = Command::new("kill")
+        .args(["-KILL", &pid.to_string()])
+        .status();
+    assert!(killed.expect("there is kill").success());
+    wait_until("none waits", || waiting(&scene.home).is_empty());
+    let gone = format!("● {NAME}");
+    scene.review.pane().wait_gone(&gone, SOON);
+}
