@@ -70,6 +70,8 @@ pub enum Request {
     Mention(MentionedFile),
     /// Choose when agents ask before they change files, or tell it: [`Chosen`](crate::Chosen).
     Review(ReviewRequest),
+    /// Codex CLI is about to start as the process that asks.
+    Codex(CodexStart),
     /// What is known of an agent whose hook asks: an [`AgentOfHook`], or null if it is not connected.
     Hook(HookCall),
 }
@@ -109,6 +111,17 @@ pub struct ReviewRequest {
     /// The number of the one agent that is meant, where several of a kind are connected; all without it.
     #[serde(default)]
     pub number: Option<u32>,
+}
+
+/// Where a Codex CLI will ask for what is open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodexStart {
+    /// Its own directory.
+    #[serde(with = "exact::path")]
+    pub home: PathBuf,
+    /// The temporary directory.
+    #[serde(with = "exact::path")]
+    pub tmpdir: PathBuf,
 }
 
 /// A hook of an agent was called.

@@ -12,8 +12,8 @@ use pillion_protocol::Dialect;
 use serde::de::DeserializeOwned;
 
 use super::{
-    AgentOfHook, Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, HookCall, Line,
-    Mentioned, MentionedFile, Refused, Request, ReviewRequest, Settle, Settled,
+    AgentOfHook, Answer, CodexStart, Command, DiffError, DiffRef, DiffSummary, DiffText, HookCall,
+    Line, Mentioned, MentionedFile, Refused, Request, ReviewRequest, Settle, Settled,
 };
 use crate::editor::Chosen;
 use crate::open_file::OpenFile;
@@ -131,6 +131,14 @@ impl Client {
     /// When the companion cannot be reached, or an agent asks for it.
     pub fn review(&self, request: ReviewRequest) -> Result<Chosen, ClientError> {
         self.ask(Request::Review(request))
+    }
+
+    /// Tells that this process is about to become Codex CLI.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub fn codex_starts(&self, start: CodexStart) -> Result<(), ClientError> {
+        self.ask(Request::Codex(start))
     }
 
     /// Tells that a hook of an agent was called, and asks what is known of the agent; none if it is not connected.
