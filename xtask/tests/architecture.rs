@@ -248,6 +248,7 @@ fn no_part_of_the_conformance_suite_knows_one_above_it() {
         "reply",
         "observation",
         "claude_observation",
+        "copilot_observation",
         "test_context",
         "agent",
         "session",
@@ -256,12 +257,18 @@ fn no_part_of_the_conformance_suite_knows_one_above_it() {
         "check",
         "fields",
         "moves",
+        "decide",
+        "mentions",
         "scenario",
         "claude/upgrade",
         "claude/client",
         "claude/scenario",
         "claude/selection",
         "claude",
+        "copilot/client",
+        "copilot/scenario",
+        "copilot/selection",
+        "copilot",
     ];
     let below = "crates/conformance/src/";
     let level = |name: &str| parts.iter().position(|part| *part == name);

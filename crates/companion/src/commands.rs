@@ -18,6 +18,8 @@ use pillion_discovery::private_file::Stream;
 use pillion_protocol::IdeContext;
 use pillion_protocol::{Dialect, File};
 use pillion_system::{peer, spawn};
+#[cfg(unix)]
+use pillion_view::commands::CodexStart;
 use pillion_view::commands::{
     Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Mentioned, MentionedFile, Refused,
     Request, ReviewRequest, SendNotes, Settle, Settled,
@@ -28,6 +30,8 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 pub(crate) use self::own::OwnSocket;
+#[cfg(unix)]
+use crate::codex;
 use crate::diffs::{PendingDiff, SettleRequest, Settlement};
 use crate::disk::Lane;
 use crate::event::{self, Event, Events};
@@ -50,6 +54,8 @@ pub(crate) struct Commands {
     origins: Origins,
     /// For commands that check files.
     checks: Lane,
+    #[cfg(unix)]
+    codexs: codex::Started,
 }
 
 impl Commands {
@@ -61,6 +67,8 @@ impl Commands {
             sessions,
             origins,
             checks: Lane::new(on_disk::MAX_CHECKS),
+            #[cfg(unix)]
+            codexs: codex::Started::default(),
         }
     }
 
@@ -88,6 +96,12 @@ impl Commands {
         let folder = folder.to_owned();
         let _ = self.tell(event::Command::Context { folder, answer });
         context
+    }
+
+    /// Where the Codexes ask that were started for this companion.
+    #[cfg(unix)]
+    pub(crate) fn codexs(&self) -> Vec<codex::Place> {
+        self.codexs.places()
     }
 
     /// The agent that whoever speaks here was started by, if there is one. Waits for the system.
@@ -217,6 +231,16 @@ impl Commands {
             }
             // It has a connection of its own: see `serve`.
             Request::Wait(_) => Err(stopping()),
+            #[cfg(unix)]
+            Request::Codex(CodexStart { home, tmpdir }) => {
+                if let Some(process) = speaker.pid {
+                    self.codexs.add(process, codex::Place::new(home, tmpdir));
+                }
+                Ok(Value::Null)
+            }
+            // It asks nowhere there.
+            #[cfg(not(unix))]
+            Request::Codex(_) => Ok(Value::Null),
             Request::Hook(call) => value(
                 self.ask(|answer| event::Command::Hook { call, answer })
                     .await?,

@@ -14,6 +14,8 @@ use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
+#[cfg(unix)]
+use crate::codex_keeper::Keeper;
 use crate::commands::Commands;
 use crate::discovery::{DiscoveryThread, Order, PublishError};
 use crate::endpoint::{self, Guard, Listener};
@@ -250,6 +252,8 @@ struct Prepared {
     origins: Origins,
     commands: Commands,
     options: Options,
+    #[cfg(unix)]
+    codex: Option<Keeper>,
 }
 
 async fn prepare(
@@ -294,6 +298,13 @@ async fn prepare(
     let sessions = Sessions::default();
     let commands = Commands::new(events.clone(), sessions.clone(), origins.clone());
     let own = is_program.then(|| commands.clone());
+    #[cfg(unix)]
+    let codex = own.clone().and_then(|commands| {
+        let keeper = Keeper::start(&options.environment, commands);
+        keeper
+            .inspect_err(|error| tracing::warn!(%error, "cannot start a thread"))
+            .ok()
+    });
     let publishing = DiscoveryThread::publish(vec![seat], info, own, events);
     let discovery = tokio::select! {
         biased;
@@ -315,6 +326,8 @@ async fn prepare(
         origins,
         commands,
         options,
+        #[cfg(unix)]
+        codex,
     })
 }
 
@@ -373,6 +386,8 @@ impl Prepared {
         let main_loop = main_loop.with_choices(self.choices);
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;
+        #[cfg(unix)]
+        drop(self.codex);
         drop(stop);
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, server).await;
         drop(self.socket);

@@ -11,6 +11,10 @@ mod acceptor;
 mod agents;
 mod asking;
 mod checks;
+#[cfg(unix)]
+mod codex;
+#[cfg(unix)]
+mod codex_keeper;
 mod commands;
 mod companion;
 mod context;

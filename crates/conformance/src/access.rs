@@ -80,9 +80,9 @@ checks! {
 
 /// How a request presents its token.
 #[derive(Debug, Clone, Copy)]
-enum Bearer {
+pub(super) enum Bearer {
     None,
-    /// Not at all, or nothing behind `Bearer`.
+    /// Not at all, or nothing behind the scheme.
     Empty,
     Spoilt(Spoilt),
     Bare,
@@ -135,14 +135,14 @@ impl Spoilt {
 
 impl Bearer {
     /// The requests that present it so.
-    fn on(self, probe: Probe, token: &str) -> Result<Vec<Probe>, Problem> {
+    fn on(self, probe: Probe, scheme: &str, token: &str) -> Result<Vec<Probe>, Problem> {
         let with = |value: &str| probe.clone().header(AUTHORIZATION, value);
         Ok(match self {
             Self::None => vec![probe],
-            Self::Empty => vec![with("Bearer"), probe],
+            Self::Empty => vec![with(scheme), probe],
             Self::Spoilt(spoilt) => {
                 let tokens = spoilt.of(token)?.into_iter();
-                tokens.map(|it| with(&format!("Bearer {it}"))).collect()
+                tokens.map(|it| probe.clone().token(scheme, &it)).collect()
             }
             Self::Bare => vec![with(token), with(&format!("Basic {token}"))],
             Self::Query => vec![probe.target(in_query(MCP_PATH, token))],
@@ -180,7 +180,7 @@ async fn refused(
         }
         return Ok(shown);
     }
-    if test.target.protocol == Protocol::Companion
+    if test.target.protocol != Protocol::Claude
         && answer.media_type() == "application/json"
         && let Ok(reply) = answer.reply(&json!(0), test.timeouts.answer).await
         && reply["error"].is_object()
@@ -230,7 +230,10 @@ pub(super) async fn hard_to_guess(test: &TestContext) -> Finding {
 }
 
 /// Each of these handshakes is refused.
-async fn none_opens(test: &TestContext, probes: impl IntoIterator<Item = Probe>) -> Finding {
+pub(super) async fn none_opens(
+    test: &TestContext,
+    probes: impl IntoIterator<Item = Probe>,
+) -> Finding {
     let is_served = async || Session::open(test).await.map(drop);
     all_refused(test, probes.into_iter().map(initialize), is_served).await
 }
@@ -239,7 +242,9 @@ async fn every_token(test: &TestContext) -> Finding {
     let mut accepted = 0;
     for file in test.target.discovery_files() {
         let Some(token) = file.token() else { continue };
-        let probe = test.stranger(Method::POST).bearer(token.expose());
+        let probe = test
+            .stranger(Method::POST)
+            .token(test.target.scheme(), token.expose());
         let answer = test.send(initialize(probe)).await?;
         if !answer.status.is_success() {
             let (path, shown) = (file.path.display(), answer.shown());
@@ -253,12 +258,16 @@ async fn every_token(test: &TestContext) -> Finding {
     Ok(format!("{accepted} files"))
 }
 
-async fn post(test: &TestContext, bearer: Bearer) -> Finding {
-    let probes = bearer.on(test.stranger(Method::POST), &token(test)?)?;
+pub(super) async fn post(test: &TestContext, bearer: Bearer) -> Finding {
+    let probes = bearer.on(
+        test.stranger(Method::POST),
+        test.target.scheme(),
+        &token(test)?,
+    )?;
     none_opens(test, probes).await
 }
 
-async fn in_session(test: &TestContext, method: Method, bearer: Bearer) -> Finding {
+pub(super) async fn in_session(test: &TestContext, method: Method, bearer: Bearer) -> Finding {
     let token = token(test)?;
     let mut session = test.deaf_session().await?;
     let probe = session.dress(test.stranger(method.clone()));
@@ -266,7 +275,7 @@ async fn in_session(test: &TestContext, method: Method, bearer: Bearer) -> Findi
         Method::POST => probe.body(request(0, "tools/list", json!({}))),
         _ => probe.header(ACCEPT, "text/event-stream"),
     };
-    let probes = bearer.on(probe, &token)?;
+    let probes = bearer.on(probe, test.target.scheme(), &token)?;
     let seen = all_refused(test, probes, async || session.is_served().await).await?;
     let served = session.is_served().await;
     served.or_broken("the session is gone afterwards")?;
@@ -288,7 +297,7 @@ pub(super) const FOREIGN_HOSTS: &[&str] = &[
     "localhost.evil.example:PORT",
 ];
 
-async fn none_with(test: &TestContext, name: HeaderName, values: &[&str]) -> Finding {
+pub(super) async fn none_with(test: &TestContext, name: HeaderName, values: &[&str]) -> Finding {
     let probes = test.probe(Method::POST).with_each(&name, values);
     none_opens(test, probes).await
 }

@@ -1,6 +1,6 @@
 //! What is seen once and read by several rules of Claude Code's protocol.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use pillion_http::Upgraded;
 use serde_json::Value;
 use tokio_tungstenite::WebSocketStream;
 
-use crate::observation::{CursorMoved, Once, Timed};
+use crate::observation::{CursorMoved, Mention, Once, Timed};
 use crate::reply::ToolReply;
 
 pub(super) type Socket = WebSocketStream<Upgraded>;
@@ -22,8 +22,6 @@ pub(super) struct Observations {
     pub(super) selections: Once<Selections>,
     pub(super) mention: Once<Mention>,
     pub(super) restored: Once<Restored>,
-    /// True if a command failed although it had every chance.
-    pub(super) is_command_broken: Cell<bool>,
     /// Connections of which the check is over, each with the tabs that are open there.
     pub(super) left: RefCell<Vec<(Socket, Vec<String>)>>,
 }
@@ -48,14 +46,6 @@ pub(super) struct Selections {
     /// What came after it, unasked.
     pub(super) of_start: Vec<Timed>,
     pub(super) of_cursor: CursorMoved,
-}
-
-/// A mention that was brought about.
-#[derive(Debug, Clone)]
-pub(super) struct Mention {
-    pub(super) file: String,
-    /// The messages that came of it.
-    pub(super) messages: Vec<Value>,
 }
 
 /// What became of lock files that were deleted.

@@ -1,5 +1,6 @@
-//! Looks at one discovery file, of either protocol: what it is, and what its fields hold.
+//! Looks at one discovery file, whatever the protocol: what it is, and what its fields hold.
 
+use pillion_discovery::canonicalize;
 use pillion_system::process;
 use serde_json::Value;
 
@@ -15,6 +16,11 @@ pub(super) const ANYTHING: Kind = ("anything", |_| true);
 pub(super) const STRING: Kind = ("a string", Value::is_string);
 pub(super) const TEXT: Kind = ("a non-empty string", |value| {
     value.as_str().is_some_and(|text| !text.trim().is_empty())
+});
+
+pub(super) const PATHS: Kind = ("a list of at least one path", |value| {
+    let list = value.as_array();
+    list.is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_string))
 });
 
 /// Every file that a rule applies to keeps it.
@@ -48,7 +54,9 @@ pub(super) fn has(file: &TargetFile, field: &str, (kind, fits): Kind) -> Result<
         None => Err(format!("`{field}` is missing")),
         Some(value) if fits(value) => Ok(Look::Kept),
         // Nobody is to read it.
-        Some(_) if field == "authToken" => Err(format!("`{field}` is not {kind}")),
+        Some(_) if matches!(field, "authToken" | "headers") => {
+            Err(format!("`{field}` is not {kind}"))
+        }
         Some(value) => Err(format!("`{field}` is {}, not {kind}", shown(value))),
     }
 }
@@ -108,4 +116,25 @@ pub(super) fn private_folder(file: &TargetFile) -> Result<Look, String> {
         "other users may write to its folder, mode {:04o}",
         unix.mode
     ))
+}
+
+/// Whether every workspace folder is spelt as agents that resolve links spell their own; `row` is about whether there is
+/// one.
+pub(super) fn resolved(file: &TargetFile, row: &'static [&'static str]) -> Result<Look, String> {
+    let folders = file.roots();
+    if folders.is_empty() {
+        return Ok(Look::Blocked(row));
+    }
+    for folder in folders {
+        if !folder.is_absolute() {
+            return Err(format!("{folder:?} is not absolute"));
+        }
+        match canonicalize(&folder) {
+            // A separator at the end is no difference.
+            Ok(real) if real == folder => {}
+            Ok(real) => return Err(format!("{folder:?} is {real:?}")),
+            Err(error) => return Err(format!("{folder:?}: {error}")),
+        }
+    }
+    Ok(Look::Kept)
 }

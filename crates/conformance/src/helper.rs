@@ -13,6 +13,8 @@ pub enum Step {
     Reject(String),
     /// Accept one more diff, with another text. No person is asked for it.
     AcceptAgain(String),
+    /// Accept the diff of this file with another text than was proposed. No person is asked for it.
+    AcceptEdited(String),
     /// Close the view of this file without a decision.
     Close(String),
     /// Mention these lines to the agent. No person is asked for it.

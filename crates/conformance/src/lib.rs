@@ -34,7 +34,7 @@
 //! # }
 //! ```
 //!
-//! The rules of both protocols lie in groups above shared parts, which know only parts below them. What both
+//! The rules of the protocols lie in groups above shared parts, which know only parts below them. What several
 //! protocols ask for is checked in one place: `mcp`, `fields` (of discovery files), `shape` (of messages),
 //! `access`. The suite's requests go through `pillion-http` like those of a good client, with whatever headers,
 //! target and body a rule is about. Whatever a session leaves open when it is dropped is closed after the row.
@@ -51,6 +51,9 @@ mod check;
 mod claude;
 mod claude_observation;
 mod context;
+mod copilot;
+mod copilot_observation;
+mod decide;
 mod diffs;
 mod discovery;
 mod facts;
@@ -59,6 +62,7 @@ mod files;
 mod helper;
 mod lifecycle;
 mod mcp;
+mod mentions;
 mod message;
 mod moves;
 mod names;
@@ -134,8 +138,9 @@ fn checks(protocol: Protocol) -> impl Iterator<Item = &'static Check> {
     let groups = match protocol {
         Protocol::Companion => GROUPS,
         Protocol::Claude => claude::GROUPS,
+        Protocol::Copilot => copilot::GROUPS,
         // Nobody can ask for one.
-        Protocol::Copilot | Protocol::Codex => &[],
+        Protocol::Codex => &[],
     };
     groups.iter().flat_map(|checks| checks.iter())
 }
@@ -212,10 +217,8 @@ impl Run<'_> {
             detail = format!("it is left out, which is allowed: {detail}");
         }
         // A companion may echo what it gets.
-        for file in self.test.target.discovery_files() {
-            if let Some(token) = file.token() {
-                detail = detail.replace(token.expose(), "…");
-            }
+        for secret in self.test.target.secrets() {
+            detail = detail.replace(&secret, "…");
         }
         let row = Row {
             rule: check.rule,
@@ -232,7 +235,7 @@ impl Run<'_> {
         let test = self.test;
         let needs_answers = !matches!(check.rule.group, Group::Discovery | Group::Lifecycle);
         if needs_answers {
-            let what = format_args!("nothing answers on port {}", test.target.port());
+            let what = format_args!("nothing answers on {}", test.target.address());
             let row = test.rows().answers;
             test.answers().await.or_blocked(row, what)?;
         }

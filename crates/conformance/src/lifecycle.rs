@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use pillion_http::{Method, StatusCode};
 use pillion_protocol::discovery::{WORKSPACE_SEPARATOR, split_roots};
 use serde_json::Value;
-use tokio::net::TcpStream;
 
 use crate::agent::Agent;
 use crate::check::checks;
@@ -28,7 +27,7 @@ checks! {
     Should "C1.1-events" => events in session,
         "Events are JSON-RPC messages without event ids: current agents fail on any others";
     // The last: nothing can be looked at afterwards.
-    Must "C6.2-port" => port_is_closed(stop, "an agent's event stream was open"),
+    Must "C6.2-port" => is_closed(stop, "an agent's event stream was open"),
         "A stopped companion no longer listens";
     Must "C6.2-files" => files_are_gone(stop),
         "A stopped companion leaves no discovery file";
@@ -36,13 +35,13 @@ checks! {
 
 /// Whether the companion answers, whatever its protocol.
 pub(super) async fn answers(test: &TestContext) -> Finding {
-    let port = test.target.port();
-    let what = format_args!("nothing answers on port {port}");
+    let address = test.target.address();
+    let what = format_args!("nothing answers on {address}");
     test.answers().await.or_broken(what)?;
-    Ok(format!("port {port}"))
+    Ok(address.to_string())
 }
 
-async fn whole_files(test: &TestContext) -> Finding {
+pub(super) async fn whole_files(test: &TestContext) -> Finding {
     rewritten(&test.watch.changes(), false)
 }
 
@@ -58,7 +57,7 @@ pub(super) fn rewritten(changes: &Changes, is_written: bool) -> Finding {
 }
 
 /// Looked at late: of every stream that there was.
-async fn events(session: &mut Session<'_>) -> Finding {
+pub(super) async fn events(session: &mut Session<'_>) -> Finding {
     session.listen(session.test.timeouts.quiet).await;
     let heard = session.test.observations.events.borrow();
     match &heard.odd {
@@ -129,8 +128,7 @@ impl Stopped {
     ) -> Result<Self, Problem> {
         let row = test.rows().answers;
         test.answers().await.or_blocked(row, "it is not running")?;
-        let address = ("127.0.0.1", test.target.port());
-        let listens = async || TcpStream::connect(address).await.is_ok() && is_it().await;
+        let listens = async || test.connect().await.is_ok() && is_it().await;
         let until = Instant::now() + test.help(&Step::Stop).await?;
         loop {
             let files = test.target.files();
@@ -149,7 +147,7 @@ impl Stopped {
 }
 
 /// Whether nothing listens after a stop; `connected` names the client that was connected then.
-pub(super) async fn port_is_closed(
+pub(super) async fn is_closed(
     test: &TestContext,
     stop: impl AsyncFn(&TestContext) -> Result<Stopped, Problem>,
     connected: &str,

@@ -9,7 +9,8 @@ use crate::agent::{Agent, params_since};
 use crate::files::some_file;
 use crate::helper::Step;
 use crate::observation::{CursorMoved, Moves, TOO_CLOSE, Timed};
-use crate::rule::{Finding, Problem, blocked, broken, unchecked};
+use crate::rule::{Finding, Otherwise, Problem, blocked, broken, shown, unchecked};
+use crate::shape::{is_absolute, is_in};
 use crate::test_context::TestContext;
 
 /// How far the cursor is moved.
@@ -114,6 +115,36 @@ impl CursorMoved {
                 "it is not known where the cursor was moved to: pass --move-with CMD, with a file of several lines in the workspace",
             ),
         }
+    }
+
+    /// Whether the last selection is where the cursor was moved to, lines counted from 0. `shape` and `path` are about
+    /// what it looks like.
+    pub(super) fn selected(
+        &self,
+        well_formed: fn(&Value) -> Result<(), String>,
+        shape: &'static [&'static str],
+        path: &'static [&'static str],
+    ) -> Finding {
+        let moves = self.moves()?;
+        let (file, line) = self.place()?;
+        let last = moves.last()?;
+        well_formed(last).or_blocked(shape, "the last selection")?;
+        if !is_in(last, file) {
+            let its = &last["filePath"];
+            return match its.is_string() && !is_absolute(its) {
+                true => blocked(path, "its path is not absolute"),
+                false => broken(format!("{file} was focused, `filePath` is {its}")),
+            };
+        }
+        // The command may select from there on, or up to there.
+        let lines = ["start", "end"].map(|end| last["selection"][end]["line"].as_u64());
+        if lines.contains(&Some(u64::from(line - 1))) {
+            return Ok(format!("line {line}"));
+        }
+        broken(format!(
+            "it was moved to line {line} (counted from 1), `selection` is {}",
+            shown(&last["selection"])
+        ))
     }
 
     /// Whether changes are debounced. Judged by what a debounce does, merging moves, and more than

@@ -1,6 +1,6 @@
 //! What is seen once and read by several rules.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -28,7 +28,7 @@ pub(super) async fn once<T>(
     seen.as_ref().map_err(Clone::clone)
 }
 
-/// Everything of that kind, for either protocol, and what sessions over HTTP leave behind.
+/// Everything of that kind, for every protocol, and what sessions over HTTP leave behind.
 #[derive(Debug, Default)]
 pub(super) struct Observations {
     /// Whether a session can be opened at all.
@@ -43,6 +43,8 @@ pub(super) struct Observations {
     /// Whether two agents are served at once.
     pub(super) together: Once<String>,
     pub(super) stopped: Once<Stopped>,
+    /// True if a command failed although it had every chance.
+    pub(super) is_command_broken: Cell<bool>,
     /// Sessions of which the check is over.
     pub(super) left: RefCell<Vec<Record>>,
     pub(super) events: RefCell<HeardEvents>,
@@ -53,8 +55,8 @@ pub(super) struct Observations {
 pub(super) struct Record {
     pub(super) id: Option<String>,
     pub(super) version: String,
-    /// The files whose views are open.
-    pub(super) views: Vec<String>,
+    /// The views that are open, each with the params of the call that closes it.
+    pub(super) views: Vec<(String, Value)>,
 }
 
 /// What came on all event streams.
@@ -139,6 +141,14 @@ impl Moves {
     pub(super) fn is_debounced(&self) -> bool {
         self.is_merged() && self.close_gaps().next().is_none()
     }
+}
+
+/// A mention that was brought about.
+#[derive(Debug, Clone)]
+pub(super) struct Mention {
+    pub(super) file: String,
+    /// The messages that came of it.
+    pub(super) messages: Vec<Value>,
 }
 
 /// What is left of a companion that was stopped.

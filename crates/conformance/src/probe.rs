@@ -2,13 +2,14 @@
 //! its own; and its answer.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pillion_http::header::{AUTHORIZATION, HOST};
 use pillion_http::{
     Body, Bytes, Error, Events, HeaderName, HeaderValue, Method, Request, TitleCase, Upgraded,
 };
-use pillion_protocol::json;
+use pillion_protocol::{Address, copilot, json};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -25,9 +26,16 @@ pub(super) const MAX_ANSWER_SHOWN: &str = "64 MiB";
 /// A request. It may hold a token, so it has no `Debug`.
 #[derive(Clone)]
 pub(super) struct Probe {
-    address: SocketAddr,
+    to: To,
     target: String,
     request: Request<Bytes>,
+}
+
+/// Where a request goes.
+#[derive(Clone)]
+enum To {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
 }
 
 /// An answer whose body is still to come.
@@ -65,14 +73,21 @@ impl NoAnswer {
 
 impl Probe {
     /// A request with nothing but a host.
-    pub(super) fn new(method: Method, port: u16, target: &str) -> Self {
+    pub(super) fn new(method: Method, address: &Address, target: &str) -> Self {
+        let (to, host) = match address {
+            Address::Tcp(port) => {
+                let to = To::Tcp((Ipv4Addr::LOCALHOST, *port).into());
+                (to, format!("127.0.0.1:{port}"))
+            }
+            Address::Unix(path) => (To::Unix(path.clone()), copilot::HOST.to_owned()),
+        };
         let mut probe = Self {
-            address: (Ipv4Addr::LOCALHOST, port).into(),
+            to,
             target: target.to_owned(),
             request: Request::default(),
         };
         *probe.request.method_mut() = method;
-        probe.header(HOST, &format!("127.0.0.1:{port}"))
+        probe.header(HOST, &host)
     }
 
     /// With another value for a header; one that cannot be sent is left out.
@@ -84,9 +99,12 @@ impl Probe {
         self
     }
 
-    /// The same for a value with the companion's port, written `PORT`.
+    /// The same for a value with the companion's port, written `PORT`, if it has one.
     pub(super) fn with_port(self, name: HeaderName, value: &str) -> Self {
-        let value = value.replace("PORT", &self.address.port().to_string());
+        let value = match &self.to {
+            To::Tcp(address) => value.replace("PORT", &address.port().to_string()),
+            To::Unix(_) => value.replace(":PORT", ""),
+        };
         self.header(name, &value)
     }
 
@@ -107,8 +125,8 @@ impl Probe {
         self
     }
 
-    pub(super) fn bearer(self, token: &str) -> Self {
-        self.header(AUTHORIZATION, &format!("Bearer {token}"))
+    pub(super) fn token(self, scheme: &str, token: &str) -> Self {
+        self.header(AUTHORIZATION, &format!("{scheme} {token}"))
     }
 
     /// Within a session, if the companion gave it an id.
@@ -125,7 +143,7 @@ impl Probe {
     }
 
     pub(super) fn address(mut self, address: SocketAddr) -> Self {
-        self.address = address;
+        self.to = To::Tcp(address);
         self
     }
 
@@ -143,7 +161,10 @@ impl Probe {
 
     async fn exchange(mut self) -> Result<Answer, NoAnswer> {
         *self.request.uri_mut() = self.target.parse().map_err(no_answer)?;
-        let answer = pillion_http::send(self.address, self.request).await;
+        let answer = match &self.to {
+            To::Tcp(address) => pillion_http::send(address, self.request).await,
+            To::Unix(path) => pillion_http::send_on_socket(path, self.request).await,
+        };
         answer.map(Answer).map_err(|error| NoAnswer {
             is_hung_up: error.is_hung_up(),
             ..no_answer(error)

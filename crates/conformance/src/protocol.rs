@@ -17,6 +17,12 @@ pub(super) struct SharedRows {
     pub(super) session: &'static [&'static str],
     /// That connections stay.
     pub(super) stays: &'static [&'static str],
+    /// That sessions over HTTP have ids.
+    pub(super) session_id: &'static [&'static str],
+    /// That there are event streams.
+    pub(super) stream: &'static [&'static str],
+    /// That there can be two sessions.
+    pub(super) two: &'static [&'static str],
 }
 
 impl SharedRows {
@@ -29,6 +35,9 @@ impl SharedRows {
                 token: &["C2.4-authToken"],
                 session: &["C1.1-initialize"],
                 stays: &["C1.1-stream-stays"],
+                session_id: &["C1.1-session"],
+                stream: &["C1.1-stream"],
+                two: &["C1.4-two"],
             },
             Protocol::Claude => Self {
                 answers: &["K9-answers"],
@@ -37,14 +46,32 @@ impl SharedRows {
                 token: &["K1-token", "K1-json"],
                 session: &["K2-upgrade", "K4-initialize"],
                 stays: &["K2-text"],
+                session_id: &[],
+                stream: &[],
+                two: &["K8-two"],
             },
-            Protocol::Copilot | Protocol::Codex => Self {
+            Protocol::Copilot => Self {
+                answers: &["P9-answers"],
+                file: &["P1-file"],
+                json: &["P1-json"],
+                token: &["P1-token", "P1-headers", "P1-json"],
+                session: &["P2-initialize"],
+                stays: &["P2-stream-stays"],
+                session_id: &["P2-session"],
+                stream: &["P2-stream"],
+                two: &["P8-two"],
+            },
+            // Nobody can ask for it: it opens no sessions.
+            Protocol::Codex => Self {
                 answers: &[],
                 file: &[],
                 json: &[],
                 token: &[],
                 session: &[],
                 stays: &[],
+                session_id: &[],
+                stream: &[],
+                two: &[],
             },
         }
     }

@@ -57,7 +57,7 @@ impl TestContext {
     pub(super) async fn deaf_session(&self) -> Result<Session<'_>, Problem> {
         self.has_sessions().await?;
         let opened = Session::open(self).await;
-        opened.or_blocked(&["C1.4-two"], "no second session can be opened")
+        opened.or_blocked(self.rows().two, "no second session can be opened")
     }
 
     /// Whether sessions can be opened at all, which is tried once. None is left open.
@@ -107,10 +107,8 @@ impl Record {
     /// did not answer about a view.
     async fn end(&self, test: &TestContext) -> bool {
         let mut is_clean = true;
-        for view in &self.views {
-            let arguments = json!({"filePath": view, "suppressNotification": true});
-            let params = json!({"name": CLOSE_DIFF, "arguments": arguments});
-            let body = request("clean-up", "tools/call", params);
+        for (_, closing) in &self.views {
+            let body = request("clean-up", "tools/call", closing.clone());
             let close = self.dress(test.probe(Method::POST)).body(body);
             is_clean &= test.send(close).await.is_ok();
         }
@@ -175,7 +173,7 @@ impl<'a> Session<'a> {
     /// The same for rules that need it.
     pub(super) async fn needs_stream(&mut self) -> Result<(), Problem> {
         let opened = self.open_stream().await;
-        opened.or_blocked(&["C1.1-stream"], "there is no event stream")
+        opened.or_blocked(self.test.rows().stream, "there is no event stream")
     }
 
     /// Proposes a text; the view is closed when the check ends, whatever happens.
@@ -184,7 +182,8 @@ impl<'a> Session<'a> {
         path: &str,
         text: &str,
     ) -> Result<ToolReply, NoAnswer> {
-        self.record.views.push(path.to_owned());
+        let arguments = json!({"filePath": path, "suppressNotification": true});
+        self.opens(path, json!({"name": CLOSE_DIFF, "arguments": arguments}));
         let arguments = json!({"filePath": path, "newContent": text});
         self.call(OPEN_DIFF, arguments).await
     }
@@ -200,9 +199,19 @@ impl<'a> Session<'a> {
         }
         let reply = self.call(CLOSE_DIFF, arguments).await?;
         if !reply.is_error() {
-            self.record.views.retain(|view| view != path);
+            self.closed(path);
         }
         Ok(reply)
+    }
+
+    /// Notes the call that closes a view, whatever happens.
+    pub(super) fn opens(&mut self, view: &str, closing: Value) {
+        self.record.views.push((view.to_owned(), closing));
+    }
+
+    /// The view is closed.
+    pub(super) fn closed(&mut self, view: &str) {
+        self.record.views.retain(|(open, _)| open != view);
     }
 
     fn take_in(&mut self, events: Vec<Event>) {
@@ -225,6 +234,11 @@ impl<'a> Session<'a> {
     /// The outcomes reported so far.
     pub(super) fn outcomes(&self) -> Vec<Value> {
         self.heard().filter(|it| is_outcome(it)).cloned().collect()
+    }
+
+    /// Is gone without a word: nothing is closed, and the session is not ended.
+    pub(super) fn cut(mut self) {
+        self.record = Record::default();
     }
 
     /// Closes the stream and ends the session.

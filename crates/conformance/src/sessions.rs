@@ -31,7 +31,7 @@ checks! {
 }
 
 /// Whether two sessions are served at once. It is tried once.
-async fn two(test: &TestContext) -> Finding {
+pub(super) async fn two(test: &TestContext) -> Finding {
     once(&test.observations.together, together(test))
         .await
         .cloned()
@@ -59,10 +59,10 @@ async fn together(test: &TestContext) -> Finding {
 }
 
 /// The same for the rules that need it.
-async fn serves_two(test: &TestContext) -> Result<(), Problem> {
+pub(super) async fn serves_two(test: &TestContext) -> Result<(), Problem> {
     let served = two(test).await;
     test.close_sessions().await;
-    served.or_else(|_| blocked(&["C1.4-two"], "two agents are not served at once"))?;
+    served.or_else(|_| blocked(test.rows().two, "two agents are not served at once"))?;
     Ok(())
 }
 

@@ -1,9 +1,11 @@
-//! What may stand in a context: looks at one, and at one file of it (C4.3 to C4.8).
+//! What may stand in a context: looks at one, and at one file of it (C4.3 to C4.8); and at a selection, as other
+//! protocols have it.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
+use pillion_discovery::is_same;
+use serde_json::{Value, json};
 
 use crate::rule::{Look, shown};
 
@@ -51,6 +53,51 @@ pub(super) fn context_shape(context: &Value) -> Result<(), String> {
     }
     fits(context, &CONTEXT)?;
     files(context).iter().try_for_each(|file| fits(file, &FILE))
+}
+
+/// Whether a schema takes these strings, which may be left out where they are optional.
+pub(super) fn takes(schema: &Value, sent: &[&str], are_optional: bool) -> Result<(), String> {
+    if schema["type"] != "object" {
+        return Err(shown(schema));
+    }
+    for field in sent {
+        let known = &schema["properties"][field]["type"];
+        let is_text = *known == "string" || *known == json!(["string", "null"]);
+        let is_open =
+            schema["properties"].get(field).is_none() && schema["additionalProperties"] != false;
+        if !is_text && !is_open {
+            return Err(format!("it does not take the string `{field}`"));
+        }
+    }
+    let required = schema["required"].as_array().into_iter().flatten();
+    let mut required = required.filter_map(Value::as_str);
+    match required.find(|field| are_optional || !sent.contains(field)) {
+        Some(field) => Err(format!("it requires `{field}`, which the agent leaves out")),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn is_absolute(path: &Value) -> bool {
+    path.as_str()
+        .is_some_and(|path| Path::new(path).is_absolute())
+}
+
+/// Returns true if a selection is in this file, however it is spelt.
+pub(super) fn is_in(params: &Value, file: &str) -> bool {
+    let path = params["filePath"].as_str();
+    path.is_some_and(|path| is_same(path.as_ref(), file.as_ref()))
+}
+
+/// A `selection` does not end before it starts.
+pub(super) fn ordered(selection: &Value) -> Result<(), String> {
+    let place = |end: &str| {
+        let number = |field: &str| selection[end][field].as_u64();
+        (number("line"), number("character"))
+    };
+    if place("start") > place("end") {
+        return Err(format!("it ends before it starts: {}", shown(selection)));
+    }
+    Ok(())
 }
 
 /// The open files of a context.

@@ -20,7 +20,7 @@ checks! {
         "A silent event stream sends keep-alives";
 }
 
-async fn stream(session: &mut Session<'_>) -> Finding {
+pub(super) async fn stream(session: &mut Session<'_>) -> Finding {
     let get = session
         .probe(Method::GET)
         .header(ACCEPT, "text/event-stream");
@@ -33,7 +33,7 @@ async fn stream(session: &mut Session<'_>) -> Finding {
     }
 }
 
-async fn stream_stays(session: &mut Session<'_>) -> Finding {
+pub(super) async fn stream_stays(session: &mut Session<'_>) -> Finding {
     let started = Instant::now();
     session.listen(session.test.timeouts.idle).await;
     match session.end() {
@@ -50,7 +50,7 @@ async fn stream_alive(session: &mut Session<'_>) -> Finding {
     let before = session.signs;
     session.listen(idle).await;
     if session.end().is_some() {
-        return blocked(&["C1.1-stream-stays"], "the stream ended");
+        return blocked(session.test.rows().stays, "the stream ended");
     }
     if session.signs > before {
         return Ok(format!("{} within {idle:.1?}", session.signs - before));

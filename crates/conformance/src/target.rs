@@ -7,9 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::{Environment, is_same};
+use pillion_http::HeaderName;
+use pillion_http::header::AUTHORIZATION;
 use pillion_protocol::dialect::{Place, Protocol};
 use pillion_protocol::discovery::split_roots;
-use pillion_protocol::{Dialect, Token};
+use pillion_protocol::{Address, Dialect, Token};
 use pillion_system::process;
 use serde_json::Value;
 
@@ -24,7 +26,7 @@ const MAX_OTHERS: usize = 500;
 pub struct Target {
     /// By which it is spoken to.
     pub(super) protocol: Protocol,
-    port: u16,
+    address: Address,
     files: Vec<TargetFile>,
     pub(super) environment: Environment,
 }
@@ -78,19 +80,15 @@ impl Target {
         };
         let path = std::path::absolute(path).map_err(unreadable)?;
         let first = TargetFile::read(&path, protocol, environment).map_err(unreadable)?;
-        let named = || first.port_in_name()?.try_into().ok();
-        let port = first.port().or_else(named).or_else(|| match protocol {
-            Protocol::Companion => None,
-            Protocol::Claude => last_number(first.name()),
-            Protocol::Copilot | Protocol::Codex => None,
-        });
-        let port = port.ok_or_else(|| TargetError::NoPort(path.clone()))?;
+        let no_port = || TargetError::NoPort(path.clone());
+        let address = first.address().ok_or_else(no_port)?;
         let mut files = vec![first];
         for other in siblings(protocol, environment) {
             // Agents of each kind have a token of their own: elsewhere, its name tells whose it was to be.
-            let is_its = match other.dialect {
-                Some(_) => other.belongs_to(port, &files[0]),
-                None => other.is_copy_of(port, &files[0]),
+            let is_its = match (&address, other.dialect) {
+                (Address::Unix(_), _) => other.address().as_ref() == Some(&address),
+                (Address::Tcp(port), Some(_)) => other.belongs_to(*port, &files[0]),
+                (Address::Tcp(port), None) => other.is_copy_of(*port, &files[0]),
             };
             if is_its && !files.iter().any(|file| file.is_same_as(&other)) {
                 files.push(other);
@@ -98,15 +96,23 @@ impl Target {
         }
         Ok(Self {
             protocol,
-            port,
+            address,
             files,
             environment: environment.clone(),
         })
     }
 
-    /// The companion's loopback port.
-    pub fn port(&self) -> u16 {
-        self.port
+    /// Where it listens for agents of this protocol.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The companion's loopback port. That of one with a socket is known only if its file is called `PORT.lock`.
+    pub fn port(&self) -> Option<u16> {
+        match self.address {
+            Address::Tcp(port) => Some(port),
+            Address::Unix(_) => self.files[0].port_in_name()?.try_into().ok(),
+        }
     }
 
     /// The paths of its discovery files.
@@ -145,8 +151,34 @@ impl Target {
         self.files.iter().find_map(TargetFile::token)
     }
 
-    /// The tokens that this companion gives to agents of the other protocol.
+    /// The headers that its agents send with every request, those of the first file that has some.
+    pub(super) fn headers(&self) -> Vec<(HeaderName, &str)> {
+        let mut all = self.files.iter().map(TargetFile::headers);
+        all.find(|headers| !headers.is_empty()).unwrap_or_default()
+    }
+
+    /// The word before the token in `Authorization`.
+    pub(super) fn scheme(&self) -> &str {
+        let mut files = self.files.iter().filter_map(TargetFile::authorization);
+        files.next().map_or("Bearer", |(scheme, _)| scheme)
+    }
+
+    /// What no report may show.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let tokens = self.files.iter().filter_map(TargetFile::token);
+        let tokens = tokens.map(|token| token.expose().to_owned());
+        let values = self.files.iter().flat_map(TargetFile::headers);
+        tokens
+            .chain(values.map(|(_, value)| value.to_owned()))
+            .filter(|secret| !secret.is_empty())
+            .collect()
+    }
+
+    /// The tokens that this companion gives to agents of another protocol.
     pub(super) fn other_tokens(&self) -> Vec<Token> {
+        let Some(port) = self.port() else {
+            return Vec::new();
+        };
         let other = match self.protocol {
             Protocol::Companion => Protocol::Claude,
             Protocol::Claude | Protocol::Copilot | Protocol::Codex => Protocol::Companion,
@@ -154,7 +186,7 @@ impl Target {
         let others = siblings(other, &self.environment);
         let its = others
             .iter()
-            .filter(|it| it.belongs_to(self.port, &self.files[0]));
+            .filter(|it| it.belongs_to(port, &self.files[0]));
         its.filter_map(TargetFile::token).collect()
     }
 }
@@ -191,8 +223,44 @@ impl TargetFile {
     }
 
     pub(super) fn token(&self) -> Option<Token> {
-        let token = self.field("authToken")?.as_str()?;
+        let token = match self.protocol {
+            Protocol::Copilot => self.authorization()?.1,
+            _ => self.field("authToken")?.as_str()?,
+        };
         (!token.is_empty()).then(|| Token::from(token.to_owned()))
+    }
+
+    /// Where it says that its companion listens; a path that is missing is an empty one.
+    fn address(&self) -> Option<Address> {
+        let named = || self.port_in_name()?.try_into().ok();
+        let port = match self.protocol {
+            Protocol::Copilot => {
+                let path = self.field("socketPath").and_then(Value::as_str);
+                return Some(Address::Unix(path.unwrap_or_default().into()));
+            }
+            Protocol::Claude => {
+                let port = self.port().or_else(named);
+                port.or_else(|| last_number(self.name()))
+            }
+            Protocol::Companion | Protocol::Codex => self.port().or_else(named),
+        };
+        port.map(Address::Tcp)
+    }
+
+    /// The headers that it asks for, as far as they can be sent.
+    fn headers(&self) -> Vec<(HeaderName, &str)> {
+        let headers = self.field("headers").and_then(Value::as_object);
+        let headers = headers.into_iter().flatten();
+        let headers =
+            headers.filter_map(|(name, value)| Some((name.parse().ok()?, value.as_str()?)));
+        headers.collect()
+    }
+
+    /// Scheme and token of the `Authorization` that it asks for.
+    fn authorization(&self) -> Option<(&str, &str)> {
+        let headers = self.headers().into_iter();
+        let mut values = headers.filter(|(name, _)| *name == AUTHORIZATION);
+        values.next()?.1.split_once(' ')
     }
 
     /// The port in its content.
@@ -214,7 +282,7 @@ impl TargetFile {
 
     /// The process id in its name, or in its content if that is where the protocol has it.
     pub(super) fn pid(&self) -> Option<u32> {
-        if self.protocol == Protocol::Claude {
+        if matches!(self.protocol, Protocol::Claude | Protocol::Copilot) {
             return match self.field("pid")? {
                 Value::String(text) => text.parse().ok(),
                 number => number.as_u64()?.try_into().ok(),

@@ -2,17 +2,18 @@
 //! for all.
 
 use std::cell::Cell;
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pillion_http::Method;
-use pillion_http::header::{ACCEPT, CONTENT_TYPE};
-use pillion_protocol::MCP_PATH;
-use tokio::net::TcpStream;
+use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use pillion_protocol::{Address, MCP_PATH};
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use crate::claude_observation;
+use crate::copilot_observation;
 use crate::helper::{Help, Helper, Step};
 use crate::names::Names;
 use crate::observation::Observations;
@@ -44,6 +45,7 @@ pub struct TestContext {
     unanswered: Cell<u32>,
     pub(super) observations: Observations,
     pub(super) claude: claude_observation::Observations,
+    pub(super) copilot: copilot_observation::Observations,
     pub(super) watch: Watch,
 }
 
@@ -60,15 +62,31 @@ impl TestContext {
             unanswered: Cell::default(),
             observations: Observations::default(),
             claude: claude_observation::Observations::default(),
+            copilot: copilot_observation::Observations::default(),
         }
     }
 
-    /// Whether something listens on the port at all.
+    /// Connects, and says nothing.
+    pub(super) async fn connect(&self) -> io::Result<()> {
+        match self.target.address() {
+            Address::Tcp(port) => {
+                tokio::net::TcpStream::connect(("127.0.0.1", *port)).await?;
+            }
+            #[cfg(unix)]
+            Address::Unix(path) => {
+                tokio::net::UnixStream::connect(path).await?;
+            }
+            #[cfg(not(unix))]
+            Address::Unix(_) => return Err(io::ErrorKind::Unsupported.into()),
+        }
+        Ok(())
+    }
+
+    /// Whether something listens there at all.
     pub(super) async fn answers(&self) -> Result<(), String> {
         let connect = || async {
-            let address = ("127.0.0.1", self.target.port());
-            match timeout(self.timeouts.answer, TcpStream::connect(address)).await {
-                Ok(Ok(_)) => Ok(()),
+            match timeout(self.timeouts.answer, self.connect()).await {
+                Ok(Ok(())) => Ok(()),
                 Ok(Err(error)) => Err(error.to_string()),
                 Err(_) => Err("no answer".to_owned()),
             }
@@ -85,16 +103,19 @@ impl TestContext {
     pub(super) fn probe(&self, method: Method) -> Probe {
         let probe = self.stranger(method);
         match self.target.token() {
-            Some(token) => probe.bearer(token.expose()),
+            Some(token) => probe.token(self.target.scheme(), token.expose()),
             None => probe,
         }
     }
 
     /// A request as a good client makes it, without a token.
     pub(super) fn stranger(&self, method: Method) -> Probe {
-        Probe::new(method, self.target.port(), MCP_PATH)
+        let probe = Probe::new(method, self.target.address(), MCP_PATH)
             .header(ACCEPT, "application/json, text/event-stream")
-            .header(CONTENT_TYPE, "application/json")
+            .header(CONTENT_TYPE, "application/json");
+        let others = self.target.headers().into_iter();
+        let others = others.filter(|(name, _)| *name != AUTHORIZATION);
+        others.fold(probe, |probe, (name, value)| probe.header(name, value))
     }
 
     /// Sends a request and waits for the head of its answer.

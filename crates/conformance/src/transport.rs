@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 use pillion_http::header::CONTENT_TYPE;
 use pillion_http::{Method, StatusCode};
+use pillion_protocol::Address;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -77,7 +78,7 @@ async fn agreed(test: &TestContext, version: &str) -> Result<String, Problem> {
     Ok(agreed.to_owned())
 }
 
-async fn initialize(test: &TestContext) -> Finding {
+pub(super) async fn initialize(test: &TestContext) -> Finding {
     let reply = shake(test, NEWEST_VERSION).await?;
     if reply["id"] != FIRST {
         return wrong(&reply);
@@ -90,14 +91,14 @@ async fn initialize(test: &TestContext) -> Finding {
     Ok(format!("{name}, MCP {}", agreed_version(&reply)?))
 }
 
-async fn version(test: &TestContext) -> Finding {
+pub(super) async fn version(test: &TestContext) -> Finding {
     match agreed(test, "1999-01-01").await? {
         same if same == "1999-01-01" => broken("it claims to know version 1999-01-01"),
         other => Ok(format!("1999-01-01 is answered with {other}")),
     }
 }
 
-async fn agents_version(test: &TestContext) -> Finding {
+pub(super) async fn agents_version(test: &TestContext) -> Finding {
     let mut seen = Vec::new();
     for version in ["2025-06-18", NEWEST_VERSION] {
         let agreed = agreed(test, version).await?;
@@ -109,7 +110,7 @@ async fn agents_version(test: &TestContext) -> Finding {
     Ok(seen.join(", "))
 }
 
-async fn session_id(test: &TestContext) -> Finding {
+pub(super) async fn session_id(test: &TestContext) -> Finding {
     let first = test.deaf_session().await?;
     let first_id = first.id().map(str::to_owned);
     first.leave().await;
@@ -126,7 +127,7 @@ async fn session_id(test: &TestContext) -> Finding {
     Ok("two sessions, two ids".to_owned())
 }
 
-async fn accepts_notification(session: &mut Session<'_>) -> Finding {
+pub(super) async fn accepts_notification(session: &mut Session<'_>) -> Finding {
     let probe = session.probe(Method::POST);
     let probe = probe.body(notification("notifications/initialized"));
     let answer = session.test.send(probe).await?;
@@ -136,7 +137,7 @@ async fn accepts_notification(session: &mut Session<'_>) -> Finding {
     }
 }
 
-async fn bad_json(session: &mut Session<'_>) -> Finding {
+pub(super) async fn bad_json(session: &mut Session<'_>) -> Finding {
     let mut seen = String::new();
     for body in ["{", "no JSON", "\u{0}"] {
         let probe = session.probe(Method::POST).body(body);
@@ -174,9 +175,9 @@ async fn answer_to(session: &Session<'_>, id: Option<&str>) -> Result<Answer, Pr
     Ok(session.test.send(probe).await?)
 }
 
-async fn delete(session: &mut Session<'_>) -> Finding {
+pub(super) async fn delete(session: &mut Session<'_>) -> Finding {
     let Some(id) = session.id() else {
-        return blocked(&["C1.1-session"], "sessions have no id");
+        return blocked(session.test.rows().session_id, "sessions have no id");
     };
     let answer = session.test.send(session.probe(Method::DELETE)).await?;
     let shown = answer.shown();
@@ -197,9 +198,9 @@ async fn delete(session: &mut Session<'_>) -> Finding {
     }
 }
 
-async fn unknown_session(session: &mut Session<'_>) -> Finding {
+pub(super) async fn unknown_session(session: &mut Session<'_>) -> Finding {
     if session.id().is_none() {
-        return blocked(&["C1.1-session"], "sessions have no id");
+        return blocked(session.test.rows().session_id, "sessions have no id");
     }
     let answer = answer_to(session, Some(NOBODYS_SESSION)).await?;
     match answer.status.is_client_error() {
@@ -227,6 +228,9 @@ async fn endpoint(test: &TestContext) -> Finding {
 }
 
 pub(super) async fn loopback(test: &TestContext) -> Finding {
+    let Address::Tcp(port) = *test.target.address() else {
+        return unchecked("it has no port");
+    };
     let mut addresses = own_addresses();
     // Who listens on every address listens on this one, too, even without a network.
     if cfg!(target_os = "linux") {
@@ -236,7 +240,7 @@ pub(super) async fn loopback(test: &TestContext) -> Finding {
         return unchecked("this machine has no other address than 127.0.0.1");
     }
     for address in &addresses {
-        let address = SocketAddr::new(*address, test.target.port());
+        let address = SocketAddr::new(*address, port);
         let connect = TcpStream::connect(address);
         if let Ok(Ok(_)) = timeout(test.timeouts.answer, connect).await {
             // Somebody else may have the port there.

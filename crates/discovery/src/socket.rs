@@ -25,11 +25,13 @@ const MAX_PATH: usize = 103;
 const OWN: &str = "own-";
 const AGENTS: &str = "agents-";
 
-/// Where Codex CLI asks, below its own directory.
+/// Where Codex CLI asks, below its own directory, and if nothing is there, below the temporary directory.
 #[cfg(unix)]
 const CODEX_FOLDER: &str = "ipc";
 #[cfg(unix)]
 const CODEX: &str = "ipc.sock";
+#[cfg(unix)]
+const CODEX_TMP_FOLDER: &str = "codex-ipc";
 
 /// A socket that this process listens on. Dropping it removes it.
 #[derive(Debug)]
@@ -46,7 +48,7 @@ pub struct Socket {
 }
 
 /// Where a socket is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Address {
     directory: PathBuf,
     name: String,
@@ -115,17 +117,13 @@ impl Socket {
         })
     }
 
-    /// Listens where Codex CLI asks for what an editor shows; none if another process does, or where Codex has never
-    /// run. All programs of this user that serve it share the one place.
+    /// Listens at one of the places where Codex CLI asks for what an editor shows; none if another process does. All
+    /// programs of this user that serve it share the place.
     ///
     /// # Errors
     /// When the folder or the socket is a link or another user's, or when the system refuses.
     #[cfg(unix)]
-    pub fn for_codex(environment: &Environment) -> Result<Option<Self>, FileError> {
-        if !environment.codex_home().is_dir() {
-            return Ok(None);
-        }
-        let address = Address::of_codex(environment);
+    pub fn for_codex(address: Address) -> Result<Option<Self>, FileError> {
         let folder = state_dir::create(&address.directory)?;
         if folder.connect(&address.name).is_ok() {
             return Ok(None);
@@ -211,13 +209,35 @@ impl Drop for Socket {
 }
 
 impl Address {
-    /// Where Codex CLI asks for what an editor shows.
+    /// Where Codex CLI asks for what an editor shows: first below its own directory, then below the temporary directory.
     #[cfg(unix)]
-    pub fn of_codex(environment: &Environment) -> Self {
-        Self {
-            directory: environment.codex_home().join(CODEX_FOLDER),
-            name: CODEX.to_owned(),
-        }
+    pub fn of_codex(home: &std::path::Path, tmpdir: &std::path::Path) -> [Self; 2] {
+        let uid = rustix::process::geteuid().as_raw();
+        [
+            Self {
+                directory: home.join(CODEX_FOLDER),
+                name: CODEX.to_owned(),
+            },
+            Self {
+                directory: tmpdir.join(CODEX_TMP_FOLDER),
+                name: format!("ipc-{uid}.sock"),
+            },
+        ]
+    }
+
+    /// Those of these places where somebody may listen: the first if Codex has run there, the second if its folder would
+    /// not be in the way of other users. Waits for the disk.
+    #[cfg(unix)]
+    pub fn for_codex(home: &std::path::Path, tmpdir: &std::path::Path) -> Vec<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let [own, shared] = Self::of_codex(home, tmpdir);
+        let own = home.is_dir().then_some(own);
+        let is_private = |metadata: std::fs::Metadata| {
+            metadata.uid() == rustix::process::geteuid().as_raw() && metadata.mode() & 0o022 == 0
+        };
+        let is_there = shared.directory.is_dir();
+        let shared = (is_there || tmpdir.metadata().is_ok_and(is_private)).then_some(shared);
+        own.into_iter().chain(shared).collect()
     }
 
     /// The file that leads there.
@@ -305,16 +325,38 @@ mod tests {
         use std::os::unix::net::UnixListener;
         let base = tempfile::tempdir().expect("a folder for the test");
         let home = base.path().join("codex");
-        let environment = Environment::from_pairs([("CODEX_HOME", &*home)]);
-        // Where it has never run.
-        assert!(Socket::for_codex(&environment).unwrap().is_none());
-        assert!(!home.exists());
+        let tmpdir = base.path().join("shared");
+        let places = || Address::for_codex(&home, &tmpdir);
+        std::fs::create_dir(&tmpdir).unwrap();
+        let chmod = |path: &std::path::Path, mode| {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        // Where it has never run, and other users' Codex may.
+        chmod(&tmpdir, 0o1777);
+        assert_eq!(places(), []);
         std::fs::create_dir(&home).unwrap();
+        assert_eq!(places().len(), 1);
+        // Other users' folder is not in their way, nor is one where they have none.
+        std::fs::create_dir(tmpdir.join("codex-ipc")).unwrap();
+        assert_eq!(places().len(), 2);
+        std::fs::remove_dir(tmpdir.join("codex-ipc")).unwrap();
+        chmod(&tmpdir, 0o755);
+        assert_eq!(places().len(), 2);
+        let [own, shared] = Address::of_codex(&home, &tmpdir);
+        let uid = rustix::process::geteuid().as_raw();
+        let socket = Socket::for_codex(shared).unwrap().unwrap();
+        assert_eq!(
+            socket.path(),
+            tmpdir.join(format!("codex-ipc/ipc-{uid}.sock"))
+        );
+        drop(socket);
+        let listen = || Socket::for_codex(own.clone());
         let path = home.join("ipc/ipc.sock");
-        let ours = Socket::for_codex(&environment).unwrap().unwrap();
+        let ours = listen().unwrap().unwrap();
         assert_eq!(ours.path(), path);
         assert!(ours.is_in_place());
-        assert!(Socket::for_codex(&environment).unwrap().is_none());
+        assert!(listen().unwrap().is_none());
         // Another takes the place, and keeps it when this one goes.
         std::fs::remove_file(&path).unwrap();
         assert!(!ours.is_in_place());
@@ -322,16 +364,16 @@ mod tests {
         assert!(!ours.is_in_place());
         drop(ours);
         assert!(path.exists());
-        assert!(Socket::for_codex(&environment).unwrap().is_none());
+        assert!(listen().unwrap().is_none());
         // It is gone, and has left its file.
         drop(others);
-        let ours = Socket::for_codex(&environment).unwrap().unwrap();
+        let ours = listen().unwrap().unwrap();
         drop(ours);
         assert!(!path.exists());
         // Nothing through a link.
         std::fs::remove_dir(home.join("ipc")).unwrap();
         std::os::unix::fs::symlink(base.path(), home.join("ipc")).unwrap();
-        assert!(Socket::for_codex(&environment).is_err());
+        assert!(listen().is_err());
     }
 
     #[test]

@@ -110,6 +110,23 @@ impl Turn {
         Turn::CallTool { name, input }
     }
 
+    /// Has a Codex CLI that runs code start a subagent, whose model does what [`Model::script_subagent`] says, and wait for
+    /// it.
+    pub fn codex_subagent() -> [Turn; 2] {
+        let task =
+            serde_json::json!({"task_name": "helper", "message": SUBAGENT, "fork_turns": "none"});
+        [
+            Turn::CallTool {
+                name: "collaboration.spawn_agent",
+                input: task,
+            },
+            Turn::CallTool {
+                name: "collaboration.wait_agent",
+                input: serde_json::json!({"timeout_ms": 600_000}),
+            },
+        ]
+    }
+
     /// Has Codex CLI apply a patch: these lines between the first one and the last one of it.
     pub fn patch(files: &str) -> Turn {
         Turn::CallTool {
@@ -311,7 +328,8 @@ impl Script {
     fn take(&self, request: ModelRequest) -> Option<Turn> {
         let mut progress = self.lock();
         let turn = request.is_main.then(|| {
-            let is_subagents = mentions(&request.body["messages"][0], SUBAGENT);
+            let is_subagents = mentions(&request.body["messages"][0], SUBAGENT)
+                || responses::is_told(&request.body, SUBAGENT);
             let next = if is_subagents {
                 progress.subagents_turns.pop_front()
             } else {

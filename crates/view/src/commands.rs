@@ -81,6 +81,8 @@ pub enum Request {
     /// says in one more line that the agent gets them. The connection ends without an answer if the agent is not connected
     /// or goes, or another process waits for it.
     Wait(Wait),
+    /// Codex CLI is about to start as the process that asks.
+    Codex(CodexStart),
     /// What is known of an agent whose hook asks: an [`AgentOfHook`], or null if it is not connected.
     Hook(HookCall),
     /// What the person accepted is not written after all, and they are to be told: null.
@@ -140,6 +142,17 @@ pub struct SendNotes {
 pub struct Wait {
     /// The processes of which one is the agent's.
     pub processes: Vec<u32>,
+}
+
+/// Where a Codex CLI will ask for what is open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodexStart {
+    /// Its own directory.
+    #[serde(with = "exact::path")]
+    pub home: PathBuf,
+    /// The temporary directory.
+    #[serde(with = "exact::path")]
+    pub tmpdir: PathBuf,
 }
 
 /// A hook of an agent was called.

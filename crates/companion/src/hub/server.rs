@@ -2,7 +2,6 @@
 //!
 //! It ends when it has neither a front end nor a companion any more. One whose connection ends has left.
 
-mod codex;
 mod connection;
 mod guests;
 mod remote_view;
@@ -10,7 +9,7 @@ mod remote_view;
 use std::collections::HashMap;
 use std::error::Error;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fmt, process};
@@ -26,6 +25,7 @@ use self::guests::Guests;
 use self::remote_view::RemoteView;
 use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
 use crate::acceptor::{Acceptor, Serve};
+use crate::codex;
 use crate::commands::Commands;
 use crate::companion::Companion;
 use pillion_view::hub::link::Link;
@@ -85,6 +85,18 @@ struct State {
 struct Attached {
     handle: Handle,
     commands: Commands,
+    /// Where a Codex asks that has the variables of the front end.
+    codex: codex::Place,
+}
+
+impl codex::Companions for Shared {
+    fn ask(&self, folder: &Path) -> Vec<codex::Told> {
+        let state = self.lock();
+        let companions = state.companions.values();
+        companions
+            .map(|it| it.commands().ask_context(folder))
+            .collect()
+    }
 }
 
 /// A front end has no companion.
@@ -123,15 +135,23 @@ impl Hub {
         let acceptor = Arc::new(Mutex::new(Some(acceptor)));
         let (kept, shared) = (Arc::clone(&acceptor), Arc::clone(&self.shared));
         spawn("hub's socket", move || keep(&kept, &shared))?;
-        let codex = Arc::new(codex::Place::default());
-        let (place, shared) = (Arc::clone(&codex), Arc::clone(&self.shared));
-        let environment = self.environment;
-        spawn("Codex's socket", move || {
-            codex::keep(&place, &shared, &environment);
+        let codex = Arc::new(codex::Sockets::default());
+        let (sockets, shared) = (Arc::clone(&codex), Arc::clone(&self.shared));
+        let own = codex::Place::of(&self.environment);
+        spawn("Codex's sockets", move || {
+            let is_over = || shared.lock().is_over;
+            loop {
+                let seen = shared.lock().front_ends();
+                if !sockets.serve(&shared.codexs(&own), &shared, is_over) {
+                    return;
+                }
+                let until = Instant::now() + codex::INTERVAL;
+                shared.wait_while(until, |state| !state.is_over && state.front_ends() == seen);
+            }
         })?;
         self.shared.wait_for_end();
         tracing::info!("the hub ends");
-        drop(lock(&codex).take());
+        codex.end();
         self.shared.stop_companions();
         // Only now, and only once: whoever finds the socket gone starts another hub.
         drop(lock(&acceptor).take());
@@ -273,6 +293,7 @@ impl Shared {
         let editor_pid = options.editor_pid;
         let view = self.attach_host(options, link)?;
         self.lock().guests.add_host(view, process, editor_pid);
+        self.changed.notify_all();
         Ok(view)
     }
 
@@ -316,6 +337,7 @@ impl Shared {
         link: &Arc<Link<FromHub>>,
     ) -> Result<ViewId, Unattached> {
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
+        let codex = codex::Place::of(&options.environment);
         let started = Companion::open(options, editor, false);
         let mut state = self.lock();
         let result = match started {
@@ -323,7 +345,12 @@ impl Shared {
                 let files = companion.files().to_vec();
                 link.send(attached(companion.port(), files, false));
                 let (handle, commands) = (companion.handle(), companion.commands().clone());
-                state.views.insert(view, Attached { handle, commands });
+                let attached = Attached {
+                    handle,
+                    commands,
+                    codex,
+                };
+                state.views.insert(view, attached);
                 state.workspaces.started(workspace);
                 if state.is_over {
                     companion.stop();
@@ -341,6 +368,19 @@ impl Shared {
         };
         self.changed.notify_all();
         result
+    }
+
+    /// Where the Codexes ask that have this hub's variables, those of a front end, or were started for a companion.
+    fn codexs(&self, own: &codex::Place) -> Vec<codex::Place> {
+        let state = self.lock();
+        let views = state.views.values().map(|view| view.codex.clone());
+        let companions = state.companions.values();
+        let started = companions.flat_map(|it| it.commands().codexs());
+        [own.clone()]
+            .into_iter()
+            .chain(views)
+            .chain(started)
+            .collect()
     }
 
     /// What its companions say of themselves, as far as they do in time.
@@ -426,6 +466,11 @@ impl State {
         ViewId(self.last_view)
     }
 
+    /// What is another when a front end has come or left.
+    fn front_ends(&self) -> (u64, usize) {
+        (self.last_view, self.views.len())
+    }
+
     fn is_idle(&self) -> bool {
         self.connections == 0 && self.workspaces.is_empty()
     }
@@ -451,8 +496,12 @@ impl State {
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
         let handle = companion.attach(options.clone(), editor, published);
-        let commands = companion.commands().clone();
-        self.views.insert(view, Attached { handle, commands });
+        let attached = Attached {
+            handle,
+            commands: companion.commands().clone(),
+            codex: codex::Place::of(&options.environment),
+        };
+        self.views.insert(view, attached);
         true
     }
 }

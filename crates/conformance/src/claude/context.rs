@@ -1,14 +1,13 @@
 //! What the editor shows and what the person mentions, as the agent gets it.
 
-use std::path::Path;
-
 use serde_json::Value;
 
-use super::selection::{MENTIONED, is_in, mention, selections};
+use super::selection::{mention, selections};
 use crate::check::checks;
 use crate::claude_observation::Selections;
+use crate::mentions::MENTIONED;
 use crate::rule::{Finding, Otherwise, Problem, blocked, broken, shown, unchecked};
-use crate::shape::{Field, fits};
+use crate::shape::{Field, fits, is_absolute, is_in, ordered};
 use crate::test_context::TestContext;
 
 checks! {
@@ -95,20 +94,7 @@ const SELECTION: [Field; 7] = [
 
 fn well_formed(params: &Value) -> Result<(), String> {
     fits(params, &SELECTION)?;
-    let selection = &params["selection"];
-    let place = |end: &str| {
-        let number = |field: &str| selection[end][field].as_u64();
-        (number("line"), number("character"))
-    };
-    if place("start") > place("end") {
-        return Err(format!("it ends before it starts: {}", shown(selection)));
-    }
-    Ok(())
-}
-
-fn is_absolute(path: &Value) -> bool {
-    path.as_str()
-        .is_some_and(|path| Path::new(path).is_absolute())
+    ordered(&params["selection"])
 }
 
 fn absolute_path(params: &Value) -> Result<(), String> {
@@ -121,26 +107,7 @@ async fn change(test: &TestContext) -> Finding {
 
 async fn moved(test: &TestContext) -> Finding {
     let moved = &heard(test).await?.of_cursor;
-    let moves = moved.moves()?;
-    let (file, line) = moved.place()?;
-    let last = moves.last()?;
-    well_formed(last).or_blocked(&["K7-shape"], "the last selection")?;
-    if !is_in(last, file) {
-        let path = &last["filePath"];
-        return match path.is_string() && !is_absolute(path) {
-            true => blocked(&["K7-path"], "its path is not absolute"),
-            false => broken(format!("{file} was focused, `filePath` is {path}")),
-        };
-    }
-    // The command may select from there on, or up to there.
-    let lines = ["start", "end"].map(|end| last["selection"][end]["line"].as_u64());
-    if lines.contains(&Some(u64::from(line - 1))) {
-        return Ok(format!("line {line}"));
-    }
-    broken(format!(
-        "it was moved to line {line} (counted from 1), `selection` is {}",
-        shown(&last["selection"])
-    ))
+    moved.selected(well_formed, &["K7-shape"], &["K7-path"])
 }
 
 async fn debounce(test: &TestContext) -> Finding {
@@ -154,36 +121,21 @@ const MENTION: [Field; 3] = [
 ];
 
 async fn mention_shape(test: &TestContext) -> Finding {
-    let mention = mention(test).await?;
-    let Some(message) = mention.messages.first() else {
-        return broken("no `at_mentioned` arrived");
-    };
-    let params = &message["params"];
-    if message.get("id").is_some() {
-        return broken("it has an `id`, so it is a request, not a notification");
-    }
+    let params = mention(test).await?.only().map_err(Problem::Broken)?;
     fits(params, &MENTION).map_err(Problem::Broken)?;
-    match mention.messages.len() {
-        1 => Ok(shown(params)),
-        count => broken(format!("{count} arrived for one mention")),
-    }
+    Ok(shown(params))
 }
 
 async fn mention_lines(test: &TestContext) -> Finding {
     let mention = mention(test).await?;
-    let Some(message) = mention.messages.first() else {
-        return blocked(&["K7-mention"], "no `at_mentioned` arrived");
-    };
-    let params = &message["params"];
+    let row = &["K7-mention"];
+    let params = mention.only().or_blocked(row, "the mention")?;
     let (first, last) = MENTIONED;
-    fits(params, &MENTION).or_blocked(&["K7-mention"], "the mention")?;
+    fits(params, &MENTION).or_blocked(row, "the mention")?;
     let lines = ["lineStart", "lineEnd"].map(|field| &params[field]);
     if !is_in(params, &mention.file) {
         let (file, path) = (&mention.file, &params["filePath"]);
-        return blocked(
-            &["K7-mention"],
-            format!("{file} was mentioned, {path} arrived"),
-        );
+        return blocked(row, format!("{file} was mentioned, {path} arrived"));
     }
     if *lines[0] == first - 1 && *lines[1] == last - 1 {
         return Ok(format!("lines {first} to {last}"));

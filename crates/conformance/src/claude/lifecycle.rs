@@ -11,7 +11,7 @@ use super::lock_files::known_name;
 use super::upgrade::of_agent;
 use crate::check::checks;
 use crate::claude_observation::Restored;
-use crate::lifecycle::{answers, files_are_gone, port_is_closed, rewritten};
+use crate::lifecycle::{answers, files_are_gone, is_closed, rewritten};
 use crate::observation::{Stopped, once};
 use crate::rule::{Finding, Otherwise, Problem, blocked, broken};
 use crate::test_context::TestContext;
@@ -28,7 +28,7 @@ checks! {
         "A deleted lock file is restored",
         "The agent deletes it when it considers the process dead; after that, no agent finds the companion.";
     // The last: nothing can be looked at afterwards.
-    Must "K9-port" => port_is_closed(stop, "a client was connected"),
+    Must "K9-port" => is_closed(stop, "a client was connected"),
         "A stopped companion no longer listens",
         "The agent dials again for 15 seconds, and would find a companion without an editor.";
     Must "K9-files" => files_are_gone(stop),

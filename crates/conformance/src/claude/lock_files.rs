@@ -1,13 +1,11 @@
 //! The lock file: where it is, what it is called, what is in it, who can read it.
 
-use pillion_discovery::canonicalize;
 use pillion_protocol::Dialect;
-use serde_json::Value;
 
 use crate::check::checks;
 use crate::fields::{
-    ANYTHING, Kind, TEXT, each, each_has, is_running, json_object, private_file, private_folder,
-    regular_file,
+    ANYTHING, Kind, PATHS, TEXT, each, each_has, is_running, json_object, private_file,
+    private_folder, regular_file, resolved,
 };
 use crate::rule::{Finding, Look, Problem, blocked, broken, shown};
 use crate::target::TargetFile;
@@ -39,7 +37,7 @@ checks! {
     Must "K1-folders" => each_has("workspaceFolders", PATHS),
         "`workspaceFolders` is a list of at least one path",
         "Without a folder the agent never connects.";
-    Must "K1-resolved" => each(resolved),
+    Must "K1-resolved" => each(|file| resolved(file, &["K1-folders", "K1-json"])),
         "Every workspace folder exists and is absolute, with links resolved",
         "The agent compares its own folder, with links resolved, and finds no companion in a linked one.";
     Must "K1-transport" => each_has("transport", WEBSOCKET),
@@ -60,10 +58,6 @@ checks! {
 }
 
 const WEBSOCKET: Kind = ("\"ws\"", |value| value == "ws");
-const PATHS: Kind = ("a list of at least one path", |value| {
-    let list = value.as_array();
-    list.is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_string))
-});
 
 pub(super) fn known_name(file: &TargetFile) -> Result<Look, String> {
     let digits = file.name().strip_suffix(".lock").unwrap_or_default();
@@ -115,23 +109,4 @@ fn living_pid(file: &TargetFile) -> Result<Look, String> {
         (Some(_), Some(pid)) => is_running(pid),
         (Some(other), None) => Err(format!("`pid` is {}", shown(other))),
     }
-}
-
-fn resolved(file: &TargetFile) -> Result<Look, String> {
-    let folders = file.roots();
-    if folders.is_empty() {
-        return Ok(Look::Blocked(&["K1-folders", "K1-json"]));
-    }
-    for folder in folders {
-        if !folder.is_absolute() {
-            return Err(format!("{folder:?} is not absolute"));
-        }
-        match canonicalize(&folder) {
-            // A separator at the end is no difference.
-            Ok(real) if real == folder => {}
-            Ok(real) => return Err(format!("{folder:?} is {real:?}")),
-            Err(error) => return Err(format!("{folder:?}: {error}")),
-        }
-    }
-    Ok(Look::Kept)
 }

@@ -13,6 +13,7 @@ use crate::mcp::{
 };
 use crate::message::{NEWEST_VERSION, answers, initialize_params};
 use crate::rule::{Finding, Otherwise, Problem, blocked, broken, shown};
+use crate::shape::takes;
 use crate::test_context::TestContext;
 
 checks! {
@@ -120,28 +121,6 @@ async fn schemas(client: &mut Client<'_>) -> Finding {
             .or_broken(format_args!("`{name}`"))?;
     }
     Ok("four schemas".to_owned())
-}
-
-/// Whether a schema takes these strings, which may be left out where they are optional.
-fn takes(schema: &Value, sent: &[&str], are_optional: bool) -> Result<(), String> {
-    if schema["type"] != "object" {
-        return Err(shown(schema));
-    }
-    for field in sent {
-        let known = &schema["properties"][field]["type"];
-        let is_text = *known == "string" || *known == json!(["string", "null"]);
-        let is_open =
-            schema["properties"].get(field).is_none() && schema["additionalProperties"] != false;
-        if !is_text && !is_open {
-            return Err(format!("it does not take the string `{field}`"));
-        }
-    }
-    let required = schema["required"].as_array().into_iter().flatten();
-    let mut required = required.filter_map(Value::as_str);
-    match required.find(|field| are_optional || !sent.contains(field)) {
-        Some(field) => Err(format!("it requires `{field}`, which the agent leaves out")),
-        None => Ok(()),
-    }
 }
 
 async fn garbage(client: &mut Client<'_>) -> Finding {

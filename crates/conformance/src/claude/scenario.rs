@@ -1,13 +1,13 @@
 //! Proposals and what a person makes of them, each kind seen once.
 
 use std::path::{MAIN_SEPARATOR_STR, Path};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::client::{Client, View};
 use crate::agent::Agent;
 use crate::claude_observation::Decided;
+use crate::decide::decide;
 use crate::helper::Step;
 use crate::message::answers;
 use crate::observation::once;
@@ -15,11 +15,6 @@ use crate::reply::ToolReply;
 use crate::rule::{Problem, blocked, broken, unchecked};
 use crate::scenario::{TEXT, proposals};
 use crate::test_context::TestContext;
-
-/// How long a command that fails is run again, in times of an answer: no message reports when a view is
-/// open, so it may have come too early.
-const RETRY_ANSWERS: u32 = 3;
-const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Opens a view of a new file.
 pub(super) async fn open_view(client: &mut Client<'_>, text: &str) -> Result<View, Problem> {
@@ -75,28 +70,6 @@ fn still_open(client: &Client<'_>, view: &View) -> Result<(), Problem> {
     blocked(&["K5-blocks", "K2-text"], format!("openDiff {why}"))
 }
 
-/// Has a decision made; how long to wait for its effect, and whether it is made already.
-pub(super) async fn decide(
-    client: &mut Client<'_>,
-    step: &Step,
-) -> Result<(Duration, bool), Problem> {
-    let test = client.test;
-    let until = Instant::now() + RETRY_ANSWERS * test.timeouts.answer;
-    loop {
-        let is_broken = test.claude.is_command_broken.get();
-        match client.listening(test.done_or_asked(step)).await {
-            Err(Problem::Broken(_)) if !is_broken && Instant::now() < until => {
-                client.listen(RETRY_INTERVAL).await;
-            }
-            Err(Problem::Broken(why)) => {
-                test.claude.is_command_broken.set(true);
-                return Err(Problem::Broken(why));
-            }
-            other => return other,
-        }
-    }
-}
-
 /// The way of a proposal that was accepted.
 pub(super) async fn accepted(test: &TestContext) -> Result<&Decided, Problem> {
     once(&test.claude.accepted, Decided::of(test, Step::Accept)).await
@@ -116,7 +89,7 @@ impl Decided {
     async fn of(test: &TestContext, step: impl Fn(String) -> Step) -> Result<Self, Problem> {
         let mut client = test.client().await?;
         let (view, text) = propose_odd(&mut client).await?;
-        let (time, is_done) = decide(&mut client, &step(view.path.clone())).await?;
+        let (time, is_done) = decide(test, &mut client, &step(view.path.clone())).await?;
         let is_answer = |it: &Value| answers(it, &view.id);
         let answer = client.wait_for(time, is_answer).await;
         if answer.is_none() && !is_done {
@@ -167,7 +140,7 @@ pub(super) async fn accept_text(client: &mut Client<'_>, text: &str) -> Result<T
     // As long as a view takes to open, so that the first command finds it.
     client.settle().await;
     client.unanswered(&view.id, "before the decision it")?;
-    let (time, _) = decide(client, &Step::AcceptAgain(view.path)).await?;
+    let (time, _) = decide(client.test, client, &Step::AcceptAgain(view.path)).await?;
     let time = time.max(client.limit);
     let is_answer = |it: &Value| answers(it, &view.id);
     match (client.wait_for(time, is_answer).await, client.end()) {

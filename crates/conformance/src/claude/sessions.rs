@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 
 use super::client::{Client, View};
 use super::diffs::{blocks_of, saved};
-use super::scenario::{decide, open_view};
+use super::scenario::open_view;
 use super::selection::{is_selection, selections};
 use crate::agent::Agent;
 use crate::check::checks;
+use crate::decide::decide;
 use crate::helper::Step;
 use crate::message::answers;
 use crate::observation::once;
@@ -94,7 +95,7 @@ async fn decision(test: &TestContext) -> Finding {
         return blocked(&["K5-blocks"], "openDiff is answered before the decision");
     }
     let step = Step::AcceptAgain(own.path);
-    let (time, _) = decide(&mut first, &step).await?;
+    let (time, _) = decide(test, &mut first, &step).await?;
     let answer = first.wait_for(time, |it| answers(it, &id)).await;
     second.settle().await;
     second.unanswered(&other.id, "the other")?;

@@ -27,7 +27,7 @@ pub(super) fn of_agent(test: &TestContext) -> Probe {
 
 /// The same without a token.
 pub(super) fn of_stranger(test: &TestContext) -> Probe {
-    Probe::new(Method::GET, test.target.port(), WEBSOCKET_PATH)
+    Probe::new(Method::GET, test.target.address(), WEBSOCKET_PATH)
         .header(CONNECTION, "Upgrade")
         .header(UPGRADE, "websocket")
         .header(SEC_WEBSOCKET_VERSION, "13")

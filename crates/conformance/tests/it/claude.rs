@@ -7,3 +7,5 @@ mod frames;
 mod lock_files;
 mod rules;
 mod tools;
+
+pub use lock_files::dead_pid;

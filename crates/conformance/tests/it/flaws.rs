@@ -12,7 +12,7 @@ use crate::rules::failed;
 const AT_ONCE: usize = 32;
 
 /// The sections whose rules watch what a companion does while others are examined.
-const WATCHING: [&str; 4] = ["C1.1", "C2.5", "C5.9", "K9"];
+const WATCHING: [&str; 5] = ["C1.1", "C2.5", "C5.9", "K9", "P9"];
 
 /// Returns true if a companion with this flaw is examined by this rule: by all of them, but who breaks a rule in
 /// another way (`rule/way`) by those of the same section alone, as all of them take the longest time of all tests.

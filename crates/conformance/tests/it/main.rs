@@ -5,6 +5,7 @@
 mod claude;
 mod companion;
 mod context;
+mod copilot;
 mod files;
 mod flaws;
 mod mcp;

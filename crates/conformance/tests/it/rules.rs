@@ -169,7 +169,10 @@ impl Reviewer {
             }
             Step::Visit(files) => files.iter().for_each(|file| companion.move_cursor(file, 1)),
             Step::Stop => companion.stop(),
-            Step::AcceptAgain(_) | Step::Close(_) | Step::Mention { .. } => {
+            Step::AcceptAgain(_)
+            | Step::AcceptEdited(_)
+            | Step::Close(_)
+            | Step::Mention { .. } => {
                 return Help::Nobody("no rule of this protocol is about it".to_owned());
             }
         }

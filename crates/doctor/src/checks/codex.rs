@@ -55,8 +55,8 @@ fn no_context(facts: &Facts, asked: &Asked) -> Option<Finding> {
         ),
         Answer::Nobody(why) => (
             format!("{socket} does not answer: {why}"),
-            "with `/ide`, Codex CLI asks there what your editor shows; Pillion's hub serves it within five seconds, in the \
-             CODEX_HOME that it was started with",
+            "with `/ide`, Codex CLI asks there what your editor shows; Pillion serves it within five seconds, in the \
+             CODEX_HOME of every editor and review, and of `pillion run codex`",
         ),
     };
     Some(Finding::warning(Id::NoContext, what, why))

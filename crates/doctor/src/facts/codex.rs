@@ -31,8 +31,16 @@ pub fn ask(_: &Environment, _: &Path) -> Option<Asked> {
 /// Asks as Codex CLI does.
 #[cfg(unix)]
 pub fn ask(environment: &Environment, folder: &Path) -> Option<Asked> {
-    let address = pillion_discovery::socket::Address::of_codex(environment);
-    let answer = unix::ask(&address, folder).unwrap_or_else(Answer::Nobody);
+    let (home, tmpdir) = (environment.codex_home(), environment.tmpdir());
+    let [first, second] = pillion_discovery::socket::Address::of_codex(&home, &tmpdir);
+    // The second counts if nothing is there at the first.
+    let (address, answer) = match unix::ask(&first, folder) {
+        Err(why) if !first.path().exists() => match unix::ask(&second, folder) {
+            Ok(answer) => (second, answer),
+            Err(_) => (first, Answer::Nobody(why)),
+        },
+        answer => (first, answer.unwrap_or_else(Answer::Nobody)),
+    };
     Some(Asked {
         socket: address.path(),
         answer,

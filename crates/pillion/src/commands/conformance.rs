@@ -29,8 +29,8 @@ use crate::progress;
 ///
 /// For authors of companions, for any editor. Talks to a running companion as agents do, and as no agent
 /// would, and reports for every rule that is visible from outside whether the companion follows it: the rules
-/// of the companion contract of Gemini CLI and Qwen Code, or with --protocol claude those of Claude Code's
-/// own protocol. Opens views in its editor and closes them again; writes nothing into the workspace. A
+/// of the companion contract of Gemini CLI and Qwen Code, or with --protocol claude or copilot those of the
+/// protocols that Claude Code and Copilot CLI have for themselves. Opens views in its editor and closes them again; writes nothing into the workspace. A
 /// companion that is not Pillion's may serve only one session, as VS Code's does: an agent that is connected
 /// to it then stops getting answers until it is restarted.
 ///
@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(value_name = "FILE", conflicts_with_all = ["pid", "workspace", "port"])]
     file: Option<PathBuf>,
 
-    /// Which rules to check: the contract's, or Claude Code's
+    /// Which rules to check: the contract's, Claude Code's or Copilot CLI's
     #[arg(long, value_name = "NAME", default_value = COMPANION, value_parser = protocol())]
     protocol: Protocol,
 
@@ -69,7 +69,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = seconds)]
     idle: u64,
 
-    /// Check only these rules, by id (C3.3-post-none, K3-none), number (C3.3) or chapter (C3, K3)
+    /// Check only these rules, by id (C3.3-post-none, K3-none), number (C3.3) or chapter (C3, K3, P3)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     only: Vec<String>,
 
@@ -78,8 +78,8 @@ pub struct Args {
     strict: bool,
 
     /// Print `{companion, rules: [{id, level, title, result, detail}], summary: {passed, failed,
-    /// skipped}}`; with --list, an array of `{id, level, group, title}`. Claude Code's rules have a
-    /// `reason`, too
+    /// skipped}}`; with --list, an array of `{id, level, group, title}`. The rules of Claude Code and
+    /// Copilot CLI have a `reason`, too
     #[arg(long)]
     json: bool,
 
@@ -99,9 +99,11 @@ fn protocol() -> impl TypedValueParser<Value = Protocol> {
     let names = [
         PossibleValue::new(COMPANION).help(contract),
         PossibleValue::new("claude").help("Claude Code's companion protocol"),
+        PossibleValue::new("copilot").help("Copilot CLI's, on a Unix socket: not on Windows"),
     ];
     PossibleValuesParser::new(names).map(|name| match name.as_str() {
         COMPANION => Protocol::Companion,
+        "copilot" => Protocol::Copilot,
         _ => Protocol::Claude,
     })
 }
@@ -127,6 +129,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             return print_json(&output::list_json(&wanted));
         }
         return print(&output::list(&wanted, terminal_width()));
+    }
+    if protocol == Protocol::Copilot && cfg!(windows) {
+        let message = "Copilot CLI's protocol cannot be checked on this system: its companions have a Unix socket";
+        return Err(Failure::new(Kind::Refused, message).into());
     }
     let environment = Environment::current();
     let file = args.file.as_deref();
@@ -164,7 +170,7 @@ fn check_patterns(patterns: &[String], protocol: Protocol) -> anyhow::Result<()>
             let message = format!("no rule matches {pattern}");
             let failure = Failure::new(Kind::Usage, message);
             return Err(failure
-                .hint("`pillion conformance --list` prints them, with `--protocol claude` Claude Code's.")
+                .hint("`pillion conformance --list` prints them, with `--protocol` those of another protocol.")
                 .into());
         }
     }

@@ -25,8 +25,9 @@ use pillion_doctor::setup::Setup;
 use pillion_doctor::setup::hooks;
 use pillion_doctor::setup::program::{self, is_bare};
 use pillion_protocol::Dialect;
-use pillion_protocol::dialect::Protocol;
+use pillion_protocol::dialect::{Base, Protocol};
 use pillion_text::visible;
+use pillion_view::commands::{Client, CodexStart};
 
 use self::review::OwnHooks;
 use super::hook;
@@ -224,6 +225,18 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Some(guard) => command.env(wrapper::GUARD, guard),
         None => command.env_remove(wrapper::GUARD),
     };
+    if agent.protocol() == Protocol::Codex
+        && let Some(client) = companion.and_then(|it| Client::new(it.state.as_ref()?))
+    {
+        let start = CodexStart {
+            home: environment.codex_home(),
+            tmpdir: environment.base(Base::TmpDir),
+        };
+        // A companion of an older version does not know of it.
+        if let Err(error) = client.codex_starts(start) {
+            tracing::warn!(%error, "the companion may not serve /ide");
+        }
+    }
     logging::finish();
     let error = system::become_process(command);
     Err(start.failed(error))

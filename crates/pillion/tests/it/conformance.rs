@@ -54,6 +54,15 @@ fn review(tmux: &Tmux, sandbox: &Sandbox) -> Pane {
     pane
 }
 
+/// As [`claude_commands`], for Copilot CLI's rules.
+fn copilot_commands(stop: &str) -> Vec<String> {
+    let mut all = claude_commands(stop, None);
+    all[1] = "copilot".to_owned();
+    let edit = all[3].replace("accept --port", "accept --content-file - --port");
+    all.extend(["--edit-with".to_owned(), format!("echo edited | ({edit})")]);
+    all
+}
+
 fn stop_all(views: &[Serve]) -> String {
     let pids = views.iter().map(|view| view.child.id().to_string());
     format!("kill {}", pids.collect::<Vec<_>>().join(" "))
@@ -115,6 +124,24 @@ fn a_companion_with_two_views_keeps_claude_codes_rules() {
     let mut command = sandbox.command(["conformance"]);
     let outcome = run(command.args(claude_commands(&stop_all(&views), None)));
     outcome.expect_all_but(&["K5-closed"]);
+}
+
+#[test]
+fn a_companion_with_two_views_keeps_copilot_clis_rules() {
+    let sandbox = Sandbox::new();
+    fill(&sandbox.home);
+    let before = fs::read_dir(sandbox.home.workspace()).unwrap().count();
+    let views = [(); 2].map(|()| sandbox.serve_in_hub::<&str>([]));
+    let mut command = sandbox.command(["conformance"]);
+    let outcome = run(command.args(copilot_commands(&stop_all(&views))));
+    // Nothing closes a view without a decision here, and nobody opens a second workspace folder.
+    outcome.expect_all_but(&["P5-closed", "P9-atomic"]);
+    assert_eq!(
+        outcome.report["rules"].as_array().unwrap().len(),
+        rules(Protocol::Copilot).count()
+    );
+    let left: Vec<_> = fs::read_dir(sandbox.home.workspace()).unwrap().collect();
+    assert_eq!(left.len(), before, "nothing was written: {left:?}");
 }
 
 #[test]

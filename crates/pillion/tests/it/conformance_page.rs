@@ -99,7 +99,9 @@ fn the_page_lists_every_rule() {
     let (_, after) = rest.split_once(end).expect("the list has an end");
     let list = list(rules(Protocol::Companion))
         + "\n## Claude Code's rules\n"
-        + &list(rules(Protocol::Claude));
+        + &list(rules(Protocol::Claude))
+        + "\n## Copilot CLI's rules\n"
+        + &list(rules(Protocol::Copilot));
     let expected = format!("{before}{begin}{list}\n{end}{after}");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &expected).unwrap();

@@ -9,9 +9,19 @@ use super::{Turn, unique_id};
 /// A model that gets one tool, which runs JavaScript in which all others are functions.
 const RUNS_CODE: &str = "gpt-6-sol";
 
+/// How the names of tools begin that it calls directly also where it runs code.
+const COLLABORATION: &str = "collaboration.";
+
 /// A title for the session is asked for as JSON.
 pub(super) fn is_main(body: &Value) -> bool {
     body["text"]["format"].is_null()
+}
+
+/// Returns true if another agent has sent this message.
+pub(super) fn is_told(body: &Value, message: &str) -> bool {
+    let items = body["input"].as_array().into_iter().flatten();
+    let mut messages = items.filter(|item| item["type"] == "agent_message");
+    messages.any(|item| super::mentions(item, message))
 }
 
 pub(super) fn answer(body: &Value, turn: Option<Turn>) -> Response {
@@ -50,6 +60,19 @@ pub(super) fn answer(body: &Value, turn: Option<Turn>) -> Response {
 }
 
 fn items(turn: Turn, runs_code: bool) -> Vec<Value> {
+    if let Turn::CallTool { name, input } = &turn
+        && let Some(name) = name.strip_prefix(COLLABORATION)
+    {
+        return vec![json!({
+            "id": unique_id("item"),
+            "call_id": unique_id("call"),
+            "type": "function_call",
+            "namespace": "collaboration",
+            "name": name,
+            "status": "completed",
+            "arguments": input.to_string(),
+        })];
+    }
     let (name, input) = match turn {
         Turn::Say(text) => {
             return vec![json!({

@@ -13,8 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    AgentOfHook, Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, HookCall, Line,
-    Mentioned, MentionedFile, Refused, Request, ReviewRequest, SendNotes, Settle, Settled, Wait,
+    AgentOfHook, Answer, CodexStart, Command, DiffError, DiffRef, DiffSummary, DiffText, HookCall,
+    Line, Mentioned, MentionedFile, Refused, Request, ReviewRequest, SendNotes, Settle, Settled,
+    Wait,
 };
 use crate::editor::Chosen;
 use crate::lost::LostOutcome;
@@ -141,6 +142,14 @@ impl Client {
     /// When the companion cannot be reached, or an agent asks for it.
     pub fn review(&self, request: ReviewRequest) -> Result<Chosen, ClientError> {
         self.ask(Request::Review(request))
+    }
+
+    /// Tells that this process is about to become Codex CLI.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub fn codex_starts(&self, start: CodexStart) -> Result<(), ClientError> {
+        self.ask(Request::Codex(start))
     }
 
     /// Tells that a hook of an agent was called, and asks what is known of the agent; none if it is not connected.

@@ -10,6 +10,7 @@ use pillion_view::{Options, Reply};
 
 use super::remote_view::RemoteView;
 use super::{Attached, Shared, Unattached, attached};
+use crate::codex;
 use crate::hub::workspaces::ViewId;
 
 /// The guests of each view. A state machine, without I/O.
@@ -73,10 +74,14 @@ impl Shared {
             Err(reason) => to.send(FromHub::Refused(refused(reason))),
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
-        let handle = companion.attach(options, editor, published);
-        let commands = companion.commands().clone();
+        let codex = codex::Place::of(&options.environment);
+        let attached = Attached {
+            handle: companion.attach(options, editor, published),
+            commands: companion.commands().clone(),
+            codex,
+        };
         let guest = state.next_view();
-        state.views.insert(guest, Attached { handle, commands });
+        state.views.insert(guest, attached);
         state.guests.guests.insert(guest, view);
         Ok(guest)
     }

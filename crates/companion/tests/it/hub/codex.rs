@@ -84,15 +84,89 @@ async fn codex_is_told_what_the_editor_of_its_folder_shows() {
     assert!(!socket.exists());
 }
 
+fn is_success(answer: &Value) -> bool {
+    answer["resultType"] == "success"
+}
+
+#[tokio::test]
+async fn every_codex_is_answered_that_a_view_or_a_command_knows_of() {
+    let (mut world, socket) = world();
+    let own = world.attach(&["w"]).await;
+    let root = world.root("w");
+    ask_until(&socket, &root, is_success).await;
+    // One whose directory nobody knows of, as long as the temporary one is this user's alone.
+    let uid = rustix::process::geteuid().as_raw();
+    let tmpdir = world.environment.tmpdir();
+    let shared = tmpdir.join(format!("codex-ipc/ipc-{uid}.sock"));
+    ask_until(&shared, &root, is_success).await;
+    // A view that has another directory in its environment.
+    let outer = world.environment.clone();
+    let home = world.root("another-home");
+    world.environment = outer.clone().with("CODEX_HOME", Some(&home));
+    let view = world.attach(&["w"]).await;
+    let others = home.join("ipc/ipc.sock");
+    ask_until(&others, &root, is_success).await;
+    view.leave().await;
+    let start = Instant::now();
+    while others.exists() {
+        assert!(start.elapsed() < SOON);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    ask_until(&socket, &root, is_success).await;
+    // One that a command starts with yet another.
+    world.environment = outer;
+    let home = world.root("started-home");
+    let (environment, own_home) = (world.environment.clone(), home.clone());
+    let port = own.attached.port();
+    let told = spawn_blocking(move || {
+        let mut states = state::list(&environment).into_iter();
+        let state = states.find(|it| it.port == port).unwrap();
+        let client = pillion_view::commands::Client::new(&state).unwrap();
+        client.codex_starts(pillion_view::commands::CodexStart {
+            home: own_home,
+            tmpdir,
+        })
+    });
+    told.await.unwrap().unwrap();
+    let started = home.join("ipc/ipc.sock");
+    ask_until(&started, &root, is_success).await;
+    own.leave().await;
+    world.ends().await;
+    assert!(![&socket, &shared, &started].iter().any(|it| it.exists()));
+}
+
+#[tokio::test]
+async fn a_companion_without_a_hub_answers_codex_itself() {
+    let (world, socket) = world();
+    let stream = socket::connect_to_hub(&world.environment).unwrap();
+    let home = world.root("another-home");
+    let environment = world.environment.clone().with("PILLION_HUB", Some("off"));
+    let world = World {
+        environment: environment.with("CODEX_HOME", Some(&home)),
+        ..world
+    };
+    let front = world.attach(&["w"]).await;
+    let root = world.root("w");
+    let others = home.join("ipc/ipc.sock");
+    ask_until(&others, &root, is_success).await;
+    ask_until(&others, &world.root("third"), is_nobodys).await;
+    // The hub knows no companion of this folder.
+    ask_until(&socket, &root, is_nobodys).await;
+    front.leave().await;
+    assert!(!others.exists());
+    drop(stream);
+    world.ends().await;
+}
+
 #[tokio::test]
 async fn codexs_socket_is_left_to_others_and_put_back() {
     let (world, socket) = world();
     let front = world.attach(&["w"]).await;
     let root = world.root("w");
-    ask_until(&socket, &root, |answer| answer["resultType"] == "success").await;
+    ask_until(&socket, &root, is_success).await;
     // Deleted, with its folder.
     std::fs::remove_dir_all(socket.parent().unwrap()).unwrap();
-    ask_until(&socket, &root, |answer| answer["resultType"] == "success").await;
+    ask_until(&socket, &root, is_success).await;
     // Another program's: as long as it is there.
     std::fs::remove_file(&socket).unwrap();
     let others = UnixListener::bind(&socket).unwrap();
@@ -104,7 +178,7 @@ async fn codexs_socket_is_left_to_others_and_put_back() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     drop(others);
-    ask_until(&socket, &root, |answer| answer["resultType"] == "success").await;
+    ask_until(&socket, &root, is_success).await;
     front.leave().await;
     world.ends().await;
     assert!(!socket.exists());
@@ -115,7 +189,7 @@ async fn bad_questions_of_codex_are_survived() {
     let (world, socket) = world();
     let front = world.attach(&["w"]).await;
     let root = world.root("w");
-    ask_until(&socket, &root, |answer| answer["resultType"] == "success").await;
+    ask_until(&socket, &root, is_success).await;
     for bytes in [
         &b""[..],
         b"\0",
@@ -132,7 +206,7 @@ async fn bad_questions_of_codex_are_survived() {
         let _ = stream.read_to_end(&mut answer);
         assert!(answer.is_empty(), "{bytes:?}: {answer:?}");
     }
-    ask_until(&socket, &root, |answer| answer["resultType"] == "success").await;
+    ask_until(&socket, &root, is_success).await;
     front.leave().await;
     world.ends().await;
 }

@@ -163,7 +163,7 @@ fn chmod(path: &Path, mode: u32) {
 }
 
 /// The id of a process that has ended.
-fn dead_pid() -> u32 {
+pub fn dead_pid() -> u32 {
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
     child.id()

@@ -114,6 +114,9 @@ impl Reviewer {
             Step::Accept(file) | Step::AcceptAgain(file) => {
                 return settled(file, Decision::Accept).await;
             }
+            Step::AcceptEdited(_) => {
+                return Help::Nobody("no rule of this protocol is about it".to_owned());
+            }
             Step::Reject(file) => return settled(file, Decision::Reject).await,
             Step::Close(file) => return settled(file, Decision::Close).await,
             Step::Mention { file, lines } => companion.mention(file, *lines),

@@ -24,11 +24,17 @@ pub struct Commands {
     #[arg(long, value_name = "CMD")]
     pub reject_with: Option<String>,
 
-    /// Run CMD to close the view of $PILLION_CONFORMANCE_FILE without a decision (Claude Code's rules)
+    /// Run CMD to accept the diff of $PILLION_CONFORMANCE_FILE with another text (Copilot CLI's rules)
+    #[arg(long, value_name = "CMD")]
+    pub edit_with: Option<String>,
+
+    /// Run CMD to close the view of $PILLION_CONFORMANCE_FILE without a decision (not the contract's
+    /// rules)
     #[arg(long, value_name = "CMD")]
     pub close_with: Option<String>,
 
-    /// Run CMD to mention lines of $PILLION_CONFORMANCE_FILE to the agent (Claude Code's rules)
+    /// Run CMD to mention lines of $PILLION_CONFORMANCE_FILE to the agent (not the contract's
+    /// rules)
     #[arg(long, value_name = "CMD")]
     pub mention_with: Option<String>,
 
@@ -44,7 +50,7 @@ pub struct Commands {
 
 pub struct Reviewer {
     pub commands: Commands,
-    pub port: u16,
+    pub port: Option<u16>,
     pub limit: Duration,
     pub is_person_there: bool,
 }
@@ -68,6 +74,7 @@ impl Reviewer {
         let places: Vec<(&str, (u32, u32))> = match step {
             Step::Accept(file)
             | Step::AcceptAgain(file)
+            | Step::AcceptEdited(file)
             | Step::Reject(file)
             | Step::Close(file) => vec![(file, (1, 1))],
             Step::Mention { file, lines } => vec![(file, *lines)],
@@ -98,6 +105,7 @@ impl Reviewer {
     fn command(&self, step: &Step) -> Option<&str> {
         let command = match step {
             Step::Accept(_) | Step::AcceptAgain(_) => &self.commands.accept_with,
+            Step::AcceptEdited(_) => &self.commands.edit_with,
             Step::Close(_) => &self.commands.close_with,
             Step::Mention { .. } => &self.commands.mention_with,
             Step::Reject(_) => &self.commands.reject_with,
@@ -121,6 +129,11 @@ impl Reviewer {
             Step::AcceptAgain(_) => {
                 return nobody(
                     "a person would have to accept too many diffs: pass --accept-with CMD",
+                );
+            }
+            Step::AcceptEdited(_) => {
+                return nobody(
+                    "pass --edit-with CMD, a command that accepts a diff with another text",
                 );
             }
             Step::Mention { .. } => {
@@ -150,13 +163,16 @@ impl Reviewer {
     fn start(&self, line: &str, file: &str, (first, last): (u32, u32)) -> io::Result<Child> {
         let mut command = shell(line);
         command
-            .env("PILLION_CONFORMANCE_PORT", self.port.to_string())
             .env("PILLION_CONFORMANCE_FILE", file)
             .env("PILLION_CONFORMANCE_LINE", first.to_string())
             .env("PILLION_CONFORMANCE_LAST_LINE", last.to_string())
             .stdin(Stdio::null())
             // Standard output is the report's.
             .stdout(Stdio::null());
+        match self.port {
+            Some(port) => command.env("PILLION_CONFORMANCE_PORT", port.to_string()),
+            None => command.env_remove("PILLION_CONFORMANCE_PORT"),
+        };
         Child::start(&mut command, Group::Own)
     }
 

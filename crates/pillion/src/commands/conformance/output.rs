@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crossterm::style::{Color, Stylize};
 use pillion_conformance::{Group, Report, Row, Rule, Summary, Target, Verdict};
+use pillion_protocol::Address;
 use pillion_text::visible;
 use serde::Serialize;
 
@@ -26,7 +27,10 @@ struct JsonReport<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct JsonCompanion {
-    port: u16,
+    /// That of a companion with a socket, where its file has it.
+    port: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    socket: Option<String>,
     display_name: Option<String>,
     workspace: Vec<String>,
     pids: Vec<u32>,
@@ -56,7 +60,7 @@ struct JsonRule {
 /// The name of a companion for people.
 pub fn companion(target: &Target) -> String {
     let name = target.display_name().unwrap_or("an unnamed companion");
-    visible::one_line(&format!("{name} on port {}", target.port()))
+    visible::one_line(&format!("{name} on {}", target.address()))
 }
 
 /// The table of a report, as its rows come.
@@ -170,6 +174,10 @@ pub fn json<'a>(target: &Target, report: &'a Report) -> impl Serialize + use<'a>
     JsonReport {
         companion: JsonCompanion {
             port: target.port(),
+            socket: match target.address() {
+                Address::Tcp(_) => None,
+                Address::Unix(path) => Some(shown(path)),
+            },
             display_name: target.display_name().map(str::to_owned),
             workspace: target.roots().iter().map(|root| shown(root)).collect(),
             pids: target.pids(),

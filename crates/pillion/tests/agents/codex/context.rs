@@ -11,12 +11,56 @@ use crate::review::Review;
 #[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
 fn codex_reads_what_is_selected() {
     for release in CodexRelease::ALL {
-        reads_what_is_selected(release);
+        let home = Home::new();
+        let socket = Codex::folder(&home).join("ipc/ipc.sock");
+        let command = ["codex".to_owned(), BYPASS.to_owned()];
+        reads_what_is_selected(release, &home, &command, &socket);
     }
 }
 
-fn reads_what_is_selected(release: CodexRelease) {
-    let (home, tmux, model) = (Home::new(), Tmux::start(), Model::start());
+/// Nothing that the hub knows of leads to its directory, so it asks in the temporary one.
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_with_a_directory_that_nobody_knows_reads_what_is_selected() {
+    for release in CodexRelease::ALL {
+        let home = Home::new();
+        let uid = rustix::process::geteuid().as_raw();
+        let name = format!("codex-ipc/ipc-{uid}.sock");
+        let socket = home.tmp().join(name);
+        let start = format!("exec codex {BYPASS}");
+        reads_what_is_selected(release, &home, &with_directory(&home, &start), &socket);
+    }
+}
+
+/// What starts it tells the hub where it will ask, also where the temporary directory is another.
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_that_pillion_has_started_reads_what_is_selected() {
+    let home = Home::new();
+    let socket = home.root().join("another/ipc/ipc.sock");
+    let pillion = env!("CARGO_BIN_EXE_pillion");
+    let start = format!("exec env TMPDIR=/tmp {pillion} run codex {BYPASS}");
+    let command = with_directory(&home, &start);
+    reads_what_is_selected(CodexRelease::ALL[0], &home, &command, &socket);
+}
+
+const BYPASS: &str = "--dangerously-bypass-hook-trust";
+
+/// Starts it by this line of a shell, with its settings in another directory, once a review is there.
+fn with_directory(home: &Home, start: &str) -> [String; 3] {
+    let folder = home.root().join("another");
+    let folder = folder.display();
+    let line = format!("cp -r ~/.codex '{folder}' && export CODEX_HOME='{folder}' && {start}");
+    ["sh".to_owned(), "-c".to_owned(), line]
+}
+
+fn reads_what_is_selected(
+    release: CodexRelease,
+    home: &Home,
+    command: &[String],
+    socket: &std::path::Path,
+) {
+    let (tmux, model) = (Tmux::start(), Model::start());
     let start = CodexStart {
         release,
         model: CodexModel::Direct,
@@ -24,8 +68,8 @@ fn reads_what_is_selected(release: CodexRelease) {
         hooks: Vec::new(),
     };
     let file = home.file("looked-at.txt", "one\ntwo\nthree\n");
-    let codex = Codex::start(&tmux, &home, &model, &start);
-    let _review = Review::start(&tmux, &home);
+    let _review = Review::start(&tmux, home);
+    let codex = Codex::start_by(&tmux, home, &model, &start, command);
     let ask = |prompt: &str| {
         model.clear();
         let answer = format!("I heard {prompt}");
@@ -36,8 +80,7 @@ fn reads_what_is_selected(release: CodexRelease) {
         model.wait_for(&format!("with {prompt:?}"), SOON, is_it)
     };
     assert!(!ask("without it").mentions("looked-at.txt"));
-    run(&home, ["focus", &format!("{}:2-2", file.display())]);
-    let socket = Codex::folder(&home).join("ipc/ipc.sock");
+    run(home, ["focus", &format!("{}:2-2", file.display())]);
     crate::companion::wait_until("a socket", || socket.exists().then_some(()));
     codex.prompt("/ide");
     codex.wait_for("IDE context is on");

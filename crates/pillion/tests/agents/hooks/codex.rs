@@ -282,6 +282,35 @@ fn codex_writes_nothing_that_nobody_has_decided_about() {
     }
 }
 
+/// Its hooks run for subagents, too.
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codexs_subagents_write_what_its_hook_allows_and_hear_why_not() {
+    let scene = Scene::new(|_| ());
+    let names = ["first.txt", "second.txt"];
+    let patch = names.map(|name| EDIT.replace("NAME", name)).concat();
+    for (number, release) in CodexRelease::ALL.into_iter().enumerate() {
+        let files = names.map(|name| scene.home.file(name, BEFORE));
+        let why = format!("not by a helper, {number}");
+        scene.script(Turn::codex_subagent());
+        scene
+            .model
+            .script_subagent([Turn::patch(&patch), Turn::say("the helper is done")]);
+        let codex = exec(&scene, &start((release, CodexModel::Code), ""));
+        let edited = BEFORE.replace("two", "deux");
+        let decisions = [
+            (&*files[0], Decision::Edit(edited.as_bytes())),
+            (&*files[1], Decision::Reject(&why)),
+        ];
+        decide_all(&scene, &decisions);
+        let told = scene.wait_told(&format!("and says: {why}"));
+        assert!(told.mentions("NEW_TASK"), "the subagent is told");
+        assert_done(codex);
+        assert_bytes(&files[0], edited.as_bytes());
+        assert_bytes(&files[1], BEFORE.as_bytes());
+    }
+}
+
 #[test]
 #[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
 fn codex_asks_no_question_about_what_was_reviewed() {

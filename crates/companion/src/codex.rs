@@ -1,0 +1,217 @@
+//! Where Codex CLI asks what an editor shows: a socket in its own directory, or else in the temporary one, which all
+//! programs of this user that serve it share. Whoever has a socket keeps it; it is taken when nobody has it, and put back
+//! when it was deleted.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Receiver;
+use pillion_discovery::private_file::Stream;
+use pillion_discovery::socket::Address;
+use pillion_discovery::{Environment, Socket, real_path};
+use pillion_protocol::IdeContext;
+use pillion_protocol::codex::{self, Question};
+use pillion_protocol::dialect::Base;
+use pillion_system::process;
+
+use crate::acceptor::{Acceptor, Serve};
+
+/// How often it is looked whether the sockets are there.
+pub(crate) const INTERVAL: Duration = Duration::from_secs(5);
+
+/// How long companions may take to answer: Codex waits for five seconds.
+const ANSWER_WITHIN: Duration = Duration::from_secs(1);
+
+/// How long the rest of a question may take, and reading the answer.
+const FRAME_WITHIN: Duration = Duration::from_secs(2);
+
+/// How long the sockets' own thread may take to let go of them at the end.
+const END_WITHIN: Duration = Duration::from_secs(1);
+
+/// How many Codexes that were started for a companion are known at most.
+const MAX_STARTED: usize = 64;
+
+/// How many questions there are at most at a time.
+const MAX_CONNECTIONS: usize = 32;
+
+/// What a companion shows whose root holds a folder, and how deep that root is. Nothing comes from any other.
+pub(crate) type Told = Receiver<(usize, Arc<IdeContext>)>;
+
+/// The companions of this process.
+pub(crate) trait Companions: Send + Sync + 'static {
+    /// Asks each of them what it shows in this folder.
+    fn ask(&self, folder: &Path) -> Vec<Told>;
+}
+
+/// Where a Codex asks: its own directory, and its temporary one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    home: PathBuf,
+    tmpdir: PathBuf,
+}
+
+/// The sockets that are this process's.
+#[derive(Default)]
+pub(crate) struct Sockets(Mutex<HashMap<Address, Acceptor>>);
+
+impl Place {
+    pub(crate) fn new(home: PathBuf, tmpdir: PathBuf) -> Self {
+        Self { home, tmpdir }
+    }
+
+    /// That of a Codex with these variables.
+    pub(crate) fn of(environment: &Environment) -> Self {
+        Self::new(environment.codex_home(), environment.base(Base::TmpDir))
+    }
+}
+
+/// Codexes that were started for a companion, each with its process.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Started(Arc<Mutex<Vec<(u32, Place)>>>);
+
+impl Started {
+    /// One is about to start as this process.
+    pub(crate) fn add(&self, process: u32, place: Place) {
+        let mut known = self.living();
+        known.truncate(MAX_STARTED - 1);
+        known.insert(0, (process, place));
+    }
+
+    /// Where those ask that still run.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        let known = self.living();
+        known.iter().map(|(_, place)| place.clone()).collect()
+    }
+
+    fn living(&self) -> MutexGuard<'_, Vec<(u32, Place)>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(process, _)| process::is_alive(*process));
+        known
+    }
+}
+
+impl Sockets {
+    /// Serves these places as far as nobody else does, and no others. Returns false, and does nothing, once it is over.
+    /// Waits for disks.
+    pub(crate) fn serve(
+        &self,
+        places: &[Place],
+        companions: &Arc<impl Companions>,
+        is_over: impl Fn() -> bool,
+    ) -> bool {
+        let places = places.iter();
+        let places = places.flat_map(|it| Address::for_codex(&it.home, &it.tmpdir));
+        let places: Vec<_> = places.collect();
+        let mut serving = self.lock();
+        if is_over() {
+            return false;
+        }
+        serving.retain(|address, socket| places.contains(address) && socket.is_in_place());
+        for address in places {
+            if !serving.contains_key(&address)
+                && let Some(socket) = start(address.clone(), companions)
+            {
+                serving.insert(address, socket);
+            }
+        }
+        true
+    }
+
+    /// Ends all of them, unless a disk hangs.
+    pub(crate) fn end(&self) {
+        let deadline = Instant::now() + END_WITHIN;
+        loop {
+            match self.0.try_lock() {
+                Ok(mut serving) => return serving.clear(),
+                Err(TryLockError::Poisoned(serving)) => return serving.into_inner().clear(),
+                Err(TryLockError::WouldBlock) if Instant::now() > deadline => return,
+                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(10)),
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Address, Acceptor>> {
+        // Consistent after every single operation on it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn start(address: Address, companions: &Arc<impl Companions>) -> Option<Acceptor> {
+    let failed = |error: &dyn std::fmt::Display| {
+        tracing::debug!(%error, "Codex CLI cannot ask what is open here");
+    };
+    let socket = Socket::for_codex(address).inspect_err(|error| failed(error));
+    let server = Arc::new(Server {
+        companions: Arc::clone(companions),
+        connections: AtomicUsize::new(0),
+    });
+    let acceptor = Acceptor::start(socket.ok()??, server);
+    acceptor.inspect_err(|error| failed(error)).ok()
+}
+
+struct Server<C> {
+    companions: Arc<C>,
+    connections: AtomicUsize,
+}
+
+impl<C: Companions> Serve for Server<C> {
+    fn opens(&self) -> bool {
+        let more = |open| (open < MAX_CONNECTIONS).then_some(open + 1);
+        let (set, fetch) = (Ordering::SeqCst, Ordering::SeqCst);
+        self.connections.fetch_update(set, fetch, more).is_ok()
+    }
+
+    fn closed(&self) {
+        self.connections.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn serve(&self, stream: Stream) {
+        // One that is broken off is not worth a word: Codex does so when it has waited for too long.
+        let _ = answer(&*self.companions, stream);
+    }
+
+    fn refuse(&self, _: Stream) {}
+}
+
+/// Answers the one question that comes on a connection.
+fn answer(companions: &impl Companions, mut stream: Stream) -> io::Result<()> {
+    stream.set_read_timeout(Some(FRAME_WITHIN))?;
+    stream.set_write_timeout(Some(FRAME_WITHIN))?;
+    let mut start = [0; 4];
+    stream.read_exact(&mut start)?;
+    let too_long = || io::Error::new(io::ErrorKind::InvalidData, "the question is too long");
+    let mut question = vec![0; codex::length(start).ok_or_else(too_long)?];
+    stream.read_exact(&mut question)?;
+    let Some(question) = Question::read(&question) else {
+        return Ok(());
+    };
+    let folder = question.folder.as_deref();
+    let context = folder.and_then(|folder| context(companions, folder));
+    stream.write_all(&question.answer(context.as_deref()))
+}
+
+/// What the companion of this folder shows.
+fn context(companions: &impl Companions, folder: &Path) -> Option<Arc<IdeContext>> {
+    of_deepest(companions.ask(folder)).or_else(|| {
+        let real = real_path(folder);
+        let is_other = real != folder;
+        is_other
+            .then(|| of_deepest(companions.ask(&real)))
+            .flatten()
+    })
+}
+
+/// Of several answers, that of the deepest root.
+fn of_deepest(asked: Vec<Told>) -> Option<Arc<IdeContext>> {
+    let deadline = Instant::now() + ANSWER_WITHIN;
+    let left = || deadline.saturating_duration_since(Instant::now());
+    let told = asked.iter();
+    let told = told.filter_map(|context| context.recv_timeout(left()).ok());
+    told.max_by_key(|(depth, _)| *depth)
+        .map(|(_, context)| context)
+}

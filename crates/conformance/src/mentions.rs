@@ -1,0 +1,56 @@
+//! How lines are mentioned, and what agents hear of it, whatever the protocol.
+
+use serde_json::Value;
+
+use crate::agent::Agent;
+use crate::files::some_file;
+use crate::helper::Step;
+use crate::moves::LINES;
+use crate::observation::Mention;
+use crate::rule::{Problem, unchecked};
+use crate::test_context::TestContext;
+
+/// The lines that are mentioned, counted from 1.
+pub(super) const MENTIONED: (u32, u32) = (2, 3);
+
+impl Mention {
+    /// Has lines mentioned; the notifications of this method that come of it.
+    pub(super) async fn hear(
+        test: &TestContext,
+        agent: &mut impl Agent,
+        method: &str,
+    ) -> Result<Self, Problem> {
+        let roots = test.target.roots();
+        let Some((file, true)) = some_file(&roots, None, LINES as usize) else {
+            return unchecked("there is no text of several lines in the workspace to mention");
+        };
+        // The companion knows by then that this client is initialized.
+        let _ = agent.is_served().await;
+        let at = agent.messages().len();
+        let step = Step::Mention {
+            file: file.clone(),
+            lines: MENTIONED,
+        };
+        let time = test.help(&step).await?;
+        let is_mention = |message: &Value| message["method"] == method;
+        agent.wait_from(at, time, is_mention).await;
+        agent.listen(test.timeouts.quiet).await;
+        let new = agent.heard().skip(at);
+        Ok(Self {
+            file,
+            messages: new.filter(|it| is_mention(it)).cloned().collect(),
+        })
+    }
+
+    /// The only message.
+    pub(super) fn only(&self) -> Result<&Value, String> {
+        match &self.messages[..] {
+            [] => Err("none arrived".to_owned()),
+            [message] if message.get("id").is_some() => {
+                Err("it has an `id`, so it is a request, not a notification".to_owned())
+            }
+            [message] => Ok(&message["params"]),
+            messages => Err(format!("{} arrived for one mention", messages.len())),
+        }
+    }
+}
