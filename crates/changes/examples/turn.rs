@@ -20,6 +20,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     let mut recorder = Recorder::new(
         Store::of(&Environment::current())?,
         std::slice::from_ref(&folder),
+        Vec::new(),
     );
     let mut times = Vec::new();
     let mut began = Instant::now();

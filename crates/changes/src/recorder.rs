@@ -56,6 +56,8 @@ struct Session {
 pub struct Recorder {
     store: Store,
     tables: Vec<Table>,
+    /// Folders that are not watched.
+    excluded: Vec<PathBuf>,
     /// Files elsewhere that were about to be changed.
     outside: Table,
     sessions: HashMap<u64, Session>,
@@ -66,9 +68,12 @@ pub struct Recorder {
 
 impl Recorder {
     /// Nothing is looked at yet.
-    pub fn new(store: Store, roots: &[PathBuf]) -> Self {
+    /// The folders that are `excluded`, and the store's own, are not watched.
+    pub fn new(store: Store, roots: &[PathBuf], mut excluded: Vec<PathBuf>) -> Self {
+        excluded.push(store.path());
         let mut recorder = Self {
-            outside: Table::new(PathBuf::new(), store.clone()),
+            outside: Table::new(PathBuf::new(), store.clone(), Vec::new()),
+            excluded,
             store,
             tables: Vec::new(),
             sessions: HashMap::new(),
@@ -87,8 +92,9 @@ impl Recorder {
             .retain(|table| wanted.iter().any(|root| *root == table.root()));
         for root in wanted {
             if !self.tables.iter().any(|table| table.root() == root) {
+                let excluded = self.excluded.clone();
                 self.tables
-                    .push(Table::new(root.clone(), self.store.clone()));
+                    .push(Table::new(root.clone(), self.store.clone(), excluded));
             }
         }
     }
@@ -118,6 +124,7 @@ impl Recorder {
                 .collect(),
             uncovered: self.uncovered(),
             watcher: process::id(),
+            session,
             running: Vec::new(),
             changes: Vec::new(),
             last_number: 0,

@@ -133,9 +133,13 @@ pub struct Scan {
     pub unread: Vec<PathBuf>,
 }
 
-/// Looks at all files below `root`. `is_tracked` is asked for folders that look as if they hold what can be made again.
-/// Waits for the disk.
-pub fn scan(root: &Path, is_tracked: &(dyn Fn(&Path) -> bool + Sync)) -> Scan {
+/// Looks at all files below `root`, without the folders that are `excluded`. `is_tracked` is asked for folders that look as
+/// if they hold what can be made again. Waits for the disk.
+pub fn scan(
+    root: &Path,
+    excluded: &[PathBuf],
+    is_tracked: &(dyn Fn(&Path) -> bool + Sync),
+) -> Scan {
     let found = Mutex::new(Scan::default());
     let built = Mutex::new(Vec::new());
     let threads = thread::available_parallelism()
@@ -174,6 +178,9 @@ pub fn scan(root: &Path, is_tracked: &(dyn Fn(&Path) -> bool + Sync)) -> Scan {
                     part.scan
                         .repositories
                         .extend(path.parent().map(Path::to_owned));
+                    return WalkState::Skip;
+                }
+                if excluded.iter().any(|it| it == path) {
                     return WalkState::Skip;
                 }
                 if is_built(path) && !is_tracked(path) {
@@ -281,7 +288,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
-        let found = scan(root, &|_| false);
+        let found = scan(root, &[], &|_| false);
         assert_eq!(
             names(&found, root),
             [".hidden", "a.rs", "inner/c", "src/b.rs"]
@@ -291,7 +298,7 @@ mod tests {
             ["cache", "node_modules", "target"].map(|it| root.join(it))
         );
         assert_eq!(found.repositories, [root.to_owned(), root.join("inner")]);
-        let found = scan(root, &|folder| folder.ends_with("target"));
+        let found = scan(root, &[], &|folder| folder.ends_with("target"));
         assert!(names(&found, root).contains(&"target/debug/x".to_owned()));
     }
 
@@ -304,7 +311,7 @@ mod tests {
         fs::write(root.join("inner/a"), "a").unwrap();
         std::os::unix::fs::symlink("inner", root.join("link")).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, root.join("pipe"), rustix::fs::Mode::RUSR).unwrap();
-        let found = scan(root, &|_| false);
+        let found = scan(root, &[], &|_| false);
         assert_eq!(names(&found, root), ["inner/a", "link"]);
         assert!(found.files[&root.join("link")].is_link);
     }

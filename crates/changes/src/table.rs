@@ -10,7 +10,7 @@ use gix_hash::ObjectId;
 use pillion_discovery::regular_file;
 
 use crate::git::Repository;
-use crate::scan::{MAX_FILES, Scan, Stat, scan};
+use crate::scan::{GIT, MAX_FILES, Scan, Stat, scan};
 use crate::state::{FileState, Hash};
 use crate::store::{MAX_TEXT, Store};
 
@@ -54,11 +54,17 @@ pub struct Table {
     repositories: Vec<Repository>,
     is_filled: bool,
     uncovered: Vec<String>,
+    /// Folders that are not watched.
+    excluded: Vec<PathBuf>,
+    /// Folders that were left out when it was looked at last.
+    left_out: Vec<PathBuf>,
+    /// True if not all files were found then.
+    is_cut: bool,
 }
 
 impl Table {
-    /// Nothing is looked at yet.
-    pub fn new(root: PathBuf, store: Store) -> Self {
+    /// Nothing is looked at yet. The folders that are `excluded` are not watched.
+    pub fn new(root: PathBuf, store: Store, excluded: Vec<PathBuf>) -> Self {
         Self {
             root,
             store,
@@ -66,6 +72,9 @@ impl Table {
             repositories: Vec::new(),
             is_filled: false,
             uncovered: Vec::new(),
+            excluded,
+            left_out: Vec::new(),
+            is_cut: false,
         }
     }
 
@@ -94,23 +103,25 @@ impl Table {
         }
         let folders: Vec<_> = self.repositories.iter().map(Repository::folders).collect();
         let is_tracked = |folder: &Path| folders.iter().any(|it| it.contains(folder));
-        let found = scan(&self.root, &is_tracked);
+        let found = scan(&self.root, &self.excluded, &is_tracked);
+        self.is_cut = found.is_cut;
+        self.left_out = found.built.iter().chain(&found.unread).cloned().collect();
         self.tell_uncovered(&found);
         if !self.is_filled {
             self.fill(found, now);
             return Vec::new();
         }
         let mut differences = Vec::new();
-        let gone: Vec<PathBuf> = match found.is_cut || !found.unread.is_empty() {
-            // They may be there, and were not reached.
-            true => Vec::new(),
-            false => self
-                .files
-                .keys()
-                .filter(|path| !found.files.contains_key(*path))
-                .cloned()
-                .collect(),
+        // Some may be there, and were not reached.
+        let is_gone = |path: &Path| {
+            path.symlink_metadata()
+                .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         };
+        let unfound = self
+            .files
+            .keys()
+            .filter(|path| !found.files.contains_key(*path));
+        let gone: Vec<PathBuf> = unfound.filter(|path| is_gone(path)).cloned().collect();
         for path in gone {
             differences.extend(self.gone(path));
         }
@@ -133,9 +144,20 @@ impl Table {
         }
     }
 
-    /// Returns true if this file was looked at, or lies where all are.
+    /// Returns true if this file was looked at, or lies where all were.
     pub fn knows(&self, path: &Path) -> bool {
-        self.files.contains_key(path) || (self.is_filled && path.starts_with(&self.root))
+        let is_out = || {
+            let mut folders = self.excluded.iter().chain(&self.left_out);
+            folders.any(|folder| path.starts_with(folder))
+        };
+        let is_watched = || {
+            self.is_filled
+                && !self.is_cut
+                && path.starts_with(&self.root)
+                && !path.components().any(|it| it.as_os_str() == GIT)
+                && !is_out()
+        };
+        self.files.contains_key(path) || is_watched()
     }
 
     fn fill(&mut self, found: Scan, now: SystemTime) {

@@ -33,6 +33,9 @@ pub struct Turn {
     pub uncovered: Vec<String>,
     /// The process that watches.
     pub watcher: u32,
+    /// What that process knows the agent's session by.
+    #[serde(default)]
+    pub session: u64,
     /// The calls that run, while it goes on.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub running: Vec<Running>,

@@ -76,7 +76,11 @@ impl Lab {
     }
 
     fn recorder(&self) -> Recorder {
-        Recorder::new(self.store.clone(), std::slice::from_ref(&self.root))
+        Recorder::new(
+            self.store.clone(),
+            std::slice::from_ref(&self.root),
+            Vec::new(),
+        )
     }
 
     /// All files but git's, with what a copy would have.
@@ -293,4 +297,122 @@ proptest! {
         }
         prop_assert_eq!(&lab.copy(), &new, "and is there again");
     }
+}
+
+#[test]
+fn what_is_not_watched_is_neither_new_nor_gone() {
+    let lab = Lab::new(false);
+    lab.write("node_modules/p/index.js", b"one\n");
+    lab.write("a.txt", b"one\n");
+    let mut recorder = lab.recorder();
+    let number = recorder.begin(SESSION, "claude", "").unwrap();
+    let path = lab.root.join("node_modules/p/index.js");
+    let edit = Call {
+        id: "1".to_owned(),
+        tool: "Edit".to_owned(),
+        path: Some(path.clone()),
+    };
+    recorder.before(SESSION, "claude", edit).unwrap();
+    lab.write("node_modules/p/index.js", b"two\n");
+    recorder.after(SESSION, "1", |_| false).unwrap();
+    // A look at everything does not reach it.
+    recorder.before(SESSION, "claude", shell("2")).unwrap();
+    lab.write("node_modules/p/other.js", b"unseen\n");
+    recorder.after(SESSION, "2", |_| false).unwrap();
+    recorder.end(SESSION).unwrap();
+    let turn = lab.store.turn(number).unwrap();
+    let [change] = &turn.changes[..] else {
+        panic!("{turn:#?}");
+    };
+    assert_eq!(change.path, path);
+    assert_eq!(lab.state(&change.before).unwrap().1, b"one\n");
+    assert_eq!(lab.state(&change.after).unwrap().1, b"two\n");
+    assert!(
+        turn.uncovered.iter().any(|it| it.contains("node_modules")),
+        "{turn:#?}"
+    );
+}
+
+#[test]
+fn what_a_person_saves_is_none_of_the_agents() {
+    let lab = Lab::new(false);
+    lab.write("a.txt", b"1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    let mut recorder = lab.recorder();
+    let number = recorder.begin(SESSION, "claude", "").unwrap();
+    recorder.before(SESSION, "claude", shell("1")).unwrap();
+    lab.write("a.txt", b"one\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    recorder.after(SESSION, "1", |_| false).unwrap();
+    lab.write("a.txt", b"one\n2\n3\n4\n5\n6\n7\n8\nmine\n");
+    recorder.saved_by_person(&lab.root.join("a.txt")).unwrap();
+    recorder.end(SESSION).unwrap();
+    let turn = lab.store.turn(number).unwrap();
+    let [change] = &turn.changes[..] else {
+        panic!("{turn:#?}");
+    };
+    assert_eq!(
+        lab.state(&change.before).unwrap().1,
+        b"1\n2\n3\n4\n5\n6\n7\n8\nmine\n"
+    );
+    assert_eq!(
+        lab.state(&change.after).unwrap().1,
+        b"one\n2\n3\n4\n5\n6\n7\n8\nmine\n"
+    );
+    lab.take_back(&turn, change);
+    assert_eq!(
+        fs::read(lab.root.join("a.txt")).unwrap(),
+        b"1\n2\n3\n4\n5\n6\n7\n8\nmine\n"
+    );
+}
+
+/// In other lines, in the same ones, and a file that is something else by now.
+#[test]
+fn a_persons_later_lines_are_never_lost() {
+    let lab = Lab::new(false);
+    lab.write("a.txt", b"1\n2\n3\n4\n5\n6\n");
+    let mut recorder = lab.recorder();
+    let number = recorder.begin(SESSION, "claude", "").unwrap();
+    recorder.before(SESSION, "claude", shell("1")).unwrap();
+    lab.write("a.txt", b"one\n2\n3\n4\n5\n6\n");
+    lab.write("new.txt", b"new\n");
+    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.end(SESSION).unwrap();
+    let turn = lab.store.turn(number).unwrap();
+    let change = |name: &str| {
+        let path = lab.root.join(name);
+        turn.changes.iter().find(|it| it.path == path).unwrap()
+    };
+    let refused = |name: &str| {
+        take_back(&lab.store, &turn.roots, change(name))
+            .unwrap_err()
+            .to_string()
+    };
+    lab.write("a.txt", b"one, or more\n2\n3\n4\n5\n6\n");
+    assert!(refused("a.txt").contains("in 1 of the same places"));
+    lab.write("new.txt", b"new\nmine\n");
+    assert!(refused("new.txt").contains("is not any more what it was"));
+    fs::remove_file(lab.root.join("a.txt")).unwrap();
+    fs::create_dir(lab.root.join("a.txt")).unwrap();
+    assert!(refused("a.txt").contains("is not any more what it was"));
+    assert_eq!(fs::read(lab.root.join("new.txt")).unwrap(), b"new\nmine\n");
+}
+
+#[test]
+fn nothing_is_written_through_a_folder_that_became_a_link() {
+    let lab = Lab::new(false);
+    lab.write("in/a.txt", b"1\n");
+    let outside = lab.folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("a.txt"), "2\n").unwrap();
+    let mut recorder = lab.recorder();
+    let number = recorder.begin(SESSION, "claude", "").unwrap();
+    recorder.before(SESSION, "claude", shell("1")).unwrap();
+    lab.write("in/a.txt", b"2\n");
+    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.end(SESSION).unwrap();
+    fs::rename(lab.root.join("in"), lab.root.join("was")).unwrap();
+    std::os::unix::fs::symlink(&outside, lab.root.join("in")).unwrap();
+    let turn = lab.store.turn(number).unwrap();
+    let refused = take_back(&lab.store, &turn.roots, &turn.changes[0]).unwrap_err();
+    assert!(refused.to_string().contains("symbolic link"), "{refused}");
+    assert_eq!(fs::read(outside.join("a.txt")).unwrap(), b"2\n");
 }

@@ -208,9 +208,10 @@ impl Commands {
                 let agent = agent.map(|agent| agent.name().to_owned());
                 value(Mentioned { agent })
             }
-            Request::Judged => {
-                let _ = self.events.send(Event::Judged);
-                Ok(Value::Null)
+            Request::Judged(judged) => {
+                self.admit(speaker).await?;
+                let ask = |answer| event::Command::Judged { judged, answer };
+                value(self.ask(ask).await?)
             }
             Request::Speak => {
                 self.admit(speaker).await?;

@@ -371,6 +371,7 @@ impl Prepared {
         let recording = Recording::start(
             &self.options.environment,
             &self.options.roots,
+            self.port,
             events.clone(),
         );
         let main_loop = MainLoop::new(

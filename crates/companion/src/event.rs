@@ -8,7 +8,7 @@ use pillion_discovery::CompanionState;
 #[cfg(unix)]
 use pillion_protocol::IdeContext;
 use pillion_protocol::{AgentProcess, Dialect, File, ReviewChoice};
-use pillion_view::commands::{AgentOfHook, DiffError, DiffRef, HookCall};
+use pillion_view::commands::{AgentOfHook, DiffError, DiffRef, HookCall, Judged};
 use pillion_view::{
     Chosen, Decide, DiffId, Editor, LostOutcome, Options, ProposalKey, Reply, Report, Ruling,
 };
@@ -68,8 +68,6 @@ pub(crate) enum Event {
     Kept(Kept),
     /// What agents had written has been looked at; or why not.
     LookEnded(Option<String>),
-    /// People may have judged what agents had written.
-    Judged,
     /// An agent waits for a call no longer.
     CallCancelled {
         session: SessionId,
@@ -187,6 +185,11 @@ pub(crate) enum Command {
     },
     /// The process of this number has ended; before that it may have passed on what it got.
     WaiterEnded { number: u64, is_passed_on: bool },
+    /// A person has judged what an agent had written; answered with whether the agent is told.
+    Judged {
+        judged: Judged,
+        answer: oneshot::Sender<bool>,
+    },
     /// A hook of an agent was called; answered with what is known of the agent, if it is connected.
     Hook {
         call: HookCall,

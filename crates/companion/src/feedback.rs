@@ -95,6 +95,19 @@ impl Remark {
         })
     }
 
+    /// What a person made of a change that was written already.
+    pub(crate) fn written(agent: Dialect, file_path: String, text: String) -> Self {
+        Self {
+            agent,
+            on_behalf_of: None,
+            file_path,
+            lines: None,
+            text,
+            is_accepted: true,
+            is_there: true,
+        }
+    }
+
     /// The same about a change that a command proposed for this agent.
     pub(crate) fn on_behalf_of(self, agent: Option<Dialect>) -> Self {
         Self {

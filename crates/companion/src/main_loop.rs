@@ -261,7 +261,6 @@ impl MainLoop {
                 self.recording.count();
                 self.report_status();
             }
-            Event::Judged => self.recording.count(),
             Event::CallCancelled { session, request } => {
                 self.questions.cancel(&session, &request);
                 let actions = self.diffs.cancel(&session, &request);

@@ -10,6 +10,7 @@ use std::time::Duration;
 use pillion_changes::recorder::Call;
 use pillion_changes::{Recorder, Store, StoreError};
 use pillion_discovery::Environment;
+use pillion_protocol::dialect::Base;
 use pillion_system::worker::Worker;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -60,7 +61,13 @@ pub(crate) fn files(count: usize) -> String {
 
 impl Recording {
     /// Nothing is looked at before an agent is there.
-    pub(crate) fn start(environment: &Environment, roots: &[PathBuf], events: Events) -> Self {
+    /// Sessions get numbers that no other companion of this process gives, by its `port`.
+    pub(crate) fn start(
+        environment: &Environment,
+        roots: &[PathBuf],
+        port: u16,
+        events: Events,
+    ) -> Self {
         let is_off = environment.filled(VARIABLE).is_some_and(|it| it == OFF);
         let (worker, problem) = match is_off {
             true => (None, None),
@@ -73,7 +80,7 @@ impl Recording {
             worker,
             events,
             sessions: HashMap::new(),
-            count: 0,
+            count: u64::from(port) << 32,
             is_stuck: Arc::default(),
             kept: Kept { problem, unseen: 0 },
         }
@@ -169,6 +176,13 @@ impl Recording {
         }
     }
 
+    /// The session of this number.
+    pub(crate) fn session(&self, number: u64) -> Option<SessionId> {
+        let mut sessions = self.sessions.iter();
+        let found = sessions.find(|(_, it)| **it == number);
+        found.map(|(session, _)| Arc::clone(session))
+    }
+
     fn number(&mut self, session: &SessionId) -> u64 {
         self.count += 1;
         *self
@@ -217,13 +231,24 @@ impl Recording {
     }
 }
 
+/// What Pillion and agents themselves write while agents work. A workspace may be the home folder.
+fn own_folders(environment: &Environment) -> Vec<PathBuf> {
+    let bases = [Base::ClaudeConfig, Base::QwenHome, Base::CopilotHome];
+    let agents = bases.map(|base| environment.base(base));
+    let mut folders = environment.state_dirs();
+    folders.extend(agents);
+    folders.push(environment.codex_home());
+    folders.extend(environment.home().map(|home| home.join(".gemini")));
+    folders
+}
+
 fn open(
     environment: &Environment,
     roots: &[PathBuf],
     events: Events,
 ) -> Result<Worker<Job>, String> {
     let store = Store::of(environment).map_err(|error| error.to_string())?;
-    let mut recorder = Recorder::new(store, roots);
+    let mut recorder = Recorder::new(store, roots, own_folders(environment));
     let perform = move |job: Job| {
         let problem = job(&mut recorder).err().map(|error| error.to_string());
         let unseen = recorder.unseen();

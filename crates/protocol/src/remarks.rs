@@ -53,6 +53,29 @@ pub fn over_newer(file_path: &str) -> String {
     )
 }
 
+/// The person took back, or edited, what was written already: what became of the file, as a unified diff; `is_all` if all of
+/// the change is gone. With the person's notes on the text that was `shown`.
+pub fn taken_back(
+    file_path: &str,
+    is_all: bool,
+    diff: &str,
+    notes: &[Note],
+    shown: &str,
+) -> String {
+    let what = match is_all {
+        true => "has taken back your change",
+        false => "has changed what you wrote",
+    };
+    let diff = shortened(diff);
+    let mut text = format!(
+        "The user {what} in {file_path}. Do not make that change again unless they ask for it. What became of the file:\n{diff}"
+    );
+    if !notes.is_empty() {
+        text.push_str(&decided(!is_all, file_path, notes, shown));
+    }
+    text
+}
+
 /// The person took everything out of the change before they accepted it.
 pub fn nothing_left(file_path: &str) -> String {
     format!(

@@ -71,8 +71,8 @@ pub enum Request {
     Mention(MentionedFile),
     /// Choose when agents ask before they change files, or tell it: [`Chosen`](crate::Chosen).
     Review(ReviewRequest),
-    /// A person has judged what agents had written: null.
-    Judged,
+    /// A person has judged what agents had written: true if the agent is told.
+    Judged(Judged),
     /// Nothing but whether the command speaks for the person: null.
     Speak,
     /// Send the notes that wait for an agent at once: [`Chosen`](crate::Chosen).
@@ -124,6 +124,17 @@ pub struct ReviewRequest {
     /// The number of the one agent that is meant, where several of a kind are connected; all without it.
     #[serde(default)]
     pub number: Option<u32>,
+}
+
+/// A person has judged what an agent had written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The process that has watched the turn.
+    pub watcher: u32,
+    /// What that process knows the agent's session by.
+    pub session: u64,
+    /// What the agent's model is to read of it: the file, and a text, each.
+    pub told: Vec<(String, String)>,
 }
 
 /// The notes that are to be sent.

@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use pillion_discovery::{CompanionState, ViewState};
 use pillion_protocol::dialect::Base;
-use pillion_view::commands::{AgentOfHook, HookCall};
+use pillion_view::commands::{AgentOfHook, HookCall, Judged};
 use pillion_view::{Options, Reply};
 
 use super::MainLoop;
 use crate::diffs::SettleRequest;
 use crate::event::Command;
+use crate::feedback::Remark;
 
 impl MainLoop {
     pub(super) fn command(&mut self, command: Command, now: Instant) {
@@ -86,6 +87,9 @@ impl MainLoop {
                 number,
                 is_passed_on,
             } => self.waiter_ended(number, is_passed_on),
+            Command::Judged { judged, answer } => {
+                let _ = answer.send(self.judged(judged));
+            }
             Command::Hook { call, answer } => {
                 let _ = answer.send(self.hook(&call));
             }
@@ -105,6 +109,26 @@ impl MainLoop {
                 let _ = sent.send(());
             }
         }
+    }
+
+    /// A person has judged what an agent had written. Returns true if the agent is told.
+    fn judged(&mut self, judged: Judged) -> bool {
+        self.recording.count();
+        let session = self.recording.session(judged.session);
+        let is_here = judged.watcher == std::process::id();
+        let Some(session) = session.filter(|session| is_here && self.asking.is_hooked(session))
+        else {
+            return false;
+        };
+        let Some(agent) = self.sessions.agent(&session) else {
+            return false;
+        };
+        let is_told = !judged.told.is_empty();
+        for (file_path, text) in judged.told {
+            let remark = Remark::written(agent, file_path, text);
+            self.feedback.add_for_hook(&session, remark);
+        }
+        is_told
     }
 
     /// The agent of a hook that is a command. What the person accepted there was shown.

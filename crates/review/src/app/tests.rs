@@ -61,7 +61,6 @@ impl Person {
             set: None,
             deletes: false,
             on_behalf_of: None,
-            original_is_other: false,
             gate: Gate::default(),
             asked: Vec::new(),
             ruling: None,

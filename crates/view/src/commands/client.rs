@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::{
     AgentOfHook, Answer, CodexStart, Command, DiffError, DiffRef, DiffSummary, DiffText, HookCall,
-    Line, Mentioned, MentionedFile, Refused, Request, ReviewRequest, SendNotes, Settle, Settled,
-    Wait,
+    Judged, Line, Mentioned, MentionedFile, Refused, Request, ReviewRequest, SendNotes, Settle,
+    Settled, Wait,
 };
 use crate::editor::Chosen;
 use crate::lost::LostOutcome;
@@ -160,12 +160,12 @@ impl Client {
         self.ask(Request::Hook(call))
     }
 
-    /// Tells that a person has judged what agents had written.
+    /// Tells that a person has judged what agents had written. Returns true if the agent is told.
     ///
     /// # Errors
-    /// When the companion cannot be reached.
-    pub fn judged(&self) -> Result<(), ClientError> {
-        self.ask(Request::Judged)
+    /// When the companion cannot be reached, or an agent asks for it.
+    pub fn judged(&self, judged: Judged) -> Result<bool, ClientError> {
+        self.ask(Request::Judged(judged))
     }
 
     /// Asks whether this command speaks for the person.

@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 
 use pillion_changes::take_back::{self, Done};
-use pillion_changes::{Change, ChangeRef, Judged, Judgement, Standing, Store};
-use pillion_protocol::Dialect;
+use pillion_changes::{Change, ChangeRef, FileState, Judged, Judgement, Standing, Store};
+use pillion_protocol::{Dialect, Note, remarks};
 use pillion_system::clock;
+use pillion_text::unified::unified;
 use pillion_text::visible;
+use pillion_view::commands;
 
 use super::{Kept, failure, name, store};
 use crate::commands::control_client;
@@ -28,7 +30,8 @@ pub struct Keep {
 /// it, and a deleted one comes back. What is overwritten is kept, and `pillion undo` brings it back. Git is not used, and
 /// nothing of it is changed.
 ///
-/// It is refused while the agent runs a call that may change the same file.
+/// The agent is told what was taken out, with your next prompt. It is refused while the agent runs a call that may change
+/// the same file.
 #[derive(Debug, clap::Args)]
 pub struct Revert {
     /// The change (`7.2`), or all of a turn (`7`)
@@ -48,7 +51,7 @@ pub fn keep(args: &Keep) -> anyhow::Result<()> {
     control_client::speak_for_the_person()?;
     let store = store()?;
     let kept = Kept::read(&store, args.change.turn)?;
-    for_each(&kept.named(args.change)?, &kept, |change| {
+    for_each(&kept.named(args.change)?, &kept, |change, _| {
         if args.change.change.is_none() && kept.standing(change) != Standing::Unseen {
             return Ok(());
         }
@@ -67,11 +70,18 @@ pub fn revert(args: &Revert) -> anyhow::Result<()> {
     let mut changes = kept.named(args.change)?;
     // What was done last is taken back first.
     changes.reverse();
-    for_each(&changes, &kept, |change| {
+    for_each(&changes, &kept, |change, told| {
         if kept.standing(change) == Standing::TakenBack {
             return say(&kept, change, "taken back already");
         }
-        take_back(&store, &kept, change)
+        refuse_running(&kept, change)?;
+        let done = take_back::take_back(&store, &kept.turn.roots, change)?;
+        told.add(&store, change, true, &done, &[]);
+        let judged = judged(Judgement::TakenBack, change, Some(done));
+        store
+            .judge(kept.turn.number, change.number, &judged)
+            .map_err(failure)?;
+        say(&kept, change, "taken back")
     })
 }
 
@@ -94,7 +104,7 @@ pub fn undo(args: &Undo) -> anyhow::Result<()> {
         let message = format!("{name} was not taken back");
         return Err(Failure::new(Kind::Refused, message).into());
     }
-    for_each(&changes, &kept, |change| {
+    for_each(&changes, &kept, |change, _| {
         let Some(judged) = kept.judged(change) else {
             return Ok(());
         };
@@ -105,16 +115,6 @@ pub fn undo(args: &Undo) -> anyhow::Result<()> {
             .map_err(failure)?;
         say(&kept, change, "is as the agent left it")
     })
-}
-
-fn take_back(store: &Store, kept: &Kept, change: &Change) -> anyhow::Result<()> {
-    refuse_running(kept, change)?;
-    let done = take_back::take_back(store, &kept.turn.roots, change)?;
-    let judged = judged(Judgement::TakenBack, change, Some(done));
-    store
-        .judge(kept.turn.number, change.number, &judged)
-        .map_err(failure)?;
-    say(kept, change, "taken back")
 }
 
 /// Refuses what a call of the agent may be writing at this moment.
@@ -163,11 +163,12 @@ fn last_taken_back(store: &Store) -> anyhow::Result<ChangeRef> {
 fn for_each(
     changes: &[&Change],
     kept: &Kept,
-    mut work: impl FnMut(&Change) -> anyhow::Result<()>,
+    mut work: impl FnMut(&Change, &mut Told) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    let mut told = Told::default();
     let mut first = Ok(());
     for change in changes {
-        if let Err(error) = work(change) {
+        if let Err(error) = work(change, &mut told) {
             let message = format!("{} is as it was", name(&kept.turn, change));
             let error = error.context(Failure::new(Kind::Refused, message));
             match first.is_ok() {
@@ -176,7 +177,7 @@ fn for_each(
             }
         }
     }
-    control_client::tell_judged();
+    told.tell(kept)?;
     first
 }
 
@@ -188,4 +189,68 @@ pub(super) fn say(kept: &Kept, change: &Change, what: &str) -> anyhow::Result<()
         "{} {path}: {what}",
         name(&kept.turn, change)
     )?)
+}
+
+/// What the agent is to hear.
+#[derive(Debug, Default)]
+pub(super) struct Told(Vec<(String, String)>);
+
+impl Told {
+    /// A change was taken back, all of it or a part. What is not text cannot be told.
+    pub(super) fn add(
+        &mut self,
+        store: &Store,
+        change: &Change,
+        is_all: bool,
+        done: &Done,
+        notes: &[Note],
+    ) {
+        let text = |state: &FileState| match state.text() {
+            Some(hash) => String::from_utf8(store.get(hash).ok()?).ok(),
+            None => Some(String::new()),
+        };
+        if let (Some(before), Some(after)) = (text(&done.overwritten), text(&done.written)) {
+            let path = change.path.to_string_lossy().into_owned();
+            let told = remarks::taken_back(&path, is_all, &unified(&before, &after), notes, &after);
+            self.0.push((path, told));
+        }
+    }
+
+    /// A person has kept a change, or not, and has something to say.
+    pub(super) fn add_notes(
+        &mut self,
+        change: &Change,
+        is_kept: bool,
+        notes: &[Note],
+        shown: &str,
+    ) {
+        if !notes.is_empty() {
+            let path = change.path.to_string_lossy().into_owned();
+            let told = remarks::decided(is_kept, &path, notes, shown);
+            self.0.push((path, told));
+        }
+    }
+
+    /// Tells it, and says whether the agent hears it.
+    pub(super) fn tell(self, kept: &Kept) -> anyhow::Result<()> {
+        let has_news = !self.0.is_empty();
+        let judged = commands::Judged {
+            watcher: kept.turn.watcher,
+            session: kept.turn.session,
+            told: self.0,
+        };
+        let is_told = control_client::tell_judged(&judged);
+        if !has_news {
+            return Ok(());
+        }
+        let agent = Dialect::from_name(&kept.turn.agent);
+        let agent = agent.map_or(kept.turn.agent.as_str(), |it| it.display_name());
+        let said = match is_told {
+            true => {
+                format!("{agent} is told with your next prompt; `pillion send-notes` tells it now")
+            }
+            false => format!("{agent} is not connected any more, and is not told"),
+        };
+        Ok(writeln!(io::stdout(), "{said}")?)
+    }
 }

@@ -6,10 +6,10 @@ use pillion_agent::set::{End, ProposedFile};
 use pillion_changes::take_back::{self, Present};
 use pillion_changes::{Change, ChangeRef, Judgement, Standing, Store};
 use pillion_protocol::diff::set::MAX_FILES;
-use pillion_protocol::{Dialect, Outcome};
+use pillion_protocol::{Dialect, Note, Outcome};
 use pillion_text::stderr;
 
-use super::decide::{judged, refuse_running, say};
+use super::decide::{Told, judged, refuse_running, say};
 use super::{Kept, failure, name, store};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
@@ -84,13 +84,21 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     let asked = pillion_agent::runtime()?.block_on(ask::ask(&connection, &files, None))?;
     let mut failed = Ok(());
+    let mut told = Told::default();
     for (shown, end) in shown.iter().zip(asked.ends) {
-        if let End::Decided {
-            outcome: Outcome::Accepted { content, .. },
-            ..
-        } = end
-            && let Err(error) = shown.decided(&store, &kept, &content)
-        {
+        let End::Decided { outcome, notes } = end else {
+            continue;
+        };
+        let decided = match outcome {
+            Outcome::Accepted { content, .. } => {
+                shown.accepted(&store, &kept, &content, &notes, &mut told)
+            }
+            Outcome::Rejected => {
+                told.add_notes(shown.change, false, &notes, &shown.now);
+                Ok(())
+            }
+        };
+        if let Err(error) = decided {
             let message = format!("{} is as it was", super::name(&kept.turn, shown.change));
             let error = error.context(Failure::new(Kind::Refused, message));
             match failed.is_ok() {
@@ -99,7 +107,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             }
         }
     }
-    control_client::tell_judged();
+    told.tell(&kept)?;
     match asked.error {
         Some(error) => Err(error),
         None => failed,
@@ -167,7 +175,14 @@ impl Shown<'_> {
     }
 
     /// The person has accepted this text.
-    fn decided(&self, store: &Store, kept: &Kept, content: &str) -> anyhow::Result<()> {
+    fn accepted(
+        &self,
+        store: &Store,
+        kept: &Kept,
+        content: &str,
+        notes: &[Note],
+        told: &mut Told,
+    ) -> anyhow::Result<()> {
         let Self {
             change,
             present,
@@ -175,11 +190,13 @@ impl Shown<'_> {
         } = self;
         let before = present.before.as_deref();
         let (judgement, done, said) = if content == now {
+            told.add_notes(change, true, notes, now);
             (Judgement::Kept, None, "kept")
         } else {
             refuse_running(kept, change)?;
             if before == Some(content.as_bytes()) || (before.is_none() && content.is_empty()) {
                 let done = take_back::take_back(store, &kept.turn.roots, change)?;
+                told.add(store, change, true, &done, notes);
                 (Judgement::TakenBack, Some(done), "taken back")
             } else {
                 let done = take_back::rewrite(
@@ -189,6 +206,7 @@ impl Shown<'_> {
                     present,
                     content.as_bytes(),
                 )?;
+                told.add(store, change, false, &done, notes);
                 (Judgement::Edited, Some(done), "edited")
             }
         };

@@ -224,8 +224,14 @@ fn what_claude_has_written_is_looked_at_in_the_review() {
     let said = printed(child);
     assert!(said.starts_with("Some(0) 1.1 a.txt: kept"), "{said}");
     assert_eq!(super::read(&path), mine);
-    pillion(&scene, &["revert", "1.1"]);
+    let said = pillion(&scene, &["revert", "1.1"]);
+    assert!(said.contains("is told with your next prompt"), "{said}");
     assert_eq!(super::read(&path), lines.replace("line 15\n", "mine\n"));
+    scene.model.clear();
+    scene.model.script([Turn::say("heard")]);
+    scene.claude.prompt("go on");
+    let request = scene.wait_asked("The user has taken back your change in");
+    assert!(request.mentions("-second"));
 }
 
 #[test]
