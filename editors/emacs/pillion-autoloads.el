@@ -12,6 +12,7 @@
 (autoload 'pillion-stop "pillion" "Stop the companion." t)
 (autoload 'pillion-restart "pillion" "Stop the companion, and start it again." t)
 (autoload 'pillion-review "pillion" "Choose when agents ask before they change files." t)
+(autoload 'pillion-send-notes "pillion" "Send agents the notes that wait for your next prompt." t)
 (autoload 'pillion-status "pillion" "Show what Pillion is doing." t)
 (autoload 'pillion-doctor "pillion" "Check the program, the companion and the agents." t)
 (autoload 'pillion-run "pillion" "Start an agent in a terminal beside your files." t)

@@ -79,6 +79,9 @@
 ;; `pillion run', asks before every change or as its permission mode has it.  The
 ;; mode line shows the choice.
 ;;
+;; Notes on a change that wait for your next prompt can be sent at once:
+;; `M-x pillion-send-notes' wakes Claude Code if it is idle.
+;;
 ;; Suggested keys
 ;;
 ;;     (keymap-global-set "C-c '" pillion-command-map)
@@ -110,6 +113,7 @@
     (define-key map "a" #'pillion-accept)
     (define-key map "k" #'pillion-reject)
     (define-key map "w" #'pillion-review)
+    (define-key map "n" #'pillion-send-notes)
     (define-key map "?" #'pillion-status)
     map)
   "Commands for a prefix key of your choice.")
@@ -208,9 +212,21 @@ Pillion knows what can be chosen.  Without one, show what is chosen."
   (interactive
    (list (completing-read "When agents ask: "
                           (append (plist-get (pillion-client-get :review) :choices) nil))))
+  (pillion--choose :pillion/review
+                   (if (equal choice "") (make-hash-table) (list :choice choice))))
+
+;;;###autoload
+(defun pillion-send-notes ()
+  "Send agents the notes that wait for your next prompt.
+An agent that can be woken reads them at once; for any other, a message
+says when it gets them."
+  (interactive)
+  (pillion--choose :pillion/sendNotes (make-hash-table)))
+
+(defun pillion--choose (method params)
+  "Send the request METHOD with PARAMS, and show what came of it."
   (unless (pillion-client-ask
-           :pillion/review
-           (if (equal choice "") (make-hash-table) (list :choice choice))
+           method params
            (lambda (result)
              (pillion-say "%s" (or (plist-get result :message) "`pillion' is too old for this"))))
     (user-error "Pillion: not running.  Hint: M-x pillion-start")))

@@ -506,6 +506,16 @@ define-command pillion-send -docstring 'name the selected lines in the prompt of
     }
 }
 
+define-command pillion-send-notes -docstring 'send agents the notes that wait for your next prompt' %{
+    pillion-must-run
+    evaluate-commands %sh{
+        said=$("$kak_opt_pillion_command" send-notes --port "$kak_opt_pillion_port" 2>&1)
+        printf "echo -- '"
+        printf %s "$said" | tr '\n' ' ' | sed "s/'/''/g"
+        printf "'"
+    }
+}
+
 define-command pillion-review -params ..1 -docstring '
 pillion-review [<choice>]: choose when agents ask before they change files, or show it' %{
     pillion-must-run

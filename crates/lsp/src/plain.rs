@@ -19,10 +19,10 @@ use gen_lsp_types::{
     MessageType, Save, SaveOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSync,
     TextDocumentSyncKind, TextDocumentSyncOptions,
 };
-use lsp_server::{ErrorCode, Request, RequestId, Response};
+use lsp_server::{ErrorCode, Request, RequestId, Response, ResponseError};
 use pillion_protocol::ReviewChoice;
 use pillion_system::now_ms;
-use pillion_view::{DiffId, EditorEvent};
+use pillion_view::{Chosen, DiffId, EditorEvent};
 use serde_json::{Value, json};
 
 use crate::disk::Done;
@@ -37,6 +37,9 @@ use crate::{message, uri};
 
 /// The command by which the person chooses when agents ask before they change files.
 const REVIEW: &str = "pillion.review";
+
+/// The command by which the person sends the notes that wait for agents.
+const SEND_NOTES: &str = "pillion.sendNotes";
 
 /// What the plain profile has to know from the beginning.
 #[derive(Debug)]
@@ -168,12 +171,17 @@ fn review(request: RequestId, arguments: &[Value]) -> Action {
         Ok(choice) => Action::Review {
             request,
             choice,
-            answer: |chosen| match chosen.done {
-                true => Ok(chosen.message.into()),
-                false => Err(message::error(ErrorCode::RequestFailed, chosen.message)),
-            },
+            answer: chosen,
         },
         Err(why) => Action::Send(message::answer(request, Err(message::invalid(why)))),
+    }
+}
+
+/// What came of a choice.
+fn chosen(chosen: Chosen) -> Result<Value, ResponseError> {
+    match chosen.done {
+        true => Ok(chosen.message.into()),
+        false => Err(message::error(ErrorCode::RequestFailed, chosen.message)),
     }
 }
 
@@ -204,7 +212,9 @@ impl ClientProfile for Plain {
             signature_help_provider: Some(SignatureHelpOptions::default()),
             code_action_provider: Some(CodeActionProvider::Bool(true)),
             execute_command_provider: Some(ExecuteCommandOptions {
-                commands: [ACCEPT, REJECT, REVIEW].map(str::to_owned).into(),
+                commands: [ACCEPT, REJECT, REVIEW, SEND_NOTES]
+                    .map(str::to_owned)
+                    .into(),
                 ..ExecuteCommandOptions::default()
             }),
             ..ServerCapabilities::default()
@@ -218,6 +228,10 @@ impl ClientProfile for Plain {
                 let (arguments, now) = (arguments.unwrap_or_default(), Instant::now());
                 if command == REVIEW {
                     return vec![review(id.clone(), &arguments)];
+                }
+                if command == SEND_NOTES {
+                    let (request, answer) = (id.clone(), chosen as fn(_) -> _);
+                    return vec![Action::SendNotes { request, answer }];
                 }
                 self.proposals
                     .execute(id.clone(), &command, &arguments, now)

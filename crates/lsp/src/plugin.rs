@@ -8,7 +8,7 @@ mod diffs;
 mod messages;
 
 use gen_lsp_types::{MessageType, ServerCapabilities};
-use lsp_server::{Request, RequestId, Response};
+use lsp_server::{Request, RequestId, Response, ResponseError};
 use pillion_discovery::version::{self, VERSION};
 use pillion_protocol::discovery::join_roots;
 use pillion_protocol::{Dialect, ReviewChoice};
@@ -21,7 +21,7 @@ use self::diffs::Diffs;
 use self::messages::{
     Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DidChangeContext,
     DidChangeStatus, ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention, Mentioned, Profile,
-    REVIEW,
+    REVIEW, SEND_NOTES,
 };
 use crate::disk::Done;
 use crate::position::Encoding;
@@ -101,7 +101,7 @@ impl Plugin {
             Ok(params) => params,
             Err(why) => return invalid(request, why),
         };
-        let answer = |chosen| Ok(serde_json::to_value(Chosen::from(chosen)).unwrap_or_default());
+        let answer = chosen;
         match choice.as_deref().map(ReviewChoice::named).transpose() {
             Ok(choice) => Action::Review {
                 request,
@@ -111,6 +111,12 @@ impl Plugin {
             // The person typed it.
             Err(why) => Action::Send(message::answer(request, answer(ViewChosen::refused(why)))),
         }
+    }
+
+    /// The person sends the notes that wait for agents.
+    fn send_notes(request: RequestId) -> Action {
+        let answer = chosen;
+        Action::SendNotes { request, answer }
     }
 
     /// The status message, if it differs from the last one.
@@ -138,6 +144,11 @@ impl Plugin {
     fn status_report(&self) -> Action {
         Action::Send(message::notification(DID_CHANGE_STATUS, &self.reported))
     }
+}
+
+/// What came of a choice.
+fn chosen(chosen: ViewChosen) -> Result<Value, ResponseError> {
+    Ok(serde_json::to_value(Chosen::from(chosen)).unwrap_or_default())
 }
 
 impl ClientProfile for Plugin {
@@ -170,6 +181,7 @@ impl ClientProfile for Plugin {
             MERGE => comparing::merge(id, params),
             MENTION => Self::mention(id, params),
             REVIEW => Self::review(id, params),
+            SEND_NOTES => Self::send_notes(id),
             _ => Action::Send(message::answer(id, Err(message::unknown_method(&method)))),
         }]
     }

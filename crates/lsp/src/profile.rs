@@ -140,6 +140,11 @@ pub enum Action {
         choice: Option<ReviewChoice>,
         answer: fn(Chosen) -> Result<Value, ResponseError>,
     },
+    /// The person sends the notes that wait for agents; answered in the same way.
+    SendNotes {
+        request: RequestId,
+        answer: fn(Chosen) -> Result<Value, ResponseError>,
+    },
     /// The person decided: the ruling comes back as [`Done::Ruled`].
     Decide(Decide),
     /// Answer the client's request with what this takes its time to work out.

@@ -13,7 +13,7 @@ use std::time::Instant;
 use anyhow::Context;
 use crossbeam_channel::Sender;
 use gen_lsp_types::MessageType;
-use lsp_server::{ErrorCode, Message, Request};
+use lsp_server::{ErrorCode, Message, Request, RequestId, ResponseError};
 use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_system::{Worker, spawn};
@@ -363,6 +363,19 @@ impl Session {
         self.perform(actions);
     }
 
+    /// Answers the client's request with what came of a choice.
+    fn chosen(
+        &self,
+        request: RequestId,
+        answer: fn(Chosen) -> Result<Value, ResponseError>,
+    ) -> Reply<Chosen> {
+        let output = self.output.clone();
+        Reply::new(move |chosen: Result<Chosen, String>| {
+            let chosen = answer(chosen.unwrap_or_else(Chosen::refused));
+            let _ = output.send(message::answer(request, chosen));
+        })
+    }
+
     fn perform(&mut self, actions: Vec<Action>) {
         for action in actions {
             match action {
@@ -414,13 +427,15 @@ impl Session {
                     choice,
                     answer,
                 } => {
-                    let output = self.output.clone();
-                    let reply = Reply::new(move |chosen: Result<Chosen, String>| {
-                        let chosen = answer(chosen.unwrap_or_else(Chosen::refused));
-                        let _ = output.send(message::answer(request, chosen));
-                    });
+                    let reply = self.chosen(request, answer);
                     if let Some(companion) = self.service.handle() {
                         companion.review(choice, reply);
+                    }
+                }
+                Action::SendNotes { request, answer } => {
+                    let reply = self.chosen(request, answer);
+                    if let Some(companion) = self.service.handle() {
+                        companion.send_notes(reply);
                     }
                 }
                 Action::Decide(mut decide) => {

@@ -40,6 +40,7 @@ local short = {
   DropHunk = { "drop-hunk", "drop the hunk under the cursor" },
   NextHunk = { "next-hunk", "go to the next hunk" },
   PreviousHunk = { "previous-hunk", "go to the previous hunk" },
+  SendNotes = { "send-notes", "send your notes to the agent now" },
   Review = { "review", "choose when agents ask before they change files" },
   Add = { "add", "put a file, or lines of it, into the agent's prompt" },
   Send = { "send", "put files, lines or the selection into the agent's prompt" },

@@ -19,6 +19,7 @@ pub const HUNKS: &str = "pillion/hunks";
 pub const MERGE: &str = "pillion/merge";
 pub const MENTION: &str = "pillion/mention";
 pub const REVIEW: &str = "pillion/review";
+pub const SEND_NOTES: &str = "pillion/sendNotes";
 pub const DIAGNOSTICS: &str = "pillion/diagnostics";
 pub const OPEN_DIFF: &str = "pillion/openDiff";
 pub const CLOSE_DIFF: &str = "pillion/closeDiff";
@@ -152,7 +153,7 @@ pub struct Choose {
     pub choice: Option<String>,
 }
 
-/// The answer to a [`REVIEW`].
+/// The answer to a [`REVIEW`] and to a [`SEND_NOTES`].
 #[derive(Debug, Serialize)]
 pub struct Chosen {
     pub done: bool,

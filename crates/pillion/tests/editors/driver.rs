@@ -64,6 +64,9 @@ pub trait Editor {
     /// Closes the proposal in focus as any other text.
     fn close(&self);
 
+    /// Sends the notes that wait for agents.
+    fn send_notes(&self);
+
     /// Chooses when agents ask, by this word.
     fn choose(&self, word: &str);
 

@@ -240,3 +240,17 @@ fn a_choice_is_answered_with_what_agents_do() {
         "{error}"
     );
 }
+
+#[test]
+fn what_becomes_of_notes_that_are_sent_is_answered() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::plugin(&sandbox);
+    let send =
+        |editor: &mut Editor| editor.request("pillion/sendNotes", json!({}))["result"].clone();
+    let nobody = json!({"done": false, "message": "no agent is connected"});
+    assert_eq!(send(&mut editor), nobody);
+    let _claude = connect(&sandbox);
+    editor.status(|status| status["mentions"] == json!(["claude"]));
+    let nothing = json!({"done": false, "message": "no notes are waiting for an agent"});
+    assert_eq!(send(&mut editor), nothing);
+}

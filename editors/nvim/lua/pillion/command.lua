@@ -147,6 +147,12 @@ M.subcommands = {
       require("pillion.diff").previous_hunk()
     end,
   },
+  ["send-notes"] = {
+    help = "send your notes to the agent now",
+    run = function()
+      require("pillion.review").send_notes()
+    end,
+  },
   review = {
     help = "choose when agents ask before they change files",
     complete = function(lead, is_first)

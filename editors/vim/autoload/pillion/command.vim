@@ -46,6 +46,7 @@ const SUBCOMMANDS: dict<func> = {
   restart: (_, _) => client.Restart(),
   run: (arguments, _) => terminal.Run(arguments),
   send: (arguments, about) => send.Send(arguments, about),
+  'send-notes': (_, _) => review.SendNotes(),
   start: (_, _) => client.Start(),
   status: (_, _) => notify.Info(status.Describe()),
   stop: (_, _) => client.Stop(),

@@ -1,6 +1,7 @@
 vim9script
 
-# When agents ask before they change files. Pillion knows what can be chosen, and says what came of it.
+# When agents ask before they change files, and notes that are sent to them at once. Pillion knows what can be chosen,
+# and says what came of it.
 
 import autoload './client.vim'
 import autoload './notify.vim'
@@ -10,8 +11,7 @@ export def Choices(): list<string>
   return get(client.state.review, 'choices', [])
 enddef
 
-# Chooses this, or without it says what is chosen.
-export def Choose(choice: string)
+def Ask(method: string, params: dict<any>)
   const OnAnswer = (error: any, result: any) => {
     if type(error) == v:t_dict
       notify.Error(get(error, 'message', 'it failed'))
@@ -21,7 +21,17 @@ export def Choose(choice: string)
       notify.Error(result.message)
     endif
   }
-  if !client.Ask('pillion/review', choice == '' ? {} : {choice: choice}, OnAnswer)
+  if !client.Ask(method, params, OnAnswer)
     throw 'Pillion: not running. Hint: :Pillion start'
   endif
+enddef
+
+# Chooses this, or without it says what is chosen.
+export def Choose(choice: string)
+  Ask('pillion/review', choice == '' ? {} : {choice: choice})
+enddef
+
+# Sends agents the notes that wait for the next prompt.
+export def SendNotes()
+  Ask('pillion/sendNotes', {})
 enddef

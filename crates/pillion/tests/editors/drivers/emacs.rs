@@ -69,6 +69,10 @@ impl Editor for Emacs {
         self.emacs.input("<C-x>k<RET>");
     }
 
+    fn send_notes(&self) {
+        self.emacs.input("<M-x>pillion-send-notes<RET>");
+    }
+
     fn choose(&self, word: &str) {
         self.emacs
             .input(&format!("<M-x>pillion-review<RET>{word}<RET>"));

@@ -89,6 +89,10 @@ impl Editor for Kakoune {
         self.kakoune.input(":q<ret>");
     }
 
+    fn send_notes(&self) {
+        self.kakoune.input(":pillion-send-notes<ret>");
+    }
+
     fn choose(&self, word: &str) {
         self.kakoune.input(&format!(":pillion-review {word}<ret>"));
     }

@@ -85,6 +85,10 @@ impl Editor for Neovim {
         self.nvim.input(":q<CR>");
     }
 
+    fn send_notes(&self) {
+        self.nvim.input(":PillionSendNotes<CR>");
+    }
+
     fn choose(&self, word: &str) {
         self.nvim.input(&format!(":PillionReview {word}<CR>"));
     }

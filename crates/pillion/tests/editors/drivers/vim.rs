@@ -63,6 +63,10 @@ impl Editor for Vim {
         self.vim.input(":q<CR>");
     }
 
+    fn send_notes(&self) {
+        self.vim.input(":PillionSendNotes<CR>");
+    }
+
     fn choose(&self, word: &str) {
         self.vim.input(&format!(":PillionReview {word}<CR>"));
     }

@@ -81,3 +81,13 @@ fn the_person_chooses_when_agents_ask(kind: Kind) {
         "{chosen}"
     );
 }
+
+/// The program says what becomes of them.
+#[each_editor]
+fn the_person_sends_their_notes(kind: Kind) {
+    let person = Person::new(kind);
+    person.editor.send_notes();
+    let said = "no notes are waiting for an agent";
+    person.wait(said, |editor| editor.sees(said));
+    person.editor.assert_no_errors();
+}

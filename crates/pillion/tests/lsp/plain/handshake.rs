@@ -22,7 +22,9 @@ fn a_plain_client_is_offered_what_gives_the_context_and_answers_a_review() {
             "hoverProvider": true,
             "signatureHelpProvider": {},
             "codeActionProvider": true,
-            "executeCommandProvider": {"commands": ["pillion.accept", "pillion.reject", "pillion.review"]},
+            "executeCommandProvider": {
+                "commands": ["pillion.accept", "pillion.reject", "pillion.review", "pillion.sendNotes"],
+            },
             "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
         })
     );

@@ -510,3 +510,19 @@ fn a_command_chooses_when_agents_ask() {
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
     }
 }
+
+#[test]
+fn a_command_sends_notes_to_agents() {
+    let mut world = World::new();
+    let started = Instant::now();
+    for arguments in [json!([]), Value::Null, json!(["what for?"])] {
+        let said = |world: &mut World| {
+            let sent = world.execute("pillion.sendNotes", arguments.clone());
+            sent["error"]["message"].as_str().unwrap().to_owned()
+        };
+        // The stand-in agent connects meanwhile.
+        while said(&mut world) != "no notes are waiting for an agent" {
+            assert!(started.elapsed() < SOON);
+        }
+    }
+}
