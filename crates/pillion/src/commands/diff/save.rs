@@ -157,7 +157,7 @@ impl Original {
         // Gone again when the file is whole; if we are killed in between, it is found there.
         let copy = self.copy(text)?;
         stderr::print(format_args!(
-            "note: writing {} in place; until that is done, the accepted text is in {}.",
+            "note: writing {} in place; until that is done, its new text is also in {}.",
             self.target.display(),
             copy.path().display()
         ));
@@ -199,7 +199,7 @@ impl Original {
             Ok(file)
         };
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".pillion-accepted-");
+        builder.prefix(".pillion-text-");
         write(builder.tempfile_in(self.folder())).or_else(|_: io::Error| write(builder.tempfile()))
     }
 
