@@ -215,18 +215,19 @@ fn incomplete(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Opti
         if wanted.limit > Some(limit.unwrap_or_default()) {
             let shown = limit.map_or("its own default".to_owned(), |limit| limit.to_string());
             let what = format!(
-                "{name} waits too short for Pillion's {} hook: {shown}",
+                "the time limit of Pillion's {} hook is too short: {shown}",
                 entry.event
             );
-            let why = "when that time is over, it makes the change that you are looking at";
+            let why =
+                format!("when that time is over, {name} makes the change that you are looking at");
             return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
         }
         if *matcher != wanted.matcher {
             let what = format!(
-                "Pillion's {} hook is about other tools than it should be",
+                "Pillion's {} hook does not name the tools that this version of Pillion shows",
                 entry.event
             );
-            let why = "what it is not about is not shown to you";
+            let why = "changes by a tool that it does not name are not shown to you";
             return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
         }
     }
