@@ -100,7 +100,7 @@ mod tests {
         let others = [
             format!(".pillion-{own}-{letters}"),
             format!(".pillion-{dead}-short"),
-            format!(".pillion-accepted-{letters}"),
+            format!(".pillion-text-{letters}"),
             format!("pillion-{dead}-{letters}"),
             "file".to_owned(),
         ];

@@ -215,7 +215,7 @@ impl Original {
             Ok(file)
         };
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".pillion-accepted-");
+        builder.prefix(".pillion-text-");
         write(builder.tempfile_in(self.folder())).or_else(|_: io::Error| write(builder.tempfile()))
     }
 

@@ -20,6 +20,7 @@ use pillion_protocol::diff::on_behalf;
 use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, Note, SetArgument, Verdict};
+use pillion_text::fingerprint;
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale, Told};
 
 use self::entries::Entries;
@@ -56,6 +57,8 @@ struct Unwritten {
     session: SessionId,
     /// As people are shown it.
     agent: Dialect,
+    /// Fingerprint of the accepted text, if the agent's hook proposed it: the agent may propose the same once more.
+    of_hook: Option<String>,
 }
 
 /// How many acceptances are remembered.
@@ -358,18 +361,45 @@ impl<C> Diffs<C> {
     }
 
     /// A proposal was accepted: until its agent has written it, those of other agents are older.
-    fn note_accepted(&mut self, entry: &Entry<C>) {
+    fn note_accepted(&mut self, entry: &Entry<C>, content: &str) {
         let Some(file) = entry.decided.clone() else {
             return;
         };
+        let is_of_hook = entry.proposal.on_behalf_of.is_some() && entry.held().is_none();
         self.unwritten.push_back(Unwritten {
             on_disk: file.on_disk,
             session: entry.proposal.session.clone(),
             agent: entry.proposal.shown_agent(),
+            of_hook: is_of_hook.then(|| fingerprint::of(Some(content.as_bytes()))),
         });
         if self.unwritten.len() > MAX_UNWRITTEN {
             self.unwritten.pop_front();
         }
+    }
+
+    /// Takes the acceptance of what an agent proposes itself after the person has accepted just that for its hook: the same
+    /// text for the same file, which is as it was then. There is nothing that they have not seen.
+    fn take_accepted_by_hook(&mut self, id: DiffId) -> Option<String> {
+        let Entry {
+            proposal,
+            opened,
+            set: None,
+            ..
+        } = self.entries.get(id)?
+        else {
+            return None;
+        };
+        let is_own = proposal.tab.is_none() && proposal.on_behalf_of.is_none();
+        let on_disk = opened.as_ref().filter(|_| is_own && !proposal.deletes)?;
+        let text = fingerprint::of(Some(proposal.proposed.as_bytes()));
+        let at = self.unwritten.iter().position(|it| {
+            it.agent == proposal.agent
+                && it.on_disk == on_disk.on_disk
+                && it.of_hook.as_ref() == Some(&text)
+        })?;
+        let content = proposal.proposed.to_string();
+        self.unwritten.remove(at);
+        Some(content)
     }
 
     fn named(&self, named: DiffRef) -> Result<&Entry<C>, DiffError> {

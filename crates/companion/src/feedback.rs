@@ -138,7 +138,9 @@ impl Remark {
             return Told {
                 message: match self.on_behalf_of {
                     Some(agent) => format!("{agent} gets your note from its hook"),
-                    None => "the command that proposed it prints your note".to_owned(),
+                    None => {
+                        "your note is printed by the command that proposed the change".to_owned()
+                    }
                 },
                 clipboard: None,
             };

@@ -121,6 +121,8 @@ ids! {
     HookProgram = "hook-program-missing" in Settings,
     /// A release that may not know Pillion's hooks.
     HookUntried = "hook-release-untried" in Settings,
+    /// Pillion's hooks are there, and the agent runs them.
+    HooksInstalled = "hooks-installed" in Settings,
     /// A companion is there, but not where this terminal's agents look.
     TmpdirDiffers = "tmpdir-differs" in Folders,
     /// Others can put files into the folder of the discovery files.

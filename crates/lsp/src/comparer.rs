@@ -62,7 +62,7 @@ impl Comparison {
         if diff.agent.takes_for_rejection(original, text) {
             let agent = diff.shown_agent().display_name();
             notes.push(format!(
-                "{agent} treats this as a rejection: it changes nothing."
+                "{agent} treats this as a rejection and changes nothing."
             ));
         }
         let mut found = diagnostics::notes(&notes, shown, self.encoding);

@@ -32,8 +32,8 @@ impl<C> Diffs<C> {
         };
         let outcome = entry.over_what_was_decided(entry.with_last_line_feed(outcome));
         let is_command = entry.held().is_some_and(|held| held.is_command());
-        if outcome != Outcome::Rejected && !is_command {
-            self.note_accepted(&entry);
+        if let (Outcome::Accepted { content, .. }, false) = (&outcome, is_command) {
+            self.note_accepted(&entry, content);
         }
         let words = entry.words(&outcome, is_edited, remark.as_ref());
         let (proposal, notes) = (entry.proposal, entry.notes);

@@ -123,11 +123,11 @@ impl<C> Diffs<C> {
         let Some(entry) = self.entries.get_mut(id) else {
             return Vec::new();
         };
+        let was_in_editor = mem::replace(&mut entry.is_in_editor, true);
         if let State::Checking { caller, .. } = mem::replace(&mut entry.state, State::Pending) {
             let deadline = now + EDITOR_TIMEOUT;
             entry.state = State::Opening { caller, deadline };
         }
-        entry.is_in_editor = true;
         let text = original.text.as_deref();
         entry.ends_with_line_feed = text.is_some_and(|text| text.ends_with(b"\n"));
         if let Some(proposed) = proposed {
@@ -147,6 +147,12 @@ impl<C> Diffs<C> {
             },
             text: fingerprint,
         });
+        if let Some(content) = self.take_accepted_by_hook(id) {
+            return self.accepted_before(id, content, was_in_editor);
+        }
+        let Some(entry) = self.entries.get(id) else {
+            return Vec::new();
+        };
         vec![Action::Show(Diff {
             id,
             revision,
@@ -162,6 +168,22 @@ impl<C> Diffs<C> {
             on_behalf_of: entry.proposal.on_behalf_of,
             original_is_other: entry.held().is_some() || entry.proposal.written.is_some(),
         })]
+    }
+
+    /// The person has accepted it before, for the agent's hook: it is not shown once more.
+    fn accepted_before(
+        &mut self,
+        id: DiffId,
+        content: String,
+        was_in_editor: bool,
+    ) -> Vec<Action<C>> {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return Vec::new();
+        };
+        let opened = entry.answer_opened();
+        let close = was_in_editor.then(|| entry.close(CloseReason::Settled));
+        let notified = self.notify(id, Outcome::accepted(content));
+        opened.into_iter().chain(close).chain(notified).collect()
     }
 
     /// The editor reports whether it shows a proposal.

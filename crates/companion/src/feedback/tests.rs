@@ -98,7 +98,10 @@ fn a_person_is_always_told_whether_the_agent_gets_it() {
 fn of_a_command_the_agent_is_named_whose_hook_it_is() {
     let notes = [Note::on_all("why?")];
     for (agent, expected) in [
-        (None, "the command that proposed it prints your note"),
+        (
+            None,
+            "your note is printed by the command that proposed the change",
+        ),
         (
             Some(Dialect::CodexCli),
             "Codex CLI gets your note from its hook",

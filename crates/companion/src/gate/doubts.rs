@@ -229,7 +229,7 @@ impl fmt::Display for Doubt {
             }
             Self::OlderThanAccepted(agent) => write!(
                 f,
-                "{}'s change to this file was accepted and is not written yet: this one does not contain it",
+                "{}'s change to this file was accepted and is not written yet, and this one does not contain it",
                 agent.display_name()
             ),
             Self::DiskSilent => write!(
@@ -267,7 +267,7 @@ impl fmt::Display for Doubt {
             Self::TakenForRejection(agent) => {
                 write!(
                     f,
-                    "{} treats this as a rejection: it changes nothing",
+                    "{} treats this as a rejection and changes nothing",
                     agent.display_name()
                 )
             }

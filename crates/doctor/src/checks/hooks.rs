@@ -38,12 +38,32 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         findings.extend(missing(facts, hooks, findings));
         return;
     }
-    findings.extend(untrusted(facts, hooks));
-    findings.extend(disabled(facts, hooks));
+    let faults = [
+        untrusted(facts, hooks),
+        disabled(facts, hooks),
+        incomplete(facts, hooks, protocol),
+        program(facts, hooks),
+        untried(facts),
+    ];
+    let has_faults = faults.iter().any(Option::is_some);
+    findings.extend(faults.into_iter().flatten());
     findings.extend(competing(facts, hooks, protocol));
-    findings.extend(incomplete(facts, hooks, protocol));
-    findings.extend(program(facts, hooks));
-    findings.extend(untried(facts));
+    if !has_faults {
+        // It asks nobody, but the hooks do.
+        findings.retain(|finding| finding.id != Id::NoDiffs);
+        findings.push(installed(facts, hooks));
+    }
+}
+
+/// Nothing is wrong with them.
+fn installed(facts: &Facts, hooks: &Hooks) -> Finding {
+    let name = facts.agent().display_name();
+    let what = format!(
+        "Pillion's hooks are in {}, and {name} runs them",
+        hooks.path.display()
+    );
+    let why = "every change of a file is shown to you before it is made, in every mode, while an editor or review is open";
+    Finding::note(Id::HooksInstalled, what, why)
 }
 
 /// A hint, where changes may be made that nobody sees: elsewhere the agent shows them without hooks, too.
@@ -195,18 +215,19 @@ fn incomplete(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Opti
         if wanted.limit > Some(limit.unwrap_or_default()) {
             let shown = limit.map_or("its own default".to_owned(), |limit| limit.to_string());
             let what = format!(
-                "{name} waits too short for Pillion's {} hook: {shown}",
+                "the time limit of Pillion's {} hook is too short: {shown}",
                 entry.event
             );
-            let why = "when that time is over, it makes the change that you are looking at";
+            let why =
+                format!("when that time is over, {name} makes the change that you are looking at");
             return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
         }
         if *matcher != wanted.matcher {
             let what = format!(
-                "Pillion's {} hook is about other tools than it should be",
+                "Pillion's {} hook does not name the tools that this version of Pillion shows",
                 entry.event
             );
-            let why = "what it is not about is not shown to you";
+            let why = "changes by a tool that it does not name are not shown to you";
             return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
         }
     }

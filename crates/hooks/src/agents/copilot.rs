@@ -130,7 +130,9 @@ fn place(before: &str, old: &str) -> Result<Range<usize>, String> {
     let at_once = |text: &str, old: &str| match text.matches(old).count() {
         0 => Ok(None),
         1 => Ok(text.find(old).map(|start| start..start + old.len())),
-        count => Err(format!("the text to replace is {count} times in the file")),
+        count => Err(format!(
+            "the text to replace occurs {count} times in the file"
+        )),
     };
     if let Some(place) = at_once(before, old)? {
         return Ok(place);

@@ -185,7 +185,7 @@ fn in_text(text: &str, old: &str, new: &str, is_of_all: bool) -> Result<String, 
         1 => Ok(text.replacen(old, new, 1)),
         _ if is_of_all => Ok(text.replace(old, new)),
         count => Err(format!(
-            "the text to replace is {count} times in the file, and not all are to be replaced"
+            "the text to replace occurs {count} times in the file, but only one of them is to be replaced"
         )),
     }
 }

@@ -37,6 +37,12 @@ struct Event<'a> {
 pub fn add(text: &str, agent: &str, entries: &[Entry]) -> Result<String, Refused> {
     let (mark, text) = split_mark(text);
     let mut text = text.to_owned();
+    let mut entries = entries.iter();
+    if is_blank(&text)?
+        && let Some(first) = entries.next()
+    {
+        text = with_root(&text, first);
+    }
     for entry in entries {
         text = add_one(&text, agent, entry)?;
     }
@@ -59,7 +65,40 @@ pub fn remove(text: &str, agent: &str) -> Result<String, Refused> {
 
 pub fn values(text: &str) -> Result<Map<String, Value>, Refused> {
     let (_, text) = split_mark(text);
-    read(text, |root| Ok(object(root)))
+    match is_blank(text)? {
+        true => Ok(Map::new()),
+        false => read(text, |root| Ok(object(root))),
+    }
+}
+
+/// A text without an object, and the object that is made for this entry. A blank stands before its only property, where no
+/// other edit of ours puts one; and it ends with a line break only if it needed none before it.
+fn with_root(text: &str, entry: &Entry) -> String {
+    let (nl, unit) = (newline(text), "  ");
+    let list = made_list(entry.event, &entry.item, unit, unit, nl);
+    let root = format!("{{ \"{HOOKS}\": {{{nl}{unit}{list}{nl}}} }}");
+    match text.is_empty() || text.ends_with('\n') {
+        true => format!("{text}{root}{nl}"),
+        false => format!("{text}{nl}{root}"),
+    }
+}
+
+/// The text without the root object, if that was made for our hooks, which are all that it has.
+fn without_root<'a>(text: &'a str, root: &Object) -> Option<&'a str> {
+    let [only] = &root.properties[..] else {
+        return None;
+    };
+    let blanks = [
+        &text[root.range.start + 1..only.range.start],
+        &text[only.range.end..root.range.end - 1],
+    ];
+    let before = &text[..root.range.start];
+    let before = match &text[root.range.end..] {
+        "\n" | "\r\n" => before,
+        "" => before.strip_suffix(newline(text))?,
+        _ => return None,
+    };
+    (blanks == [" "; 2] && is_blank(before).ok()?).then_some(before)
 }
 
 fn split_mark(text: &str) -> (&str, &str) {
@@ -129,6 +168,9 @@ fn add_one(text: &str, agent: &str, entry: &Entry) -> Result<String, Refused> {
 
 /// Takes the last of our hooks out, if there is one.
 fn remove_last(text: &str, agent: &str) -> Result<Option<String>, Refused> {
+    if is_blank(text)? {
+        return Ok(None);
+    }
     read(text, |root| {
         let Some(hooks) = hooks(text, root)? else {
             return Ok(None);
@@ -169,6 +211,9 @@ fn without_entry(text: &str, root: &Object, hooks: &Object, event: &Event, index
         .iter()
         .find(|property| property.name.as_str() == HOOKS);
     let start = own.map_or(top.open, |property| property.range.start);
+    if let Some(text) = without_root(text, root) {
+        return text.to_owned();
+    }
     without(text, &top, child_at(&top, start))
 }
 
@@ -187,8 +232,28 @@ fn without_hook(text: &str, group: &ast::Value, agent: &str) -> Option<String> {
     ))
 }
 
-/// Reads a text as the agents do: with comments, and without anything else that is not JSON.
+/// Returns true if there is nothing but white space and comments.
+fn is_blank(text: &str) -> Result<bool, Refused> {
+    parsed(text, |root| Ok(root.is_none()))
+}
+
 fn read<T>(text: &str, then: impl FnOnce(&Object) -> Result<T, Refused>) -> Result<T, Refused> {
+    parsed(text, |root| match root {
+        Some(ast::Value::Object(root)) => then(root),
+        Some(other) => Err(wrong(
+            text,
+            other.start(),
+            "it is not a JSON object".to_owned(),
+        )),
+        None => Err(wrong(text, 0, "it is empty".to_owned())),
+    })
+}
+
+/// Parses a text as the agents do: with comments, and without anything else that is not JSON.
+fn parsed<T>(
+    text: &str,
+    then: impl FnOnce(Option<&ast::Value>) -> Result<T, Refused>,
+) -> Result<T, Refused> {
     let options = ParseOptions {
         allow_comments: true,
         allow_loose_object_property_names: false,
@@ -210,15 +275,7 @@ fn read<T>(text: &str, then: impl FnOnce(&Object) -> Result<T, Refused>) -> Resu
         ),
         hint: "Correct that place first; comments are allowed, trailing commas are not.",
     })?;
-    match &parsed.value {
-        Some(ast::Value::Object(root)) => then(root),
-        Some(other) => Err(wrong(
-            text,
-            other.start(),
-            "it is not a JSON object".to_owned(),
-        )),
-        None => Err(wrong(text, 0, "it is empty".to_owned())),
-    }
+    then(parsed.value.as_ref())
 }
 
 fn lower(kind: &impl ToString) -> String {

@@ -225,6 +225,21 @@ timeout = 60
 #[test]
 fn json_of_every_layout_gets_the_hooks_and_is_itself_again() {
     for text in [
+        "",
+        "\n",
+        "  ",
+        "\r\n\r\n",
+        "\u{feff}",
+        "\u{feff}// x\n",
+        "// x",
+        "// x\n",
+        "// x\r\n/* y\n */",
+        "/* x */ ",
+        "// x\n{\n}",
+        "// x\n{ }\n",
+        "{ \"hooks\": {} }\n",
+        "{ \"hooks\": {\n} }",
+        "{ \n}\n",
         "{}",
         "{ }",
         "{\n}\n",
@@ -347,8 +362,6 @@ fn what_others_add_later_stays() {
 #[test]
 fn what_cannot_be_read_is_refused_with_its_place() {
     for (settings, text, why) in [
-        (&JSON, "", "it is empty (line 1, column 1)"),
-        (&JSON, "  // x", "it is empty (line 1, column 1)"),
         (&JSON, "[]", "it is not a JSON object (line 1, column 1)"),
         (
             &JSON,
@@ -389,8 +402,16 @@ fn what_cannot_be_read_is_refused_with_its_place() {
             "duplicate key `a` in document root at line 2, column 1",
         ),
         (&TOML, "a = [1\n", "it is not valid TOML"),
-        (&TOML, "hooks = 1\n", "`hooks` is not a table"),
-        (&TOML, "hooks = {}\n", "`hooks` is not a table"),
+        (
+            &TOML,
+            "a = 1\nhooks = 1\n",
+            "`hooks` is not a table (line 2, column 9)",
+        ),
+        (
+            &TOML,
+            "hooks = {}\n",
+            "`hooks` is not a table (line 1, column 9)",
+        ),
         (
             &TOML,
             "[hooks]\nPreToolUse = []\n",

@@ -74,7 +74,7 @@ fn add_one(text: &str, agent: &str, entry: &Entry) -> Result<String, Refused> {
     // What is written is read as it was meant, or nothing is written.
     match items(&values(&result)?, entry.event, agent) == [entry.item.clone()] {
         true => Ok(result),
-        false => Err(shape(entry.event)),
+        false => Err(shape(entry.event, "")),
     }
 }
 
@@ -90,9 +90,17 @@ fn items(values: &Map<String, Value>, event: &str, agent: &str) -> Vec<Value> {
         .collect()
 }
 
-fn shape(name: &str) -> Refused {
+/// Where something stands in a text, in parentheses.
+fn place(text: &str, item: &Item) -> String {
+    let span = item.span();
+    span.map_or(String::new(), |span| {
+        format!(" ({})", position(text, span.start))
+    })
+}
+
+fn shape(name: &str, place: &str) -> Refused {
     Refused {
-        why: format!("`hooks.{name}` is not written as tables, so no hook can be added"),
+        why: format!("`hooks.{name}` is not written as tables{place}, so no hook can be added"),
         hint: AS_TABLES,
     }
 }
@@ -103,8 +111,8 @@ fn ours(text: &str, event: Option<&str>, agent: &str) -> Result<Vec<Range<usize>
         let hooks = match document.get("hooks") {
             None => return Ok(Vec::new()),
             Some(Item::Table(hooks)) => hooks,
-            Some(_) => {
-                let why = "`hooks` is not a table".to_owned();
+            Some(other) => {
+                let why = format!("`hooks` is not a table{}", place(text, other));
                 return Err(Refused {
                     why,
                     hint: AS_TABLES,
@@ -121,7 +129,7 @@ fn ours(text: &str, event: Option<&str>, agent: &str) -> Result<Vec<Range<usize>
                         .filter(|group| is_our_item(&Value::Object(table(group)), agent));
                     found.extend(groups.filter_map(span));
                 }
-                _ if event.is_some() => return Err(shape(name)),
+                _ if event.is_some() => return Err(shape(name, &place(text, item))),
                 _ => {}
             }
         }

@@ -338,7 +338,7 @@ fn a_text_that_is_written_in_place_is_on_disk_before_the_first_byte_goes() {
     let stderr = asking.0.stderr.take().unwrap();
     BufReader::new(stderr).read_line(&mut line).unwrap();
     signal(&asking.0, "KILL");
-    let place = line.split_once("the accepted text is in ");
+    let place = line.split_once("its new text is also in ");
     let place = place.and_then(|(_, place)| place.trim_end().strip_suffix('.'));
     let copy = PathBuf::from(place.unwrap_or_else(|| panic!("{line:?}")));
     asking.0.wait().unwrap();

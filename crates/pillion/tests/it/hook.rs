@@ -289,7 +289,7 @@ fn an_edit_that_cannot_work_is_denied_without_asking() {
         (edit(&sandbox, &path, "two", "zwei"), "is not in the file"),
         (
             edit(&sandbox, &path, "one", "eins"),
-            "is 2 times in the file",
+            "occurs 2 times in the file",
         ),
         (edit(&sandbox, &path, "one", "one"), "are the same"),
         (edit(&sandbox, &path, "", "new"), "the file exists"),

@@ -88,6 +88,41 @@ fn the_hooks_get_into_a_settings_file_and_out_of_it_again() {
 }
 
 #[test]
+fn a_file_with_nothing_in_it_gets_the_hooks_and_has_nothing_in_it_again() {
+    let sandbox = Sandbox::new();
+    for (agent, folder, _) in AGENTS {
+        let path = settings(&sandbox, folder);
+        for original in ["", "\n", "// mine\n", "/* mine */"] {
+            write(&path, original);
+            sandbox.run(["hook", "install", agent]).expect(0);
+            let with = fs::read_to_string(&path).unwrap();
+            assert!(with.starts_with(original), "{with}");
+            assert!(with.contains(&format!("hook {agent}\"")), "{with}");
+            let again = sandbox.run(["hook", "install", agent]).expect(0).stdout;
+            assert!(again.contains("has Pillion's hooks already"), "{again}");
+            sandbox.run(["hook", "uninstall", agent]).expect(0);
+            assert_eq!(fs::read_to_string(&path).unwrap(), original, "{agent}");
+        }
+    }
+}
+
+/// It is written in place, and nobody has accepted anything.
+#[test]
+fn a_file_that_has_another_name_keeps_it() {
+    let sandbox = Sandbox::new();
+    let path = settings(&sandbox, ".claude");
+    let other = sandbox.home.home().join("other.json");
+    write(&path, "{}");
+    fs::hard_link(&path, &other).unwrap();
+    let ran = sandbox.run(["hook", "install", "claude"]).expect(0);
+    let (note, text) = (ran.stderr, fs::read_to_string(&other).unwrap());
+    assert!(note.contains("its new text is also in"), "{note}");
+    assert!(!note.contains("accepted"), "{note}");
+    assert_eq!(text, fs::read_to_string(&path).unwrap());
+    assert!(text.contains("hook claude\""), "{text}");
+}
+
+#[test]
 fn a_new_file_is_private_and_lies_where_the_agent_looks() {
     let sandbox = Sandbox::new();
     for (agent, folder, variable) in AGENTS {
@@ -167,7 +202,6 @@ fn a_file_that_cannot_be_changed_is_left_alone_with_a_hint() {
     let path = settings(&sandbox, ".claude");
     for (text, why, hint) in [
         ("{\n  \"a\": 1,\n}\n", "line 2, column 9", "trailing commas"),
-        ("", "it is empty", "Correct that first"),
         (
             "{\"hooks\": []}",
             "`hooks` is not an object (line 1, column 11)",

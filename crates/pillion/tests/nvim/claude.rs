@@ -191,7 +191,7 @@ fn what_counts_as_a_rejection_is_said_before(version: NvimVersion) {
         .input(":%d _ | call setline(1, ['one', 'two'])<CR>:w<CR>");
     is_told(
         &world,
-        "Claude Code treats this as a rejection: it changes nothing",
+        "Claude Code treats this as a rejection and changes nothing",
     );
     assert!(call.is_pending(2 * LOOK));
     world.nvim.input(":w<CR>");
@@ -207,7 +207,7 @@ fn what_counts_as_a_rejection_is_said_before(version: NvimVersion) {
     world.nvim.input(":%d _<CR>:w<CR>");
     is_told(
         &world,
-        "Claude Code treats this as a rejection: it changes nothing",
+        "Claude Code treats this as a rejection and changes nothing",
     );
     world.nvim.input(":q!<CR>");
     assert_eq!(call.end(), Ok(Answer::Rejected));

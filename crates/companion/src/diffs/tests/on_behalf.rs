@@ -141,6 +141,43 @@ fn what_nobody_decides_is_no_rejection_for_a_hook() {
     }
 }
 
+/// Gemini CLI asks itself, too, in its default mode.
+#[test]
+fn what_was_accepted_for_a_hook_is_not_shown_again_when_its_agent_proposes_it() {
+    let own = |agent, text: &str| Proposal {
+        agent,
+        ..proposal("own", "/a", text)
+    };
+    for (agent, text, is_same_file, is_shown) in [
+        (Dialect::GeminiCli, "new", true, false),
+        (Dialect::GeminiCli, "new\n", true, true),
+        (Dialect::GeminiCli, "new", false, true),
+        (Dialect::QwenCode, "new", true, true),
+    ] {
+        let (mut diffs, _) = of_command(Some(Dialect::GeminiCli));
+        diffs.note_file(
+            DiffId(1),
+            file_with(if is_same_file { None } else { Some("x") }),
+        );
+        diffs.resolved(DiffId(1), 1, accepted("new"));
+        let opened = open(&mut diffs, own(agent, text), "open", Instant::now());
+        let opened = lines(opened);
+        match is_shown {
+            true => assert_eq!(opened, [format!("show 2 #1 {text:?}")], "{agent} {text:?}"),
+            false => {
+                let answered = [
+                    "open: Opened",
+                    "notify own /a Accepted { content: \"new\" }",
+                ];
+                assert_eq!(opened, answered);
+                // It counts once.
+                let again = open(&mut diffs, own(agent, text), "open", Instant::now());
+                assert_eq!(lines(again), ["show 3 #1 \"new\""]);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
     for (on_behalf_of, named) in CASES {

@@ -33,7 +33,10 @@ fn facts(agent: Dialect, version: Version, values: Map<String, Value>) -> Facts 
 /// What is said of the hooks, and how it is fixed.
 fn said(facts: &Facts) -> Vec<(&'static str, String)> {
     let findings = judge(facts).into_iter();
-    let own = findings.filter(|finding| finding.id.as_str().starts_with("hook"));
+    let own = findings.filter(|finding| {
+        let id = finding.id.as_str();
+        id.starts_with("hook") && finding.id != Id::HooksInstalled
+    });
     own.map(|finding| {
         assert!(finding.level < Level::Problem, "{}", finding.what);
         (finding.id.as_str(), finding.fix.unwrap_or_default())
@@ -48,6 +51,39 @@ fn hooks_that_are_as_they_should_be_need_no_word() {
         (Dialect::CopilotCli, Version::new(1, 0, 102)),
     ] {
         assert_eq!(said(&facts(agent, version, installed(agent, "{", "{"))), []);
+    }
+}
+
+/// And then nothing is made without asking.
+#[test]
+fn hooks_that_are_run_are_named_and_those_that_are_not_are_not() {
+    let told = |facts: &Facts| {
+        let findings = judge(facts);
+        let mut ids = findings.iter().map(|finding| finding.id);
+        let is_unasked = findings.iter().any(|finding| finding.id == Id::NoDiffs);
+        (ids.any(|id| id == Id::HooksInstalled), is_unasked)
+    };
+    for (agent, version, is_automatic) in [
+        (Dialect::ClaudeCode, NEW, true),
+        (Dialect::QwenCode, Version::new(0, 24, 4), true),
+        (Dialect::CopilotCli, Version::new(1, 0, 102), false),
+    ] {
+        let named = facts(agent, version, installed(agent, "{", "{"));
+        assert_eq!(told(&named), (true, false), "{agent}");
+        let none = facts(agent, version, Map::new());
+        assert_eq!(told(&none), (false, is_automatic), "{agent}");
+        let gone = installed(agent, "/bin/pillion", "/gone/pillion");
+        let gone = facts(agent, version, gone);
+        assert_eq!(told(&gone), (false, is_automatic), "{agent}");
+    }
+    for (from, to) in [
+        ("86400", "5"),
+        ("{\n  \"hooks\"", "{\"disableAllHooks\": true, \"hooks\""),
+        ("Edit|Write|NotebookEdit", "Edit"),
+    ] {
+        let broken = installed(Dialect::ClaudeCode, from, to);
+        let broken = facts(Dialect::ClaudeCode, NEW, broken);
+        assert_eq!(told(&broken), (false, true), "{to}");
     }
 }
 

@@ -62,7 +62,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         ))?;
     }
     say(&format!(
-        "`pillion doctor {}` checks whether they are run.",
+        "`pillion doctor {}` tells whether {agent} runs them.",
         agent.name()
     ))
 }

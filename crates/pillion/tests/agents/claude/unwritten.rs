@@ -44,7 +44,7 @@ fn takes_an_empty_new_file_for_a_rejection(release: ClaudeRelease) {
 
     let path = scene.propose_new("empty.txt", "");
     let review = &scene.review;
-    review.press("a", "it changes nothing");
+    review.press("a", "and changes nothing");
     assert!(scene.claude.asks(), "nothing is decided yet");
     review.confirm("a", "empty.txt: the agent treats this as a rejection");
     scene.claude.wait_answered();

@@ -135,16 +135,63 @@ fn claude_on_node_without_a_terminal_writes_over_no_newer_text() {
     super::writes_over_no_newer_text(&scene, super::edit, print, told);
 }
 
-/// A file in UTF-16, and what is no notebook.
+/// Files in UTF-16, by an edit and as a whole: it asks about them itself, and here has nobody to ask.
 fn is_refused_what_cannot_be_shown(release: ClaudeRelease) {
     let scene = Scene::new(set_up);
-    let (_, encode) = ENCODINGS[5];
-    let file = scene.home.file("utf16.txt", encode(BEFORE));
-    scene.script([Turn::read_file(&file), Turn::replace(&file, "two", "zwei")]);
-    ended(print(release)(&scene, 1)).expect_done("refused");
-    scene.wait_told("is not in UTF-8");
-    assert_bytes(&file, &encode(BEFORE));
+    let utf16 = ENCODINGS.into_iter();
+    let utf16 = utf16.filter(|(kind, _)| kind.starts_with("utf16"));
+    for (number, (kind, encode)) in utf16.enumerate() {
+        for turn in [super::edit, super::whole] {
+            let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
+            scene.script([Turn::read_file(&file), turn(&file)]);
+            ended(print(release)(&scene, number)).expect_done(kind);
+            scene.wait_told("is not in UTF-8");
+            assert_bytes(&file, &encode(BEFORE));
+        }
+    }
     companion::wait_none_pending(&scene.home);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_without_a_terminal_writes_large_files_that_its_hook_allows() {
+    writes_large_files(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_without_a_terminal_writes_large_files_that_its_hook_allows() {
+    writes_large_files(ClaudeRelease::Node);
+}
+
+/// Of more than a megabyte: as proposed, after an edit, and not at all.
+fn writes_large_files(release: ClaudeRelease) {
+    let scene = Scene::new(set_up);
+    let rest = "a line that is there once more\n".repeat(60_000);
+    let before = format!("{BEFORE}{rest}");
+    let edited = before.replace("two", "dos");
+    for (number, (decision, after)) in [
+        (Decision::Accept, before.replace("two", "zwei")),
+        (Decision::Edit(edited.as_bytes()), edited.clone()),
+        (Decision::Reject("too large"), before.clone()),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = scene.home.file("large.txt", &before);
+        let head = Turn::CallTool {
+            name: "Read",
+            input: json!({"file_path": file, "limit": 10}),
+        };
+        scene.script([head, super::edit(&file)]);
+        let claude = print(release)(&scene, number);
+        scene.decide(&file, &decision);
+        ended(claude).expect_done("large");
+        assert!(
+            fs::read_to_string(&file).is_ok_and(|text| text == after),
+            "{number}"
+        );
+    }
 }
 
 #[test]

@@ -3,9 +3,11 @@
 use std::process::Child;
 
 use pillion_protocol::Dialect;
-use pillion_testkit::AgentKind;
+use pillion_testkit::{AgentKind, Env, Home, Turn};
 
-use super::Scene;
+use super::{BEFORE, Scene};
+use crate::review;
+use crate::shared_encodings::assert_bytes;
 
 fn scene() -> Scene {
     super::scene(AgentKind::Gemini, Dialect::GeminiCli)
@@ -38,4 +40,32 @@ fn gemini_writes_over_a_newer_text_what_was_accepted() {
 #[ignore = "needs the real agents: cargo xtask test"]
 fn gemini_hears_why_its_changes_are_rejected() {
     super::hears_why_changes_are_rejected(&scene(), print);
+}
+
+/// In its default mode it asks itself, after the hook: the review that it is connected to shows each change once.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_that_asks_itself_shows_each_change_once() {
+    let home = Home::new();
+    super::install(&home, AgentKind::Gemini, Dialect::GeminiCli);
+    let scene = review::Scene::with(AgentKind::Gemini, home, &Env::default());
+    let [a, b, c] = ["a.txt", "b.txt", "c.txt"].map(|name| scene.home.file(name, BEFORE));
+    let turns = [
+        (&a, Turn::replace(&a, "two", "zwei")),
+        (&b, Turn::replace(&b, "one\ntwo", "one\nzwei")),
+        (&c, Turn::write_file(&c, BEFORE.replace("two", "zwei"))),
+    ];
+    for (file, turn) in turns {
+        let name = file.file_name().expect("it has a name").to_string_lossy();
+        let done = format!("{name} is done");
+        let said = Turn::say(&done);
+        scene.model.script([Turn::read_file(file), turn, said]);
+        scene.agent.prompt("change it");
+        scene.review.wait_view(AgentKind::Gemini, &name);
+        scene.review.accept(&name);
+        // Once more, it would wait for a decision.
+        scene.agent.wait_for(&done);
+        assert_bytes(file, BEFORE.replace("two", "zwei").as_bytes());
+        scene.review.wait_idle();
+    }
 }

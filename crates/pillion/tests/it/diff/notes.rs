@@ -34,7 +34,7 @@ fn what_the_reviewer_says_is_printed() {
         let decided = sandbox
             .run([&[decision, id.as_str()], args].concat())
             .expect(0);
-        let told = "note: the command that proposed it prints your note.\n";
+        let told = "note: your note is printed by the command that proposed the change.\n";
         assert_eq!(decided.stderr, told);
         let answer = asking.answer();
         answer.expect(code);

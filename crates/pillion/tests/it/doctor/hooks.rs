@@ -30,6 +30,8 @@ fn hooks_are_installed_by_the_doctors_advice_and_repaired_by_it() {
     let told = world.after(&format!("{fix} >/dev/null"), CLAUDE);
     told.expect_connects("hook-missing");
     told.expect_gone("hook-decides");
+    told.expect_gone("changes-without-asking");
+    told.expect("hooks-installed", "note", "and Claude Code runs them");
     let installed = fs::read_to_string(&settings).unwrap();
     // The one on PATH, which an update leaves where it is.
     let program = world.bin().join("pillion");
