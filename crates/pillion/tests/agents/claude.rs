@@ -6,6 +6,7 @@ mod context;
 mod decisions;
 mod hook;
 mod lost;
+mod matrix;
 mod modes;
 mod rules;
 mod run;

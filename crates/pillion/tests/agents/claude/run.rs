@@ -53,7 +53,7 @@ const NO_MODE: &str = "";
 /// Settings of a person, beside which the hooks have to stand.
 const SETTINGS: &str = r#"{"skipDangerousModePermissionPrompt":true,"hooks":{"PreToolUse":[{"matcher":"Edit","hooks":[{"type":"command","command":"true"}]}]}}"#;
 
-fn run_in(mode: &str) -> Scene {
+pub(super) fn run_in(mode: &str) -> Scene {
     let own = [
         "--settings",
         "{\"verbose\":false}",
@@ -191,6 +191,18 @@ fn claude_that_is_run_reads_why_and_goes_on_in_default_mode() {
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_reads_why_and_goes_on_in_auto_mode() {
     goes_on_when_it_reads_why_in("auto");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_reads_why_and_goes_on_in_accept_edits_mode() {
+    goes_on_when_it_reads_why_in("acceptEdits");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_reads_why_and_goes_on_in_plan_mode() {
+    goes_on_when_it_reads_why_in("plan");
 }
 
 #[test]
@@ -427,7 +439,7 @@ fn claude_that_is_run_keeps_the_view_of_a_subagent() {
 }
 
 /// A notebook of two cells.
-fn notebook(source: &str) -> String {
+pub(super) fn notebook(source: &str) -> String {
     let cells = json!([
         {"cell_type": "code", "execution_count": null, "id": "a1", "metadata": {}, "outputs": [],
          "source": [source]},
@@ -438,7 +450,7 @@ fn notebook(source: &str) -> String {
 }
 
 /// The source of its first cell.
-fn first_cell(path: &Path) -> String {
+pub(super) fn first_cell(path: &Path) -> String {
     let notebook: Value = serde_json::from_str(&read(path)).expect("it is JSON");
     match &notebook["cells"][0]["source"] {
         Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
@@ -447,7 +459,7 @@ fn first_cell(path: &Path) -> String {
 }
 
 /// The model proposes this source for the first cell, and the review shows it.
-fn propose_cell(scene: &Scene, path: &Path, source: &str) {
+pub(super) fn propose_cell(scene: &Scene, path: &Path, source: &str) {
     let input = json!({"notebook_path": path, "cell_id": "a1", "new_source": source});
     let name = "NotebookEdit";
     let edit = Turn::CallTool { name, input };
