@@ -7,8 +7,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use pillion_testkit::{
-    Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Pane, Size, Tmux, Turn, kill_hub,
-    set_up_claude,
+    Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, ModelRequest, Pane, Size, Tmux, Turn,
+    kill_hub, set_up_claude,
 };
 
 use serde_json::{Value, json};
@@ -161,6 +161,15 @@ fn goes_on_when_it_reads_why_in(mode: &str) {
     reads("old.txt", "Nor a word of German.", "old.txt is done");
     assert_eq!(read(&old), "one\ntwo\n");
     scene.model.clear();
+    let request = goes_on_with_the_others(&scene);
+    let told = request.body.to_string().matches("and says: ").count();
+    assert_eq!(told, 3, "each once");
+    let screen = scene.review.wait_idle();
+    assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+}
+
+/// Of three files in one answer, the second is rejected with a reason; the model's request with it.
+fn goes_on_with_the_others(scene: &Scene) -> ModelRequest {
     let files = ["first.txt", "second.txt", "third.txt"];
     let paths = files.map(|name| scene.home.workspace().join(name));
     let writes = paths.iter().map(|path| Turn::write_file(path, "one\n"));
@@ -175,10 +184,7 @@ fn goes_on_when_it_reads_why_in(mode: &str) {
     let request = scene.wait_asked("and says: One is enough.");
     let written = paths.each_ref().map(|path| path.exists());
     assert_eq!(written, [true, false, true]);
-    let told = request.body.to_string().matches("and says: ").count();
-    assert_eq!(told, 3, "each once");
-    let screen = scene.review.wait_idle();
-    assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+    request
 }
 
 #[test]
@@ -196,13 +202,13 @@ fn claude_that_is_run_reads_why_and_goes_on_in_auto_mode() {
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_reads_why_and_goes_on_in_accept_edits_mode() {
-    goes_on_when_it_reads_why_in("acceptEdits");
+    goes_on_with_the_others(&run_in("acceptEdits"));
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_reads_why_and_goes_on_in_plan_mode() {
-    goes_on_when_it_reads_why_in("plan");
+    goes_on_with_the_others(&run_in("plan"));
 }
 
 #[test]
