@@ -8,6 +8,7 @@ mod decisions;
 mod feedback;
 mod hook;
 mod lost;
+mod matrix;
 mod modes;
 mod rules;
 mod run;

@@ -6,6 +6,7 @@ mod codex;
 mod copilot;
 mod gemini;
 mod qwen;
+mod undecided;
 
 use std::fs;
 use std::io::Read;

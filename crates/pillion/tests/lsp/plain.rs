@@ -6,6 +6,8 @@ mod context;
 mod emacs;
 mod guests;
 mod handshake;
+#[cfg(unix)]
+mod hooks;
 mod names;
 mod open_with;
 mod review;

@@ -7,8 +7,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use pillion_testkit::{
-    Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Pane, Size, Tmux, Turn, kill_hub,
-    set_up_claude,
+    Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, ModelRequest, Pane, Size, Tmux, Turn,
+    kill_hub, set_up_claude,
 };
 
 use serde_json::{Value, json};
@@ -161,6 +161,15 @@ fn goes_on_when_it_reads_why_in(mode: &str) {
     reads("old.txt", "Nor a word of German.", "old.txt is done");
     assert_eq!(read(&old), "one\ntwo\n");
     scene.model.clear();
+    let request = goes_on_with_the_others(&scene);
+    let told = request.body.to_string().matches("and says: ").count();
+    assert_eq!(told, 3, "each once");
+    let screen = scene.review.wait_idle();
+    assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+}
+
+/// Of three files in one answer, the second is rejected with a reason; the model's request with it.
+fn goes_on_with_the_others(scene: &Scene) -> ModelRequest {
     let files = ["first.txt", "second.txt", "third.txt"];
     let paths = files.map(|name| scene.home.workspace().join(name));
     let writes = paths.iter().map(|path| Turn::write_file(path, "one\n"));
@@ -175,10 +184,7 @@ fn goes_on_when_it_reads_why_in(mode: &str) {
     let request = scene.wait_asked("and says: One is enough.");
     let written = paths.each_ref().map(|path| path.exists());
     assert_eq!(written, [true, false, true]);
-    let told = request.body.to_string().matches("and says: ").count();
-    assert_eq!(told, 3, "each once");
-    let screen = scene.review.wait_idle();
-    assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+    request
 }
 
 #[test]
@@ -191,6 +197,18 @@ fn claude_that_is_run_reads_why_and_goes_on_in_default_mode() {
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_reads_why_and_goes_on_in_auto_mode() {
     goes_on_when_it_reads_why_in("auto");
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_reads_why_and_goes_on_in_accept_edits_mode() {
+    goes_on_with_the_others(&run_in("acceptEdits"));
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_reads_why_and_goes_on_in_plan_mode() {
+    goes_on_with_the_others(&run_in("plan"));
 }
 
 #[test]
@@ -427,7 +445,7 @@ fn claude_that_is_run_keeps_the_view_of_a_subagent() {
 }
 
 /// A notebook of two cells.
-fn notebook(source: &str) -> String {
+pub(super) fn notebook(source: &str) -> String {
     let cells = json!([
         {"cell_type": "code", "execution_count": null, "id": "a1", "metadata": {}, "outputs": [],
          "source": [source]},
@@ -438,7 +456,7 @@ fn notebook(source: &str) -> String {
 }
 
 /// The source of its first cell.
-fn first_cell(path: &Path) -> String {
+pub(super) fn first_cell(path: &Path) -> String {
     let notebook: Value = serde_json::from_str(&read(path)).expect("it is JSON");
     match &notebook["cells"][0]["source"] {
         Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
@@ -447,7 +465,7 @@ fn first_cell(path: &Path) -> String {
 }
 
 /// The model proposes this source for the first cell, and the review shows it.
-fn propose_cell(scene: &Scene, path: &Path, source: &str) {
+pub(super) fn propose_cell(scene: &Scene, path: &Path, source: &str) {
     let input = json!({"notebook_path": path, "cell_id": "a1", "new_source": source});
     let name = "NotebookEdit";
     let edit = Turn::CallTool { name, input };

@@ -1,6 +1,7 @@
 //! Codex CLI: its hooks, the companion that they ask, and the socket at which it asks itself.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -85,6 +86,8 @@ fn codex_is_brought_to_show_its_changes_by_the_doctors_advice() {
 fn a_socket_that_answers_for_another_codex_home_is_told_and_hinders_nothing() {
     let world = world();
     fs::create_dir(home(&world)).unwrap();
+    // As a `/tmp` of all users: elsewhere Codex is answered in the temporary directory.
+    fs::set_permissions(world.home().tmp(), fs::Permissions::from_mode(0o1777)).unwrap();
     let _serve = world.serve();
     let told = world.after("pillion hook install codex >/dev/null", CODEX);
     assert_eq!(told.expect_first("hook-untrusted", ""), "/hooks");
@@ -102,6 +105,21 @@ fn a_socket_that_answers_for_another_codex_home_is_told_and_hinders_nothing() {
     let gone = world.home().root().join("gone");
     let told = world.with("CODEX_HOME", &gone).doctor(CODEX);
     told.expect("no-context", "warning", "gone is not there");
+}
+
+/// Codex asks in the temporary directory if nothing is in its own.
+#[test]
+fn a_codex_home_that_nobody_knows_is_answered_in_a_private_temporary_directory() {
+    let world = world();
+    let _serve = world.serve();
+    let other = world.home().root().join("other");
+    fs::create_dir(&other).unwrap();
+    let world = world.with("CODEX_HOME", &other);
+    let started = Instant::now();
+    // The socket is made beside the start.
+    while world.doctor(CODEX).finding("no-context").is_some() {
+        assert!(started.elapsed() < SOON);
+    }
 }
 
 #[test]
