@@ -57,12 +57,13 @@ pub struct Reviewed {
 ///
 /// A companion that is not Pillion's knows no sets, and shows each file by itself. A session reviews one set at a time: what
 /// `updates` has to say about other files meanwhile is skipped. Whoever drops this future ends the session, too, which takes
-/// the views away.
+/// the views away. `decided` is called with the place of each file that was decided, at once.
 pub async fn review(
     client: &Client,
     updates: &mut Updates,
     files: &[ProposedFile],
     shown: impl FnOnce(),
+    decided: &mut dyn FnMut(usize, &End),
     stop: impl Future<Output = ()>,
 ) -> Reviewed {
     let mut review = Review {
@@ -71,6 +72,7 @@ pub async fn review(
         files,
         ends: vec![None; files.len()],
         proposed: 0,
+        decided,
     };
     let mut stop = pin!(stop);
     let error = review.open_and_wait(shown, stop.as_mut()).await.err();
@@ -86,6 +88,7 @@ struct Review<'a> {
     ends: Vec<Option<End>>,
     /// How many files the companion was asked to show.
     proposed: usize,
+    decided: &'a mut dyn FnMut(usize, &End),
 }
 
 impl Review<'_> {
@@ -154,7 +157,9 @@ impl Review<'_> {
             let at = { at }.position(|(file, end)| file.path == path && end.is_none());
             if let Some(at) = at {
                 let notes = self.updates.take_notes();
-                self.ends[at] = Some(End::Decided { outcome, notes });
+                let end = End::Decided { outcome, notes };
+                (self.decided)(at, &end);
+                self.ends[at] = Some(end);
                 return Ok(());
             }
         }

@@ -15,7 +15,7 @@ use pillion_discovery::Environment;
 fn main() -> Result<(), Box<dyn error::Error>> {
     let mut arguments = env::args().skip(1);
     let folder = arguments.next().ok_or("no FOLDER")?;
-    let folder = PathBuf::from(folder).canonicalize()?;
+    let folder = pillion_discovery::canonicalize(&PathBuf::from(folder))?;
     let program = arguments.next().ok_or("no COMMAND")?;
     let mut recorder = Recorder::new(
         Store::of(&Environment::current())?,

@@ -44,7 +44,6 @@ impl Call {
 /// An agent's session, while it lasts.
 #[derive(Debug)]
 struct Session {
-    agent: String,
     turn: Option<Turn>,
     /// The calls that run.
     calls: Vec<Call>,
@@ -134,7 +133,6 @@ impl Recorder {
         self.sessions.insert(
             session,
             Session {
-                agent: agent.to_owned(),
                 turn: Some(turn),
                 calls: Vec::new(),
                 heard,
@@ -244,17 +242,6 @@ impl Recorder {
         let ended = self.end(session);
         self.sessions.remove(&session);
         ended
-    }
-
-    /// A person has saved a file: what is new in it is theirs.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub fn saved_by_person(&mut self, path: &Path) -> Result<(), StoreError> {
-        if let Some(difference) = self.difference(path) {
-            self.is_persons(&difference);
-        }
-        self.save()
     }
 
     /// What differs is a person's, and is put down so where the agent has changed the file before.
@@ -405,13 +392,6 @@ impl Recorder {
             self.store.save(turn)?;
         }
         Ok(())
-    }
-
-    /// The agents that are known, with their sessions.
-    pub fn agents(&self) -> impl Iterator<Item = (u64, &str)> {
-        self.sessions
-            .iter()
-            .map(|(session, it)| (*session, it.agent.as_str()))
     }
 }
 

@@ -383,19 +383,6 @@ impl Store {
         }
         Ok(())
     }
-
-    /// How many bytes the texts of the store have together.
-    pub fn size(&self) -> u64 {
-        let path = self.path().join(TEXTS);
-        let files = |folder: &Path| {
-            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-            entries.map(|entry| entry.path()).collect::<Vec<_>>()
-        };
-        let texts = files(&path).into_iter().flat_map(|part| files(&part));
-        texts
-            .filter_map(|text| Some(text.symlink_metadata().ok()?.len()))
-            .sum()
-    }
 }
 
 /// How the names of files end that have a judgement.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fmt, num};
 
-use pillion_protocol::exact;
+use pillion_discovery::exact;
 use pillion_system::process;
 use serde::{Deserialize, Serialize};
 

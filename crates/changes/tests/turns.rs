@@ -30,7 +30,9 @@ struct Lab {
 impl Lab {
     fn new(has_git: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap().join("work");
+        let root = pillion_discovery::canonicalize(folder.path())
+            .unwrap()
+            .join("work");
         fs::create_dir(&root).unwrap();
         let state = folder.path().join("state");
         let store = Store::of(&Environment::from_pairs([("XDG_STATE_HOME", state)])).unwrap();
@@ -334,34 +336,29 @@ fn what_is_not_watched_is_neither_new_nor_gone() {
 }
 
 #[test]
-fn what_a_person_saves_is_none_of_the_agents() {
+fn what_is_taken_back_in_a_later_turn_is_none_of_its_changes() {
     let lab = Lab::new(false);
     lab.write("a.txt", b"1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     let mut recorder = lab.recorder();
-    let number = recorder.begin(SESSION, "claude", "").unwrap();
+    let first = recorder.begin(SESSION, "claude", "").unwrap();
     recorder.before(SESSION, "claude", shell("1")).unwrap();
     lab.write("a.txt", b"one\n2\n3\n4\n5\n6\n7\n8\n9\n");
     recorder.after(SESSION, "1", |_| false).unwrap();
-    lab.write("a.txt", b"one\n2\n3\n4\n5\n6\n7\n8\nmine\n");
-    recorder.saved_by_person(&lab.root.join("a.txt")).unwrap();
     recorder.end(SESSION).unwrap();
-    let turn = lab.store.turn(number).unwrap();
+    let second = recorder.begin(SESSION, "claude", "").unwrap();
+    recorder.before(SESSION, "claude", shell("2")).unwrap();
+    lab.write("a.txt", b"one\n2\n3\n4\n5\n6\n7\n8\nnine\n");
+    recorder.after(SESSION, "2", |_| false).unwrap();
+    let turn = lab.store.turn(first).unwrap();
+    lab.take_back(&turn, &turn.changes[0]);
+    recorder.end(SESSION).unwrap();
+    let text = |state: &FileState| lab.state(state).unwrap().1;
+    let turn = lab.store.turn(second).unwrap();
     let [change] = &turn.changes[..] else {
         panic!("{turn:#?}");
     };
-    assert_eq!(
-        lab.state(&change.before).unwrap().1,
-        b"1\n2\n3\n4\n5\n6\n7\n8\nmine\n"
-    );
-    assert_eq!(
-        lab.state(&change.after).unwrap().1,
-        b"one\n2\n3\n4\n5\n6\n7\n8\nmine\n"
-    );
-    lab.take_back(&turn, change);
-    assert_eq!(
-        fs::read(lab.root.join("a.txt")).unwrap(),
-        b"1\n2\n3\n4\n5\n6\n7\n8\nmine\n"
-    );
+    assert_eq!(text(&change.before), b"1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    assert_eq!(text(&change.after), b"1\n2\n3\n4\n5\n6\n7\n8\nnine\n");
 }
 
 /// In other lines, in the same ones, and a file that is something else by now.

@@ -23,7 +23,6 @@ use crate::event::{Event, Events, NewView};
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Unanswered};
 use crate::mcp::Mcp;
-use crate::recording::Recording;
 use crate::sessions::Sessions;
 use crate::socket::Socket;
 use crate::speaker::Origins;
@@ -368,12 +367,6 @@ impl Prepared {
             stopping,
         );
         let server = tokio::spawn(server);
-        let recording = Recording::start(
-            &self.options.environment,
-            &self.options.roots,
-            self.port,
-            events.clone(),
-        );
         let main_loop = MainLoop::new(
             state,
             Views::new(self.options, editor, events.clone()),
@@ -382,7 +375,6 @@ impl Prepared {
             self.origins,
             self.discovery,
             self.losses,
-            recording,
         );
         let main_loop = main_loop.with_choices(self.choices);
         // As a task like the others: to wake what the runtime itself runs takes a system call.

@@ -18,7 +18,6 @@ use tokio::sync::{mpsc, oneshot};
 use crate::acceptance::Finding;
 use crate::agents::ToolCall;
 use crate::diffs::{Answer, PendingDiff, SettleRequest};
-use crate::recording::Kept;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
@@ -107,6 +106,15 @@ pub(crate) enum Event {
     Command(Command),
     /// The companion is to stop.
     Stop,
+}
+
+/// What became of keeping what agents change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// Why the last job failed, as a sentence for people.
+    pub(crate) problem: Option<String>,
+    /// How many changes nobody has seen.
+    pub(crate) unseen: usize,
 }
 
 /// A front end that comes.

@@ -119,8 +119,9 @@ impl MainLoop {
         origins: Origins,
         discovery: DiscoveryThread,
         losses: Losses,
-        recording: Recording,
     ) -> Self {
+        let environment = views.options().next().map(|it| it.environment.clone());
+        let recording = Recording::start(environment, &views.roots(), state.port, events.clone());
         sessions.set_shows_diffs(views.shows_diffs());
         let compares = views.compares();
         let reads = compares != Compares::Nothing;

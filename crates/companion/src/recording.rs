@@ -10,12 +10,11 @@ use std::time::Duration;
 use pillion_changes::recorder::Call;
 use pillion_changes::{Recorder, Store, StoreError};
 use pillion_discovery::Environment;
-use pillion_protocol::dialect::Base;
 use pillion_system::worker::Worker;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::event::{Event, Events};
+use crate::event::{Event, Events, Kept};
 use crate::sessions::SessionId;
 use crate::turns::AcceptedText;
 
@@ -42,15 +41,6 @@ pub(crate) struct Recording {
     kept: Kept,
 }
 
-/// What is kept.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Kept {
-    /// Why the last job failed, as a sentence for people.
-    pub(crate) problem: Option<String>,
-    /// How many changes nobody has seen.
-    pub(crate) unseen: usize,
-}
-
 /// So many files, in words.
 pub(crate) fn files(count: usize) -> String {
     match count {
@@ -63,15 +53,15 @@ impl Recording {
     /// Nothing is looked at before an agent is there.
     /// Sessions get numbers that no other companion of this process gives, by its `port`.
     pub(crate) fn start(
-        environment: &Environment,
+        environment: Option<Environment>,
         roots: &[PathBuf],
         port: u16,
         events: Events,
     ) -> Self {
-        let is_off = environment.filled(VARIABLE).is_some_and(|it| it == OFF);
-        let (worker, problem) = match is_off {
-            true => (None, None),
-            false => match open(environment, roots, events.clone()) {
+        let is_on = |it: &Environment| it.filled(VARIABLE).is_none_or(|it| it != OFF);
+        let (worker, problem) = match environment.filter(is_on) {
+            None => (None, None),
+            Some(environment) => match open(&environment, roots, events.clone()) {
                 Ok(worker) => (Some(worker), None),
                 Err(problem) => (None, Some(problem)),
             },
@@ -233,12 +223,8 @@ impl Recording {
 
 /// What Pillion and agents themselves write while agents work. A workspace may be the home folder.
 fn own_folders(environment: &Environment) -> Vec<PathBuf> {
-    let bases = [Base::ClaudeConfig, Base::QwenHome, Base::CopilotHome];
-    let agents = bases.map(|base| environment.base(base));
     let mut folders = environment.state_dirs();
-    folders.extend(agents);
-    folders.push(environment.codex_home());
-    folders.extend(environment.home().map(|home| home.join(".gemini")));
+    folders.extend(environment.agent_folders());
     folders
 }
 

@@ -142,6 +142,18 @@ impl Environment {
         private.into_iter().chain([shared]).collect()
     }
 
+    /// The folders in which agents keep what is their own, such as settings and sessions.
+    pub fn agent_folders(&self) -> Vec<PathBuf> {
+        let mut folders = vec![
+            self.base(Base::ClaudeConfig),
+            self.base(Base::QwenHome),
+            self.base(Base::CopilotHome),
+            self.codex_home(),
+        ];
+        folders.extend(self.home().map(|home| home.join(".gemini")));
+        folders
+    }
+
     /// Where programs keep what is to be there after a restart, as the XDG specification has it: `XDG_STATE_HOME`, or
     /// `.local/state` in the home directory; `LOCALAPPDATA` on Windows. None without a home directory.
     pub fn user_state_dir(&self) -> Option<PathBuf> {

@@ -7,6 +7,7 @@
 //! - [`approval`]: what a person has approved already.
 //! - [`detect`](mod@detect): in which IDE a process runs (C7.1).
 //! - [`environment`]: which directories an agent computes from its variables.
+//! - [`exact`]: how values go from one process to another, or into a file, without a change.
 //! - [`real_path`](fn@real_path): where a path leads that may not be there yet.
 //! - [`handover`]: what a companion leaves to its successor.
 //! - [`socket`]: where front ends and commands reach the companions of one user.
@@ -27,6 +28,7 @@ pub mod approval;
 pub mod detect;
 pub mod discovery_files;
 pub mod environment;
+pub mod exact;
 pub mod handover;
 pub mod kept_text;
 pub mod lines;

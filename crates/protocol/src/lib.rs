@@ -31,7 +31,6 @@ pub mod diagnostics;
 pub mod dialect;
 pub mod diff;
 pub mod discovery;
-pub mod exact;
 pub mod held;
 pub mod json;
 pub mod path;

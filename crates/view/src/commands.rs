@@ -6,7 +6,7 @@ mod diff_ref;
 
 use std::path::PathBuf;
 
-use pillion_protocol::exact;
+use pillion_discovery::exact;
 use pillion_protocol::{Dialect, ReviewChoice, Verdict};
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use pillion_discovery::exact;
 use pillion_protocol::Dialect;
-use pillion_protocol::exact;
 use serde::{Deserialize, Serialize};
 
 /// Why no agent takes a text.

@@ -8,8 +8,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use pillion_discovery::exact;
 use pillion_discovery::regular_file;
-use pillion_protocol::exact;
 use pillion_text::Text;
 use pillion_text::hunks::{self, Hunk};
 use serde::{Deserialize, Serialize};

@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pillion_discovery::exact;
 use pillion_protocol::Dialect;
 use pillion_protocol::diff::on_behalf;
-use pillion_protocol::exact;
 use pillion_text::hunks::Hunk;
 use serde::{Deserialize, Serialize};
 

@@ -28,7 +28,8 @@ pub struct Asked {
     pub error: Option<anyhow::Error>,
 }
 
-/// Proposes the files, and waits for the decisions, for a signal, or until the time is up.
+/// Proposes the files, and waits for the decisions, for a signal, or until the time is up. `decided` is called with the place
+/// of each file that was decided, at once; if the companion is not Pillion's, it is not.
 ///
 /// # Errors
 /// When nobody could be asked.
@@ -36,6 +37,7 @@ pub async fn ask(
     connection: &AgentConnection,
     files: &[ProposedFile],
     timeout: Option<Duration>,
+    mut decided: impl FnMut(usize, &End),
 ) -> anyhow::Result<Asked> {
     // Before a view opens: from here on a signal closes it.
     let mut signals = Signals::install().context("cannot catch signals")?;
@@ -57,7 +59,7 @@ pub async fn ask(
     let shown = || say_waiting(editor);
     let reviewed = match &mut session {
         Session::Companion(client, updates) => {
-            set::review(client, updates, files, shown, stop).await
+            set::review(client, updates, files, shown, &mut decided, stop).await
         }
         Session::Claude(client, _) => claude::review(client, files, shown, stop).await,
     };

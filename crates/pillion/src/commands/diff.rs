@@ -96,7 +96,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let connection = AgentConnection::find(&target)?;
         consent.ask(&connection.companion)?;
         let proposed: Vec<ProposedFile> = open.iter_mut().map(|it| it.proposed()).collect();
-        let asking = ask::ask(&connection, &proposed, args.timeout);
+        let asking = ask::ask(&connection, &proposed, args.timeout, |_, _| {});
         asked = pillion_agent::runtime()?.block_on(asking)?;
         for (change, end) in open.into_iter().zip(asked.ends.drain(..)) {
             change.end = Some(end);

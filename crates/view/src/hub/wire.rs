@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pillion_discovery::Environment;
+use pillion_discovery::exact;
 use pillion_discovery::version::VERSION;
-use pillion_protocol::exact;
 use pillion_protocol::{Dialect, IdeInfo, ReviewChoice};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

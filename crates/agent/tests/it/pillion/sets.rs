@@ -24,13 +24,21 @@ impl World {
         let (all, shown) = std_mpsc::channel();
         let found = state::list(&self.environment).pop().unwrap();
         let address = Address::new(found.port).with_token(found.script_token);
-        let run = async move {
+        let run = async move || {
             let (client, mut updates) = Client::connect_to(address).await.unwrap();
             let stopped = async { drop(stopped.await) };
             let shown = || all.send(()).unwrap();
-            set::review(&client, &mut updates, &files, shown, stopped).await
+            set::review(
+                &client,
+                &mut updates,
+                &files,
+                shown,
+                &mut |_, _| {},
+                stopped,
+            )
+            .await
         };
-        let reviewed = thread::spawn(|| pillion_agent::runtime().unwrap().block_on(run));
+        let reviewed = thread::spawn(|| pillion_agent::runtime().unwrap().block_on(run()));
         Asking {
             reviewed,
             stop,

@@ -1,6 +1,7 @@
 //! `pillion look`: changes that are written already, in the same views as proposals.
 
 use std::path::Path;
+use std::thread;
 
 use pillion_agent::set::{End, ProposedFile};
 use pillion_changes::take_back::{self, Present};
@@ -82,23 +83,27 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             .hint("Open `pillion` or an editor with the plugin there.")
             .into());
     }
-    let asked = pillion_agent::runtime()?.block_on(ask::ask(&connection, &files, None))?;
     let mut failed = Ok(());
-    let mut told = Told::default();
-    for (shown, end) in shown.iter().zip(asked.ends) {
+    // What was accepted is done at once, whatever becomes of the other files.
+    let decided = |at: usize, end: &End| {
         let End::Decided { outcome, notes } = end else {
-            continue;
+            return;
         };
-        let decided = match outcome {
+        let shown = &shown[at];
+        let mut told = Told::default();
+        let done = match outcome {
             Outcome::Accepted { content, .. } => {
-                shown.accepted(&store, &kept, &content, &notes, &mut told)
+                shown.accepted(&store, &kept, content, notes, &mut told)
             }
             Outcome::Rejected => {
-                told.add_notes(shown.change, false, &notes, &shown.now);
+                told.add_notes(shown.change, false, notes, &shown.now);
                 Ok(())
             }
         };
-        if let Err(error) = decided {
+        // Looking for companions may need a runtime of its own, which this thread cannot have.
+        let tell = || thread::scope(|scope| scope.spawn(|| told.tell(&kept)).join());
+        let done = done.and_then(|()| tell().unwrap_or(Ok(())));
+        if let Err(error) = done {
             let message = format!("{} is as it was", super::name(&kept.turn, shown.change));
             let error = error.context(Failure::new(Kind::Refused, message));
             match failed.is_ok() {
@@ -106,8 +111,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 false => crate::failure::warn(&error),
             }
         }
-    }
-    told.tell(&kept)?;
+    };
+    let asking = ask::ask(&connection, &files, None, decided);
+    let asked = pillion_agent::runtime()?.block_on(asking)?;
     match asked.error {
         Some(error) => Err(error),
         None => failed,

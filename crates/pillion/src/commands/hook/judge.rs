@@ -196,6 +196,7 @@ fn ask(
         connection,
         &proposed,
         left.map(|it| it.max(Duration::from_millis(1))),
+        |_, _| {},
     );
     let asked = pillion_agent::runtime()
         .map_err(anyhow::Error::from)

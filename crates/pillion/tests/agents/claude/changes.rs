@@ -257,10 +257,12 @@ fn the_review_counts_what_nobody_has_seen_and_shows_it() {
     pane.wait_for("proposes first.txt (1 of 2)", SOON);
     scene.review.accept("first.txt");
     pane.wait_for("proposes second.txt (2 of 2)", SOON);
+    // It is kept, whatever becomes of the other one.
+    companion::wait_until("one left", || (changes(&scene).len() == 1).then_some(()));
     // All of it out: the file goes.
     scene.review.take_hunk_out();
     scene.review.press("a", "again");
-    scene.review.confirm("a", "taken back");
+    scene.review.confirm("a", "accepted second.txt");
     companion::wait_until("a file that is gone", || (!second.exists()).then_some(()));
     assert_eq!(super::read(&first), "one\n");
     pane.wait_until("nothing left to look at", SOON, |screen| {
