@@ -224,6 +224,15 @@ impl Original {
     }
 }
 
+/// What the person is told of a file that is written in place.
+pub fn in_place(target: &Path, copy: &Path) -> String {
+    format!(
+        "note: writing {} in place; until that is done, its new text is also in {}.",
+        target.display(),
+        copy.display()
+    )
+}
+
 /// Returns true if the file has this very text.
 pub fn holds(path: &Path, text: &str) -> bool {
     let has_its_length = |data: Metadata| data.is_file() && data.len() == text.len() as u64;

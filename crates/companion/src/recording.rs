@@ -39,6 +39,9 @@ pub(crate) struct Recording {
     /// True while a job has not been done in time: nothing waits then.
     is_stuck: Arc<AtomicBool>,
     kept: Kept,
+    roots: Vec<PathBuf>,
+    /// True once an agent was there. Before that, no disk is touched.
+    is_used: bool,
 }
 
 /// So many files, in words.
@@ -73,6 +76,8 @@ impl Recording {
             count: u64::from(port) << 32,
             is_stuck: Arc::default(),
             kept: Kept { problem, unseen: 0 },
+            roots: roots.to_vec(),
+            is_used: false,
         }
     }
 
@@ -81,9 +86,9 @@ impl Recording {
         self.kept.problem.as_deref()
     }
 
-    /// How many changes nobody has seen.
-    pub(crate) fn unseen(&self) -> usize {
-        self.kept.unseen
+    /// How many changes nobody has seen; none if they have not been counted.
+    pub(crate) fn unseen(&self) -> Option<usize> {
+        self.is_used.then_some(self.kept.unseen)
     }
 
     /// What came of the last job. Returns true if that is news.
@@ -95,20 +100,37 @@ impl Recording {
 
     /// Counts anew what nobody has seen.
     pub(crate) fn count(&self) {
-        self.order(|_| Ok(()));
+        if self.is_used {
+            self.order(|_| Ok(()));
+        }
     }
 
     /// The folders are others.
-    pub(crate) fn watch(&self, roots: &[PathBuf]) {
-        let roots = roots.to_vec();
+    pub(crate) fn watch(&mut self, roots: &[PathBuf]) {
+        self.roots = roots.to_vec();
+        if self.is_used {
+            self.order_watching();
+        }
+    }
+
+    fn order_watching(&self) {
+        let roots = self.roots.clone();
         self.order(move |recorder| {
             recorder.watch(&roots);
             Ok(())
         });
     }
 
+    fn wake(&mut self) {
+        if !self.is_used {
+            self.is_used = true;
+            self.order_watching();
+        }
+    }
+
     /// An agent is there that will change files.
-    pub(crate) fn prepare(&self) {
+    pub(crate) fn prepare(&mut self) {
+        self.wake();
         self.order(|recorder| {
             recorder.prepare();
             Ok(())
@@ -174,6 +196,7 @@ impl Recording {
     }
 
     fn number(&mut self, session: &SessionId) -> u64 {
+        self.wake();
         self.count += 1;
         *self
             .sessions

@@ -46,7 +46,7 @@ const KEYS: [(&str, &str); 27] = [
 /// What is good to know besides.
 const NOTES: [&str; 4] = [
     "The agent writes the file after you accept.",
-    "Nothing here writes to your workspace.",
+    "What you take back with v is all that is written here.",
     "Key repeat and pasted text never decide.",
     "An unedited last line keeps its missing newline.",
 ];

@@ -146,14 +146,18 @@ impl MainLoop {
     /// Shows what agents have written and nobody has seen.
     fn look(&mut self) -> Chosen {
         let unseen = self.recording.unseen();
-        let Some(root) = self.roots.first().filter(|_| unseen > 0) else {
+        let root = self.roots.first().filter(|_| unseen != Some(0));
+        let Some(root) = root else {
             return Chosen::refused("no agent has changed anything here that nobody has seen");
         };
         self.look_problem = None;
         match looking::start(root, self.state.port, self.events.clone()) {
             Ok(()) => Chosen {
                 done: true,
-                message: format!("{} to look at", recording::files(unseen)),
+                message: match unseen {
+                    Some(unseen) => format!("{} to look at", recording::files(unseen)),
+                    None => "what nobody has seen is looked for".to_owned(),
+                },
             },
             Err(error) => Chosen::refused(format!("cannot start `pillion look`: {error}")),
         }
@@ -174,7 +178,7 @@ impl MainLoop {
 
     fn front_end_status(&self) -> Status {
         let listening = self.sessions.listening();
-        let unseen = self.recording.unseen();
+        let unseen = self.recording.unseen().unwrap_or_default();
         Status {
             asking: self.asking.notes(&listening),
             unasked: self.asking.unasked(&listening),

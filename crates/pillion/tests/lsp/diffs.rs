@@ -37,6 +37,7 @@ fn a_proposal_is_shown_whole_and_accepted_as_edited() {
             "agent": {"name": "gemini", "displayName": Dialect::GeminiCli.display_name()},
             "original": "old\r\n",
             "originalIsLossy": false,
+            "originalIsOther": false,
             "proposed": proposed,
             "notes": [],
             "hunks": [{"before": {"start": 0, "end": 1}, "after": {"start": 0, "end": 3}}],

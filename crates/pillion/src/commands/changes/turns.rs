@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{Kept, store};
 use crate::commands::output::print_json;
 
-/// List the turns of agents in this folder, and how much of them nobody has seen
+/// List the turns of agents here, and what nobody has seen of them
 ///
 /// A turn is what an agent does with one prompt. Turns in which nothing was changed are not kept. Of the others, those
 /// with something unseen are kept until it is judged, the rest for seven days.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use pillion_agent::set::{End, ProposedFile};
-use pillion_changes::save::{self, Original, SaveError};
+use pillion_changes::save::{self, Original, SaveError, in_place};
 use pillion_discovery::real_path;
 use pillion_protocol::{Note, Outcome};
 use pillion_text::stderr;
@@ -142,11 +142,7 @@ impl Change {
             Some(End::Decided { .. } | End::Withdrawn { .. }) => None,
         };
         let note = |copy: &Path| {
-            stderr::print(format_args!(
-                "note: writing {} in place; until that is done, the accepted text is in {}.",
-                original.target().display(),
-                copy.display()
-            ));
+            stderr::print(in_place(original.target(), copy));
         };
         let Err(error) = original.replace(base, accepted.as_bytes(), note) else {
             return Ok(());

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pillion_changes::save::Original;
+use pillion_changes::save::{Original, in_place};
 use pillion_discovery::Environment;
 use pillion_doctor::setup::settings::user_file;
 use pillion_hooks::settings::{self, Format, Refused, State};
@@ -94,11 +94,7 @@ impl SettingsFile {
         let folder = self.original.target().parent();
         folder.map_or(Ok(()), create_private)?;
         let note = |copy: &Path| {
-            stderr::print(format_args!(
-                "note: writing {} in place; until that is done, its new text is in {}.",
-                self.path.display(),
-                copy.display()
-            ));
+            stderr::print(in_place(self.original.target(), copy));
         };
         self.original
             .replace(None, text.as_bytes(), note)

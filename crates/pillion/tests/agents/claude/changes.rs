@@ -35,7 +35,7 @@ fn changes(scene: &Scene) -> Vec<Value> {
     serde_json::from_slice(&output.stdout).expect("it prints JSON")
 }
 
-fn pillion(scene: &Scene, args: &[&str]) -> String {
+pub(super) fn pillion(scene: &Scene, args: &[&str]) -> String {
     let mut command = companion::command(&scene.home, args);
     let output = command.current_dir(scene.home.workspace()).output();
     let output = output.expect("pillion runs");

@@ -5,7 +5,9 @@ use std::process::Command;
 use std::time::Instant;
 
 use pillion_testkit::{Home, Turn, all_of, kill_hub, pause};
+use serde_json::Value;
 
+use super::changes::pillion;
 use super::run::run_in;
 use super::{NAME, Scene, wait_connected};
 use crate::companion::{self, SOON};
@@ -30,32 +32,23 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// The person accepts a change with this note, and it cannot be written: its folder is a file by then. So the note, which
-/// the model reads when it has written the file, waits.
-fn leave_a_note(scene: &Scene, folder: &str, note: &str) {
-    let blocked = scene.home.workspace().join(folder);
-    let path = blocked.join("new.txt");
-    let shown = format!("{folder}/new.txt");
-    let said = format!("{folder} cannot be written");
-    scene.propose([Turn::write_file(path, "one\n")], &said, &shown);
-    fs::write(&blocked, "a file").expect("the workspace is ours");
-    scene.review.wait_received();
-    let pending = companion::pending(&scene.home);
-    let [pending] = &pending[..] else {
-        panic!("one is pending: {pending:?}");
-    };
-    let accept = [
-        "accept",
-        &pending.name,
-        "--because",
-        note,
-        "--despite-change",
-    ];
-    companion::run(&scene.home, accept);
-    scene.claude.wait_for(&said);
+/// The person accepts a change, and takes it back when the turn is over: what the model is to read of that waits.
+fn leave_a_note(scene: &Scene, file: &str) -> String {
+    let path = scene.propose_new(file, "one\n");
+    scene.review.accept(file);
+    scene.claude.wait_for(&format!("{file} is done"));
     scene.claude.wait_ready();
+    let turn = companion::wait_until("a turn that has ended", || {
+        let turns: Vec<Value> = serde_json::from_str(&pillion(scene, &["turns", "--json"])).ok()?;
+        let last = turns.last().filter(|it| it["ended"].is_u64())?;
+        Some(last["turn"].to_string())
+    });
+    pillion(scene, &["revert", &turn]);
+    assert!(!path.exists());
+    let note = format!("has taken back your change in {}", path.display());
     let request = scene.model.last_main().expect("it asked its model");
-    assert!(!request.mentions(note), "{}", request.body);
+    assert!(!request.mentions(&note), "{}", request.body);
+    note
 }
 
 /// How often the newest request of the main conversation holds this.
@@ -69,12 +62,9 @@ fn told(scene: &Scene, text: &str) -> usize {
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_and_idle_is_woken_by_notes_that_are_sent() {
     let scene = run_in("default");
-    for (folder, note, by_key) in [
-        ("one", "Use the other table.", false),
-        ("two", "And no capitals.", true),
-    ] {
-        leave_a_note(&scene, folder, note);
-        let heard = format!("I have read it: {folder}");
+    for (file, by_key) in [("one.txt", false), ("two.txt", true)] {
+        let note = &leave_a_note(&scene, file);
+        let heard = format!("I have read it: {file}");
         scene.model.script([Turn::say(heard.as_str())]);
         if by_key {
             scene.review.press("s", NOW);
@@ -87,9 +77,9 @@ fn claude_that_is_run_and_idle_is_woken_by_notes_that_are_sent() {
         assert_eq!(told(&scene, note), 1);
         scene.claude.wait_ready();
         // It does not come with the prompt as well.
-        scene.model.script([Turn::say(format!("{folder} is over"))]);
+        scene.model.script([Turn::say(format!("{file} is over"))]);
         scene.claude.prompt("go on");
-        scene.claude.wait_for(&format!("{folder} is over"));
+        scene.claude.wait_for(&format!("{file} is over"));
         assert_eq!(told(&scene, note), 1);
         scene.claude.wait_ready();
     }

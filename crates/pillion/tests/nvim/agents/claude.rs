@@ -152,6 +152,7 @@ fn either_side_can_be_killed_while_a_change_is_shown(release: ClaudeRelease, ver
     scene.ask("are you there");
 }
 
+mod changes;
 mod hooks;
 mod turns;
 mod ways;
