@@ -4,6 +4,7 @@
 //! judged a file of its own, so that writers never overwrite each other. Every file is whole or not there.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
@@ -146,7 +147,7 @@ impl Store {
         // Of two who want the same number, one makes the folder.
         loop {
             let path = turns.path().join(number.to_string());
-            match fs::create_dir(&path) {
+            match private_folder().create(&path) {
                 Ok(()) => break,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(source) => {
@@ -387,6 +388,18 @@ impl Store {
 
 /// How the names of files end that have a judgement.
 const JUDGEMENT: &str = ".judged.json";
+
+/// How a folder is made: for this user only.
+fn private_folder() -> DirBuilder {
+    #[allow(unused_mut, reason = "elsewhere it is as its parent")]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder
+}
 
 /// The name of the file that tells what was written to this path.
 fn name_of(path: &Path) -> Hash {

@@ -220,7 +220,7 @@ fn what_claude_has_written_is_looked_at_in_the_review() {
     let mine = both.replace("line 15\n", "mine\n");
     assert_eq!(super::read(&path), mine);
     let child = look(&scene, "1.1", "a.txt");
-    scene.review.accept("a.txt");
+    scene.review.accept_shown("proposes a.txt");
     let said = printed(child);
     assert!(said.starts_with("Some(0) 1.1 a.txt: kept"), "{said}");
     assert_eq!(super::read(&path), mine);
