@@ -1,7 +1,7 @@
 //! Takes changes back: puts the text before into what stands on the disk now, and nothing else. What is overwritten goes
 //! into the store first, so that this can be undone.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -356,10 +356,12 @@ fn symlink(_target: &[u8], _path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn set_mode(path: &Path, mode: u32) -> Result<(), TakeBackError> {
     use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, Permissions::from_mode(mode)).map_err(|source| TakeBackError::Io {
-        action: "set the permissions of",
-        path: path.to_owned(),
-        source,
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(|source| {
+        TakeBackError::Io {
+            action: "set the permissions of",
+            path: path.to_owned(),
+            source,
+        }
     })
 }
 
