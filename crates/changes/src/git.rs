@@ -102,6 +102,11 @@ impl Repository {
         &self.folders
     }
 
+    /// No file is looked up any more.
+    pub fn forget_files(&mut self) {
+        self.files = HashMap::new();
+    }
+
     /// The object with the bytes of a file of which the disk says this; none if git does not have them for certain.
     #[allow(
         clippy::cast_possible_truncation,

@@ -15,7 +15,7 @@ use crate::store::{Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Running, Standing, Turn, first_words};
 
-/// More changes of one turn are counted, and not kept.
+/// More changes of one turn are not kept.
 const MAX_CHANGES: usize = 50_000;
 
 /// More calls of one agent are not told apart.
@@ -45,6 +45,8 @@ impl Call {
 #[derive(Debug)]
 struct Session {
     turn: Option<Turn>,
+    /// Where in the turn the change of each file is.
+    places: HashMap<PathBuf, usize>,
     /// The calls that run.
     calls: Vec<Call>,
     /// When anything was heard of it last: of two that may have changed a file, it is the later one's.
@@ -66,8 +68,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Nothing is looked at yet.
-    /// The folders that are `excluded`, and the store's own, are not watched.
+    /// Nothing is looked at yet. The folders that are `excluded`, and the store's own, are not watched.
     pub fn new(store: Store, roots: &[PathBuf], mut excluded: Vec<PathBuf>) -> Self {
         excluded.push(store.path());
         let mut recorder = Self {
@@ -108,8 +109,9 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written. Then nothing of the turn is kept.
     pub fn begin(&mut self, session: u64, agent: &str, prompt: &str) -> Result<u64, StoreError> {
-        self.end(session)?;
-        self.look();
+        if !self.end(session)? {
+            self.look();
+        }
         let turn = self.store.begin(Turn {
             number: 0,
             agent: agent.to_owned(),
@@ -126,7 +128,6 @@ impl Recorder {
             session,
             running: Vec::new(),
             changes: Vec::new(),
-            last_number: 0,
         })?;
         let number = turn.number;
         let heard = self.heard();
@@ -134,6 +135,7 @@ impl Recorder {
             session,
             Session {
                 turn: Some(turn),
+                places: HashMap::new(),
                 calls: Vec::new(),
                 heard,
             },
@@ -146,16 +148,12 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written.
     pub fn before(&mut self, session: u64, agent: &str, call: Call) -> Result<(), StoreError> {
-        // Agents whose turns nobody tells, and subagents that go on after the turn.
-        if self
-            .sessions
-            .get(&session)
-            .is_none_or(|it| it.turn.is_none())
-        {
-            self.begin(session, agent, "")?;
-        }
         match &call.path {
-            Some(path) => self.look_at(&path.clone()),
+            // Agents whose turns nobody tells, and subagents that go on after the turn.
+            _ if !self.has_turn(session) => {
+                self.begin(session, agent, "")?;
+            }
+            Some(path) => self.look_at(path),
             None => self.look(),
         }
         let heard = self.heard();
@@ -198,40 +196,33 @@ impl Recorder {
         self.save()
     }
 
-    /// The agent has ended its turn.
+    /// The agent has ended its turn. Returns false if it had none; then nothing was looked at.
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn end(&mut self, session: u64) -> Result<(), StoreError> {
-        if self
-            .sessions
-            .get(&session)
-            .is_none_or(|it| it.turn.is_none())
-        {
-            return Ok(());
+    pub fn end(&mut self, session: u64) -> Result<bool, StoreError> {
+        if !self.has_turn(session) {
+            return Ok(false);
         }
         self.look();
-        self.save()?;
-        let Some(session) = self.sessions.get_mut(&session) else {
-            return Ok(());
-        };
-        session.calls.clear();
-        let Some(mut turn) = session.turn.take() else {
-            return Ok(());
-        };
-        let is_empty = turn.real_changes().next().is_none();
-        match is_empty {
-            true => self.store.forget(turn.number)?,
-            false => {
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.calls.clear();
+            if let Some(turn) = &mut session.turn {
                 turn.ended = Some(clock::now_ms());
-                turn.running.clear();
-                self.store.save(&turn)?;
             }
+        }
+        self.save()?;
+        let session = self.sessions.get_mut(&session);
+        if let Some(turn) = session.and_then(|it| it.turn.take())
+            && turn.real_changes().next().is_none()
+        {
+            self.store.forget(turn.number)?;
         }
         let (tables, outside) = (&self.tables, &self.outside);
         let needed =
             |hash: &Hash| outside.needs(hash) || tables.iter().any(|table| table.needs(hash));
-        self.store.tidy(SystemTime::now(), needed)
+        self.store.tidy(SystemTime::now(), needed)?;
+        Ok(true)
     }
 
     /// The agent has gone.
@@ -241,18 +232,29 @@ impl Recorder {
     pub fn left(&mut self, session: u64) -> Result<(), StoreError> {
         let ended = self.end(session);
         self.sessions.remove(&session);
-        ended
+        ended.map(drop)
     }
 
-    /// What differs is a person's, and is put down so where the agent has changed the file before.
-    fn is_persons(&mut self, difference: &Difference) {
-        for turn in self.sessions.values_mut().filter_map(|it| it.turn.as_mut()) {
-            if let Some(change) = turn
-                .changes
-                .iter_mut()
-                .find(|it| it.path == difference.path)
-            {
-                change.saved_by_person(difference, &self.store);
+    fn has_turn(&self, session: u64) -> bool {
+        let session = self.sessions.get(&session);
+        session.is_some_and(|it| it.turn.is_some())
+    }
+
+    /// What differs was written for a person, and is put down so where an agent has changed the file before. That a change
+    /// was judged is not one more change.
+    fn wrote_for_person(&mut self, difference: &Difference) {
+        for session in self.sessions.values_mut() {
+            let number = session.turn.as_ref().map(|turn| turn.number);
+            let Some(change) = session.change(&difference.path) else {
+                continue;
+            };
+            let judged = number.and_then(|number| self.store.judged(number).ok());
+            let judged = judged.and_then(|mut judged| judged.remove(&change.number));
+            let is_its_own = judged.is_some_and(|it| {
+                it.after == change.after && it.written.as_ref() == Some(&difference.after)
+            });
+            if !is_its_own {
+                change.written_for_person(difference, &self.store);
             }
         }
     }
@@ -297,9 +299,7 @@ impl Recorder {
 
     fn uncovered(&self) -> Vec<String> {
         let tables = self.tables.iter();
-        tables
-            .flat_map(|table| table.uncovered().iter().cloned())
-            .collect()
+        tables.flat_map(Table::uncovered).collect()
     }
 
     /// Looks at everything.
@@ -329,39 +329,32 @@ impl Recorder {
         let moved = moves(&found);
         for (difference, moved_from) in found.into_iter().zip(moved) {
             if self.store.written(&difference.path).as_ref() == Some(&difference.after) {
-                self.is_persons(&difference);
+                self.wrote_for_person(&difference);
                 continue;
             }
             let Some((session, by)) = self.author(&difference.path) else {
                 continue;
             };
-            let Some(turn) = self
-                .sessions
-                .get_mut(&session)
-                .and_then(|it| it.turn.as_mut())
-            else {
-                continue;
-            };
-            turn.note(difference, by, moved_from);
+            if let Some(session) = self.sessions.get_mut(&session) {
+                session.note(difference, by, moved_from);
+            }
         }
     }
 
     /// Whose call changed this file, of those that run; none if no turn goes on.
     fn author(&self, path: &Path) -> Option<(u64, Author)> {
         let running = || {
-            let calls = |(id, session): (&u64, &Session)| {
-                let named = session.calls.iter().map(|call| (*id, call.clone()));
-                named.collect::<Vec<_>>()
-            };
-            self.sessions.iter().flat_map(calls)
+            let sessions = self.sessions.iter();
+            sessions.flat_map(|(id, it)| it.calls.iter().map(|call| (*id, call)))
         };
+        let tool = |(session, call): (u64, &Call)| (session, Author::Tool(call.tool.clone()));
         let mut exact = running().filter(|(_, call)| call.path.as_deref() == Some(path));
-        if let Some((session, call)) = exact.next() {
-            return Some((session, Author::Tool(call.tool)));
+        if let Some(call) = exact.next() {
+            return Some(tool(call));
         }
         let mut any = running().filter(|(_, call)| call.path.is_none());
         match (any.next(), any.next()) {
-            (Some((session, call)), None) => Some((session, Author::Tool(call.tool))),
+            (Some(call), None) => Some(tool(call)),
             _ => {
                 let open = self.sessions.iter().filter(|(_, it)| it.turn.is_some());
                 let (session, _) = open.max_by_key(|(_, it)| (!it.calls.is_empty(), it.heard))?;
@@ -371,12 +364,8 @@ impl Recorder {
     }
 
     fn accept(&mut self, session: u64, path: &Path) {
-        let turn = self
-            .sessions
-            .get_mut(&session)
-            .and_then(|it| it.turn.as_mut());
-        let change = turn.and_then(|turn| turn.changes.iter_mut().find(|it| it.path == path));
-        if let Some(change) = change {
+        let session = self.sessions.get_mut(&session);
+        if let Some(change) = session.and_then(|it| it.change(path)) {
             change.accepted = Some(change.after.clone());
         }
     }
@@ -388,6 +377,10 @@ impl Recorder {
                 continue;
             };
             turn.uncovered.clone_from(&uncovered);
+            if turn.changes.len() >= MAX_CHANGES {
+                let uncovered = format!("what was changed after {MAX_CHANGES} other files");
+                turn.uncovered.push(uncovered);
+            }
             turn.running = session.calls.iter().map(Call::running).collect();
             self.store.save(turn)?;
         }
@@ -417,21 +410,30 @@ fn moves(found: &[Difference]) -> Vec<Option<PathBuf>> {
     moved
 }
 
-impl Turn {
+impl Session {
+    /// What became of this file in the turn so far.
+    fn change(&mut self, path: &Path) -> Option<&mut Change> {
+        let place = *self.places.get(path)?;
+        self.turn.as_mut()?.changes.get_mut(place)
+    }
+
     fn note(&mut self, found: Difference, by: Author, moved_from: Option<PathBuf>) {
-        if let Some(change) = self.changes.iter_mut().find(|it| it.path == found.path) {
+        if let Some(change) = self.change(&found.path) {
             change.after = found.after;
             if change.by != by {
                 change.by = Author::Unclear;
             }
             return;
         }
-        if self.changes.len() >= MAX_CHANGES {
+        let Some(turn) = &mut self.turn else {
+            return;
+        };
+        if turn.changes.len() >= MAX_CHANGES {
             return;
         }
-        self.last_number += 1;
-        self.changes.push(Change {
-            number: self.last_number,
+        self.places.insert(found.path.clone(), turn.changes.len());
+        turn.changes.push(Change {
+            number: turn.changes.len() as u64 + 1,
             path: found.path,
             before: found.before,
             after: found.after,
@@ -444,9 +446,9 @@ impl Turn {
 }
 
 impl Change {
-    /// A person has changed the file from what the agent had made of it: the text before gets the same change, so that
+    /// The file was changed for a person from what the agent had made of it: the text before gets the same change, so that
     /// it is none of the agent's.
-    fn saved_by_person(&mut self, saved: &Difference, store: &Store) {
+    fn written_for_person(&mut self, saved: &Difference, store: &Store) {
         let was_accepted = self.accepted.as_ref() == Some(&self.after);
         self.after = saved.after.clone();
         let text = |state: &FileState| store.get(state.text()?).ok().map(Text::new);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
@@ -64,6 +65,19 @@ impl Stat {
         self.modified.max(self.changed) + STEP >= now
     }
 
+    /// Of what is at a path; none if that is nothing, or neither a regular file nor a symbolic link.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn at(path: &Path) -> io::Result<Option<Self>> {
+        match path.symlink_metadata() {
+            Ok(metadata) => Ok(Self::of(&metadata)),
+            // A folder of the path may be a file by now.
+            Err(error) if is_absence(error.kind()) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Of a regular file or a symbolic link; none of anything else.
     pub fn of(metadata: &Metadata) -> Option<Self> {
         let is_link = metadata.is_symlink();
@@ -86,6 +100,11 @@ impl Stat {
             inode: system.inode,
         })
     }
+}
+
+/// Returns true if the system says with this that nothing is there.
+pub fn is_absence(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// What only some systems tell.

@@ -2,9 +2,9 @@
 //! had. Looking again tells what has changed.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use std::{fs, io};
 
 use gix_hash::ObjectId;
 use pillion_discovery::regular_file;
@@ -16,6 +16,9 @@ use crate::store::{MAX_TEXT, Store};
 
 /// So much is copied when a folder is looked at for the first time: 512 MiB.
 const MAX_COPIED: u64 = 512 << 20;
+
+/// How many folders that are not watched are named.
+const MAX_NAMES: usize = 4;
 
 /// How a file was, and where its text is.
 #[derive(Debug, Clone)]
@@ -53,12 +56,22 @@ pub struct Table {
     files: BTreeMap<PathBuf, Known>,
     repositories: Vec<Repository>,
     is_filled: bool,
-    uncovered: Vec<String>,
     /// Folders that are not watched.
     excluded: Vec<PathBuf>,
-    /// Folders that were left out when it was looked at last.
-    left_out: Vec<PathBuf>,
-    /// True if not all files were found then.
+    /// How many files were not copied the first time.
+    uncopied: usize,
+    /// What was not found when it was looked at last, and why.
+    missed: Missed,
+}
+
+/// What a look did not find.
+#[derive(Debug, Default)]
+struct Missed {
+    /// Folders of what can be made again.
+    built: Vec<PathBuf>,
+    /// Folders that cannot be read.
+    unread: Vec<PathBuf>,
+    /// True if there are more files than are watched.
     is_cut: bool,
 }
 
@@ -71,10 +84,9 @@ impl Table {
             files: BTreeMap::new(),
             repositories: Vec::new(),
             is_filled: false,
-            uncovered: Vec::new(),
             excluded,
-            left_out: Vec::new(),
-            is_cut: false,
+            uncopied: 0,
+            missed: Missed::default(),
         }
     }
 
@@ -84,8 +96,47 @@ impl Table {
     }
 
     /// What is not watched: a sentence each.
-    pub fn uncovered(&self) -> &[String] {
-        &self.uncovered
+    pub fn uncovered(&self) -> Vec<String> {
+        let mut uncovered = Vec::new();
+        if self.uncopied > 0 {
+            uncovered.push(format!(
+                "the texts of {} files, because those before them have more than {} MiB together",
+                self.uncopied,
+                MAX_COPIED >> 20
+            ));
+        }
+        let Missed {
+            built,
+            unread,
+            is_cut,
+        } = &self.missed;
+        if !built.is_empty() {
+            let names = self.names(built);
+            uncovered.push(format!("folders of what can be made again: {names}"));
+        }
+        if !unread.is_empty() {
+            let names = self.names(unread);
+            uncovered.push(format!("folders that cannot be read: {names}"));
+        }
+        if *is_cut {
+            uncovered.push(format!("what comes after {MAX_FILES} files"));
+        }
+        uncovered
+    }
+
+    /// Some of these folders, from the watched one on.
+    fn names(&self, folders: &[PathBuf]) -> String {
+        let inner = |path: &PathBuf| {
+            path.strip_prefix(&self.root)
+                .unwrap_or(path)
+                .display()
+                .to_string()
+        };
+        let mut names: Vec<String> = folders.iter().take(MAX_NAMES).map(inner).collect();
+        if folders.len() > MAX_NAMES {
+            names.push(format!("{} more", folders.len() - MAX_NAMES));
+        }
+        names.join(", ")
     }
 
     /// Returns true if a file may come to need this text.
@@ -103,29 +154,31 @@ impl Table {
         }
         let folders: Vec<_> = self.repositories.iter().map(Repository::folders).collect();
         let is_tracked = |folder: &Path| folders.iter().any(|it| it.contains(folder));
-        let found = scan(&self.root, &self.excluded, &is_tracked);
-        self.is_cut = found.is_cut;
-        self.left_out = found.built.iter().chain(&found.unread).cloned().collect();
-        self.tell_uncovered(&found);
+        let Scan {
+            files,
+            repositories,
+            built,
+            unread,
+            is_cut,
+        } = scan(&self.root, &self.excluded, &is_tracked);
+        self.missed = Missed {
+            built,
+            unread,
+            is_cut,
+        };
         if !self.is_filled {
-            self.fill(found, now);
+            self.fill(files, &repositories, now);
             return Vec::new();
         }
         let mut differences = Vec::new();
+        let unfound = self.files.keys().filter(|path| !files.contains_key(*path));
         // Some may be there, and were not reached.
-        let is_gone = |path: &Path| {
-            path.symlink_metadata()
-                .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-        };
-        let unfound = self
-            .files
-            .keys()
-            .filter(|path| !found.files.contains_key(*path));
+        let is_gone = |path: &Path| matches!(Stat::at(path), Ok(None));
         let gone: Vec<PathBuf> = unfound.filter(|path| is_gone(path)).cloned().collect();
         for path in gone {
             differences.extend(self.gone(path));
         }
-        for (path, stat) in found.files {
+        for (path, stat) in files {
             differences.extend(self.found(path, stat, now));
         }
         differences
@@ -134,25 +187,22 @@ impl Table {
     /// Looks at one file, which need not lie in the folder. Waits for the disk.
     pub fn look_at(&mut self, path: &Path) -> Option<Difference> {
         let now = SystemTime::now();
-        match path.symlink_metadata() {
-            Ok(metadata) => match Stat::of(&metadata) {
-                Some(stat) => self.found(path.to_owned(), stat, now),
-                None => self.gone(path.to_owned()),
-            },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.gone(path.to_owned()),
-            Err(_) => None,
+        match Stat::at(path).ok()? {
+            Some(stat) => self.found(path.to_owned(), stat, now),
+            None => self.gone(path.to_owned()),
         }
     }
 
     /// Returns true if this file was looked at, or lies where all were.
     pub fn knows(&self, path: &Path) -> bool {
         let is_out = || {
-            let mut folders = self.excluded.iter().chain(&self.left_out);
+            let Missed { built, unread, .. } = &self.missed;
+            let mut folders = self.excluded.iter().chain(built).chain(unread);
             folders.any(|folder| path.starts_with(folder))
         };
         let is_watched = || {
             self.is_filled
-                && !self.is_cut
+                && !self.missed.is_cut
                 && path.starts_with(&self.root)
                 && !path.components().any(|it| it.as_os_str() == GIT)
                 && !is_out()
@@ -160,22 +210,21 @@ impl Table {
         self.files.contains_key(path) || is_watched()
     }
 
-    fn fill(&mut self, found: Scan, now: SystemTime) {
-        for folder in &found.repositories {
+    fn fill(&mut self, files: BTreeMap<PathBuf, Stat>, repositories: &[PathBuf], now: SystemTime) {
+        for folder in repositories {
             if *folder != self.root {
                 self.repositories.extend(Repository::open(folder));
             }
         }
         let mut copied = 0;
-        let mut left_out = 0;
-        for (path, stat) in found.files {
+        for (path, stat) in files {
             let repositories = self.repositories.iter().enumerate();
             let object =
                 |(number, it): (usize, &Repository)| Some((number, it.object(&path, &stat)?));
             let text = match repositories.rev().find_map(object) {
                 Some((number, id)) => Source::Git(number, id),
                 None if copied + stat.size > MAX_COPIED => {
-                    left_out += 1;
+                    self.uncopied += 1;
                     Source::None
                 }
                 None => {
@@ -193,46 +242,10 @@ impl Table {
                 },
             );
         }
-        if left_out > 0 {
-            self.uncovered.push(format!(
-                "the texts of {left_out} files, because those before them have more than {} MiB together",
-                MAX_COPIED >> 20
-            ));
+        for repository in &mut self.repositories {
+            repository.forget_files();
         }
         self.is_filled = true;
-    }
-
-    fn tell_uncovered(&mut self, found: &Scan) {
-        let inner = |path: &PathBuf| {
-            path.strip_prefix(&self.root)
-                .unwrap_or(path)
-                .display()
-                .to_string()
-        };
-        let mut uncovered: Vec<String> = self
-            .uncovered
-            .iter()
-            .filter(|it| it.starts_with("the texts of"))
-            .cloned()
-            .collect();
-        if !found.built.is_empty() {
-            let mut names: Vec<String> = found.built.iter().take(4).map(inner).collect();
-            if found.built.len() > 4 {
-                names.push(format!("{} more", found.built.len() - 4));
-            }
-            uncovered.push(format!(
-                "folders of what can be made again: {}",
-                names.join(", ")
-            ));
-        }
-        if !found.unread.is_empty() {
-            let names: Vec<String> = found.unread.iter().take(4).map(inner).collect();
-            uncovered.push(format!("folders that cannot be read: {}", names.join(", ")));
-        }
-        if found.is_cut {
-            uncovered.push(format!("what comes after {MAX_FILES} files"));
-        }
-        self.uncovered = uncovered;
     }
 
     fn gone(&mut self, path: PathBuf) -> Option<Difference> {

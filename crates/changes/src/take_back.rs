@@ -10,7 +10,7 @@ use pillion_text::{Text, fingerprint, merge};
 
 use crate::leftovers;
 use crate::save::{Original, SaveError};
-use crate::scan::Stat;
+use crate::scan::{Stat, is_absence};
 use crate::state::FileState;
 use crate::store::{MAX_TEXT, Store, StoreError};
 use crate::turn::{Change, Judged};
@@ -127,26 +127,14 @@ pub fn rewrite(
 ) -> Result<Done, TakeBackError> {
     stays_in(roots, &change.path)?;
     let now = look(store, &change.path)?;
-    let (FileState::File { .. } | FileState::Absent, true) = (
-        &now.state,
-        seen.now.as_ref().is_none_or(|it| *it == now.bytes),
-    ) else {
+    let FileState::File { mode, .. } = now.state else {
         return Err(TakeBackError::Changed(change.path.clone()));
     };
-    let mode = match (&now.state, &change.before) {
-        (FileState::File { mode, .. }, _) | (_, FileState::File { mode, .. }) => *mode,
-        _ => return Err(TakeBackError::Changed(change.path.clone())),
-    };
-    let state = FileState::File {
-        mode,
-        size: text.len() as u64,
-        text: Some(store.put(text)?),
-    };
-    write(store, &change.path, &now, &state, text)?;
-    Ok(Done {
-        overwritten: now.state,
-        written: state,
-    })
+    if seen.now.as_ref() != Some(&now.bytes) {
+        return Err(TakeBackError::Changed(change.path.clone()));
+    }
+    let state = file(store, mode, text)?;
+    write(store, &change.path, now, state, text)
 }
 
 /// What stands at a path.
@@ -165,47 +153,60 @@ fn put_back(
 ) -> Result<Done, TakeBackError> {
     stays_in(roots, path)?;
     let now = look(store, path)?;
-    let wanted = wanted(store, path, before, after, &now)?;
-    let done = Done {
-        overwritten: now.state.clone(),
-        written: wanted.0.clone(),
-    };
-    let (state, bytes) = wanted;
-    write(store, path, &now, &state, &bytes)?;
-    Ok(done)
+    let (state, bytes) = wanted(store, path, before, after, &now)?;
+    write(store, path, now, state, &bytes)
+}
+
+/// A regular file with this text, which is kept.
+fn file(store: &Store, mode: u32, text: &[u8]) -> Result<FileState, StoreError> {
+    Ok(FileState::File {
+        mode,
+        size: text.len() as u64,
+        text: Some(store.put(text)?),
+    })
 }
 
 /// Puts something else in the place of what is there now.
 fn write(
     store: &Store,
     path: &Path,
-    now: &Now,
-    state: &FileState,
+    now: Now,
+    state: FileState,
     bytes: &[u8],
-) -> Result<(), TakeBackError> {
-    if *state == now.state {
-        return Ok(());
+) -> Result<Done, TakeBackError> {
+    if state != now.state {
+        store.note_writing(path, &state)?;
+        replace(path, &now, &state, bytes)?;
     }
-    store.note_writing(path, state)?;
+    Ok(Done {
+        overwritten: now.state,
+        written: state,
+    })
+}
+
+fn replace(path: &Path, now: &Now, state: &FileState, bytes: &[u8]) -> Result<(), TakeBackError> {
     match (&now.state, state) {
         (FileState::File { mode: former, .. }, FileState::File { mode, .. }) => {
             if bytes != now.bytes {
-                let original = Original::look(path)?;
-                let base = fingerprint::of(Some(&now.bytes));
-                original.replace(Some(&base), bytes, |_| {})?;
+                put(path, Some(&now.bytes), bytes)?;
             }
             if mode != former {
                 set_mode(path, *mode)?;
             }
         }
         (FileState::Absent, FileState::File { mode, .. }) => {
-            let original = Original::look(path)?;
-            original.replace(Some(&fingerprint::of(None)), bytes, |_| {})?;
+            put(path, None, bytes)?;
             set_mode(path, *mode)?;
         }
         (_, state) => exchange(path, now, state, bytes)?,
     }
     Ok(())
+}
+
+/// Writes a text in the place of this one, or where nothing is.
+fn put(path: &Path, former: Option<&[u8]>, text: &[u8]) -> Result<(), SaveError> {
+    let base = fingerprint::of(former);
+    Original::look(path)?.replace(Some(&base), text, |_| {})
 }
 
 /// What is to be there, and its text.
@@ -238,11 +239,13 @@ fn wanted(
     if !after.is_known() {
         return Err(unknown());
     }
-    let merged = merge::texts(
-        &Text::new(text(after)?),
-        &Text::new(text(before)?),
-        &Text::new(now.bytes.clone()),
-    );
+    let texts = [text(after)?, text(before)?, now.bytes.clone()];
+    // Lines of what is no text mean nothing.
+    if texts.iter().any(|it| it.contains(&0)) {
+        return Err(TakeBackError::Changed(path.to_owned()));
+    }
+    let [after, before, ours] = texts.map(Text::new);
+    let merged = merge::texts(&after, &before, &ours);
     if merged.conflicts > 0 {
         return Err(TakeBackError::Conflict {
             path: path.to_owned(),
@@ -250,12 +253,7 @@ fn wanted(
         });
     }
     let mode = if mode == new { *old } else { *mode };
-    let state = FileState::File {
-        mode,
-        size: merged.text.len() as u64,
-        text: Some(store.put(&merged.text)?),
-    };
-    Ok((state, merged.text))
+    Ok((file(store, mode, &merged.text)?, merged.text))
 }
 
 /// Looks at a path, and keeps what is there.
@@ -271,7 +269,7 @@ fn look(store: &Store, path: &Path) -> Result<Now, TakeBackError> {
     };
     let metadata = match path.symlink_metadata() {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(absent),
+        Err(error) if is_absence(error.kind()) => return Ok(absent),
         Err(error) => return Err(failed(error)),
     };
     let Some(stat) = Stat::of(&metadata) else {
@@ -287,11 +285,7 @@ fn look(store: &Store, path: &Path) -> Result<Now, TakeBackError> {
         return Ok(Now { state, bytes });
     }
     let bytes = regular_file::read(path, MAX_TEXT).map_err(failed)?;
-    let state = FileState::File {
-        mode: stat.mode,
-        size: bytes.len() as u64,
-        text: Some(store.put(&bytes)?),
-    };
+    let state = file(store, stat.mode, &bytes)?;
     Ok(Now { state, bytes })
 }
 
@@ -305,41 +299,49 @@ fn exchange(path: &Path, now: &Now, state: &FileState, bytes: &[u8]) -> Result<(
             source,
         }
     };
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let aside = leftovers::unfinished(folder, None).map_err(failed("replace"))?;
-    let aside = aside.into_temp_path();
-    let is_there = !now.state.is_absent();
-    if is_there {
-        fs::rename(path, &aside).map_err(failed("replace"))?;
-    }
-    let put = || -> Result<(), TakeBackError> {
-        let is_same = match &now.state {
-            FileState::Absent => true,
-            FileState::Link { .. } => fs::read_link(&aside)
-                .is_ok_and(|it| it.into_os_string().into_encoded_bytes() == now.bytes),
-            FileState::File { .. } => {
-                regular_file::read(&aside, MAX_TEXT).is_ok_and(|it| it == now.bytes)
-            }
-        };
-        if !is_same {
-            return Err(TakeBackError::Changed(path.to_owned()));
-        }
-        match state {
-            FileState::Absent => Ok(()),
-            FileState::Link { .. } => symlink(bytes, path).map_err(failed("create")),
-            FileState::File { mode, .. } => {
-                let original = Original::look(path)?;
-                original.replace(Some(&fingerprint::of(None)), bytes, |_| {})?;
-                set_mode(path, *mode)
-            }
+    let make = || match state {
+        FileState::Absent => Ok(()),
+        FileState::Link { .. } => symlink(bytes, path).map_err(failed("create")),
+        FileState::File { mode, .. } => {
+            put(path, None, bytes)?;
+            set_mode(path, *mode)
         }
     };
-    let done = put();
-    if done.is_err() && is_there && path.symlink_metadata().is_err() {
-        // Nothing has taken its place.
-        fs::rename(&aside, path).map_err(failed("restore"))?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    if now.state.is_absent() {
+        fs::create_dir_all(folder).map_err(failed("create the folder of"))?;
+        return make();
+    }
+    let aside = leftovers::unfinished(folder, None).map_err(failed("replace"))?;
+    let aside = aside.into_temp_path();
+    fs::rename(path, &aside).map_err(failed("replace"))?;
+    let done = match now.is_at(&aside) {
+        true => make(),
+        false => Err(TakeBackError::Changed(path.to_owned())),
+    };
+    if done.is_err() {
+        // Whatever has taken its place in this moment stays, and so does this.
+        let kept = match path.symlink_metadata() {
+            Ok(_) => aside.keep().map(drop).map_err(io::Error::from),
+            Err(_) => fs::rename(&aside, path),
+        };
+        kept.map_err(failed("restore"))?;
     }
     done
+}
+
+impl Now {
+    /// Returns true if the same is at this path, which is no place of its own.
+    fn is_at(&self, path: &Path) -> bool {
+        let found = match self.state {
+            FileState::Absent => return false,
+            FileState::Link { .. } => {
+                fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes())
+            }
+            FileState::File { .. } => regular_file::read(path, MAX_TEXT),
+        };
+        found.is_ok_and(|found| found == self.bytes)
+    }
 }
 
 #[cfg(unix)]

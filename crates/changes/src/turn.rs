@@ -41,9 +41,6 @@ pub struct Turn {
     pub running: Vec<Running>,
     /// What was changed in it, by number.
     pub changes: Vec<Change>,
-    /// The number that was given last.
-    #[serde(default)]
-    pub last_number: u64,
 }
 
 /// A call that runs.

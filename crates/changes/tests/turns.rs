@@ -413,3 +413,82 @@ fn nothing_is_written_through_a_folder_that_became_a_link() {
     assert!(refused.to_string().contains("symbolic link"), "{refused}");
     assert_eq!(fs::read(outside.join("a.txt")).unwrap(), b"2\n");
 }
+
+/// Between two calls of the turn that goes on: it is undone as any other.
+#[test]
+fn what_is_taken_back_while_its_turn_goes_on_can_be_undone() {
+    let lab = Lab::new(false);
+    lab.write("a.txt", b"1\n2\n3\n");
+    let mut recorder = lab.recorder();
+    let number = recorder.begin(SESSION, "claude", "").unwrap();
+    recorder.before(SESSION, "claude", shell("1")).unwrap();
+    lab.write("a.txt", b"one\n2\n3\n");
+    recorder.after(SESSION, "1", |_| false).unwrap();
+    let turn = lab.store.turn(number).unwrap();
+    lab.take_back(&turn, &turn.changes[0]);
+    recorder.end(SESSION).unwrap();
+    let turn = lab.store.turn(number).unwrap();
+    let change = &turn.changes[0];
+    let judged = lab.store.judged(number).unwrap().remove(&1).unwrap();
+    assert_eq!(change.standing(Some(&judged)), Standing::TakenBack);
+    undo(&lab.store, &turn.roots, change, &judged).unwrap();
+    assert_eq!(fs::read(lab.root.join("a.txt")).unwrap(), b"one\n2\n3\n");
+}
+
+/// A file that became a folder, and one whose folder became a file; then all of it is taken back.
+#[test]
+fn what_became_something_else_is_gone() {
+    let lab = Lab::new(false);
+    for name in ["a.txt", "in/b.txt", "stays.txt"] {
+        lab.write(name, name.as_bytes());
+    }
+    let mut recorder = lab.recorder();
+    let number = recorder.begin(SESSION, "claude", "").unwrap();
+    recorder.before(SESSION, "claude", shell("1")).unwrap();
+    fs::remove_file(lab.root.join("a.txt")).unwrap();
+    fs::create_dir(lab.root.join("a.txt")).unwrap();
+    fs::remove_dir_all(lab.root.join("in")).unwrap();
+    lab.write("in", b"a file");
+    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.end(SESSION).unwrap();
+    let turn = lab.store.turn(number).unwrap();
+    let mut names: Vec<_> = turn
+        .changes
+        .iter()
+        .map(|it| turn.shown(&it.path).to_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["a.txt", "in", "in/b.txt"].map(PathBuf::from));
+    let change = |name: &str| {
+        let path = lab.root.join(name);
+        turn.changes.iter().find(|it| it.path == path).unwrap()
+    };
+    // The new file first: it stands where the folder was.
+    lab.take_back(&turn, change("in"));
+    lab.take_back(&turn, change("in/b.txt"));
+    assert_eq!(fs::read(lab.root.join("in/b.txt")).unwrap(), b"in/b.txt");
+    let refused = take_back(&lab.store, &turn.roots, change("a.txt")).unwrap_err();
+    assert!(
+        refused.to_string().contains("is not any more what it was"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn twenty_thousand_files_are_one_look() {
+    let lab = Lab::new(false);
+    let mut recorder = lab.recorder();
+    let number = recorder.begin(SESSION, "claude", "").unwrap();
+    recorder.before(SESSION, "claude", shell("1")).unwrap();
+    for file in 0..20_000 {
+        lab.write(
+            &format!("d{}/f{file}", file / 500),
+            file.to_string().as_bytes(),
+        );
+    }
+    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.end(SESSION).unwrap();
+    let turn = lab.store.turn(number).unwrap();
+    assert_eq!(turn.changes.len(), 20_000);
+    assert!(turn.change(20_000).is_some());
+}

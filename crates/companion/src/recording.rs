@@ -178,7 +178,7 @@ impl Recording {
     /// A turn has ended.
     pub(crate) fn end(&mut self, session: &SessionId) {
         let session = self.number(session);
-        self.order(move |recorder| recorder.end(session));
+        self.order(move |recorder| recorder.end(session).map(drop));
     }
 
     /// A session has ended.
