@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pillion_discovery::real_path;
-use pillion_protocol::diff::written::Written;
-use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Decision, Dialect};
 use pillion_text::fingerprint;
 use pillion_view::{Decide, Original, Stamp};
@@ -13,6 +11,7 @@ use pillion_view::{Decide, Original, Stamp};
 use crate::gate::{Doubt, Weighed, weigh, weigh_blind};
 use crate::line_endings;
 use crate::on_disk::{FileState, OnDisk};
+use crate::stand_in::StandIn;
 
 /// What has to be known of an acceptance to weigh it.
 #[derive(Debug, Clone)]
@@ -33,10 +32,8 @@ pub(crate) struct Acceptance {
     pub(crate) opened: Option<FileState>,
     /// Acceptances for the same file, and what the file was then.
     pub(crate) unwritten: Vec<(Option<Stamp>, Dialect)>,
-    /// What a hook holds, of which the text is.
-    pub(crate) held: Option<Arc<HeldCall>>,
-    /// What it is compared with, if it is written already.
-    pub(crate) written: Option<Arc<Written>>,
+    /// What it is compared with in place of the file's text.
+    pub(crate) stand_in: Option<Arc<StandIn>>,
 }
 
 /// What came of it.
@@ -61,16 +58,15 @@ impl Acceptance {
         let text = is_read.then(|| fingerprint::of(bytes.as_deref()));
         let opened = self.opened.as_ref();
         let has_changed = opened.is_some_and(|it| it.has_changed(&on_disk, bytes.as_deref()));
-        let bytes = match (&self.held, &self.written) {
-            (None, Some(written)) => written.before.clone().map(String::into_bytes),
-            (Some(held), _) => held
+        let bytes = match &self.stand_in {
+            Some(stand_in) => stand_in
                 .find(bytes.as_deref().unwrap_or_default())
                 .ok()
-                .and_then(|held| held.text)
+                .and_then(|it| it.text)
                 .map(String::into_bytes),
-            (None, None) => bytes,
+            None => bytes,
         };
-        let original = match self.agent.restores_line_ends() && self.held.is_none() {
+        let original = match self.agent.restores_line_ends() && self.stand_in.is_none() {
             true => bytes
                 .clone()
                 .map(|bytes| line_endings::adapt(bytes, &self.as_written).original),
@@ -94,7 +90,7 @@ impl Acceptance {
             on_disk: bytes.as_deref(),
             original,
             unwritten: unwritten.map(|(_, agent)| *agent),
-            is_of_hook: self.held.is_some(),
+            is_of_hook: self.stand_in.as_ref().is_some_and(|it| it.held().is_some()),
         });
         Finding::new(doubts, accepted, Some(FileState { on_disk, text }))
     }

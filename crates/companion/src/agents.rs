@@ -9,8 +9,6 @@ use std::time::Duration;
 
 pub(crate) use pillion_protocol::claude::hooks;
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::diff::written::Written;
-use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, IdeContext, SetArgument};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -18,6 +16,7 @@ use serde_json::{Map, Value};
 use crate::diffs::Answer;
 use crate::outbox::{Delivery, Mention};
 use crate::request_id::RequestId;
+use crate::stand_in::StandIn;
 use crate::target::Target;
 
 /// A tool as it is listed: its name, what it does, and the schema of its arguments.
@@ -64,10 +63,8 @@ pub(crate) struct Open {
     pub(crate) deletes: bool,
     /// The agent whose change a command proposes.
     pub(crate) on_behalf_of: Option<Dialect>,
-    /// What it is compared with, if it is written already.
-    pub(crate) written: Option<Written>,
-    /// What a hook holds, of which the text is.
-    pub(crate) held: Option<HeldCall>,
+    /// What it is compared with in place of the file's text.
+    pub(crate) stand_in: Option<StandIn>,
 }
 
 /// What a call is answered with.

@@ -66,10 +66,9 @@ impl FileChecks {
         let TargetCheck { id, revision, .. } = wanted;
         let check = move || {
             let target = check(&wanted.file_path);
-            let target = target.and_then(|target| match (&wanted.held, &wanted.written) {
-                (Some(held), _) => target.of_held(held),
-                (None, Some(written)) => Ok(target.of_written(written)),
-                (None, None) => Ok(agents::of(wanted.agent).adapt(target, &wanted.proposed)),
+            let target = target.and_then(|target| match &wanted.stand_in {
+                Some(stand_in) => target.replaced(stand_in),
+                None => Ok(agents::of(wanted.agent).adapt(target, &wanted.proposed)),
             });
             let result = target.map(|target| match compares {
                 Compares::Hunks => target.compared(&wanted.proposed),
@@ -155,8 +154,7 @@ mod tests {
             agent,
             file_path: file_path.into(),
             proposed: Arc::default(),
-            held: None,
-            written: None,
+            stand_in: None,
         }
     }
 

@@ -17,7 +17,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::diff::on_behalf;
-use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, Note, SetArgument, Verdict};
 use pillion_text::fingerprint;
@@ -32,6 +31,7 @@ use crate::lost::Lost;
 use crate::on_disk::{FileState, Looked, OnDisk};
 use crate::outbox::{Delivery, Tab};
 use crate::sessions::SessionId;
+use crate::stand_in::StandIn;
 use crate::written::Accepted;
 use pillion_view::commands::{DiffError, DiffRef};
 
@@ -136,10 +136,8 @@ pub(crate) struct Proposal {
     pub(crate) deletes: bool,
     /// The agent whose change a command proposes.
     pub(crate) on_behalf_of: Option<Dialect>,
-    /// What it is compared with, if it is written already.
-    pub(crate) written: Option<Arc<Written>>,
-    /// What a hook holds, of which the text is.
-    pub(crate) held: Option<Arc<HeldCall>>,
+    /// What it is compared with in place of the file's text.
+    pub(crate) stand_in: Option<Arc<StandIn>>,
     pub(crate) proposed: Arc<String>,
 }
 
@@ -147,6 +145,11 @@ impl Proposal {
     /// What it is known by in its session.
     pub(crate) fn name(&self) -> &str {
         self.tab.as_ref().map_or(&self.file_path, |tab| &tab.name)
+    }
+
+    /// What a hook holds, of which the text is.
+    fn held(&self) -> Option<&HeldCall> {
+        self.stand_in.as_deref()?.held()
     }
 
     /// The agent whose name people are shown.
@@ -187,10 +190,8 @@ pub(crate) struct TargetCheck {
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
     pub(crate) proposed: Arc<String>,
-    /// What a hook holds, of which the text is.
-    pub(crate) held: Option<Arc<HeldCall>>,
-    /// What it is compared with, if it is written already.
-    pub(crate) written: Option<Arc<Written>>,
+    /// What it is compared with in place of the file's text.
+    pub(crate) stand_in: Option<Arc<StandIn>>,
 }
 
 /// A decision of a command.
@@ -341,8 +342,7 @@ impl<C> Diffs<C> {
                 .map(|accepted| (accepted.on_disk.stamp.clone(), accepted.agent))
                 .collect(),
             decide: Arc::clone(decide),
-            held: entry.held().cloned(),
-            written: entry.proposal.written.clone(),
+            stand_in: entry.proposal.stand_in.clone(),
         })
     }
 
@@ -365,7 +365,7 @@ impl<C> Diffs<C> {
         let Some(file) = entry.decided.clone() else {
             return;
         };
-        let is_of_hook = entry.proposal.on_behalf_of.is_some() && entry.held().is_none();
+        let is_of_hook = entry.proposal.on_behalf_of.is_some() && entry.proposal.held().is_none();
         self.unwritten.push_back(Unwritten {
             on_disk: file.on_disk,
             session: entry.proposal.session.clone(),

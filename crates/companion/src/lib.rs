@@ -40,6 +40,7 @@ mod request_id;
 mod sessions;
 mod socket;
 mod speaker;
+mod stand_in;
 mod succession;
 mod target;
 mod turns;

@@ -16,6 +16,7 @@ use pillion_protocol::{Dialect, IdeContext, Note, Outcome};
 use tokio::sync::watch;
 
 use crate::request_id::RequestId;
+use crate::stand_in::StandIn;
 use crate::wire::{Fate, Mark, Wire};
 
 /// How long a connection has to outlive what it sent: by then a living agent has read it.
@@ -54,8 +55,8 @@ pub(crate) struct Delivery {
     pub(crate) notes: Vec<Note>,
     /// The agent whose change it is, of a command's proposal.
     pub(crate) on_behalf_of: Option<Dialect>,
-    /// What a hook holds, of which the text is.
-    pub(crate) held: Option<Arc<HeldCall>>,
+    /// What it was compared with in place of the file's text.
+    pub(crate) stand_in: Option<Arc<StandIn>>,
     /// What the agent's model reads with it, where its answer has room for that.
     pub(crate) words: Option<String>,
 }
@@ -71,7 +72,7 @@ pub(crate) struct Tab {
 
 impl Delivery {
     /// The answer to a call for whose proposal another one came.
-    pub(crate) fn rejection(file_path: String, tab: Tab, held: Option<Arc<HeldCall>>) -> Self {
+    pub(crate) fn rejection(file_path: String, tab: Tab, stand_in: Option<Arc<StandIn>>) -> Self {
         Self {
             file_path,
             tab: Some(tab),
@@ -79,9 +80,14 @@ impl Delivery {
             is_edited: false,
             notes: Vec::new(),
             on_behalf_of: None,
-            held,
+            stand_in,
             words: None,
         }
+    }
+
+    /// What a hook holds, whose answer it is.
+    pub(crate) fn held(&self) -> Option<&HeldCall> {
+        self.stand_in.as_deref()?.held()
     }
 
     /// What its proposal is known by in its session.
@@ -171,7 +177,7 @@ impl Outbox {
                 let rejection = Delivery::rejection(
                     delivery.file_path.clone(),
                     tab.clone(),
-                    delivery.held.clone(),
+                    delivery.stand_in.clone(),
                 );
                 queue.outcomes.push_back(rejection);
             }

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_discovery::{real_path, regular_file};
-use pillion_protocol::diff::written::Written;
-use pillion_protocol::held::{Held, HeldCall};
+use pillion_protocol::held::Held;
 use pillion_text::fingerprint;
 use pillion_text::hunks::Hunk;
 use pillion_view::{Original, OriginalError};
 
 use crate::line_endings::{self, Tool};
+use crate::stand_in::StandIn;
 
 /// How long a file is tried again that another program holds: shorter than
 /// [`CHECK_TIMEOUT`](crate::disk::CHECK_TIMEOUT), so that the agent gets the reason.
@@ -86,11 +86,11 @@ impl Target {
         self
     }
 
-    /// Takes what a hook holds for the text: a part of the file, or what is no file. Waits for the disk if that was not read.
+    /// Takes what stands in for the text of the file. Waits for the disk if that was not read.
     ///
     /// # Errors
     /// A sentence for the agent: there is no such part.
-    pub(crate) fn of_held(mut self, held: &HeldCall) -> Result<Self, String> {
+    pub(crate) fn replaced(mut self, stand_in: &StandIn) -> Result<Self, String> {
         let bytes = match self.original.text.take() {
             Some(bytes) => bytes,
             None => {
@@ -98,17 +98,10 @@ impl Target {
                 read.text.unwrap_or_default()
             }
         };
-        let Held { text, note } = held.find(&bytes)?;
+        let Held { text, note } = stand_in.find(&bytes)?;
         self.original.text = text.map(String::into_bytes);
         self.notes.push(note);
         Ok(self)
-    }
-
-    /// Takes the text before for that of the file, which has the proposed one already.
-    pub(crate) fn of_written(mut self, written: &Written) -> Self {
-        self.original.text = written.before.clone().map(String::into_bytes);
-        self.notes.push(Written::NOTE.to_owned());
-        self
     }
 
     /// Finds where a proposal differs from the file.

@@ -73,8 +73,7 @@ impl AgentProtocol for Claude {
                     set: None,
                     deletes: false,
                     on_behalf_of: None,
-                    written: None,
-                    held: None,
+                    stand_in: None,
                 })
             }
             CLOSE_TAB => ToolCall::Close(tools::closed_tab(arguments)?),
@@ -125,7 +124,7 @@ impl AgentProtocol for Claude {
         let Some(tab) = delivery.tab.take() else {
             return Contract.outcome(delivery);
         };
-        if let Some(held) = &delivery.held {
+        if let Some(held) = delivery.held() {
             let words = delivery.words.as_deref();
             let answer = match &delivery.outcome {
                 Outcome::Accepted { content, .. } => hooks::allow(held.input_with(content), words),

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{AgentProtocol, ListedTool, Message, Open, Params, Reply, ToolCall, ToolResult};
 use crate::outbox::{Delivery, Mention};
+use crate::stand_in::StandIn;
 use crate::target::Target;
 
 pub(super) struct Contract;
@@ -49,8 +50,10 @@ impl AgentProtocol for Contract {
                     set: open.set,
                     deletes: open.deletes,
                     on_behalf_of: open.on_behalf_of,
-                    written: open.written,
-                    held: open.cell,
+                    stand_in: open
+                        .cell
+                        .map(StandIn::Held)
+                        .or(open.written.map(StandIn::Written)),
                 }))
             }
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),

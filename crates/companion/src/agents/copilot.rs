@@ -57,8 +57,7 @@ impl AgentProtocol for Copilot {
                     set: None,
                     deletes: false,
                     on_behalf_of: None,
-                    written: None,
-                    held: None,
+                    stand_in: None,
                 })
             }
             CLOSE_DIFF => ToolCall::Close(tools::closed_tab(arguments)?),

@@ -1,8 +1,5 @@
 //! What an agent gets back of a diff, and what it does not take.
 
-use std::sync::Arc;
-
-use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Decision, Dialect, Outcome};
 use pillion_view::decision::takes_no_edits;
 use pillion_view::{Decide, DiffId, Loss, Stamp};
@@ -31,8 +28,10 @@ impl<C> Diffs<C> {
             (outcome, _) => outcome,
         };
         let outcome = entry.over_what_was_decided(entry.with_last_line_feed(outcome));
-        let is_command = entry.held().is_some_and(|held| held.is_command());
-        if let (Outcome::Accepted { content, .. }, false) = (&outcome, is_command) {
+        let stand_in = entry.proposal.stand_in.as_ref();
+        if let Outcome::Accepted { content, .. } = &outcome
+            && stand_in.is_none_or(|it| it.is_to_be_written())
+        {
             self.note_accepted(&entry, content);
         }
         let words = entry.words(&outcome, is_edited, remark.as_ref());
@@ -48,7 +47,7 @@ impl<C> Diffs<C> {
                 _ => Vec::new(),
             },
             on_behalf_of: proposal.on_behalf_of,
-            held: proposal.held,
+            stand_in: proposal.stand_in,
             words,
         };
         Some(Action::Notify {
@@ -104,7 +103,7 @@ impl<C> Diffs<C> {
     ) -> Option<Action<C>> {
         let id = self.entries.find(session, name)?;
         let entry = self.entries.get(id)?;
-        (waits || entry.held().is_some())
+        (waits || entry.proposal.held().is_some())
             .then(|| entry.reject_call())
             .flatten()
     }
@@ -147,7 +146,7 @@ impl<C> Entry<C> {
             Dialect::Script => self.decided.as_ref()?.on_disk.stamp.as_ref(),
             _ => self.stamp_before(),
         };
-        (is_written && self.held().is_none()).then(|| Accepted {
+        (is_written && proposal.stand_in.is_none()).then(|| Accepted {
             session: proposal.session.clone(),
             agent: proposal.shown_agent(),
             file_path: proposal.file_path.clone(),
@@ -173,14 +172,9 @@ impl<C> Entry<C> {
         self.opened.as_ref()?.on_disk.stamp.as_ref()
     }
 
-    /// What a hook holds.
-    pub(super) fn held(&self) -> Option<&Arc<HeldCall>> {
-        self.proposal.held.as_ref()
-    }
-
     /// What a hook's answer tells the model: what was edited, and the notes.
     fn words(&self, outcome: &Outcome, is_edited: bool, remark: Option<&Remark>) -> Option<String> {
-        self.held()?;
+        self.proposal.held()?;
         let edits = match outcome {
             Outcome::Accepted { content, .. } if is_edited => {
                 let Proposal {
@@ -268,7 +262,11 @@ impl<C> Entry<C> {
         let tab = proposal.tab.clone().filter(|_| is_waiting)?;
         Some(Action::Notify {
             session: proposal.session.clone(),
-            delivery: Delivery::rejection(proposal.file_path.clone(), tab, proposal.held.clone()),
+            delivery: Delivery::rejection(
+                proposal.file_path.clone(),
+                tab,
+                proposal.stand_in.clone(),
+            ),
             accepted: None,
             proposed: None,
             remark: None,

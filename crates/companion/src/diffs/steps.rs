@@ -66,11 +66,10 @@ impl<C> Diffs<C> {
             agent: proposal.agent,
             file_path: proposal.file_path.clone(),
             proposed: Arc::clone(&proposal.proposed),
-            held: proposal.held.clone(),
-            written: proposal.written.clone(),
+            stand_in: proposal.stand_in.clone(),
         };
         // A command's hook has a limit of its own.
-        let is_limited = proposal.tab.is_some() && proposal.held.is_some();
+        let is_limited = proposal.tab.is_some() && proposal.held().is_some();
         let entry = Entry {
             key: ProposalKey { id, revision },
             set,
@@ -166,7 +165,7 @@ impl<C> Diffs<C> {
             set: entry.set,
             deletes: entry.proposal.deletes,
             on_behalf_of: entry.proposal.on_behalf_of,
-            original_is_other: entry.held().is_some() || entry.proposal.written.is_some(),
+            original_is_other: entry.proposal.stand_in.is_some(),
         })]
     }
 

@@ -20,6 +20,7 @@ use super::entries::{MAX_OPEN, MAX_OPEN_BYTES};
 use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, HOOK_TIMEOUT, Proposal, Settlement};
 use crate::outbox::{Delivery, Tab};
 use crate::request_id::RequestId;
+use crate::stand_in::StandIn;
 use crate::target::Target;
 
 type Machine = Diffs<&'static str>;
@@ -35,8 +36,7 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
         set: None,
         deletes: false,
         on_behalf_of: None,
-        written: None,
-        held: None,
+        stand_in: None,
     }
 }
 
@@ -492,7 +492,7 @@ fn a_hook_is_answered_before_its_agent_gives_up() {
             request: RequestId::new(json!(1)).unwrap(),
             drops_last_line_feed: false,
         }),
-        held: HeldCall::of_cell(&input).map(Arc::new),
+        stand_in: HeldCall::of_cell(&input).map(StandIn::Held).map(Arc::new),
         ..proposal("s", "/n", "x")
     };
     machine.open(held, "hook", now);

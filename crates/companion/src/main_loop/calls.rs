@@ -18,6 +18,7 @@ use crate::event::{Caller, Event};
 use crate::outbox::{Mention, Tab};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
+use crate::stand_in::StandIn;
 use crate::target;
 
 impl MainLoop {
@@ -56,8 +57,7 @@ impl MainLoop {
             set: open.set,
             deletes: open.deletes,
             on_behalf_of: open.on_behalf_of,
-            written: open.written.map(Arc::new),
-            held: open.held.map(Arc::new),
+            stand_in: open.stand_in.map(Arc::new),
             proposed: Arc::new(open.content),
         })
     }
@@ -77,8 +77,7 @@ impl MainLoop {
             set: None,
             deletes: false,
             on_behalf_of: None,
-            written: None,
-            held: Some(held),
+            stand_in: Some(StandIn::Held(held)),
         };
         let mut proposal = self.proposal(session, request, open)?;
         if let Some(tab) = &mut proposal.tab {

@@ -151,7 +151,7 @@ impl MainLoop {
             return Chosen::refused("no agent has changed anything here that nobody has seen");
         };
         self.look_problem = None;
-        match looking::start(root, self.state.port, self.events.clone()) {
+        match looking::start(root.clone(), self.state.port, self.events.clone()) {
             Ok(()) => Chosen {
                 done: true,
                 message: match unseen {

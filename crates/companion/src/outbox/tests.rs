@@ -14,7 +14,7 @@ fn rejection(path: &str) -> Delivery {
         is_edited: false,
         notes: Vec::new(),
         on_behalf_of: None,
-        held: None,
+        stand_in: None,
         words: None,
     }
 }
@@ -27,7 +27,7 @@ fn accepted(path: &str, is_edited: bool) -> Delivery {
         is_edited,
         notes: Vec::new(),
         on_behalf_of: None,
-        held: None,
+        stand_in: None,
         words: None,
     }
 }

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use pillion_protocol::diff::written::Written;
 use pillion_protocol::{Note, Verdict};
 use pillion_view::{Decide, ProposalKey, Stamp};
 
 use super::*;
 use crate::lost::Lost;
 use crate::on_disk::{FileState, OnDisk};
+use crate::stand_in::StandIn;
 
 /// Who a command may propose for, and the name that is shown.
 const CASES: [(Option<Dialect>, Dialect); 3] = [
@@ -197,5 +199,51 @@ fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
         };
         let acceptance = diffs.acceptance(&Arc::new(decide), &Arc::from([]));
         assert_eq!(acceptance.unwrap().unwritten, [(None, named)]);
+    }
+}
+
+/// What is written already is nobody's to write: it settles nothing that an agent proposes, and makes nothing older.
+#[test]
+fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
+    let look = |agent| {
+        let mut diffs = Machine::default();
+        let before = Some("old".to_owned());
+        let proposal = Proposal {
+            agent: Dialect::Script,
+            on_behalf_of: Some(agent),
+            stand_in: Some(Arc::new(StandIn::Written(Written { before }))),
+            ..proposal("s", "/a", "new")
+        };
+        open(&mut diffs, proposal, "open", Instant::now());
+        diffs.shown(DiffId(1), 1, Ok(()));
+        diffs.note_file(DiffId(1), file_with(None));
+        let mut actions = diffs.resolved(DiffId(1), 1, accepted("new"));
+        let Some(Action::Notify { accepted, .. }) = actions.pop() else {
+            panic!("{actions:?}");
+        };
+        assert!(accepted.is_none(), "no agent is to write it");
+        diffs
+    };
+    for agent in [Dialect::ClaudeCode, Dialect::GeminiCli, Dialect::CodexCli] {
+        for text in ["new", "newer"] {
+            let mut diffs = look(agent);
+            let own = Proposal {
+                agent,
+                ..proposal("own", "/a", text)
+            };
+            let opened = lines(open(&mut diffs, own, "open", Instant::now()));
+            assert_eq!(opened, [format!("show 2 #1 {text:?}")], "{agent}");
+            let decide = Decide {
+                key: ProposalKey {
+                    id: DiffId(2),
+                    revision: 1,
+                },
+                verdict: Verdict::accept(None),
+                seen: None,
+                base: None,
+            };
+            let acceptance = diffs.acceptance(&Arc::new(decide), &Arc::from([]));
+            assert_eq!(acceptance.unwrap().unwritten, [], "{agent}");
+        }
     }
 }

@@ -1,0 +1,43 @@
+//! What a proposal is compared with in place of the text that its file has.
+
+use pillion_protocol::diff::written::Written;
+use pillion_protocol::held::{Held, HeldCall};
+
+/// What stands in for the file's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StandIn {
+    /// What a hook holds: a part of the file, or what is no file.
+    Held(HeldCall),
+    /// The text before a change that is written already.
+    Written(Written),
+}
+
+impl StandIn {
+    /// The text, where the file has these bytes, and what people are told of it.
+    ///
+    /// # Errors
+    /// A sentence for the agent: there is no such part.
+    pub(crate) fn find(&self, file: &[u8]) -> Result<Held, String> {
+        match self {
+            Self::Held(held) => held.find(file),
+            Self::Written(written) => Ok(Held {
+                text: written.before.clone(),
+                note: Written::NOTE.to_owned(),
+            }),
+        }
+    }
+
+    /// What a hook holds.
+    pub(crate) fn held(&self) -> Option<&HeldCall> {
+        match self {
+            Self::Held(held) => Some(held),
+            Self::Written(_) => None,
+        }
+    }
+
+    /// Returns true if what is accepted is still to be written to the file: a shell command is no file, and a change may be
+    /// written already.
+    pub(crate) fn is_to_be_written(&self) -> bool {
+        self.held().is_some_and(|held| !held.is_command())
+    }
+}
