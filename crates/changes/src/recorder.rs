@@ -378,7 +378,7 @@ impl Recorder {
             };
             turn.uncovered.clone_from(&uncovered);
             if turn.changes.len() >= MAX_CHANGES {
-                let uncovered = format!("what was changed after {MAX_CHANGES} other files");
+                let uncovered = format!("changes beyond the limit of {MAX_CHANGES} files");
                 turn.uncovered.push(uncovered);
             }
             turn.running = session.calls.iter().map(Call::running).collect();

@@ -67,7 +67,7 @@ pub struct Table {
 /// What a look did not find.
 #[derive(Debug, Default)]
 struct Missed {
-    /// Folders of what can be made again.
+    /// Generated folders.
     built: Vec<PathBuf>,
     /// Folders that cannot be read.
     unread: Vec<PathBuf>,
@@ -100,7 +100,7 @@ impl Table {
         let mut uncovered = Vec::new();
         if self.uncopied > 0 {
             uncovered.push(format!(
-                "the texts of {} files, because those before them have more than {} MiB together",
+                "the contents of {} files, beyond the limit of {} MiB",
                 self.uncopied,
                 MAX_COPIED >> 20
             ));
@@ -112,14 +112,14 @@ impl Table {
         } = &self.missed;
         if !built.is_empty() {
             let names = self.names(built);
-            uncovered.push(format!("folders of what can be made again: {names}"));
+            uncovered.push(format!("generated folders: {names}"));
         }
         if !unread.is_empty() {
             let names = self.names(unread);
-            uncovered.push(format!("folders that cannot be read: {names}"));
+            uncovered.push(format!("unreadable folders: {names}"));
         }
         if *is_cut {
-            uncovered.push(format!("what comes after {MAX_FILES} files"));
+            uncovered.push(format!("files beyond the limit of {MAX_FILES}"));
         }
         uncovered
     }

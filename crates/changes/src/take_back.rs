@@ -19,7 +19,7 @@ use crate::turn::{Change, Judged};
 #[derive(Debug, thiserror::Error)]
 pub enum TakeBackError {
     /// The same lines have been changed since.
-    #[error("{} has been changed since, in {conflicts} of the same places", path.display())]
+    #[error("{} has changed since, in {conflicts} of the same places", path.display())]
     Conflict {
         /// The file.
         path: PathBuf,
@@ -27,13 +27,13 @@ pub enum TakeBackError {
         conflicts: usize,
     },
     /// It is something else by now.
-    #[error("{} is not any more what it was after the change", .0.display())]
+    #[error("{} is no longer as the change left it", .0.display())]
     Changed(PathBuf),
     /// The text before, or the one after it, was not kept.
     #[error("the text of {} before the change was not kept", .0.display())]
     Unknown(PathBuf),
     /// A folder of its path leads elsewhere by now.
-    #[error("a folder of {} is a symbolic link that was none", .0.display())]
+    #[error("a folder in the path of {} has become a symbolic link", .0.display())]
     Elsewhere(PathBuf),
     /// It cannot be written.
     #[error(transparent)]

@@ -110,6 +110,17 @@ pub enum Judgement {
     Edited,
 }
 
+impl Judgement {
+    /// How it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kept => Standing::Kept.name(),
+            Self::TakenBack => Standing::TakenBack.name(),
+            Self::Edited => Standing::Edited.name(),
+        }
+    }
+}
+
 /// A judgement as it is kept: it is about this text, and not about what is written later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

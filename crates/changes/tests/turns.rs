@@ -386,10 +386,10 @@ fn a_persons_later_lines_are_never_lost() {
     lab.write("a.txt", b"one, or more\n2\n3\n4\n5\n6\n");
     assert!(refused("a.txt").contains("in 1 of the same places"));
     lab.write("new.txt", b"new\nmine\n");
-    assert!(refused("new.txt").contains("is not any more what it was"));
+    assert!(refused("new.txt").contains("is no longer as the change left it"));
     fs::remove_file(lab.root.join("a.txt")).unwrap();
     fs::create_dir(lab.root.join("a.txt")).unwrap();
-    assert!(refused("a.txt").contains("is not any more what it was"));
+    assert!(refused("a.txt").contains("is no longer as the change left it"));
     assert_eq!(fs::read(lab.root.join("new.txt")).unwrap(), b"new\nmine\n");
 }
 
@@ -469,7 +469,9 @@ fn what_became_something_else_is_gone() {
     assert_eq!(fs::read(lab.root.join("in/b.txt")).unwrap(), b"in/b.txt");
     let refused = take_back(&lab.store, &turn.roots, change("a.txt")).unwrap_err();
     assert!(
-        refused.to_string().contains("is not any more what it was"),
+        refused
+            .to_string()
+            .contains("is no longer as the change left it"),
         "{refused}"
     );
 }

@@ -148,7 +148,7 @@ impl MainLoop {
         let unseen = self.recording.unseen();
         let root = self.roots.first().filter(|_| unseen != Some(0));
         let Some(root) = root else {
-            return Chosen::refused("no agent has changed anything here that nobody has seen");
+            return Chosen::refused("there are no unseen changes here");
         };
         self.look_problem = None;
         match looking::start(root.clone(), self.state.port, self.events.clone()) {

@@ -10,15 +10,18 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use pillion_changes::{Change, ChangeRef, FileState, Judged, Standing, Store, StoreError, Turn};
+use pillion_changes::{
+    Author, Change, ChangeRef, FileState, Judged, Standing, Store, StoreError, Turn,
+};
 use pillion_discovery::{Environment, real_path};
+use pillion_protocol::Dialect;
 use pillion_text::{Text, hunks, visible};
 use serde::Serialize;
 
 use super::output::print_json;
 use crate::failure::{Failure, Kind};
 
-/// List what agents have changed, and nobody has looked at yet
+/// List changes by agents that you have not looked at yet
 ///
 /// Whatever an agent changes in a turn is listed here, also what it wrote without asking: with its own tools, with shell
 /// commands, with a formatter. `7.2` is the second file that was changed in turn 7; `pillion show 7.2` prints what, and
@@ -73,6 +76,12 @@ impl Kept {
         Ok(turns
             .filter(|it| it.turn.roots.iter().any(is_here))
             .collect())
+    }
+
+    /// What people call the agent.
+    pub fn agent(&self) -> &str {
+        let agent = Dialect::from_name(&self.turn.agent);
+        agent.map_or(&self.turn.agent, |it| it.display_name())
     }
 
     /// Where a change stands.
@@ -157,7 +166,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let mut printed = Vec::new();
         for kept in &turns {
             let changes = kept.turn.real_changes().filter(|it| is_meant(kept, it));
-            printed.extend(changes.map(|change| print(&store, kept, change)));
+            printed.extend(changes.map(|change| describe(&store, kept, change)));
         }
         drop(out);
         return print_json(&printed);
@@ -176,9 +185,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             writeln!(out)?;
         }
         is_empty = false;
-        writeln!(out, "{}", turns::title(&kept.turn))?;
+        writeln!(out, "{}", turns::title(kept))?;
         for change in changes {
-            let printed = print(&store, kept, change);
+            let printed = describe(&store, kept, change);
             writeln!(
                 out,
                 "  {:<7} {:<10} {:>9}  {}",
@@ -193,10 +202,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
     }
     if is_empty {
-        writeln!(
-            out,
-            "no agent has changed anything here that nobody has seen"
-        )?;
+        writeln!(out, "there are no unseen changes here")?;
     }
     Ok(())
 }
@@ -213,11 +219,11 @@ fn place(turn: &Turn, change: &Change) -> String {
     if let Some(from) = &change.moved_from {
         place = format!("{place}, moved from {}", shown(from));
     }
-    if change.by == pillion_changes::Author::Unclear {
-        place += ", unclear by whom";
+    if change.by == Author::Unclear {
+        place += ", unclear who changed it";
     }
     if change.is_mixed {
-        place += ", with changes of yours";
+        place += ", includes changes of yours";
     }
     place
 }
@@ -229,7 +235,7 @@ fn lines(printed: &Printed<'_>) -> String {
     }
 }
 
-fn print<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a> {
+fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a> {
     let counted = texts(store, change).ok();
     let counted = counted.map(|(before, after)| {
         let hunks = hunks::between(&before, &after);
@@ -243,8 +249,8 @@ fn print<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a> {
         path: &change.path,
         state: kept.standing(change).name(),
         by: match &change.by {
-            pillion_changes::Author::Tool(tool) => Some(tool),
-            pillion_changes::Author::Unclear => None,
+            Author::Tool(tool) => Some(tool),
+            Author::Unclear => None,
         },
         moved_from: change.moved_from.as_deref(),
         added: counted.map(|(added, _)| added),

@@ -22,7 +22,7 @@ impl Written {
     }
 
     /// What the person is told of such a change.
-    pub const NOTE: &str = "This is written already. Accept to keep it; what you take out or edit is changed in the file when you accept. If you reject, nothing happens.";
+    pub const NOTE: &str = "This change is already in the file. Accept to keep it. What you exclude or edit is written to the file when you accept. Rejecting changes nothing.";
 }
 
 /// Takes it out of the arguments of a tool call, if it is there.

@@ -47,12 +47,12 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     };
     if app.status.unseen > 0 {
         let files = match app.status.unseen {
-            1 => "1 file was".to_owned(),
-            count => format!("{count} files were"),
+            1 => "1 changed file".to_owned(),
+            count => format!("{count} changed files"),
         };
         lines.push(Line::raw(""));
         lines.push(Line::styled(
-            format!("{files} written that you have not seen: v shows what changed."),
+            format!("{files} that you have not seen: v shows what changed."),
             theme.strong,
         ));
     }

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use pillion_changes::take_back::{self, Done};
+use pillion_changes::take_back::{self, Done, Present};
 use pillion_changes::{Change, ChangeRef, FileState, Judged, Judgement, Standing, Store};
-use pillion_protocol::{Dialect, Note, remarks};
+use pillion_protocol::{Note, remarks};
 use pillion_system::clock;
 use pillion_text::unified::unified;
 use pillion_text::visible;
@@ -14,7 +14,7 @@ use super::{Kept, failure, name, store};
 use crate::commands::control_client;
 use crate::failure::{Failure, Kind};
 
-/// Keep what an agent changed: you have looked at it
+/// Mark what an agent changed as seen, and keep it
 ///
 /// The files stay as they are. What is changed later has to be looked at again.
 #[derive(Debug, clap::Args)]
@@ -48,51 +48,36 @@ pub struct Undo {
 }
 
 pub fn keep(args: &Keep) -> anyhow::Result<()> {
-    control_client::speak_for_the_person()?;
-    let store = store()?;
-    let kept = Kept::read(&store, args.change.turn)?;
-    for_each(&kept.named(args.change)?, &kept, |change, _| {
-        if args.change.change.is_none() && kept.standing(change) != Standing::Unseen {
-            return Ok(());
+    let (store, kept) = open(args.change)?;
+    let mut deciding = Deciding::new(&store, &kept);
+    for change in kept.named(args.change)? {
+        if args.change.change.is_some() || kept.standing(change) == Standing::Unseen {
+            deciding.decide(change, |it| it.judge(change, Judgement::Kept, None));
         }
-        let judged = judged(Judgement::Kept, change, None);
-        store
-            .judge(kept.turn.number, change.number, &judged)
-            .map_err(failure)?;
-        say(&kept, change, "kept")
-    })
+    }
+    deciding.end()
 }
 
 pub fn revert(args: &Revert) -> anyhow::Result<()> {
-    control_client::speak_for_the_person()?;
-    let store = store()?;
-    let kept = Kept::read(&store, args.change.turn)?;
-    let mut changes = kept.named(args.change)?;
+    let (store, kept) = open(args.change)?;
+    let mut deciding = Deciding::new(&store, &kept);
     // What was done last is taken back first.
-    changes.reverse();
-    for_each(&changes, &kept, |change, told| {
-        if kept.standing(change) == Standing::TakenBack {
-            return say(&kept, change, "taken back already");
-        }
-        refuse_running(&kept, change)?;
-        let done = take_back::take_back(&store, &kept.turn.roots, change)?;
-        told.add(&store, change, true, &done, &[]);
-        let judged = judged(Judgement::TakenBack, change, Some(done));
-        store
-            .judge(kept.turn.number, change.number, &judged)
-            .map_err(failure)?;
-        say(&kept, change, "taken back")
-    })
+    for change in kept.named(args.change)?.into_iter().rev() {
+        deciding.decide(change, |it| match kept.standing(change) {
+            Standing::TakenBack => it.say(change, "taken back already"),
+            _ => it.take_back(change, &[]),
+        });
+    }
+    deciding.end()
 }
 
 pub fn undo(args: &Undo) -> anyhow::Result<()> {
-    control_client::speak_for_the_person()?;
     let store = store()?;
     let name = match args.change {
         Some(name) => name,
         None => last_taken_back(&store)?,
     };
-    let kept = Kept::read(&store, name.turn)?;
+    let (store, kept) = open(name)?;
     let is_back = |change: &&Change| {
         matches!(
             kept.standing(change),
@@ -104,44 +89,19 @@ pub fn undo(args: &Undo) -> anyhow::Result<()> {
         let message = format!("{name} was not taken back");
         return Err(Failure::new(Kind::Refused, message).into());
     }
-    for_each(&changes, &kept, |change, _| {
-        let Some(judged) = kept.judged(change) else {
-            return Ok(());
-        };
-        refuse_running(&kept, change)?;
-        take_back::undo(&store, &kept.turn.roots, change, judged)?;
-        store
-            .unjudge(kept.turn.number, change.number)
-            .map_err(failure)?;
-        say(&kept, change, "is as the agent left it")
-    })
-}
-
-/// Refuses what a call of the agent may be writing at this moment.
-pub(super) fn refuse_running(kept: &Kept, change: &Change) -> anyhow::Result<()> {
-    let Some(call) = kept.turn.call_on(&change.path) else {
-        return Ok(());
-    };
-    let agent = Dialect::from_name(&kept.turn.agent);
-    let agent = agent.map_or(kept.turn.agent.as_str(), |it| it.display_name());
-    let message = format!(
-        "{agent} runs {}, which may change it at this moment",
-        visible::one_line(&call.tool)
-    );
-    Err(Failure::new(Kind::Refused, message)
-        .hint("Try again when it has ended.")
-        .into())
-}
-
-pub(super) fn judged(judgement: Judgement, change: &Change, done: Option<Done>) -> Judged {
-    let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
-    Judged {
-        judgement,
-        after: change.after.clone(),
-        at: clock::now_ms(),
-        overwritten,
-        written,
+    let mut deciding = Deciding::new(&store, &kept);
+    for change in changes {
+        deciding.decide(change, |it| it.undo(change));
     }
+    deciding.end()
+}
+
+/// The turn that is meant, if this command may decide about it.
+fn open(name: ChangeRef) -> anyhow::Result<(Store, Kept)> {
+    control_client::speak_for_the_person()?;
+    let store = store()?;
+    let kept = Kept::read(&store, name.turn)?;
+    Ok((store, kept))
 }
 
 fn last_taken_back(store: &Store) -> anyhow::Result<ChangeRef> {
@@ -159,65 +119,131 @@ fn last_taken_back(store: &Store) -> anyhow::Result<ChangeRef> {
     Ok(last.map(|(_, name)| name).ok_or_else(none)?)
 }
 
-/// Does all that can be done, and fails with the first that cannot.
-fn for_each(
-    changes: &[&Change],
-    kept: &Kept,
-    mut work: impl FnMut(&Change, &mut Told) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let mut told = Told::default();
-    let mut first = Ok(());
-    for change in changes {
-        if let Err(error) = work(change, &mut told) {
-            let message = format!("{} is as it was", name(&kept.turn, change));
-            let error = error.context(Failure::new(Kind::Refused, message));
-            match first.is_ok() {
-                true => first = Err(error),
-                false => crate::failure::warn(&error),
-            }
+/// What a person makes of the changes of one turn, one after the other.
+pub(super) struct Deciding<'a> {
+    store: &'a Store,
+    kept: &'a Kept,
+    /// What the agent is to hear: the file, and a text, each.
+    told: Vec<(String, String)>,
+    /// Why the first did not succeed, if one did not.
+    result: anyhow::Result<()>,
+}
+
+impl<'a> Deciding<'a> {
+    pub(super) fn new(store: &'a Store, kept: &'a Kept) -> Self {
+        Self {
+            store,
+            kept,
+            told: Vec::new(),
+            result: Ok(()),
         }
     }
-    told.tell(kept)?;
-    first
-}
 
-pub(super) fn say(kept: &Kept, change: &Change, what: &str) -> anyhow::Result<()> {
-    let path = kept.turn.shown(&change.path).display().to_string();
-    let path = visible::one_line(&path);
-    Ok(writeln!(
-        io::stdout(),
-        "{} {path}: {what}",
-        name(&kept.turn, change)
-    )?)
-}
-
-/// What the agent is to hear.
-#[derive(Debug, Default)]
-pub(super) struct Told(Vec<(String, String)>);
-
-impl Told {
-    /// A change was taken back, all of it or a part. What is not text cannot be told.
-    pub(super) fn add(
+    /// Decides about one change. If that fails, the others can be decided nevertheless.
+    pub(super) fn decide(
         &mut self,
-        store: &Store,
         change: &Change,
-        is_all: bool,
-        done: &Done,
-        notes: &[Note],
+        work: impl FnOnce(&mut Self) -> anyhow::Result<()>,
     ) {
+        let Err(error) = work(self) else {
+            return;
+        };
+        let message = format!("{} is as it was", name(&self.kept.turn, change));
+        let error = error.context(Failure::new(Kind::Refused, message));
+        match self.result.is_ok() {
+            true => self.result = Err(error),
+            false => crate::failure::warn(&error),
+        }
+    }
+
+    /// Takes all of a change back. `notes` are what the person has to say of it.
+    pub(super) fn take_back(&mut self, change: &Change, notes: &[Note]) -> anyhow::Result<()> {
+        self.refuse_running(change)?;
+        let done = take_back::take_back(self.store, &self.kept.turn.roots, change)?;
+        self.tell_what_became(change, true, &done, notes);
+        self.judge(change, Judgement::TakenBack, Some(done))
+    }
+
+    /// Writes what the person made of a change that they have seen beside this.
+    pub(super) fn rewrite(
+        &mut self,
+        change: &Change,
+        seen: &Present,
+        text: &str,
+        notes: &[Note],
+    ) -> anyhow::Result<()> {
+        self.refuse_running(change)?;
+        let roots = &self.kept.turn.roots;
+        let done = take_back::rewrite(self.store, roots, change, seen, text.as_bytes())?;
+        self.tell_what_became(change, false, &done, notes);
+        self.judge(change, Judgement::Edited, Some(done))
+    }
+
+    fn undo(&mut self, change: &Change) -> anyhow::Result<()> {
+        let Some(judged) = self.kept.judged(change) else {
+            return Ok(());
+        };
+        self.refuse_running(change)?;
+        let turn = &self.kept.turn;
+        take_back::undo(self.store, &turn.roots, change, judged)?;
+        self.store
+            .unjudge(turn.number, change.number)
+            .map_err(failure)?;
+        self.say(change, "is as the agent left it")
+    }
+
+    /// Keeps what the person decided.
+    pub(super) fn judge(
+        &self,
+        change: &Change,
+        judgement: Judgement,
+        done: Option<Done>,
+    ) -> anyhow::Result<()> {
+        let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
+        let judged = Judged {
+            judgement,
+            after: change.after.clone(),
+            at: clock::now_ms(),
+            overwritten,
+            written,
+        };
+        self.store
+            .judge(self.kept.turn.number, change.number, &judged)
+            .map_err(failure)?;
+        self.say(change, judgement.name())
+    }
+
+    /// Refuses what a call of the agent may be writing at this moment.
+    fn refuse_running(&self, change: &Change) -> anyhow::Result<()> {
+        let Some(call) = self.kept.turn.call_on(&change.path) else {
+            return Ok(());
+        };
+        let message = format!(
+            "{} is running {}, which may be changing it",
+            self.kept.agent(),
+            visible::one_line(&call.tool)
+        );
+        Err(Failure::new(Kind::Refused, message)
+            .hint("Try again when it has ended.")
+            .into())
+    }
+
+    /// The agent is to hear what became of the file. What is not text cannot be told.
+    fn tell_what_became(&mut self, change: &Change, is_all: bool, done: &Done, notes: &[Note]) {
         let text = |state: &FileState| match state.text() {
-            Some(hash) => String::from_utf8(store.get(hash).ok()?).ok(),
+            Some(hash) => String::from_utf8(self.store.get(hash).ok()?).ok(),
             None => Some(String::new()),
         };
         if let (Some(before), Some(after)) = (text(&done.overwritten), text(&done.written)) {
             let path = change.path.to_string_lossy().into_owned();
-            let told = remarks::taken_back(&path, is_all, &unified(&before, &after), notes, &after);
-            self.0.push((path, told));
+            let diff = unified(&before, &after);
+            let told = remarks::taken_back(&path, is_all, &diff, notes, &after);
+            self.told.push((path, told));
         }
     }
 
-    /// A person has kept a change, or not, and has something to say.
-    pub(super) fn add_notes(
+    /// The agent is to hear what the person has to say of a change that stays, or about which they have not decided.
+    pub(super) fn tell_notes(
         &mut self,
         change: &Change,
         is_kept: bool,
@@ -227,30 +253,41 @@ impl Told {
         if !notes.is_empty() {
             let path = change.path.to_string_lossy().into_owned();
             let told = remarks::decided(is_kept, &path, notes, shown);
-            self.0.push((path, told));
+            self.told.push((path, told));
         }
     }
 
-    /// Tells it, and says whether the agent hears it.
-    pub(super) fn tell(self, kept: &Kept) -> anyhow::Result<()> {
-        let has_news = !self.0.is_empty();
+    /// Tells the agent, and says whether it hears that.
+    pub(super) fn tell(&mut self) -> anyhow::Result<()> {
         let judged = commands::Judged {
-            watcher: kept.turn.watcher,
-            session: kept.turn.session,
-            told: self.0,
+            watcher: self.kept.turn.watcher,
+            session: self.kept.turn.session,
+            told: std::mem::take(&mut self.told),
         };
+        let has_news = !judged.told.is_empty();
         let is_told = control_client::tell_judged(&judged);
         if !has_news {
             return Ok(());
         }
-        let agent = Dialect::from_name(&kept.turn.agent);
-        let agent = agent.map_or(kept.turn.agent.as_str(), |it| it.display_name());
+        let agent = self.kept.agent();
         let said = match is_told {
             true => {
                 format!("{agent} is told with your next prompt; `pillion send-notes` tells it now")
             }
-            false => format!("{agent} is not connected any more, and is not told"),
+            false => format!("{agent} is no longer connected, and is not told"),
         };
         Ok(writeln!(io::stdout(), "{said}")?)
+    }
+
+    /// All is decided. Fails with the first that could not be.
+    pub(super) fn end(mut self) -> anyhow::Result<()> {
+        self.tell()?;
+        self.result
+    }
+
+    fn say(&self, change: &Change, what: &str) -> anyhow::Result<()> {
+        let path = self.kept.turn.shown(&change.path).display().to_string();
+        let (name, path) = (name(&self.kept.turn, change), visible::one_line(&path));
+        Ok(writeln!(io::stdout(), "{name} {path}: {what}")?)
     }
 }

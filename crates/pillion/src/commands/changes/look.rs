@@ -10,12 +10,12 @@ use pillion_protocol::diff::set::MAX_FILES;
 use pillion_protocol::{Dialect, Note, Outcome};
 use pillion_text::stderr;
 
-use super::decide::{Told, judged, refuse_running, say};
-use super::{Kept, failure, name, store};
+use super::decide::Deciding;
+use super::{Kept, name, store};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::commands::{ask, control_client};
-use crate::failure::{Failure, Kind};
+use crate::failure::{self, Failure, Kind};
 
 /// Look at what agents changed, in your editor or review
 ///
@@ -63,7 +63,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         shown.truncate(MAX_FILES as usize);
     }
     let Some(first) = shown.first() else {
-        let message = format!("nothing of {name} can be shown as text");
+        let message = format!("nothing in {name} can be shown as text");
         return Err(Failure::new(Kind::Refused, message)
             .hint(format!(
                 "`pillion changes {}` lists what there is.",
@@ -83,52 +83,39 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             .hint("Open `pillion` or an editor with the plugin there.")
             .into());
     }
-    let mut failed = Ok(());
+    let mut deciding = Deciding::new(&store, &kept);
     // What was accepted is done at once, whatever becomes of the other files.
     let decided = |at: usize, end: &End| {
         let End::Decided { outcome, notes } = end else {
             return;
         };
         let shown = &shown[at];
-        let mut told = Told::default();
-        let done = match outcome {
-            Outcome::Accepted { content, .. } => {
-                shown.accepted(&store, &kept, content, notes, &mut told)
+        deciding.decide(shown.change, |it| {
+            match outcome {
+                Outcome::Accepted { content, .. } => shown.accepted(it, content, notes)?,
+                Outcome::Rejected => it.tell_notes(shown.change, false, notes, &shown.now),
             }
-            Outcome::Rejected => {
-                told.add_notes(shown.change, false, notes, &shown.now);
-                Ok(())
-            }
-        };
-        // Looking for companions may need a runtime of its own, which this thread cannot have.
-        let tell = || thread::scope(|scope| scope.spawn(|| told.tell(&kept)).join());
-        let done = done.and_then(|()| tell().unwrap_or(Ok(())));
-        if let Err(error) = done {
-            let message = format!("{} is as it was", super::name(&kept.turn, shown.change));
-            let error = error.context(Failure::new(Kind::Refused, message));
-            match failed.is_ok() {
-                true => failed = Err(error),
-                false => crate::failure::warn(&error),
-            }
-        }
+            // Looking for companions may need a runtime of its own, which this thread cannot have.
+            let told = thread::scope(|scope| scope.spawn(|| it.tell()).join());
+            told.unwrap_or(Ok(()))
+        });
     };
     let asking = ask::ask(&connection, &files, None, decided);
     let asked = pillion_agent::runtime()?.block_on(asking)?;
-    match asked.error {
-        Some(error) => Err(error),
-        None => failed,
+    let done = deciding.end();
+    let Some(error) = asked.error else {
+        return done;
+    };
+    if let Err(other) = done {
+        failure::warn(&other);
     }
+    Err(error)
 }
 
 fn newest(store: &Store) -> anyhow::Result<ChangeRef> {
     let turns = Kept::of_folder(store, Path::new("."))?;
     let newest = turns.iter().rev().find(|kept| kept.unseen() > 0);
-    let none = || {
-        Failure::new(
-            Kind::Refused,
-            "no agent has changed anything here that nobody has seen",
-        )
-    };
+    let none = || Failure::new(Kind::Refused, "there are no unseen changes here");
     let turn = newest.ok_or_else(none)?.turn.number;
     Ok(ChangeRef { turn, change: None })
 }
@@ -183,43 +170,23 @@ impl Shown<'_> {
     /// The person has accepted this text.
     fn accepted(
         &self,
-        store: &Store,
-        kept: &Kept,
+        deciding: &mut Deciding<'_>,
         content: &str,
         notes: &[Note],
-        told: &mut Told,
     ) -> anyhow::Result<()> {
         let Self {
             change,
             present,
             now,
         } = self;
+        if content == now {
+            deciding.tell_notes(change, true, notes, now);
+            return deciding.judge(change, Judgement::Kept, None);
+        }
         let before = present.before.as_deref();
-        let (judgement, done, said) = if content == now {
-            told.add_notes(change, true, notes, now);
-            (Judgement::Kept, None, "kept")
-        } else {
-            refuse_running(kept, change)?;
-            if before == Some(content.as_bytes()) || (before.is_none() && content.is_empty()) {
-                let done = take_back::take_back(store, &kept.turn.roots, change)?;
-                told.add(store, change, true, &done, notes);
-                (Judgement::TakenBack, Some(done), "taken back")
-            } else {
-                let done = take_back::rewrite(
-                    store,
-                    &kept.turn.roots,
-                    change,
-                    present,
-                    content.as_bytes(),
-                )?;
-                told.add(store, change, false, &done, notes);
-                (Judgement::Edited, Some(done), "edited")
-            }
-        };
-        let judged = judged(judgement, change, done);
-        store
-            .judge(kept.turn.number, change.number, &judged)
-            .map_err(failure)?;
-        say(kept, change, said)
+        match before == Some(content.as_bytes()) || (before.is_none() && content.is_empty()) {
+            true => deciding.take_back(change, notes),
+            false => deciding.rewrite(change, present, content, notes),
+        }
     }
 }

@@ -47,7 +47,7 @@ fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
         (&change.before, &change.after)
         && old != new
     {
-        text += &format!("# mode {old:o}, then {new:o}\n");
+        text += &format!("# mode {old:o} → {new:o}\n");
     }
     let both = texts(store, change).ok();
     let both = both.as_ref().and_then(|(before, after)| {

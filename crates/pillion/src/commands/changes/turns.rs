@@ -4,15 +4,13 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use pillion_changes::Turn;
-use pillion_protocol::Dialect;
 use pillion_text::visible;
 use serde::Serialize;
 
 use super::{Kept, store};
 use crate::commands::output::print_json;
 
-/// List the turns of agents here, and what nobody has seen of them
+/// List agents' turns in this folder, and their unseen changes
 ///
 /// A turn is what an agent does with one prompt. Turns in which nothing was changed are not kept. Of the others, those
 /// with something unseen are kept until it is judged, the rest for seven days.
@@ -38,7 +36,7 @@ struct Printed<'a> {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let turns = Kept::of_folder(&store()?, Path::new("."))?;
-    let print = |kept: &Kept| kept.turn.real_changes().count();
+    let files = |kept: &Kept| kept.turn.real_changes().count();
     if args.json {
         let printed: Vec<_> = turns
             .iter()
@@ -48,7 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 prompt: &kept.turn.prompt,
                 began: kept.turn.began,
                 ended: kept.turn.ended,
-                changes: print(kept),
+                changes: files(kept),
                 unseen: kept.unseen(),
             })
             .collect();
@@ -59,7 +57,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         writeln!(out, "no turn of an agent is known here")?;
     }
     for kept in &turns {
-        let files = match print(kept) {
+        let count = match files(kept) {
             1 => "1 file".to_owned(),
             count => format!("{count} files"),
         };
@@ -67,15 +65,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             0 => String::new(),
             count => format!(", {count} unseen"),
         };
-        writeln!(out, "{}: {files}{unseen}", title(&kept.turn))?;
+        writeln!(out, "{}: {count}{unseen}", title(kept))?;
     }
     Ok(())
 }
 
 /// A turn in one line: its number, whose it is, when it began, and the first words of its prompt.
-pub fn title(turn: &Turn) -> String {
-    let agent = Dialect::from_name(&turn.agent);
-    let agent = agent.map_or(turn.agent.as_str(), |it| it.display_name());
+pub fn title(kept: &Kept) -> String {
+    let (turn, agent) = (&kept.turn, kept.agent());
     let began = SystemTime::UNIX_EPOCH + Duration::from_millis(turn.began);
     let ago = ago(SystemTime::now().duration_since(began).unwrap_or_default());
     let prompt = match turn.prompt.is_empty() {

@@ -159,7 +159,7 @@ fn look(scene: &Scene, change: &str, file_name: &str) -> Child {
     scene
         .review
         .pane()
-        .wait_for("This is written already", SOON);
+        .wait_for("This change is already in the file", SOON);
     child
 }
 
@@ -240,10 +240,7 @@ fn the_review_counts_what_nobody_has_seen_and_shows_it() {
     let scene = scene();
     let [first, second] = ["first.txt", "second.txt"].map(|name| scene.home.workspace().join(name));
     let pane = scene.review.pane();
-    scene.review.press(
-        "v",
-        "no agent has changed anything here that nobody has seen",
-    );
+    scene.review.press("v", "there are no unseen changes here");
     scene.model.script([
         Turn::write_file(&first, "one\n"),
         shell("echo two > second.txt"),
@@ -252,7 +249,7 @@ fn the_review_counts_what_nobody_has_seen_and_shows_it() {
     scene.claude.prompt("change it");
     scene.claude.wait_for("all is done");
     scene.claude.wait_ready();
-    pane.wait_for("2 files were written that you have not seen", SOON);
+    pane.wait_for("2 changed files that you have not seen", SOON);
     pane.send_keys(["v"]);
     pane.wait_for("proposes first.txt (1 of 2)", SOON);
     scene.review.accept("first.txt");
