@@ -127,12 +127,11 @@ pub fn rewrite(
 ) -> Result<Done, TakeBackError> {
     stays_in(roots, &change.path)?;
     let now = look(store, &change.path)?;
-    let FileState::File { mode, .. } = now.state else {
-        return Err(TakeBackError::Changed(change.path.clone()));
+    let mode = match (&now.state, &seen.now, &change.before) {
+        (FileState::File { mode, .. }, Some(seen), _) if *seen == now.bytes => *mode,
+        (FileState::Absent, None, FileState::File { mode, .. }) => *mode,
+        _ => return Err(TakeBackError::Changed(change.path.clone())),
     };
-    if seen.now.as_ref() != Some(&now.bytes) {
-        return Err(TakeBackError::Changed(change.path.clone()));
-    }
     let state = file(store, mode, text)?;
     write(store, &change.path, now, state, text)
 }

@@ -17,11 +17,17 @@ pub(crate) fn start(folder: PathBuf, port: u16, events: Events) -> io::Result<()
     spawn("look", move || {
         let said = run(folder, port);
         let said = said.unwrap_or_else(|error| format!("cannot start `pillion look`: {error}"));
-        let lines = said.lines().filter(|line| !line.starts_with("hint: "));
-        let lines: Vec<&str> = lines.collect();
+        let lines: Vec<&str> = said.lines().map(without_kind).collect();
         let problem = (!lines.is_empty()).then(|| lines.join("; "));
         let _ = events.send(Event::LookEnded(problem));
     })
+}
+
+/// A line of a terminal's, as a part of a sentence.
+fn without_kind(line: &str) -> &str {
+    let kinds = ["warning: ", "error: ", "hint: "];
+    let text = kinds.iter().find_map(|kind| line.strip_prefix(kind));
+    text.unwrap_or(line).trim_end_matches('.')
 }
 
 /// What it says on standard error.

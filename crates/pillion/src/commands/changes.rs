@@ -265,6 +265,12 @@ pub fn name(turn: &Turn, change: &Change) -> String {
     ChangeRef { turn, change }.to_string()
 }
 
+/// A text, if these bytes are one.
+pub fn as_text(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok();
+    text.filter(|it| !it.contains('\0'))
+}
+
 /// The texts before and after a change; an empty one where there was no file.
 ///
 /// # Errors

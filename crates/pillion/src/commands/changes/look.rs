@@ -11,7 +11,7 @@ use pillion_protocol::{Dialect, Note, Outcome};
 use pillion_text::stderr;
 
 use super::decide::Deciding;
-use super::{Kept, name, store};
+use super::{Kept, as_text, name, store};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::commands::{ask, control_client};
@@ -22,7 +22,7 @@ use crate::failure::{self, Failure, Kind};
 /// Shows changes that are written already as diffs, in the view in which proposals are shown: the text before the turn
 /// beside what the file has now. Accept to keep a change; what you take out or edit before that is changed in the file. What
 /// was overwritten is kept, and `pillion undo` brings it back. If you reject a diff, nothing happens, and the change stays
-/// unseen. Files that are not text, or were deleted, are left out: `pillion show` names them.
+/// unseen. A deleted file is shown as an empty one. Files that are not text are left out: `pillion changes` lists them.
 ///
 /// Without CHANGE, the newest turn of this folder that has something unseen.
 #[derive(Debug, clap::Args)]
@@ -136,23 +136,17 @@ fn show<'a>(store: &Store, kept: &Kept, change: &'a Change) -> Option<Shown<'a>>
             return None;
         }
     };
-    let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone());
-    let is_text = present.before.as_ref().is_none_or(|it| text(it).is_ok());
-    match present.now.as_ref().map(text) {
-        Some(Ok(now)) if is_text => Some(Shown {
-            change,
-            present,
-            now,
-        }),
-        Some(_) => {
-            left_out("it is not text");
-            None
-        }
-        None => {
-            left_out("the file is not there");
-            None
-        }
-    }
+    let texts = [&present.before, &present.now];
+    let texts = texts.map(|it| as_text(it.as_deref().unwrap_or_default()));
+    let [Some(_), Some(now)] = texts else {
+        left_out("it is not text");
+        return None;
+    };
+    Some(Shown {
+        change,
+        now: now.to_owned(),
+        present,
+    })
 }
 
 impl Shown<'_> {

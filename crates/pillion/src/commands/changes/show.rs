@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use pillion_changes::{Change, ChangeRef, FileState, Store};
 use pillion_text::unified::unified;
 
-use super::{Kept, name, store, texts};
+use super::{Kept, as_text, name, store, texts};
 use crate::commands::output::printable;
 
 /// Print what an agent changed, as a unified diff
@@ -50,10 +50,8 @@ fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
         text += &format!("# mode {old:o} → {new:o}\n");
     }
     let both = texts(store, change).ok();
-    let both = both.as_ref().and_then(|(before, after)| {
-        let text = |it| std::str::from_utf8(it).ok();
-        text(before.bytes()).zip(text(after.bytes()))
-    });
+    let both = both.as_ref();
+    let both = both.and_then(|(before, after)| as_text(before.bytes()).zip(as_text(after.bytes())));
     text += &match both {
         Some((before, after)) => unified(before, after),
         None => "# not text, or not kept\n".to_owned(),
