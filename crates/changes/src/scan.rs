@@ -8,10 +8,13 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use ignore::{WalkBuilder, WalkState};
+use ignore::{DirEntry, WalkBuilder, WalkState};
 
 /// More files of one folder are not watched.
 pub const MAX_FILES: usize = 400_000;
+
+/// So many threads look.
+const MAX_THREADS: usize = 4;
 
 /// Folders of these names hold what can be made again, if none of their files is tracked.
 const BUILT: [&str; 14] = [
@@ -160,10 +163,9 @@ pub fn scan(
     is_tracked: &(dyn Fn(&Path) -> bool + Sync),
 ) -> Scan {
     let found = Mutex::new(Scan::default());
-    let built = Mutex::new(Vec::new());
     let threads = thread::available_parallelism()
         .map_or(1, usize::from)
-        .min(4);
+        .min(MAX_THREADS);
     // Its own filters would leave out what is ignored.
     let walk = WalkBuilder::new(root)
         .standard_filters(false)
@@ -176,60 +178,15 @@ pub fn scan(
             scan: Scan::default(),
             all: &found,
         };
-        let built = &built;
-        Box::new(move |entry| {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    if let Some(path) = path_of(&error) {
-                        part.scan.unread.push(path);
-                    }
-                    return WalkState::Continue;
-                }
-            };
-            let is_root = entry.depth() == 0;
-            let path = entry.path();
-            if entry.file_type().is_some_and(|it| it.is_dir()) {
-                if is_root {
-                    return WalkState::Continue;
-                }
-                if entry.file_name() == GIT {
-                    part.scan
-                        .repositories
-                        .extend(path.parent().map(Path::to_owned));
-                    return WalkState::Skip;
-                }
-                if excluded.iter().any(|it| it == path) {
-                    return WalkState::Skip;
-                }
-                if is_built(path) && !is_tracked(path) {
-                    if let Ok(mut built) = built.lock() {
-                        built.push(path.to_owned());
-                    }
-                    return WalkState::Skip;
-                }
-                return WalkState::Continue;
-            }
-            if entry.file_name() == GIT {
-                part.scan
-                    .repositories
-                    .extend(path.parent().map(Path::to_owned));
-                return WalkState::Continue;
-            }
-            let Ok(metadata) = entry.metadata() else {
-                return WalkState::Continue;
-            };
-            if let Some(stat) = Stat::of(&metadata) {
-                part.scan.files.insert(entry.into_path(), stat);
-            }
-            match part.scan.files.len() > MAX_FILES {
-                true => WalkState::Quit,
-                false => WalkState::Continue,
+        Box::new(move |entry| match entry {
+            Ok(entry) => part.scan.add(&entry, excluded, is_tracked),
+            Err(error) => {
+                part.scan.unread.extend(path_of(&error));
+                WalkState::Continue
             }
         })
     });
     let mut scan = found.into_inner().unwrap_or_default();
-    scan.built = built.into_inner().unwrap_or_default();
     scan.built.sort();
     scan.repositories.sort();
     scan.is_cut = scan.files.len() > MAX_FILES;
@@ -237,6 +194,41 @@ pub fn scan(
         scan.files.pop_last();
     }
     scan
+}
+
+impl Scan {
+    /// Takes in what was found. Returns how the walk goes on.
+    fn add(
+        &mut self,
+        entry: &DirEntry,
+        excluded: &[PathBuf],
+        is_tracked: &dyn Fn(&Path) -> bool,
+    ) -> WalkState {
+        let path = entry.path();
+        let is_folder = entry.file_type().is_some_and(|it| it.is_dir());
+        if entry.file_name() == GIT {
+            self.repositories.extend(path.parent().map(Path::to_owned));
+            return WalkState::Skip;
+        }
+        if is_folder {
+            let is_root = entry.depth() == 0;
+            if !is_root && excluded.iter().any(|it| it == path) {
+                return WalkState::Skip;
+            }
+            if !is_root && is_built(path) && !is_tracked(path) {
+                self.built.push(path.to_owned());
+                return WalkState::Skip;
+            }
+            return WalkState::Continue;
+        }
+        // One that is gone by now is none.
+        let stat = entry.metadata().ok().and_then(|it| Stat::of(&it));
+        self.files.extend(stat.map(|stat| (path.to_owned(), stat)));
+        match self.files.len() > MAX_FILES {
+            true => WalkState::Quit,
+            false => WalkState::Continue,
+        }
+    }
 }
 
 /// What one thread has found. It goes to the others' when the thread ends.
@@ -250,6 +242,7 @@ impl Drop for Part<'_> {
         if let Ok(mut all) = self.all.lock() {
             all.files.append(&mut self.scan.files);
             all.repositories.append(&mut self.scan.repositories);
+            all.built.append(&mut self.scan.built);
             all.unread.append(&mut self.scan.unread);
         }
     }
