@@ -6,6 +6,7 @@ mod claude;
 mod companion;
 mod context;
 mod copilot;
+mod examined;
 mod files;
 mod flaws;
 mod mcp;
