@@ -11,6 +11,7 @@ use pillion_conformance::{Help, Helper, Protocol, Report, Rule, Step, Target, Ti
 use pillion_discovery::Environment;
 
 use super::companion::{Companion, Decision, Shared, TOKEN};
+use crate::editor::Editor;
 use crate::examined::{
     Absent, assert_passes_all, assert_says_what_breaks, examine, failed, moves, skips,
 };
