@@ -259,6 +259,7 @@ fn no_part_of_the_conformance_suite_knows_one_above_it() {
         "moves",
         "decide",
         "mentions",
+        "selections",
         "scenario",
         "claude/upgrade",
         "claude/client",

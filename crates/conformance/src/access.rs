@@ -215,6 +215,19 @@ pub(super) fn token(test: &TestContext) -> Result<String, Problem> {
     }
 }
 
+/// The tokens of other agents, none of which is this agent's.
+pub(super) fn others_tokens(test: &TestContext) -> Result<Vec<Token>, Problem> {
+    let own = token(test)?;
+    let tokens = test.target.other_tokens();
+    if tokens.is_empty() {
+        return unchecked("this companion has discovery files for no other agent");
+    }
+    if tokens.iter().any(|token| token.expose() == own) {
+        return broken("it is the same token");
+    }
+    Ok(tokens)
+}
+
 /// Whether the token is a secret.
 pub(super) async fn hard_to_guess(test: &TestContext) -> Finding {
     let token = token(test)?;

@@ -8,7 +8,7 @@ use pillion_http::Upgraded;
 use serde_json::Value;
 use tokio_tungstenite::WebSocketStream;
 
-use crate::observation::{CursorMoved, Mention, Once, Timed};
+use crate::observation::{Mention, Once, Selections};
 use crate::reply::ToolReply;
 
 pub(super) type Socket = WebSocketStream<Upgraded>;
@@ -19,7 +19,7 @@ pub(super) struct Observations {
     pub(super) accepted: Once<Decided>,
     pub(super) rejected: Once<Decided>,
     pub(super) closed: Once<Decided>,
-    pub(super) selections: Once<Selections>,
+    pub(super) heard: Once<Heard>,
     pub(super) mention: Once<Mention>,
     pub(super) restored: Once<Restored>,
     /// Connections of which the check is over, each with the tabs that are open there.
@@ -38,14 +38,13 @@ pub(super) struct Decided {
     pub(super) was_written: bool,
 }
 
-/// What was received about selections.
+/// What one client received.
 #[derive(Debug, Clone)]
-pub(super) struct Selections {
-    /// Whether a message came before the agent had reported that it is initialized.
+pub(super) struct Heard {
+    /// The first message that came before it had reported that it is initialized, if any did.
     pub(super) early: Option<Value>,
-    /// What came after it, unasked.
-    pub(super) of_start: Vec<Timed>,
-    pub(super) of_cursor: CursorMoved,
+    /// What came after that.
+    pub(super) selections: Selections,
 }
 
 /// What became of lock files that were deleted.
@@ -57,12 +56,4 @@ pub(super) struct Restored {
     pub(super) longest: Duration,
     /// What a reader would have suffered from.
     pub(super) flaw: Option<String>,
-}
-
-impl Selections {
-    /// The params of every `selection_changed` that was received.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
-        let all = self.of_start.iter().chain(self.of_cursor.contexts());
-        all.map(|(_, params)| params)
-    }
 }

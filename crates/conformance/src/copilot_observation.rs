@@ -1,8 +1,6 @@
 //! What is seen once and read by several rules of Copilot CLI's protocol.
 
-use serde_json::Value;
-
-use crate::observation::{CursorMoved, Mention, Once, Timed};
+use crate::observation::{Mention, Once, Selections};
 use crate::probe::NoAnswer;
 use crate::reply::ToolReply;
 
@@ -24,20 +22,4 @@ pub(super) struct Decided {
     pub(super) close: Result<ToolReply, NoAnswer>,
     /// True if the file was on the disk afterwards.
     pub(super) was_written: bool,
-}
-
-/// What was received about selections.
-#[derive(Debug, Clone)]
-pub(super) struct Selections {
-    /// What came after the start, unasked.
-    pub(super) of_start: Vec<Timed>,
-    pub(super) of_cursor: CursorMoved,
-}
-
-impl Selections {
-    /// The params of every `selection_changed` that was received.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
-        let all = self.of_start.iter().chain(self.of_cursor.contexts());
-        all.map(|(_, params)| params)
-    }
 }

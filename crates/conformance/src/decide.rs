@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::agent::Agent;
 use crate::helper::Step;
-use crate::rule::Problem;
+use crate::rule::{Finding, Problem, broken, unchecked};
 use crate::test_context::TestContext;
 
 /// How long a command that fails is run again, in times of an answer: it may have come before the view.
@@ -30,5 +30,30 @@ pub(super) async fn decide(
             }
             other => return other,
         }
+    }
+}
+
+/// Whether a view whose agent is gone is closed: then the command that decides about it fails, as it does where there has
+/// been no view. `cut_off` opens one and cuts its agent off; its path.
+pub(super) async fn lost(
+    test: &TestContext,
+    cut_off: impl AsyncFnOnce() -> Result<String, Problem>,
+) -> Finding {
+    match test.help(&Step::AcceptAgain(test.names.path())).await {
+        Err(Problem::Broken(_)) => {}
+        Err(other) => return Err(other),
+        Ok(_) => {
+            return unchecked(
+                "it cannot be seen: the command of --accept-with succeeds although there is no view to accept",
+            );
+        }
+    }
+    let path = cut_off().await?;
+    // As long as the companion may take to see it.
+    tokio::time::sleep(2 * test.timeouts.quiet).await;
+    match test.help(&Step::AcceptAgain(path)).await {
+        Err(Problem::Broken(_)) => Ok("there is nothing left to accept".to_owned()),
+        Err(other) => Err(other),
+        Ok(_) => broken("the view could be accepted after its connection was cut"),
     }
 }

@@ -279,6 +279,45 @@ pub(super) fn not_written(was_written: bool, when: &str) -> Result<(), Problem> 
     }
 }
 
+/// A call that cannot be one for a view fails; `open` and `close` are the tools for views that have a name.
+pub(super) async fn fails(
+    agent: &mut impl Agent,
+    [open, close]: [&str; 2],
+    arguments: Value,
+) -> Finding {
+    let tab = arguments["tab_name"].as_str().map(str::to_owned);
+    let seen = match agent.call(open, arguments).await {
+        Ok(reply) if reply.is_error() => return Ok(reply.shown()),
+        Ok(reply) => reply.wrong(),
+        Err(error) => Err(error.into()),
+    };
+    if let Some(tab) = tab {
+        let _ = agent.call(close, json!({"tab_name": tab})).await;
+    }
+    seen
+}
+
+/// The call fails without any of these arguments, and with a number in its place.
+pub(super) async fn fails_without(
+    agent: &mut impl Agent,
+    tools: [&str; 2],
+    complete: &Value,
+    fields: [&str; 3],
+) -> Finding {
+    let mut seen = String::new();
+    for field in fields {
+        let mut without = complete.clone();
+        without.as_object_mut().map(|fields| fields.remove(field));
+        let failed = fails(agent, tools, without).await;
+        seen = failed.map_err(|problem| problem.about(format_args!("without `{field}`")))?;
+        let mut other = complete.clone();
+        other[field] = json!(7);
+        fails(agent, tools, other).await?;
+    }
+    agent.is_served().await?;
+    Ok(seen)
+}
+
 async fn silent_close(session: &mut Session<'_>, suppress: bool) -> Finding {
     let path = session.open_view("text\n").await?;
     session.close_view(&path, suppress).await?;

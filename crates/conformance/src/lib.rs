@@ -36,7 +36,7 @@
 //!
 //! The rules of the protocols lie in groups above shared parts, which know only parts below them. What several
 //! protocols ask for is checked in one place: `mcp`, `fields` (of discovery files), `shape` (of messages),
-//! `access`. The suite's requests go through `pillion-http` like those of a good client, with whatever headers,
+//! `access`, `selections`, `mentions`. The suite's requests go through `pillion-http` like those of a good client, with whatever headers,
 //! target and body a rule is about. Whatever a session leaves open when it is dropped is closed after the row.
 //!
 //! A check that cannot reach its rule returns one of two reasons: `unchecked`, if this run could not create the
@@ -74,6 +74,7 @@ mod reply;
 mod report;
 mod rule;
 mod scenario;
+mod selections;
 mod session;
 mod sessions;
 mod shape;

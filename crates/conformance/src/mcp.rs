@@ -1,4 +1,4 @@
-//! What MCP asks of a server, whatever carries its messages: checks that both protocols share.
+//! What MCP asks of a server, whatever carries its messages: checks that all protocols share.
 
 use serde_json::{Value, json};
 
@@ -35,6 +35,16 @@ pub(super) fn initialized(reply: &Value) -> Result<&Value, Problem> {
 pub(super) fn agreed_version(reply: &Value) -> Result<&str, Problem> {
     let version = reply["result"]["protocolVersion"].as_str();
     version.map_or_else(|| wrong(reply), Ok)
+}
+
+/// Tools with all of these names are listed.
+pub(super) async fn are_listed(agent: &mut impl Agent, names: &[&str]) -> Finding {
+    let tools = agent.tools().await?;
+    let is_listed = |name: &str| tools.iter().any(|tool| tool["name"] == name);
+    match names.iter().find(|name| !is_listed(name)) {
+        Some(name) => broken(format!("`{name}` is missing")),
+        None => Ok(format!("{} tools", tools.len())),
+    }
 }
 
 pub(super) async fn ping(agent: &mut impl Agent) -> Finding {

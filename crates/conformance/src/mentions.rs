@@ -7,11 +7,12 @@ use crate::files::some_file;
 use crate::helper::Step;
 use crate::moves::LINES;
 use crate::observation::Mention;
-use crate::rule::{Problem, unchecked};
+use crate::rule::{Finding, Otherwise, Problem, blocked, broken, shown, unchecked};
+use crate::shape::{Field, fits, is_in};
 use crate::test_context::TestContext;
 
 /// The lines that are mentioned, counted from 1.
-pub(super) const MENTIONED: (u32, u32) = (2, 3);
+const MENTIONED: (u32, u32) = (2, 3);
 
 impl Mention {
     /// Has lines mentioned; the notifications of this method that come of it.
@@ -42,8 +43,40 @@ impl Mention {
         })
     }
 
+    /// Whether the only message has these fields.
+    pub(super) fn well_formed(&self, fields: &[Field]) -> Finding {
+        let params = self.only().map_err(Problem::Broken)?;
+        fits(params, fields).map_err(Problem::Broken)?;
+        Ok(shown(params))
+    }
+
+    /// Whether its lines, which it has at these places, are those that were mentioned, counted from 0. `row` is about its
+    /// fields.
+    pub(super) fn lines_from_0(
+        &self,
+        row: &'static [&'static str],
+        fields: &[Field],
+        places: [&str; 2],
+    ) -> Finding {
+        let params = self.only().or_blocked(row, "the mention")?;
+        fits(params, fields).or_blocked(row, "the mention")?;
+        if !is_in(params, &self.file) {
+            let (file, path) = (&self.file, &params["filePath"]);
+            return blocked(row, format!("{file} was mentioned, {path} arrived"));
+        }
+        let (first, last) = MENTIONED;
+        let lines = places.map(|place| params.pointer(place).unwrap_or(&Value::Null));
+        if *lines[0] == first - 1 && *lines[1] == last - 1 {
+            return Ok(format!("lines {first} to {last}"));
+        }
+        broken(format!(
+            "lines {first} to {last} (counted from 1) were mentioned, {} to {} arrived",
+            lines[0], lines[1]
+        ))
+    }
+
     /// The only message.
-    pub(super) fn only(&self) -> Result<&Value, String> {
+    fn only(&self) -> Result<&Value, String> {
         match &self.messages[..] {
             [] => Err("none arrived".to_owned()),
             [message] if message.get("id").is_some() => {

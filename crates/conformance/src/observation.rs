@@ -143,6 +143,14 @@ impl Moves {
     }
 }
 
+/// What was received about selections, in the protocols in which a notification reports them.
+#[derive(Debug, Clone)]
+pub(super) struct Selections {
+    /// What came after the start, unasked.
+    pub(super) of_start: Vec<Timed>,
+    pub(super) of_cursor: CursorMoved,
+}
+
 /// A mention that was brought about.
 #[derive(Debug, Clone)]
 pub(super) struct Mention {

@@ -55,12 +55,15 @@ pub(super) fn context_shape(context: &Value) -> Result<(), String> {
     files(context).iter().try_for_each(|file| fits(file, &FILE))
 }
 
-/// Whether a schema takes these strings, which may be left out where they are optional.
-pub(super) fn takes(schema: &Value, sent: &[&str], are_optional: bool) -> Result<(), String> {
+/// Whether a schema takes the strings that an agent sends, which are the properties of the schema `wanted`. They may be
+/// left out where they are optional.
+pub(super) fn takes(schema: &Value, wanted: &Value, are_optional: bool) -> Result<(), String> {
     if schema["type"] != "object" {
         return Err(shown(schema));
     }
-    for field in sent {
+    let sent = wanted["properties"].as_object().into_iter().flatten();
+    let sent: Vec<_> = sent.map(|(field, _)| field.as_str()).collect();
+    for field in &sent {
         let known = &schema["properties"][field]["type"];
         let is_text = *known == "string" || *known == json!(["string", "null"]);
         let is_open =

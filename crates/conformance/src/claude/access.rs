@@ -9,11 +9,12 @@ use pillion_protocol::claude::WEBSOCKET_PATH;
 use super::client::Client;
 use super::upgrade::{TOKEN, of_agent, of_stranger};
 use crate::access::{
-    FOREIGN_HOSTS, FOREIGN_ORIGINS, Spoilt, all_refused, hard_to_guess, in_query, token,
+    FOREIGN_HOSTS, FOREIGN_ORIGINS, Spoilt, all_refused, hard_to_guess, in_query, others_tokens,
+    token,
 };
 use crate::check::checks;
 use crate::probe::Probe;
-use crate::rule::{Finding, broken, unchecked};
+use crate::rule::Finding;
 use crate::test_context::TestContext;
 
 checks! {
@@ -104,14 +105,7 @@ async fn elsewhere(test: &TestContext) -> Finding {
 }
 
 async fn other_agents(test: &TestContext) -> Finding {
-    let own = token(test)?;
-    let tokens = test.target.other_tokens();
-    if tokens.is_empty() {
-        return unchecked("this companion has discovery files for no other agent");
-    }
-    if tokens.iter().any(|token| token.expose() == own) {
-        return broken("it is the same token");
-    }
+    let tokens = others_tokens(test)?;
     let with = |token: &Token| of_stranger(test).header(TOKEN, token.expose());
     none_opens(test, tokens.iter().map(with)).await
 }

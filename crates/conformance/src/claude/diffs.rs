@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use pillion_protocol::claude::tools::{DIFF_REJECTED, FILE_SAVED, TAB_CLOSED};
+use pillion_protocol::claude::tools::{CLOSE_TAB, DIFF_REJECTED, FILE_SAVED, TAB_CLOSED};
 use pillion_protocol::diff::OPEN_DIFF;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::client::Client;
 use super::scenario::{self, open_view, propose};
 use crate::agent::Agent;
 use crate::check::checks;
 use crate::claude_observation::Decided;
-use crate::diffs::not_written;
-use crate::helper::Step;
+use crate::decide;
+use crate::diffs::{fails, fails_without, not_written};
 use crate::reply::ToolReply;
-use crate::rule::{Finding, Problem, blocked, broken, unchecked};
+use crate::rule::{Finding, Problem, blocked, broken};
 use crate::test_context::TestContext;
 use crate::texts::same_bytes;
 
@@ -156,73 +156,36 @@ async fn writes_nothing(test: &TestContext) -> Finding {
     Ok("neither while the view is open nor after the decision".to_owned())
 }
 
-/// A call that cannot be one for a view fails.
-async fn fails(client: &mut Client<'_>, arguments: Value) -> Finding {
-    let tab = arguments["tab_name"].as_str().map(str::to_owned);
-    let reply = client.call(OPEN_DIFF, arguments).await;
-    let seen = match reply {
-        Ok(reply) if reply.is_error() => return Ok(reply.shown()),
-        Ok(reply) => reply.wrong(),
-        Err(error) => Err(error.into()),
-    };
-    if let Some(tab) = tab {
-        let _ = client.close_tab(&tab).await;
-    }
-    seen
-}
+const TOOLS: [&str; 2] = [OPEN_DIFF, CLOSE_TAB];
 
 async fn relative_path(client: &mut Client<'_>) -> Finding {
     let name = client.test.names.name();
     let view = client.view(&name);
-    fails(client, view.arguments("text\n")).await
+    fails(client, TOOLS, view.arguments("text\n")).await
 }
 
 async fn directory(client: &mut Client<'_>) -> Finding {
     let folder = client.test.names.folder();
     let view = client.view(&folder);
-    fails(client, view.arguments("text\n")).await
+    fails(client, TOOLS, view.arguments("text\n")).await
 }
 
 async fn arguments(client: &mut Client<'_>) -> Finding {
     let path = client.test.names.path();
     let complete = client.view(&path).arguments("text\n");
-    let mut seen = String::new();
-    for field in ["new_file_path", "new_file_contents", "tab_name"] {
-        let mut without = complete.clone();
-        without.as_object_mut().map(|fields| fields.remove(field));
-        let failed = fails(client, without).await;
-        seen = failed.map_err(|problem| problem.about(format_args!("without `{field}`")))?;
-        let mut other = complete.clone();
-        other[field] = json!(7);
-        fails(client, other).await?;
-    }
-    client.is_served().await?;
-    Ok(seen)
+    let fields = ["new_file_path", "new_file_contents", "tab_name"];
+    fails_without(client, TOOLS, &complete, fields).await
 }
 
-/// Whether a view is open shows only by what decides about it: a command that fails where there is
-/// none.
 async fn lost(test: &TestContext) -> Finding {
-    match test.help(&Step::AcceptAgain(test.names.path())).await {
-        Err(Problem::Broken(_)) => {}
-        Err(other) => return Err(other),
-        Ok(_) => {
-            return unchecked(
-                "it cannot be seen: the command of --accept-with succeeds although there is no view to accept",
-            );
-        }
-    }
-    // That the command works where there is a view.
-    scenario::accepted(test).await?;
-    let mut client = test.client().await?;
-    let view = open_view(&mut client, "text\n").await?;
-    client.settle().await;
-    client.cut();
-    // As long as the companion may take to see it.
-    tokio::time::sleep(2 * test.timeouts.quiet).await;
-    match test.help(&Step::AcceptAgain(view.path)).await {
-        Err(Problem::Broken(_)) => Ok("there is nothing left to accept".to_owned()),
-        Err(other) => Err(other),
-        Ok(_) => broken("the view could be accepted after its connection was cut"),
-    }
+    decide::lost(test, async || {
+        // That the command works where there is a view.
+        scenario::accepted(test).await?;
+        let mut client = test.client().await?;
+        let view = open_view(&mut client, "text\n").await?;
+        client.settle().await;
+        client.cut();
+        Ok(view.path)
+    })
+    .await
 }

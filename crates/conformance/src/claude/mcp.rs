@@ -9,7 +9,8 @@ use super::client::Client;
 use crate::agent::Agent;
 use crate::check::checks;
 use crate::mcp::{
-    KNOWN_VERSIONS, agreed_version, ids, initialized, ping, unknown_method, unknown_tool,
+    KNOWN_VERSIONS, agreed_version, are_listed, ids, initialized, ping, unknown_method,
+    unknown_tool,
 };
 use crate::message::{NEWEST_VERSION, answers, initialize_params};
 use crate::rule::{Finding, Otherwise, Problem, blocked, broken, shown};
@@ -100,13 +101,8 @@ async fn notifications(client: &mut Client<'_>) -> Finding {
 }
 
 async fn tools(client: &mut Client<'_>) -> Finding {
-    let tools = client.tools().await?;
-    for (name, _, _) in listed() {
-        if !tools.iter().any(|tool| tool["name"] == name) {
-            return broken(format!("`{name}` is missing"));
-        }
-    }
-    Ok(format!("{} tools", tools.len()))
+    let names = listed().map(|(name, _, _)| name);
+    are_listed(client, &names).await
 }
 
 async fn schemas(client: &mut Client<'_>) -> Finding {
@@ -115,9 +111,7 @@ async fn schemas(client: &mut Client<'_>) -> Finding {
         let Some(tool) = tools.iter().find(|tool| tool["name"] == name) else {
             return blocked(&["K4-tools"], format!("`{name}` is missing"));
         };
-        let sent = wanted["properties"].as_object().into_iter().flatten();
-        let sent: Vec<_> = sent.map(|(field, _)| field.as_str()).collect();
-        takes(&tool["inputSchema"], &sent, name == GET_DIAGNOSTICS)
+        takes(&tool["inputSchema"], &wanted, name == GET_DIAGNOSTICS)
             .or_broken(format_args!("`{name}`"))?;
     }
     Ok("four schemas".to_owned())

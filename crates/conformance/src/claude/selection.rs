@@ -4,26 +4,20 @@ use pillion_protocol::claude::notifications::{AT_MENTIONED, SELECTION_CHANGED};
 use serde_json::Value;
 
 use super::client::Client;
-use crate::agent::{Agent, params_since};
-use crate::claude_observation::Selections;
-use crate::moves::Cursor;
-use crate::observation::{CursorMoved, Mention, once};
+use crate::agent::Agent;
+use crate::claude_observation::Heard;
+use crate::observation::{Mention, Selections, once};
 use crate::rule::Problem;
-use crate::shape::is_in;
 use crate::test_context::TestContext;
 
-/// How selections show the cursor.
-const CURSOR: Cursor = Cursor {
-    method: SELECTION_CHANGED,
-    file: |params| params["filePath"].as_str(),
-    is_at: |params, file, line| {
-        is_in(params, file) && params["selection"]["start"]["line"] == line - 1
-    },
-};
+/// What one client received from its start on.
+pub(super) async fn heard(test: &TestContext) -> Result<&Heard, Problem> {
+    once(&test.claude.heard, Heard::hear(test)).await
+}
 
-/// What one client received about selections.
+/// What it received about selections.
 pub(super) async fn selections(test: &TestContext) -> Result<&Selections, Problem> {
-    once(&test.claude.selections, Selections::hear(test)).await
+    Ok(&heard(test).await?.selections)
 }
 
 /// A mention that was brought about.
@@ -37,7 +31,7 @@ pub(super) fn is_selection(message: &Value) -> bool {
     message["method"] == SELECTION_CHANGED
 }
 
-impl Selections {
+impl Heard {
     async fn hear(test: &TestContext) -> Result<Self, Problem> {
         // Whether there are sessions at all is other rules' matter.
         test.has_clients().await?;
@@ -47,14 +41,8 @@ impl Selections {
         let early = client.heard().find(|it| it.get("method").is_some());
         let early = early.cloned();
         client.initialized().await?;
-        client.wait_for(test.timeouts.answer, is_selection).await;
-        client.settle().await;
-        let selections = Self {
-            early,
-            of_start: params_since(&client, 0, SELECTION_CHANGED),
-            of_cursor: CursorMoved::hear(test, &mut client, &CURSOR).await,
-        };
+        let selections = Selections::hear(test, &mut client, SELECTION_CHANGED).await;
         client.leave().await;
-        Ok(selections)
+        Ok(Self { early, selections })
     }
 }

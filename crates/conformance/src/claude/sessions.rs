@@ -14,7 +14,7 @@ use crate::helper::Step;
 use crate::message::answers;
 use crate::observation::once;
 use crate::reply::ToolReply;
-use crate::rule::{Finding, Otherwise, Problem, blocked, broken, unchecked};
+use crate::rule::{Finding, Otherwise, Problem, blocked, broken};
 use crate::test_context::TestContext;
 
 checks! {
@@ -142,12 +142,7 @@ async fn tab_names(test: &TestContext) -> Finding {
 
 async fn both_hear(test: &TestContext) -> Finding {
     let known = selections(test).await?;
-    if known.of_start.is_empty() {
-        return match known.all().next() {
-            Some(_) => blocked(&["K7-start"], "a new client is sent none"),
-            None => unchecked("no `selection_changed` arrived: focus a file in the editor"),
-        };
-    }
+    known.comes_at_start(&["K7-start"], "a new client is sent none")?;
     let mut both = clients(test).await?;
     for (name, client) in ["first", "second"].iter().zip(&mut both) {
         let selection = client.wait_for(test.timeouts.answer, is_selection).await;

@@ -6,11 +6,11 @@ use pillion_protocol::Token;
 
 use crate::access::Spoilt::{Case, Extended, Truncated, Wrong};
 use crate::access::{
-    Bearer, FOREIGN_HOSTS, FOREIGN_ORIGINS, hard_to_guess, in_session, none_opens, none_with, post,
-    token,
+    Bearer, FOREIGN_HOSTS, FOREIGN_ORIGINS, hard_to_guess, in_session, none_opens, none_with,
+    others_tokens, post,
 };
 use crate::check::checks;
-use crate::rule::{Finding, broken, unchecked};
+use crate::rule::Finding;
 use crate::test_context::TestContext;
 
 checks! {
@@ -51,7 +51,7 @@ checks! {
     Should "P3-other" => other_agents,
         "The token of another agent's discovery file is refused",
         "Anyone who reads one agent's file could pose as any other agent.";
-    Must "P3-origin" => none_with(ORIGIN, ORIGINS),
+    Must "P3-origin" => none_with(ORIGIN, &[FOREIGN_ORIGINS, &["null"]].concat()),
         "A request from a web page (any foreign Origin, or `null`) is refused",
         "A proxy that leads to the socket would let web pages in.";
     Should "P3-host" => none_with(HOST, FOREIGN_HOSTS),
@@ -59,23 +59,8 @@ checks! {
         "A proxy that leads to the socket would let web pages in.";
 }
 
-const ORIGINS: &[&str] = &[
-    FOREIGN_ORIGINS[0],
-    FOREIGN_ORIGINS[1],
-    FOREIGN_ORIGINS[2],
-    FOREIGN_ORIGINS[3],
-    "null",
-];
-
 async fn other_agents(test: &TestContext) -> Finding {
-    let own = token(test)?;
-    let tokens = test.target.other_tokens();
-    if tokens.is_empty() {
-        return unchecked("this companion has discovery files for no other agent");
-    }
-    if tokens.iter().any(|token| token.expose() == own) {
-        return broken("it is the same token");
-    }
+    let tokens = others_tokens(test)?;
     let with = |token: &Token| {
         let stranger = test.stranger(Method::POST);
         stranger.token(test.target.scheme(), token.expose())

@@ -4,10 +4,9 @@ use serde_json::Value;
 
 use super::selection::{mention, selections};
 use crate::check::checks;
-use crate::copilot_observation::Selections;
-use crate::mentions::MENTIONED;
-use crate::rule::{Finding, Otherwise, Problem, blocked, broken, shown, unchecked};
-use crate::shape::{Field, fits, is_absolute, is_in, ordered};
+use crate::observation::Selections;
+use crate::rule::{Finding, Problem};
+use crate::shape::{Field, fits, is_absolute, ordered};
 use crate::test_context::TestContext;
 
 checks! {
@@ -39,36 +38,17 @@ checks! {
 }
 
 /// The selections, if there are any.
-async fn heard(test: &TestContext) -> Result<&Selections, Problem> {
-    let selections = selections(test).await?;
-    match selections.all().next() {
-        Some(_) => Ok(selections),
-        None if selections.of_cursor.place().is_ok() => {
-            blocked(&["P7-start", "P7-change"], "no `selection_changed` arrived")
-        }
-        None => unchecked("no `selection_changed` arrived: focus a file in the editor"),
-    }
+async fn received(test: &TestContext) -> Result<&Selections, Problem> {
+    selections(test).await?.received(&["P7-start", "P7-change"])
 }
 
 async fn start(test: &TestContext) -> Finding {
-    let selections = selections(test).await?;
-    match selections.of_start.len() {
-        // A companion without an open file has nothing to report.
-        0 if selections.all().next().is_none() && selections.of_cursor.place().is_err() => {
-            unchecked("no `selection_changed` arrived: focus a file in the editor")
-        }
-        0 => broken("none came"),
-        count => Ok(format!("{count} came")),
-    }
+    selections(test).await?.at_start()
 }
 
 /// Every selection keeps a rule.
 async fn each(test: &TestContext, look: fn(&Value) -> Result<(), String>) -> Finding {
-    let selections = heard(test).await?;
-    for params in selections.all() {
-        look(params).map_err(Problem::Broken)?;
-    }
-    Ok(format!("{} selections", selections.all().count()))
+    received(test).await?.each(look)
 }
 
 const SELECTION: [Field; 9] = [
@@ -98,12 +78,12 @@ async fn change(test: &TestContext) -> Finding {
 }
 
 async fn moved(test: &TestContext) -> Finding {
-    let moved = &heard(test).await?.of_cursor;
+    let moved = &received(test).await?.of_cursor;
     moved.selected(well_formed, &["P7-shape"], &["P7-path"])
 }
 
 async fn debounce(test: &TestContext) -> Finding {
-    heard(test).await?.of_cursor.debounced(&["P7-change"])
+    received(test).await?.of_cursor.debounced(&["P7-change"])
 }
 
 const MENTION: [Field; 3] = [
@@ -113,27 +93,11 @@ const MENTION: [Field; 3] = [
 ];
 
 async fn mention_shape(test: &TestContext) -> Finding {
-    let params = mention(test).await?.only().map_err(Problem::Broken)?;
-    fits(params, &MENTION).map_err(Problem::Broken)?;
-    Ok(shown(params))
+    mention(test).await?.well_formed(&MENTION)
 }
 
 async fn mention_lines(test: &TestContext) -> Finding {
+    let lines = ["/selection/start/line", "/selection/end/line"];
     let mention = mention(test).await?;
-    let row = &["P7-mention"];
-    let params = mention.only().or_blocked(row, "the mention")?;
-    fits(params, &MENTION).or_blocked(row, "the mention")?;
-    if !is_in(params, &mention.file) {
-        let (file, path) = (&mention.file, &params["filePath"]);
-        return blocked(row, format!("{file} was mentioned, {path} arrived"));
-    }
-    let (first, last) = MENTIONED;
-    let lines = ["start", "end"].map(|end| &params["selection"][end]["line"]);
-    if *lines[0] == first - 1 && *lines[1] == last - 1 {
-        return Ok(format!("lines {first} to {last}"));
-    }
-    broken(format!(
-        "lines {first} to {last} (counted from 1) were mentioned, {} to {} arrived",
-        lines[0], lines[1]
-    ))
+    mention.lines_from_0(&["P7-mention"], &MENTION, lines)
 }

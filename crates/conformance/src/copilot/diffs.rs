@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use pillion_protocol::copilot::tools::OPEN_DIFF;
-use serde_json::{Value, json};
+use pillion_protocol::copilot::tools::{CLOSE_DIFF, OPEN_DIFF};
+use serde_json::Value;
 
 use super::client::arguments;
 use super::scenario::{self, open_view, shown, still_open, told};
 use crate::agent::Agent;
 use crate::check::checks;
 use crate::copilot_observation::Decided;
-use crate::decide::decide;
-use crate::diffs::not_written;
+use crate::decide::{self, decide};
+use crate::diffs::{fails, fails_without, not_written};
 use crate::helper::Step;
 use crate::reply::ToolReply;
-use crate::rule::{Finding, Otherwise, Problem, blocked, broken, unchecked};
+use crate::rule::{Finding, Otherwise, Problem, blocked, broken};
 use crate::session::Session;
 use crate::shape::{Field, fits};
 use crate::test_context::TestContext;
@@ -175,73 +175,38 @@ async fn large(session: &mut Session<'_>) -> Finding {
     Ok(format!("{} bytes", text.len()))
 }
 
-/// A call that cannot be one for a view fails.
-async fn fails(session: &mut Session<'_>, arguments: Value) -> Finding {
-    let tab = arguments["tab_name"].as_str().map(str::to_owned);
-    let seen = match session.call(OPEN_DIFF, arguments).await {
-        Ok(reply) if reply.is_error() => return Ok(reply.shown()),
-        Ok(reply) => reply.wrong(),
-        Err(error) => Err(error.into()),
-    };
-    if let Some(tab) = tab {
-        let _ = session.close_tab(&tab).await;
-    }
-    seen
-}
+const TOOLS: [&str; 2] = [OPEN_DIFF, CLOSE_DIFF];
 
 async fn relative_path(session: &mut Session<'_>) -> Finding {
     let name = session.test.names.name();
     let tab = session.tab_name(&name);
-    fails(session, arguments(&name, "text\n", &tab)).await
+    fails(session, TOOLS, arguments(&name, "text\n", &tab)).await
 }
 
 async fn directory(session: &mut Session<'_>) -> Finding {
     let folder = session.test.names.folder();
     let tab = session.tab_name(&folder);
-    fails(session, arguments(&folder, "text\n", &tab)).await
+    fails(session, TOOLS, arguments(&folder, "text\n", &tab)).await
 }
 
 async fn wrong_arguments(session: &mut Session<'_>) -> Finding {
     let path = session.test.names.path();
     let complete = arguments(&path, "text\n", &session.tab_name(&path));
-    let mut seen = String::new();
-    for field in ["original_file_path", "new_file_contents", "tab_name"] {
-        let mut without = complete.clone();
-        without.as_object_mut().map(|fields| fields.remove(field));
-        let failed = fails(session, without).await;
-        seen = failed.map_err(|problem| problem.about(format_args!("without `{field}`")))?;
-        let mut other = complete.clone();
-        other[field] = json!(7);
-        fails(session, other).await?;
-    }
-    session.is_served().await?;
-    Ok(seen)
+    let fields = ["original_file_path", "new_file_contents", "tab_name"];
+    fails_without(session, TOOLS, &complete, fields).await
 }
 
-/// Whether a view is open shows only by what decides about it: a command that fails where there is none.
 async fn lost(test: &TestContext) -> Finding {
-    match test.help(&Step::AcceptAgain(test.names.path())).await {
-        Err(Problem::Broken(_)) => {}
-        Err(other) => return Err(other),
-        Ok(_) => {
-            return unchecked(
-                "it cannot be seen: the command of --accept-with succeeds although there is no view to accept",
-            );
-        }
-    }
-    // That the command works where there is a view.
-    scenario::accepted(test).await?;
-    let mut session = test.session().await?;
-    let proposal = open_view(&mut session, "text\n").await?;
-    let path = proposal.path.clone();
-    // As of an agent that is killed: it says nothing.
-    drop(proposal);
-    session.cut();
-    // As long as the companion may take to see it.
-    tokio::time::sleep(2 * test.timeouts.quiet).await;
-    match test.help(&Step::AcceptAgain(path)).await {
-        Err(Problem::Broken(_)) => Ok("there is nothing left to accept".to_owned()),
-        Err(other) => Err(other),
-        Ok(_) => broken("the view could be accepted after its connection was cut"),
-    }
+    decide::lost(test, async || {
+        // That the command works where there is a view.
+        scenario::accepted(test).await?;
+        let mut session = test.session().await?;
+        let proposal = open_view(&mut session, "text\n").await?;
+        let path = proposal.path.clone();
+        // As of an agent that is killed: it says nothing.
+        drop(proposal);
+        session.cut();
+        Ok(path)
+    })
+    .await
 }

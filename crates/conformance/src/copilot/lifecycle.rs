@@ -1,11 +1,8 @@
 //! From the start to the end of a companion, and its lock files over time.
 
-use pillion_http::{Method, StatusCode};
-
 use crate::check::checks;
-use crate::lifecycle::{answers, events, files_are_gone, is_closed, whole_files};
-use crate::observation::Stopped;
-use crate::rule::{Finding, Problem};
+use crate::lifecycle::{answers, events, files_are_gone, is_closed, stop, whole_files};
+use crate::rule::Finding;
 use crate::test_context::TestContext;
 
 checks! {
@@ -32,14 +29,4 @@ async fn at_socket(test: &TestContext) -> Finding {
     answers(test)
         .await
         .map_err(|problem| problem.due_to(&["P1-socket", "P1-json", "P1-file"]))
-}
-
-/// Has the companion stopped while an agent listens; what is left of it.
-async fn stop(test: &TestContext) -> Result<Stopped, Problem> {
-    let _agent = test.session().await.ok();
-    let is_it = async || {
-        let answer = test.send(test.probe(Method::POST).body("{}")).await;
-        !answer.is_ok_and(|answer| answer.status == StatusCode::UNAUTHORIZED)
-    };
-    Stopped::see(test, is_it).await
 }

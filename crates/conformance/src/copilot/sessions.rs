@@ -4,7 +4,7 @@ use super::scenario::{open_view, open_view_as, still_open};
 use super::selection::{is_selection, selections};
 use crate::agent::Agent;
 use crate::check::checks;
-use crate::rule::{Finding, Otherwise, Problem, blocked, broken, unchecked};
+use crate::rule::{Finding, Otherwise, Problem, broken};
 use crate::sessions::{serves_two, two};
 use crate::test_context::TestContext;
 
@@ -52,12 +52,7 @@ async fn tab_names(test: &TestContext) -> Finding {
 
 async fn both_hear(test: &TestContext) -> Finding {
     let known = selections(test).await?;
-    if known.of_start.is_empty() {
-        return match known.all().next() {
-            Some(_) => blocked(&["P7-start"], "a new session is sent none"),
-            None => unchecked("no `selection_changed` arrived: focus a file in the editor"),
-        };
-    }
+    known.comes_at_start(&["P7-start"], "a new session is sent none")?;
     serves_two(test).await?;
     let mut both = [test.session().await?, test.session().await?];
     for (name, session) in ["first", "second"].iter().zip(&mut both) {

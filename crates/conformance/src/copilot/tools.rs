@@ -1,5 +1,7 @@
 //! The tools as they are announced, and those that the model calls.
 
+use std::time::Instant;
+
 use pillion_protocol::copilot::tools::{
     CLOSE_DIFF, GET_DIAGNOSTICS, GET_SELECTION, OPEN_DIFF, UPDATE_SESSION_NAME, listed,
 };
@@ -7,16 +9,17 @@ use serde_json::json;
 
 use crate::agent::Agent;
 use crate::check::{checks, prompt};
-use crate::rule::{Finding, Otherwise, blocked, broken};
+use crate::mcp::are_listed;
+use crate::rule::{Finding, Otherwise, blocked};
 use crate::session::Session;
 use crate::shape::takes;
 
 checks! {
     Tools:
-    Must "P4-tools" => tools(&[OPEN_DIFF, CLOSE_DIFF]) in deaf_session,
+    Must "P4-tools" => are_listed(&[OPEN_DIFF, CLOSE_DIFF]) in deaf_session,
         "`open_diff` and `close_diff` are listed",
         "The agent shows its changes in its own window only.";
-    Should "P4-model-tools" => tools(&[GET_DIAGNOSTICS, GET_SELECTION]) in deaf_session,
+    Should "P4-model-tools" => are_listed(&[GET_DIAGNOSTICS, GET_SELECTION]) in deaf_session,
         "`get_diagnostics` and `get_selection` are listed",
         "The model does not learn of problems and selections: it is offered what is listed.";
     Should "P4-schemas" => schemas in deaf_session,
@@ -36,17 +39,6 @@ checks! {
         "The agent calls it with the first prompt of each session.";
 }
 
-async fn tools(session: &mut Session<'_>, wanted: &[&str]) -> Finding {
-    let tools = session.tools().await?;
-    match wanted
-        .iter()
-        .find(|name| !tools.iter().any(|tool| tool["name"] == **name))
-    {
-        Some(name) => broken(format!("`{name}` is missing")),
-        None => Ok(format!("{} tools", tools.len())),
-    }
-}
-
 async fn schemas(session: &mut Session<'_>) -> Finding {
     let tools = session.tools().await?;
     let mut count = 0;
@@ -58,9 +50,7 @@ async fn schemas(session: &mut Session<'_>) -> Finding {
             }
             continue;
         };
-        let sent = wanted["properties"].as_object().into_iter().flatten();
-        let sent: Vec<_> = sent.map(|(field, _)| field.as_str()).collect();
-        takes(&tool["inputSchema"], &sent, name == GET_DIAGNOSTICS)
+        takes(&tool["inputSchema"], &wanted, name == GET_DIAGNOSTICS)
             .or_broken(format_args!("`{name}`"))?;
         count += 1;
     }
@@ -78,7 +68,7 @@ async fn answered(session: &mut Session<'_>, tool: &str) -> Finding {
 async fn at_once(session: &mut Session<'_>) -> Finding {
     let limit = session.test.timeouts.prompt;
     prompt(limit, async || {
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         session.call(GET_DIAGNOSTICS, json!({})).await?;
         Ok(started.elapsed())
     })

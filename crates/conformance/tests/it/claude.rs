@@ -7,5 +7,3 @@ mod frames;
 mod lock_files;
 mod rules;
 mod tools;
-
-pub use lock_files::dead_pid;

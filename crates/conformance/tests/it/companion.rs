@@ -72,13 +72,7 @@ impl Companion {
         let home = tempfile::tempdir().unwrap();
         let workspace = home.path().canonicalize().unwrap().join("project");
         std::fs::create_dir(&workspace).unwrap();
-        for number in 0..11 {
-            std::fs::write(
-                workspace.join(format!("file-{number}.txt")),
-                "text\n".repeat(9),
-            )
-            .unwrap();
-        }
+        fill(&workspace, 11);
         let everywhere = flaw == "C1.3-loopback";
         let address = if everywhere {
             "0.0.0.0:0"
@@ -127,14 +121,7 @@ impl Companion {
 
     /// What lies in the workspace and was not there at the start.
     pub fn left(&self) -> Vec<PathBuf> {
-        let entries = self.shared.workspace.read_dir().unwrap();
-        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-        let is_own = |path: &PathBuf| {
-            path.file_name()
-                .is_some_and(|it| it.as_encoded_bytes().starts_with(b"file-"))
-        };
-        paths.retain(|path| !is_own(path));
-        paths
+        left(&self.shared.workspace)
     }
 
     /// The variables of an agent that could find it.
@@ -148,6 +135,26 @@ impl Drop for Companion {
     fn drop(&mut self) {
         self.shared.end();
     }
+}
+
+/// Puts as many files into a workspace.
+pub fn fill(workspace: &Path, count: u32) {
+    for number in 0..count {
+        let file = workspace.join(format!("file-{number}.txt"));
+        std::fs::write(file, "text\n".repeat(9)).unwrap();
+    }
+}
+
+/// What lies in a workspace and was not put there so.
+pub fn left(workspace: &Path) -> Vec<PathBuf> {
+    let entries = workspace.read_dir().unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    let is_own = |path: &Path| {
+        let name = path.file_name().unwrap();
+        name.as_encoded_bytes().starts_with(b"file-")
+    };
+    paths.retain(|path| !is_own(path));
+    paths
 }
 
 fn serve(listener: &TcpListener, shared: &Arc<Shared>) {

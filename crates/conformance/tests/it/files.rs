@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::companion::Shared;
 
 /// How long a file stays half written or missing: long enough for a watcher to notice on a busy machine.
-pub const UNFINISHED: Duration = Duration::from_millis(200);
+const UNFINISHED: Duration = Duration::from_millis(200);
 
 /// Writes them; the first is Gemini CLI's.
 pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
@@ -86,9 +86,7 @@ pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
         }
         let is_link = number == 0 && shared.breaks("C2.1-file");
         if is_link || shared.breaks("C2.1-file/all") {
-            let real = file.with_extension("real");
-            write(&real, &text);
-            symlink(real, file).unwrap();
+            write_behind_link(file, &text);
             continue;
         }
         if number == 0 && shared.breaks("C2.1-file/pipe") {
@@ -122,20 +120,8 @@ pub fn rewrite(shared: &Shared) {
     let other = shared.workspace.parent().unwrap().display();
     content["workspacePath"] = format!("{roots}{separator}{other}").into();
     let text = content.to_string() + "\n";
-    if shared.breaks("C2.5-atomic") {
-        fs::write(&files[1], text).unwrap();
-    } else if shared.breaks("C2.5-atomic/half") {
-        fs::write(&files[1], "{").unwrap();
-        thread::sleep(UNFINISHED);
-        fs::write(&files[1], text).unwrap();
-    } else if shared.breaks("C2.5-atomic/gone") {
-        fs::remove_file(&files[1]).unwrap();
-        thread::sleep(UNFINISHED);
-        write(&files[1], &text);
-    } else if let Some(file) = files.get(1) {
-        let new = file.with_extension("new");
-        write(&new, &text);
-        fs::rename(new, file).unwrap();
+    if let Some(file) = files.get(1) {
+        write_again(file, &text, shared.flaw.strip_prefix("C2.5-atomic"));
     }
 }
 
@@ -204,18 +190,47 @@ fn content(shared: &Shared, is_gemini: bool) -> Value {
     content
 }
 
-fn write(path: &Path, text: &str) {
+/// Writes a file again, in one of the ways in which readers see something else meanwhile; without one, as it should be.
+pub fn write_again(file: &Path, text: &str, way: Option<&str>) {
+    match way {
+        Some("/half") => {
+            fs::write(file, "{").unwrap();
+            thread::sleep(UNFINISHED);
+            fs::write(file, text).unwrap();
+        }
+        Some("/gone") => {
+            fs::remove_file(file).unwrap();
+            thread::sleep(UNFINISHED);
+            write(file, text);
+        }
+        Some("") => fs::write(file, text).unwrap(),
+        _ => {
+            let new = file.with_extension("new");
+            write(&new, text);
+            fs::rename(new, file).unwrap();
+        }
+    }
+}
+
+/// Writes a file beside, and a link to it.
+pub fn write_behind_link(file: &Path, text: &str) {
+    let real = file.with_extension("real");
+    write(&real, text);
+    symlink(real, file).unwrap();
+}
+
+pub fn write(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
     chmod(path, 0o600);
 }
 
-fn chmod(path: &Path, mode: u32) {
+pub fn chmod(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 /// The id of a process that has ended.
-fn dead_pid() -> u32 {
+pub fn dead_pid() -> u32 {
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
     child.id()

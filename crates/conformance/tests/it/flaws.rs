@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::thread;
 
-use pillion_conformance::{Report, Verdict};
+use pillion_conformance::Report;
 
-use crate::rules::failed;
+use crate::examined::{self, failed};
 
 /// How many companions are checked at once. They mostly wait.
 const AT_ONCE: usize = 32;
@@ -27,11 +27,14 @@ fn section(id: &str) -> &str {
     id.split('-').next().unwrap_or_default()
 }
 
-/// The flaws that were not caught by the row of their rule, or also by others, each with the rows that failed.
+/// The flaws that were not caught by the row of their rule, or also by others, each with the rows that failed. With the
+/// variable `FLAW`, of those that begin so.
 pub fn uncaught(
     flaws: impl IntoIterator<Item = &'static str>,
     report: impl Fn(&'static str) -> Report + Sync,
 ) -> Vec<(&'static str, Vec<String>)> {
+    let only = std::env::var("FLAW").unwrap_or_default();
+    let flaws = flaws.into_iter().filter(|flaw| flaw.starts_with(&only));
     let reports = reports(flaws, |flaw| failed(&report(flaw)));
     let is_uncaught = |(flaw, failed): &(&'static str, Vec<String>)| {
         let rule = flaw.split('/').next().unwrap_or(flaw);
@@ -45,12 +48,7 @@ pub fn unpassed(
     ways: impl IntoIterator<Item = &'static str>,
     report: impl Fn(&'static str) -> Report + Sync,
 ) -> Vec<(&'static str, Vec<String>)> {
-    let unpassed = |way| {
-        let rows = report(way).rows.into_iter();
-        let others = rows.filter(|row| row.verdict != Verdict::Pass);
-        others.map(|row| format!("{row:?}")).collect()
-    };
-    let mut reports: Vec<(_, Vec<_>)> = reports(ways, unpassed);
+    let mut reports = reports(ways, |way| examined::unpassed(&report(way)));
     reports.retain(|(_, rows)| !rows.is_empty());
     reports
 }

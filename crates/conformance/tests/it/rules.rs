@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_conformance::{
-    Conformance, Help, Helper, Protocol, Report, Row, Rule, Step, Target, Timeouts, Verdict, rules,
+    Help, Helper, Protocol, Report, Rule, Step, Target, Timeouts, Verdict, rules,
 };
 use pillion_discovery::Environment;
 
 use crate::companion::{Companion, Shared, TOKEN};
+use crate::examined::{self, assert_passes_all, examine, failed, moves, own_ids, skips};
 use crate::flaws::{is_examined, uncaught, unpassed};
 
 /// Rules that nobody can break so that it could be seen, and why.
@@ -161,13 +162,9 @@ impl Reviewer {
                     tokio::time::sleep(self.slowness).await;
                 }
             }
-            Step::Burst { file, lines, pace } => {
-                for line in lines {
-                    companion.move_cursor(file, *line);
-                    tokio::time::sleep(*pace).await;
-                }
+            Step::Burst { .. } | Step::Visit(_) => {
+                moves(step, |file, line| companion.move_cursor(file, line)).await;
             }
-            Step::Visit(files) => files.iter().for_each(|file| companion.move_cursor(file, 1)),
             Step::Stop => companion.stop(),
             Step::AcceptAgain(_)
             | Step::AcceptEdited(_)
@@ -177,15 +174,6 @@ impl Reviewer {
             }
         }
         Help::Done
-    }
-}
-
-/// Nobody.
-pub struct Absent;
-
-impl Helper for Absent {
-    fn help<'a>(&'a self, _step: &'a Step) -> Pin<Box<dyn Future<Output = Help> + 'a>> {
-        Box::pin(async { Help::Nobody("nobody is here".to_owned()) })
     }
 }
 
@@ -231,40 +219,14 @@ fn report_of(flaw: &'static str, slowness: Duration, is_wanted: impl Fn(&Rule) -
         slowness,
         is_absent: flaw.starts_with("none/accepts-itself"),
     });
-    let conformance = Conformance::new(target, timeouts(flaw), helper);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let report = runtime.block_on(conformance.run(is_wanted, |_| {}));
-    drop(conformance);
+    let report = examine(target, timeouts(flaw), helper, is_wanted);
     assert_eq!(companion.left(), [] as [PathBuf; 0], "{flaw}");
     report
 }
 
-pub fn failed(report: &Report) -> Vec<String> {
-    let rows = report
-        .rows
-        .iter()
-        .filter(|row| row.verdict == Verdict::Fail);
-    let shown = |row: &Row| format!("{}: {}", row.rule.id, row.detail);
-    rows.map(shown).collect()
-}
-
 #[test]
 fn who_keeps_every_rule_passes_them_all() {
-    let report = report("none");
-    let others: Vec<_> = report
-        .rows
-        .iter()
-        .filter(|row| row.verdict != Verdict::Pass)
-        .map(|row| (row.rule.id, &row.detail))
-        .collect();
-    assert!(others.is_empty(), "{others:#?}");
-    assert_eq!(report.rows.len(), rules(Protocol::Companion).count());
-    for row in &report.rows {
-        assert!(!row.detail.contains(TOKEN), "{row:?}");
-    }
+    assert_passes_all(&report("none"), Protocol::Companion, TOKEN);
 }
 
 #[test]
@@ -298,7 +260,7 @@ fn an_editor_that_accepts_by_itself_breaks_nothing() {
         let report = report(way);
         let failed = failed(&report);
         assert!(failed.is_empty(), "{way}: {failed:#?}");
-        assert!(!report.skips("C1.4-leaving"), "{way}");
+        assert!(!skips(&report, "C1.4-leaving"), "{way}");
     }
 }
 
@@ -319,25 +281,9 @@ fn a_row_is_hidden_only_by_a_broken_one_of_the_same_report() {
     assert_eq!(kept.verdict, Verdict::Fail, "{kept:?}");
 }
 
-trait Skips {
-    fn skips(&self, id: &str) -> bool;
-}
-
-impl Skips for Report {
-    fn skips(&self, id: &str) -> bool {
-        let mut rows = self.rows.iter().filter(|row| row.rule.id == id);
-        rows.any(|row| row.verdict == Verdict::Skip)
-    }
-}
-
 #[test]
 fn every_rule_has_an_id_of_its_own_that_names_the_contract() {
-    let mut ids: Vec<_> = rules(Protocol::Companion).map(|rule| rule.id).collect();
-    let count = ids.len();
-    assert!(ids.iter().all(|id| id.starts_with('C') && id.contains('-')));
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), count);
+    let ids = own_ids(Protocol::Companion, 'C');
     for (id, _) in UNBREAKABLE {
         assert!(ids.contains(&id), "{id}");
     }
@@ -348,7 +294,7 @@ fn who_leaves_out_what_may_be_left_out_breaks_nothing() {
     let report = report("C1.1-origin-own");
     let failed = failed(&report);
     assert!(failed.is_empty(), "{failed:#?}");
-    assert!(report.skips("C1.1-origin-own"));
+    assert!(skips(&report, "C1.1-origin-own"));
 }
 
 #[test]
@@ -356,18 +302,14 @@ fn a_companion_that_sends_no_context_breaks_nothing() {
     let report = report("C4.1-sent");
     let failed = failed(&report);
     assert!(failed.is_empty(), "{failed:#?}");
-    assert!(report.skips("C4.1-sent") && report.skips("C4.3-shape"));
+    assert!(skips(&report, "C4.1-sent") && skips(&report, "C4.3-shape"));
 }
 
 #[test]
 fn a_slow_command_hides_no_debounce() {
     let report = report_with("none", SLOW);
-    let rows = report.rows.iter();
-    let others: Vec<_> = rows
-        .filter(|row| row.verdict != Verdict::Pass)
-        .map(|row| (row.rule.id, &row.detail))
-        .collect();
-    assert!(others.is_empty(), "{others:#?}");
+    let unpassed = examined::unpassed(&report);
+    assert!(unpassed.is_empty(), "{unpassed:#?}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use pillion_discovery::Environment;
 use serde_json::{Value, json};
 
 use crate::companion::TOKEN;
-use crate::rules::{Absent, failed};
+use crate::examined::{Absent, failed};
 use crate::wire::Request;
 use pillion_testkit::{SOON, peak_memory};
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -12,11 +12,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{frames, lock_files};
+use crate::companion::{fill, left};
+use crate::editor::Cursor;
 
 pub const TOKEN: &str = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
-
-/// Another agent's.
-pub const OTHER_TOKEN: &str = "another-0123456789-abcdef";
 
 pub struct Companion {
     pub shared: Arc<Shared>,
@@ -31,6 +30,7 @@ pub struct Shared {
     pub workspace: PathBuf,
     pub files: Mutex<Vec<PathBuf>>,
     state: Mutex<State>,
+    pub cursor: Cursor,
     pub is_stopped: AtomicBool,
 }
 
@@ -39,10 +39,6 @@ pub struct State {
     pub clients: BTreeMap<u64, Client>,
     pub views: Vec<View>,
     pub last_client: u64,
-    /// The focused file and the line of the cursor.
-    pub focused: Option<(String, u32)>,
-    /// Counts moves of the cursor.
-    pub moves: u32,
 }
 
 pub struct Client {
@@ -75,10 +71,7 @@ impl Companion {
         let workspace = root.join("project");
         std::fs::create_dir(&workspace).unwrap();
         std::fs::create_dir(root.join("tmp")).unwrap();
-        for number in 0..3 {
-            let file = workspace.join(format!("file-{number}.txt"));
-            std::fs::write(file, "text\n".repeat(9)).unwrap();
-        }
+        fill(&workspace, 3);
         let everywhere = flaw == "K2-loopback";
         let address = if everywhere {
             "0.0.0.0:0"
@@ -99,10 +92,8 @@ impl Companion {
             home: root,
             workspace,
             files: Mutex::default(),
-            state: Mutex::new(State {
-                focused: Some((first, 1)),
-                ..State::default()
-            }),
+            state: Mutex::default(),
+            cursor: Cursor::in_file(first),
             is_stopped: AtomicBool::new(false),
         });
         let files = lock_files::publish(&shared);
@@ -123,16 +114,7 @@ impl Companion {
 
     /// What lies in the workspace and was not there at the start.
     pub fn left(&self) -> Vec<PathBuf> {
-        let entries = self.shared.workspace.read_dir().unwrap();
-        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-        let is_own = |path: &Path| {
-            path.file_name()
-                .unwrap()
-                .as_encoded_bytes()
-                .starts_with(b"file-")
-        };
-        paths.retain(|path| !is_own(path));
-        paths
+        left(&self.shared.workspace)
     }
 
     /// The variables of an agent that could find it.

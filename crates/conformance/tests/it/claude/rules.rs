@@ -7,14 +7,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_conformance::{
-    Conformance, Help, Helper, Protocol, Report, Row, Rule, Step, Target, Timeouts, Verdict, rules,
-};
+use pillion_conformance::{Help, Helper, Protocol, Report, Rule, Step, Target, Timeouts, rules};
 use pillion_discovery::Environment;
 
 use super::companion::{Companion, Decision, Shared, TOKEN};
+use crate::editor::Editor;
+use crate::examined::{
+    Absent, assert_passes_all, assert_says_what_breaks, examine, failed, moves, skips,
+};
 use crate::flaws::{is_examined, uncaught, unpassed};
-use crate::rules::failed;
 
 /// Other ways to break some rules: the rule, and the way.
 const VARIANTS: &[&str] = &[
@@ -120,16 +121,9 @@ impl Reviewer {
             Step::Reject(file) => return settled(file, Decision::Reject).await,
             Step::Close(file) => return settled(file, Decision::Close).await,
             Step::Mention { file, lines } => companion.mention(file, *lines),
-            Step::Move { file, lines } => {
-                (1..=*lines).for_each(|line| companion.move_cursor(file, line));
+            Step::Move { .. } | Step::Burst { .. } | Step::Visit(_) => {
+                moves(step, |file, line| companion.move_cursor(file, line)).await;
             }
-            Step::Burst { file, lines, pace } => {
-                for line in lines {
-                    companion.move_cursor(file, *line);
-                    tokio::time::sleep(*pace).await;
-                }
-            }
-            Step::Visit(files) => files.iter().for_each(|file| companion.move_cursor(file, 1)),
             Step::Stop => companion.stop(),
         }
         Help::Done
@@ -152,51 +146,34 @@ fn report(flaw: &'static str) -> Report {
     // Large texts take a debug build long, and only who spoils texts could spoil them.
     let large = ["K2-large", "K6-long-line", "K6-5mb"];
     let is_large = |rule: &Rule| flaw != "none" && flaw != rule.id && large.contains(&rule.id);
-    report_of(flaw, |rule| is_examined(flaw, rule.id) && !is_large(rule))
-}
-
-fn report_of(flaw: &'static str, is_wanted: impl Fn(&Rule) -> bool) -> Report {
+    let is_wanted = |rule: &Rule| is_examined(flaw, rule.id) && !is_large(rule);
     let companion = Companion::start(flaw);
-    let environment = Environment::from_pairs(companion.environment());
-    let target = Target::of_file(&companion.entry(), Protocol::Claude, &environment).unwrap();
-    let helper = Box::new(Reviewer(Arc::clone(&companion.shared)));
-    let conformance = Conformance::new(target, timeouts(), helper);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let report = runtime.block_on(conformance.run(is_wanted, |_| {}));
-    drop(conformance);
+    let reviewer = Reviewer(Arc::clone(&companion.shared));
+    let report = report_of(&companion, Box::new(reviewer), is_wanted);
     assert_eq!(companion.left(), [] as [PathBuf; 0], "{flaw}");
     report
 }
 
-/// Every row that did not pass.
-fn others(report: &Report) -> Vec<(&'static str, &str)> {
-    let rows = report.rows.iter();
-    let others = rows.filter(|row| row.verdict != Verdict::Pass);
-    others.map(|row| (row.rule.id, &*row.detail)).collect()
+fn report_of(
+    companion: &Companion,
+    helper: Box<dyn Helper>,
+    is_wanted: impl Fn(&Rule) -> bool,
+) -> Report {
+    let environment = Environment::from_pairs(companion.environment());
+    let target = Target::of_file(&companion.entry(), Protocol::Claude, &environment).unwrap();
+    examine(target, timeouts(), helper, is_wanted)
 }
 
 #[test]
 fn who_keeps_every_rule_of_claude_codes_passes_them_all() {
-    let report = report("none");
-    let others = others(&report);
-    assert!(others.is_empty(), "{others:#?}");
-    assert_eq!(report.rows.len(), rules(Protocol::Claude).count());
-    for row in &report.rows {
-        assert!(!row.detail.contains(TOKEN), "{row:?}");
-    }
+    assert_passes_all(&report("none"), Protocol::Claude, TOKEN);
 }
 
 #[test]
 #[ignore = "takes two minutes: cargo xtask test"]
 fn who_breaks_a_rule_of_claude_codes_is_caught_by_its_row_and_by_no_other() {
     let flaws = rules(Protocol::Claude).map(|rule| rule.id);
-    let only = std::env::var("FLAW").unwrap_or_default();
-    let flaws = flaws
-        .chain(VARIANTS.iter().copied())
-        .filter(|flaw| flaw.starts_with(&only));
+    let flaws = flaws.chain(VARIANTS.iter().copied());
     let uncaught = uncaught(flaws, report);
     assert!(uncaught.is_empty(), "{uncaught:#?}");
 }
@@ -219,43 +196,17 @@ fn who_does_it_in_another_way_passes_every_rule_of_claude_codes() {
 
 #[test]
 fn every_rule_of_claude_codes_has_an_id_of_its_own_and_says_what_breaks() {
-    let mut ids: Vec<_> = rules(Protocol::Claude).map(|rule| rule.id).collect();
-    let count = ids.len();
-    assert!(ids.iter().all(|id| id.starts_with('K') && id.contains('-')));
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), count);
-    for rule in rules(Protocol::Claude) {
-        assert!(rule.reason.ends_with('.'), "{rule:?}");
-    }
-    let is_known = |variant: &&str| ids.contains(&variant.split('/').next().unwrap());
-    assert!(VARIANTS.iter().all(is_known));
+    assert_says_what_breaks(Protocol::Claude, 'K', VARIANTS);
 }
 
 /// There is no person at the editor: what needs one is skipped with the reason, and nothing fails.
 #[test]
 fn what_nobody_does_for_claude_code_breaks_no_rule() {
     let companion = Companion::start("none");
-    let environment = Environment::from_pairs(companion.environment());
-    let target = Target::of_file(&companion.entry(), Protocol::Claude, &environment).unwrap();
-    let absent = Box::new(crate::rules::Absent);
-    let conformance = Conformance::new(target, timeouts(), absent);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let report = runtime.block_on(conformance.run(|_| true, |_| {}));
+    let report = report_of(&companion, Box::new(Absent), |_| true);
     let failed = failed(&report);
     assert!(failed.is_empty(), "{failed:#?}");
-    let is_skipped = |row: &&Row| row.verdict == Verdict::Skip;
-    let skipped: Vec<_> = report
-        .rows
-        .iter()
-        .filter(is_skipped)
-        .map(|row| row.rule.id)
-        .collect();
-    assert!(
-        skipped.contains(&"K5-accepted") && skipped.contains(&"K9-files"),
-        "{skipped:?}"
-    );
+    for id in ["K5-accepted", "K9-files"] {
+        assert!(skips(&report, id), "{id}");
+    }
 }

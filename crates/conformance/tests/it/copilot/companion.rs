@@ -2,9 +2,8 @@
 //! rule's id.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,11 +13,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::lock_files;
+use crate::companion::{fill, left};
+use crate::editor::Cursor;
+use crate::files::chmod;
 
 pub const TOKEN: &str = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
-
-/// Another agent's.
-pub const OTHER_TOKEN: &str = "another-0123456789-abcdef";
 
 /// How many connections one takes that is easily occupied.
 const FEW: usize = 32;
@@ -36,6 +35,7 @@ pub struct Shared {
     pub socket: PathBuf,
     pub files: Mutex<Vec<PathBuf>>,
     state: Mutex<State>,
+    pub cursor: Cursor,
     is_stopped: AtomicBool,
     /// How many there are.
     connections: AtomicUsize,
@@ -46,10 +46,6 @@ pub struct State {
     pub sessions: BTreeMap<String, Session>,
     pub views: Vec<View>,
     pub last_session: u64,
-    /// The focused file and the line of the cursor.
-    pub focused: Option<(String, u32)>,
-    /// Counts moves of the cursor.
-    pub moves: u32,
 }
 
 #[derive(Default)]
@@ -84,10 +80,7 @@ impl Companion {
         for folder in ["project", "run", "tmp"] {
             std::fs::create_dir(root.join(folder)).unwrap();
         }
-        for number in 0..3 {
-            let file = workspace.join(format!("file-{number}.txt"));
-            std::fs::write(file, "text\n".repeat(9)).unwrap();
-        }
+        fill(&workspace, 3);
         let socket = root.join("run/s");
         let listener = UnixListener::bind(&socket).unwrap();
         let (mode, folder) = match flaw {
@@ -104,10 +97,8 @@ impl Companion {
             workspace,
             socket,
             files: Mutex::default(),
-            state: Mutex::new(State {
-                focused: Some((first, 1)),
-                ..State::default()
-            }),
+            state: Mutex::default(),
+            cursor: Cursor::in_file(first),
             is_stopped: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
         });
@@ -126,14 +117,7 @@ impl Companion {
 
     /// What lies in the workspace and was not there at the start.
     pub fn left(&self) -> Vec<PathBuf> {
-        let entries = self.shared.workspace.read_dir().unwrap();
-        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-        let is_own = |path: &Path| {
-            let name = path.file_name().unwrap();
-            name.as_encoded_bytes().starts_with(b"file-")
-        };
-        paths.retain(|path| !is_own(path));
-        paths
+        left(&self.shared.workspace)
     }
 
     /// The variables of an agent that could find it.
@@ -151,10 +135,6 @@ impl Drop for Companion {
     fn drop(&mut self) {
         self.shared.end();
     }
-}
-
-pub fn chmod(path: &Path, mode: u32) {
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
 fn serve(listener: &UnixListener, shared: &Arc<Shared>) {

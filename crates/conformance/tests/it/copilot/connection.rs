@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::companion::{OTHER_TOKEN, Session, Shared, View};
+use super::companion::{Session, Shared, View};
+use crate::lock_files::takes;
 use crate::wire::{Reading, Request};
 
 type Asked = Request<UnixStream>;
@@ -111,23 +112,8 @@ impl Shared {
             let (word, scheme) = (sent == token, sent.strip_prefix("Basic ") == Some(token));
             return self.breaks("P3-scheme") && word || self.breaks("P3-scheme/basic") && scheme;
         };
-        let half = token.len() / 2;
-        match self.flaw {
-            "P3-wrong" => {
-                sent.len() == token.len()
-                    && !sent.eq_ignore_ascii_case(token)
-                    && sent != OTHER_TOKEN
-                    || sent == token
-            }
-            "P3-wrong/half" => sent.len() == token.len() && sent[..half] == token[..half],
-            "P3-truncated" => token.starts_with(sent),
-            "P3-truncated/end" => token.ends_with(sent),
-            "P3-extended" => sent.starts_with(token),
-            "P3-extended/end" => sent.ends_with(token),
-            "P3-case" => sent.eq_ignore_ascii_case(token),
-            "P3-other" => sent == token || sent == OTHER_TOKEN,
-            _ => sent == token,
-        }
+        let way = self.flaw.strip_prefix("P3-").unwrap_or_default();
+        takes(token, sent, way)
     }
 
     fn posted(self: &Arc<Self>, request: Asked) -> io::Result<()> {

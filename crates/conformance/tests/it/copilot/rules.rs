@@ -7,14 +7,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_conformance::{
-    Conformance, Help, Helper, Protocol, Report, Row, Rule, Step, Target, Timeouts, Verdict, rules,
-};
+use pillion_conformance::{Help, Helper, Protocol, Report, Rule, Step, Target, Timeouts, rules};
 use pillion_discovery::Environment;
 
 use super::companion::{Companion, Decision, Shared, TOKEN};
+use crate::editor::Editor;
+use crate::examined::{
+    Absent, assert_passes_all, assert_says_what_breaks, examine, failed, moves, skips,
+};
 use crate::flaws::{is_examined, uncaught, unpassed};
-use crate::rules::{Absent, failed};
 
 /// Other ways to break some rules: the rule, and the way.
 const VARIANTS: &[&str] = &[
@@ -91,16 +92,9 @@ impl Reviewer {
             Step::Reject(file) => return settled(file, Decision::Reject),
             Step::Close(file) => return settled(file, Decision::Close),
             Step::Mention { file, lines } => companion.mention(file, *lines),
-            Step::Move { file, lines } => {
-                (1..=*lines).for_each(|line| companion.move_cursor(file, line));
+            Step::Move { .. } | Step::Burst { .. } | Step::Visit(_) => {
+                moves(step, |file, line| companion.move_cursor(file, line)).await;
             }
-            Step::Burst { file, lines, pace } => {
-                for line in lines {
-                    companion.move_cursor(file, *line);
-                    tokio::time::sleep(*pace).await;
-                }
-            }
-            Step::Visit(files) => files.iter().for_each(|file| companion.move_cursor(file, 1)),
             Step::Stop => companion.stop(),
         }
         Help::Done
@@ -130,11 +124,8 @@ fn report(flaw: &'static str) -> Report {
     let is_large = |rule: &Rule| flaw != "none" && flaw != rule.id && rule.id == "P5-large";
     let is_wanted = |rule: &Rule| is_examined(flaw, rule.id) && !is_large(rule);
     let companion = Companion::start(flaw);
-    let report = report_of(
-        &companion,
-        Box::new(Reviewer(Arc::clone(&companion.shared))),
-        is_wanted,
-    );
+    let reviewer = Reviewer(Arc::clone(&companion.shared));
+    let report = report_of(&companion, Box::new(reviewer), is_wanted);
     assert_eq!(companion.left(), [] as [PathBuf; 0], "{flaw}");
     report
 }
@@ -146,37 +137,19 @@ fn report_of(
 ) -> Report {
     let environment = Environment::from_pairs(companion.environment());
     let target = Target::of_file(&companion.entry(), Protocol::Copilot, &environment).unwrap();
-    let conformance = Conformance::new(target, timeouts(companion.shared.flaw), helper);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(conformance.run(is_wanted, |_| {}))
+    examine(target, timeouts(companion.shared.flaw), helper, is_wanted)
 }
 
 #[test]
 fn who_keeps_every_rule_of_copilot_clis_passes_them_all() {
-    let report = report("none");
-    let rows = report.rows.iter();
-    let others: Vec<_> = rows
-        .filter(|row| row.verdict != Verdict::Pass)
-        .map(|row| (row.rule.id, &*row.detail))
-        .collect();
-    assert!(others.is_empty(), "{others:#?}");
-    assert_eq!(report.rows.len(), rules(Protocol::Copilot).count());
-    for row in &report.rows {
-        assert!(!row.detail.contains(TOKEN), "{row:?}");
-    }
+    assert_passes_all(&report("none"), Protocol::Copilot, TOKEN);
 }
 
 #[test]
 #[ignore = "takes two minutes: cargo xtask test"]
 fn who_breaks_a_rule_of_copilot_clis_is_caught_by_its_row_and_by_no_other() {
     let flaws = rules(Protocol::Copilot).map(|rule| rule.id);
-    let only = std::env::var("FLAW").unwrap_or_default();
-    let flaws = flaws
-        .chain(VARIANTS.iter().copied())
-        .filter(|flaw| flaw.starts_with(&only));
+    let flaws = flaws.chain(VARIANTS.iter().copied());
     let uncaught = uncaught(flaws, report);
     assert!(uncaught.is_empty(), "{uncaught:#?}");
 }
@@ -190,17 +163,7 @@ fn who_does_it_in_another_way_passes_every_rule_of_copilot_clis() {
 
 #[test]
 fn every_rule_of_copilot_clis_has_an_id_of_its_own_and_says_what_breaks() {
-    let mut ids: Vec<_> = rules(Protocol::Copilot).map(|rule| rule.id).collect();
-    let count = ids.len();
-    assert!(ids.iter().all(|id| id.starts_with('P') && id.contains('-')));
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), count);
-    for rule in rules(Protocol::Copilot) {
-        assert!(rule.reason.ends_with('.'), "{rule:?}");
-    }
-    let is_known = |variant: &&str| ids.contains(&variant.split('/').next().unwrap());
-    assert!(VARIANTS.iter().all(is_known));
+    assert_says_what_breaks(Protocol::Copilot, 'P', VARIANTS);
 }
 
 /// There is no person at the editor: what needs one is skipped with the reason, and nothing fails.
@@ -210,10 +173,7 @@ fn what_nobody_does_for_copilot_cli_breaks_no_rule() {
     let report = report_of(&companion, Box::new(Absent), |_| true);
     let failed = failed(&report);
     assert!(failed.is_empty(), "{failed:#?}");
-    let is_skipped = |row: &&Row| row.verdict == Verdict::Skip;
-    let skipped = report.rows.iter().filter(is_skipped);
-    let skipped: Vec<_> = skipped.map(|row| row.rule.id).collect();
     for id in ["P5-accepted", "P5-edited", "P7-moved", "P9-files"] {
-        assert!(skipped.contains(&id), "{skipped:?}");
+        assert!(skips(&report, id), "{id}");
     }
 }
