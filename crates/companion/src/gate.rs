@@ -5,9 +5,9 @@
 
 mod doubts;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use pillion_view::decision::{HELD, HELD_DOWN, LOOK, NOT_SEEN, TOO_SOON};
+use pillion_view::decision::{HELD_DOWN, HeldKey, LOOK, NOT_SEEN, TOO_SOON};
 use pillion_view::{Decide, ProposalKey, Refusal};
 
 pub(crate) use self::doubts::{Doubt, Weighed, weigh, weigh_blind};
@@ -17,6 +17,7 @@ pub(crate) use self::doubts::{Doubt, Weighed, weigh, weigh_blind};
 pub struct Gate {
     /// The last decision that a person typed, whether or not it counted.
     last: Option<Instant>,
+    key: HeldKey,
     asked: Option<Asked>,
 }
 
@@ -44,11 +45,13 @@ impl Gate {
             return Err(Refusal::new("notTyped", text));
         }
         let former = self.last.replace(now);
+        let pause = former.map_or(Duration::MAX, |at| now.saturating_duration_since(at));
+        let is_held = self.key.is_held_after(pause);
         let Some(drawn_for) = seen.drawn_for else {
             let text = "this has not been on the screen yet: look at it first";
             return Err(Refusal::new(NOT_SEEN, text));
         };
-        if former.is_some_and(|at| now.saturating_duration_since(at) < HELD) {
+        if is_held {
             let text = "key repeat ignored: release the key and press it again";
             return Err(Refusal::new(HELD_DOWN, text));
         }

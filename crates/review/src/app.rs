@@ -30,7 +30,7 @@ use crate::syntax::Coloured;
 use crate::view::{Compared, Disk, Job, Stayed, Step, View, Viewport};
 pub use marks::name as mark_name;
 use reason::Reason;
-pub use review_delay::{HELD, LOOK, Mark, Press, decides};
+pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press, decides};
 use review_delay::{ReviewDelay, Sight};
 
 /// The message after a paste.

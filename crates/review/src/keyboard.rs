@@ -13,7 +13,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pillion_system::spawn;
 
 use crate::Input;
-use crate::app::{self, HELD, LOOK, Mark, Press, decides};
+use crate::app::{self, HELD, HeldKey, LOOK, Mark, Press, decides};
 use answers::Answers;
 use decode::Read;
 use tty::Tty;
@@ -110,6 +110,8 @@ struct Reader<S> {
     answers: Answers,
     /// The key that was pressed last, and when.
     last: Option<(KeyCode, Instant)>,
+    /// The same key.
+    held: HeldKey,
     /// The terminal reports releases, and so names every repeat.
     knows_releases: bool,
 }
@@ -121,6 +123,7 @@ impl<S: Source> Reader<S> {
             ahead: VecDeque::new(),
             answers: Answers::default(),
             last: None,
+            held: HeldKey::default(),
             knows_releases: false,
         }
     }
@@ -179,14 +182,15 @@ impl<S: Source> Reader<S> {
             return Ok(true);
         }
         let same = since.filter(|(code, _)| *code == key.code && !self.knows_releases);
-        match same {
-            Some((_, since)) if since < HELD => Ok(true),
-            // A held key is silent before it begins to repeat: only the next one tells.
-            Some((_, since)) if since < 2 * LOOK && decides(key) => {
-                self.is_followed(at, HELD, Some(key.code))
-            }
-            _ => Ok(false),
+        let Some((_, since)) = same else {
+            self.held = HeldKey::default();
+            return Ok(false);
+        };
+        if self.held.is_held_after(since) {
+            return Ok(true);
         }
+        // A held key is silent before it begins to repeat: only the next one tells.
+        Ok(since < 2 * LOOK && decides(key) && self.is_followed(at, HELD, Some(key.code))?)
     }
 
     /// Whether another key, or just this one, is pressed within `interval` of the one that was read at `at`.
@@ -344,6 +348,17 @@ mod tests {
                 assert_eq!(out, format!("a{}", "a!".repeat(9)), "{silence} {interval}");
             }
         }
+    }
+
+    #[test]
+    fn a_held_key_stays_one_press_where_its_repeats_come_late() {
+        for gap in [130, 400, 699] {
+            let times = [5_000, 500, 30, 30, gap, 30, gap, gap];
+            let out = out_of(at(&times, KeyEventKind::Press).into());
+            assert_eq!(out, format!("a{}", "a!".repeat(7)), "{gap}");
+        }
+        let out = out_of(at(&[5_000, 30, 700, 900], KeyEventKind::Press).into());
+        assert_eq!(out, "aa!aa", "released");
     }
 
     #[test]

@@ -14,9 +14,24 @@ use crate::proposal::ProposalKey;
 /// must have been there before its answer counts.
 pub const LOOK: Duration = Duration::from_millis(700);
 
-/// Decisions that follow each other more quickly come from a key that is held down: keyboards repeat at least ten
-/// times a second, and nobody decides so fast.
+/// A key that is pressed again more quickly is held down: keyboards repeat at least ten times a second, and nobody
+/// decides so fast.
 pub const HELD: Duration = Duration::from_millis(120);
+
+/// A key that may be held down. On a busy machine or a slow line there are gaps between its repeats: it counts as
+/// released once it was not pressed for [`LOOK`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HeldKey {
+    is_held: bool,
+}
+
+impl HeldKey {
+    /// Returns true if the key is held down, now that it is pressed again after this pause.
+    pub fn is_held_after(&mut self, pause: Duration) -> bool {
+        self.is_held = pause < if self.is_held { LOOK } else { HELD };
+        self.is_held
+    }
+}
 
 /// Why nothing can be changed in a proposal of this agent, if that is so.
 pub fn takes_no_edits(agent: Dialect) -> Option<String> {

@@ -20,7 +20,9 @@ mod proposal;
 #[cfg(unix)]
 pub use attach::attach_to_running;
 pub use attach::{Attached, OwnCompanion, StartOwn, attach, attach_guest};
-pub use decision::{Against, Decide, HELD, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen};
+pub use decision::{
+    Against, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,
+};
 pub use editor::{
     Chosen, CloseReason, Compares, Editor, EditorEvent, Reply, Report, Review, Shows, Status,
 };

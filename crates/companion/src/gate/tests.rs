@@ -6,7 +6,6 @@ use pillion_protocol::Dialect;
 use pillion_view::DiffId;
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use pillion_protocol::Verdict;
 use pillion_view::decision::*;
@@ -133,6 +132,22 @@ fn a_held_key_decides_nothing_however_often_it_repeats() {
             scene.wait(interval);
         }
         scene.wait(700);
+        assert_eq!(scene.decide(), "", "released and pressed again");
+    }
+}
+
+#[test]
+fn a_held_key_decides_nothing_where_its_repeats_come_late_and_in_bursts() {
+    for (repeats, stall) in [(2, 150), (3, 400), (20, 699)] {
+        let mut scene = Scene::new();
+        for _ in 0..10 {
+            for _ in 0..repeats {
+                assert_ne!(scene.decide(), "", "{repeats} and {stall} ms");
+                scene.wait(5);
+            }
+            scene.wait(stall - 5);
+        }
+        scene.wait(700 - stall);
         assert_eq!(scene.decide(), "", "released and pressed again");
     }
 }

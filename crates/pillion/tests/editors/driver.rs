@@ -56,7 +56,12 @@ pub struct Start<'a> {
 /// the function returns.
 pub trait Editor {
     /// Accepts the proposal in focus, as the help says.
-    fn accept(&self);
+    fn accept(&self) {
+        self.accept_times(1);
+    }
+
+    /// The same, so often without a pause, as a key does that is held down.
+    fn accept_times(&self, times: usize);
 
     /// Rejects the proposal in focus, as the help says.
     fn reject(&self);

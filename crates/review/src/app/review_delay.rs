@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_view::DiffId;
-pub use pillion_view::{HELD, LOOK};
+pub use pillion_view::{HELD, HeldKey, LOOK};
 
 /// A terminal that has never said what it shows counts as showing it after so long.
 const SILENT: Duration = Duration::from_secs(2);

@@ -57,8 +57,8 @@ impl Emacs {
 }
 
 impl Editor for Emacs {
-    fn accept(&self) {
-        self.emacs.input("<C-c><C-c>");
+    fn accept_times(&self, times: usize) {
+        self.emacs.input(&"<C-c><C-c>".repeat(times));
     }
 
     fn reject(&self) {

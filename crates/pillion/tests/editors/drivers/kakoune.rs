@@ -77,8 +77,8 @@ impl Kakoune {
 }
 
 impl Editor for Kakoune {
-    fn accept(&self) {
-        self.kakoune.input(":w<ret>");
+    fn accept_times(&self, times: usize) {
+        self.kakoune.input(&":w<ret>".repeat(times));
     }
 
     fn reject(&self) {

@@ -73,8 +73,8 @@ impl Neovim {
 }
 
 impl Editor for Neovim {
-    fn accept(&self) {
-        self.nvim.input(":w<CR>");
+    fn accept_times(&self, times: usize) {
+        self.nvim.input(&":w<CR>".repeat(times));
     }
 
     fn reject(&self) {

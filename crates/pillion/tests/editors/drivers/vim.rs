@@ -51,8 +51,8 @@ impl Vim {
 }
 
 impl Editor for Vim {
-    fn accept(&self) {
-        self.vim.input(":w<CR>");
+    fn accept_times(&self, times: usize) {
+        self.vim.input(&":w<CR>".repeat(times));
     }
 
     fn reject(&self) {
