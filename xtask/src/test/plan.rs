@@ -98,7 +98,7 @@ pub fn tests(
         Lane {
             jobs: longest_first(agents),
             at_once: processors(),
-            when_idle: processors(),
+            when_idle: 3 * processors(),
         },
         Lane {
             jobs: longest_first(working),
