@@ -5,6 +5,7 @@ pub(crate) mod codex;
 pub(crate) mod copilot;
 mod edit;
 pub(crate) mod gemini;
+mod patch;
 pub(crate) mod qwen;
 
 #[cfg(test)]

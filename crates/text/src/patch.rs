@@ -1,5 +1,6 @@
 //! The patch format of Codex: `*** Begin Patch`, files that are added, updated, moved or deleted, `*** End Patch`. Read
-//! as Codex 0.169 and 0.171 read it, and never more generously: what they might understand otherwise is an error.
+//! as Codex 0.169 and 0.171 read it, and never more generously: what they might understand otherwise is an error. Copilot
+//! CLI 1.0.102 reads the same format, and applies it in a way of its own.
 
 mod read;
 mod source;
@@ -9,6 +10,16 @@ pub use self::read::read;
 pub use self::write::{FileChange, write};
 
 use self::source::Source;
+
+/// The program that applies a patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// New lines end as the first one does, and so does the last line. A file that is there may be added.
+    Codex,
+    /// All lines end as most of the first five do; whether the last one ends stays as it is, but an empty one is lost. A
+    /// file that is there cannot be added.
+    Copilot,
+}
 
 /// One file of a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,19 +112,31 @@ impl Operation {
         }
     }
 
-    /// The text that the file has afterwards, or that the file has to which it is moved; none if it is deleted. `before` is
-    /// what it has now, if it is there.
+    /// The text that the file has once `program` has applied this, or that the file has to which it is moved; none if it
+    /// is deleted. `before` is what it has now, if it is there.
     ///
     /// # Errors
     /// The file is missing or is not what the patch expects, or it has line endings that releases of Codex treat
     /// differently.
-    pub fn apply(&self, line: usize, before: Option<&str>) -> Result<Option<String>, PatchError> {
+    pub fn apply(
+        &self,
+        program: Program,
+        line: usize,
+        before: Option<&str>,
+    ) -> Result<Option<String>, PatchError> {
         let missing = || PatchError::new(line, "the file does not exist");
         match self {
+            Operation::Add(_) if program == Program::Copilot && before.is_some() => {
+                Err(PatchError::new(line, "the file already exists"))
+            }
+            Operation::Add(text) if program == Program::Copilot && text == "\n" => {
+                Ok(Some(String::new()))
+            }
             Operation::Add(text) => Ok(Some(text.clone())),
             Operation::Delete => before.map(|_| None).ok_or_else(missing),
             Operation::Update { chunks, .. } => {
-                let mut source = Source::new(before.ok_or_else(missing)?).ok_or_else(|| {
+                let before = before.ok_or_else(missing)?;
+                let mut source = Source::new(program, before).ok_or_else(|| {
                     PatchError::of_form(line, "the file has a carriage return within a line")
                 })?;
                 source.apply(chunks)?;

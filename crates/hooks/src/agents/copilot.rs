@@ -4,14 +4,15 @@
 //! again, unless there is a hook for `permissionRequest`, too; so there is none of ours. The hooks of all calls of one answer
 //! run before the first of these calls does.
 //!
-//! Its patches look like Codex's, and are applied in another way: they keep CRLF and a missing final newline, and with the first
-//! line of a file its BOM goes. They are not shown yet: Copilot CLI asks about them itself.
+//! It finds the lines of a patch loosely, and indents new ones as it found the old ones. So a patch that was accepted is
+//! replaced by one whose lines are exactly those of the file: nothing else is written than what was shown.
 
 use std::ops::Range;
 
+use pillion_text::patch::Program;
 use serde_json::{Map, Value, json};
 
-use super::edit;
+use super::{edit, patch};
 use crate::call::{Answer, Call, Entry, Event, HookProtocol, TIMEOUT, take_text};
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::{Accepted, Ruling};
@@ -58,7 +59,10 @@ impl HookProtocol for Copilot {
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
         match call.tool.as_str() {
             EDIT | CREATE => changed(call, files).unwrap_or_else(Changes::Unclear),
-            PATCH => Changes::Unclear("Pillion does not show patches of Copilot CLI".to_owned()),
+            PATCH => match patch_of(call) {
+                Ok(text) => patch::changes(Program::Copilot, call.folder.as_deref(), text, files),
+                Err(why) => Changes::Unclear(why),
+            },
             _ => Changes::None,
         }
     }
@@ -92,6 +96,12 @@ impl HookProtocol for Copilot {
             }),
         }]
     }
+}
+
+/// The patch that a call applies.
+fn patch_of(call: &Call) -> Result<&str, String> {
+    let patch = call.input.as_str();
+    patch.ok_or_else(|| format!("the input of {PATCH} is no text"))
 }
 
 /// The change of one file that a call makes.
@@ -169,16 +179,42 @@ fn decision(decision: &str, why: &str) -> Answer {
 }
 
 /// Denies what was accepted, because the call cannot write just that.
-fn inexpressible(accepted: &Accepted, why: &str) -> Answer {
+fn inexpressible(told: &str) -> Answer {
     Answer {
         is_inexpressible: true,
-        ..decision("deny", &accepted.not_written(why))
+        ..decision("deny", told)
+    }
+}
+
+/// Lets the call pass, with other arguments if there are any.
+fn allowed(arguments: Option<Value>, accepted: &Accepted) -> Answer {
+    let mut output = json!({"permissionDecision": "allow"});
+    if let Some(arguments) = arguments {
+        output["modifiedArgs"] = arguments;
+    }
+    if let Some(context) = &accepted.context {
+        output["additionalContext"] = context.as_str().into();
+    }
+    Answer::json(output)
+}
+
+/// The patch with what was accepted.
+fn allow_patch(call: &Call, accepted: &Accepted) -> Answer {
+    let rewritten =
+        patch_of(call).and_then(|text| patch::rewritten(Program::Copilot, text, accepted));
+    match rewritten {
+        Ok(patch) => allowed(Some(patch.into()), accepted),
+        Err(why) => inexpressible(&why),
     }
 }
 
 /// The call with what was accepted. If that is not what was proposed, it replaces the whole text of the file, so that nothing
 /// else is written than what was shown.
 fn allow(call: &Call, accepted: &Accepted) -> Answer {
+    if call.tool == PATCH {
+        return allow_patch(call, accepted);
+    }
+    let inexpressible = |why: &str| inexpressible(&accepted.not_written(why));
     let [file] = &accepted.files[..] else {
         return decision(
             "deny",
@@ -204,29 +240,25 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
         }
         // It creates nothing in place of a file, and edits no text that is empty or not there.
         (false, None) if file.change.before.is_some() => {
-            return inexpressible(accepted, &format!("{path} exists by now"));
+            return inexpressible(&format!("{path} exists by now"));
         }
         (false, Some(_)) if before.is_empty() => {
-            return inexpressible(accepted, &format!("{path} is empty or deleted by now"));
+            return inexpressible(&format!("{path} is empty or deleted by now"));
         }
         (false, None) => changed.push(("file_text", written)),
         (false, Some(_)) if with_endings_of(before, written) != written => {
             let why = format!("{path} has lines that end in LF and lines that end in CRLF");
-            return inexpressible(accepted, &why);
+            return inexpressible(&why);
         }
         (false, Some(_)) => changed.extend([("old_str", before), ("new_str", written)]),
     }
-    let mut output = json!({"permissionDecision": "allow"});
-    if !changed.is_empty() {
+    let arguments = (!changed.is_empty()).then(|| {
         let mut input = call.input.as_object().cloned().unwrap_or_default();
         let changed = changed.into_iter();
         input.extend(changed.map(|(name, text)| (name.to_owned(), text.into())));
-        output["modifiedArgs"] = input.into();
-    }
-    if let Some(context) = &accepted.context {
-        output["additionalContext"] = context.as_str().into();
-    }
-    Answer::json(output)
+        input.into()
+    });
+    allowed(arguments, accepted)
 }
 
 #[cfg(test)]

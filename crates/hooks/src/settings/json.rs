@@ -72,14 +72,16 @@ pub fn values(text: &str) -> Result<Map<String, Value>, Refused> {
 }
 
 /// A text without an object, and the object that is made for this entry. A blank stands before its only property, where no
-/// other edit of ours puts one; and it ends with a line break only if it needed none before it.
+/// other edit of ours puts one; and it ends with a line break only if it needed none before it. Behind a carriage return
+/// there is none at all: together they would be another one.
 fn with_root(text: &str, entry: &Entry) -> String {
     let (nl, unit) = (newline(text), "  ");
     let list = made_list(entry.event, &entry.item, unit, unit, nl);
     let root = format!("{{ \"{HOOKS}\": {{{nl}{unit}{list}{nl}}} }}");
-    match text.is_empty() || text.ends_with('\n') {
-        true => format!("{text}{root}{nl}"),
-        false => format!("{text}{nl}{root}"),
+    match text.chars().next_back() {
+        None | Some('\n') => format!("{text}{root}{nl}"),
+        Some('\r') => format!("{text}{root}"),
+        Some(_) => format!("{text}{nl}{root}"),
     }
 }
 
@@ -95,6 +97,7 @@ fn without_root<'a>(text: &'a str, root: &Object) -> Option<&'a str> {
     let before = &text[..root.range.start];
     let before = match &text[root.range.end..] {
         "\n" | "\r\n" => before,
+        "" if before.ends_with('\r') => before,
         "" => before.strip_suffix(newline(text))?,
         _ => return None,
     };

@@ -1,5 +1,7 @@
 //! Copilot CLI with the terminal review: it finds the review's socket by a lock file, and takes a yes or a no.
 
+mod patches;
+
 use std::fs;
 use std::time::Instant;
 

@@ -89,6 +89,20 @@ impl Scene {
         self.decide_about(&pending.name, decision);
     }
 
+    /// Waits for all of these files, and decides about each.
+    fn decide_all(&self, decisions: &[(&Path, Decision<'_>)]) {
+        let pending = companion::wait_until("all files", || {
+            let pending = companion::pending(&self.home);
+            (pending.len() == decisions.len()).then_some(pending)
+        });
+        for (path, decision) in decisions {
+            let mut pending = pending.iter();
+            let found = pending.find(|it| Path::new(&it.path) == *path);
+            let found = found.unwrap_or_else(|| panic!("{} is not shown", path.display()));
+            self.decide_about(&found.name, decision);
+        }
+    }
+
     /// Decides about a proposal that is shown.
     fn decide_about(&self, name: &str, decision: &Decision<'_>) {
         match decision {

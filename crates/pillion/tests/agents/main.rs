@@ -17,6 +17,7 @@ mod hooks;
 mod lost;
 mod no_diffs;
 mod opencode;
+mod patch_cases;
 mod proposals;
 mod review;
 mod run;

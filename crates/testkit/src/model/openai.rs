@@ -113,5 +113,10 @@ fn calls(turn: Turn, is_copilot: bool) -> Vec<Value> {
         Turn::ReadFile { path } => ("read_file", json!({ "file_path": path })),
         Turn::CallTool { name, input } => (name, input),
     };
-    vec![json!({ "name": name, "arguments": arguments.to_string() })]
+    // The input of some tools is one text.
+    let arguments = match arguments {
+        Value::String(text) => text,
+        object => object.to_string(),
+    };
+    vec![json!({ "name": name, "arguments": arguments })]
 }

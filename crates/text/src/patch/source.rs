@@ -1,14 +1,23 @@
-//! A text to which chunks are applied as Codex does it: lines are found as loosely, and get the same line endings.
+//! A text to which chunks are applied as the program does it: lines are found as loosely, and get the same line endings.
+//! Copilot CLI also indents new lines as it found the old ones: what it would find only so is not understood here.
 
 use std::ops::Range;
 
-use super::{Chunk, Line, PatchError};
+use super::{Chunk, Line, PatchError, Program};
+
+/// The mark of a text's encoding, at its beginning.
+const BOM: char = '\u{feff}';
 
 /// A text in lines.
 pub(super) struct Source<'a> {
+    program: Program,
+    /// True if the mark was before the first line. A line in a patch is found without it.
+    has_bom: bool,
     lines: Vec<SourceLine<'a>>,
-    /// What new lines get: what the first line has.
+    /// What new lines get.
     ending: &'static str,
+    /// True if the last line of the text ended.
+    has_last_ending: bool,
 }
 
 struct SourceLine<'a> {
@@ -26,7 +35,13 @@ const LOOKS: [fn(&str) -> String; 4] = [
 
 impl<'a> Source<'a> {
     /// None if there is a carriage return within a line.
-    pub(super) fn new(text: &'a str) -> Option<Self> {
+    pub(super) fn new(program: Program, text: &'a str) -> Option<Self> {
+        let without = match program {
+            Program::Codex => None,
+            Program::Copilot => text.strip_prefix(BOM),
+        };
+        let has_bom = without.is_some();
+        let text = without.unwrap_or(text);
         let pieces = text.split_inclusive('\n');
         let lines = pieces.map(|line| {
             let (text, ending) = match line.strip_suffix('\n') {
@@ -39,35 +54,75 @@ impl<'a> Source<'a> {
             (!text.contains('\r')).then_some(SourceLine { text, ending })
         });
         let lines: Vec<SourceLine<'_>> = lines.collect::<Option<_>>()?;
-        let ending = lines.first().map_or("", |line| line.ending);
-        let ending = if ending.is_empty() { "\n" } else { ending };
-        Some(Self { lines, ending })
+        let is_crlf = match program {
+            Program::Codex => lines.first().is_some_and(|line| line.ending == "\r\n"),
+            Program::Copilot => {
+                let ends = |ending| move |line: &&SourceLine<'_>| line.ending == ending;
+                let first = &lines[..lines.len().min(5)];
+                let count = |ending| first.iter().filter(ends(ending)).count();
+                count("\r\n") > count("\n")
+            }
+        };
+        Some(Self {
+            program,
+            has_bom,
+            lines,
+            ending: if is_crlf { "\r\n" } else { "\n" },
+            has_last_ending: text.ends_with('\n'),
+        })
     }
 
     pub(super) fn text(&self) -> String {
-        let pieces = self.lines.iter();
-        pieces.flat_map(|line| [line.text, line.ending]).collect()
+        let mut text = String::from_iter(self.has_bom.then_some(BOM));
+        for (at, line) in self.lines.iter().enumerate() {
+            let is_last = at + 1 == self.lines.len();
+            text.push_str(line.text);
+            text.push_str(match self.program {
+                Program::Codex if line.ending.is_empty() => self.ending,
+                Program::Codex => line.ending,
+                // An empty last line counts as the line ending of the one before it.
+                Program::Copilot if is_last && (!self.has_last_ending || line.text.is_empty()) => {
+                    ""
+                }
+                Program::Copilot => self.ending,
+            });
+        }
+        text
     }
 
-    /// Applies them. The last line has a line ending then.
+    /// A line of a patch as it is looked for in this text, or comes into it.
+    fn plain<'b>(&self, line: &'b str) -> &'b str {
+        let without = line.strip_prefix(BOM).filter(|_| self.has_bom);
+        without.unwrap_or(line)
+    }
+
+    /// Applies them.
     pub(super) fn apply(&mut self, chunks: &'a [Chunk]) -> Result<(), PatchError> {
-        let looks = LOOKS.map(|look| {
-            let lines = self.lines.iter().map(|line| look(line.text));
-            lines.collect::<Vec<String>>()
-        });
+        let looks = Looks::of(self);
         let mut found = Vec::new();
         let mut from = 0;
         for chunk in chunks {
             if let Some(line) = &chunk.after {
                 let why =
                     || PatchError::new(chunk.line, format!("the file has no line {line:?} there"));
-                from = find(&looks, &[line], from, false).ok_or_else(why)? + 1;
+                from = looks
+                    .find(&[self.plain(line)], from, false)
+                    .ok_or_else(why)?
+                    + 1;
             }
-            let place = place(&looks, chunk, from);
+            let mut old = chunk.old_lines();
+            for line in &mut old {
+                *line = self.plain(line);
+            }
+            let place = looks.place(chunk, &old, from);
             let place = place.ok_or_else(|| {
-                PatchError::new(chunk.line, "the file does not have these lines there")
+                let why = "the file does not have these lines there";
+                match self.program {
+                    Program::Codex => PatchError::new(chunk.line, why),
+                    Program::Copilot => PatchError::of_form(chunk.line, why),
+                }
             })?;
-            if !chunk.old_lines().is_empty() {
+            if !old.is_empty() {
                 from = place.end;
             }
             found.push((place, chunk));
@@ -87,55 +142,76 @@ impl<'a> Source<'a> {
                     // The file's own line, which need not look the same.
                     Line::Kept(_) => self.lines.extend(replaced.next()),
                     Line::Removed(_) => drop(replaced.next()),
-                    Line::Added(text) => self.lines.push(SourceLine {
-                        text,
-                        ending: self.ending,
-                    }),
+                    Line::Added(text) => {
+                        let text = self.plain(text);
+                        let ending = self.ending;
+                        self.lines.push(SourceLine { text, ending });
+                    }
                 }
             }
             at = place.end;
         }
         self.lines.extend(old);
-        for line in &mut self.lines {
-            if line.ending.is_empty() {
-                line.ending = self.ending;
-            }
-        }
         Ok(())
     }
 }
 
-/// Where the lines of a chunk are. One without any old lines adds to the end.
-fn place(looks: &[Vec<String>; 4], chunk: &Chunk, from: usize) -> Option<Range<usize>> {
-    let old = chunk.old_lines();
-    let len = looks[0].len();
-    if old.is_empty() {
-        return Some(len..len);
-    }
-    let found = |old: &[&str]| {
-        let start = find(looks, old, from, chunk.is_at_end)?;
-        Some(start..start + old.len())
-    };
-    // The empty line after the last line ending is none, before and after the change.
-    let is_same = match chunk.lines.last() {
-        Some(Line::Kept(_)) => true,
-        _ => chunk.new_lines().last() != Some(&""),
-    };
-    let without_last = || match old.split_last() {
-        Some((&"", before)) if !before.is_empty() && is_same => found(before),
-        _ => None,
-    };
-    found(&old).or_else(without_last)
+/// The lines of a text, by what they are compared by.
+struct Looks(Vec<Look>);
+
+struct Look {
+    of: fn(&str) -> String,
+    lines: Vec<String>,
 }
 
-fn find(looks: &[Vec<String>; 4], wanted: &[&str], from: usize, is_at_end: bool) -> Option<usize> {
-    let last = looks[0].len().checked_sub(wanted.len())?;
-    let from = if is_at_end { last } else { from };
-    let mut kinds = looks.iter().zip(LOOKS);
-    kinds.find_map(|(lines, look)| {
-        let wanted: Vec<String> = wanted.iter().map(|line| look(line)).collect();
-        (from..=last).find(|&at| lines[at..at + wanted.len()] == wanted)
-    })
+impl Looks {
+    fn of(source: &Source<'_>) -> Self {
+        let kinds = match source.program {
+            Program::Codex => LOOKS.len(),
+            Program::Copilot => 2,
+        };
+        let looks = LOOKS[..kinds].iter().map(|of| {
+            let lines = source.lines.iter().map(|line| of(line.text));
+            let lines = lines.collect();
+            Look { of: *of, lines }
+        });
+        Self(looks.collect())
+    }
+
+    /// The number of lines.
+    fn len(&self) -> usize {
+        self.0[0].lines.len()
+    }
+
+    /// Where the old lines of a chunk are. One without any adds to the end.
+    fn place(&self, chunk: &Chunk, old: &[&str], from: usize) -> Option<Range<usize>> {
+        if old.is_empty() {
+            return Some(self.len()..self.len());
+        }
+        let found = |old: &[&str]| {
+            let start = self.find(old, from, chunk.is_at_end)?;
+            Some(start..start + old.len())
+        };
+        // The empty line after the last line ending is none, before and after the change.
+        let is_same = match chunk.lines.last() {
+            Some(Line::Kept(_)) => true,
+            _ => chunk.new_lines().last() != Some(&""),
+        };
+        let without_last = || match old.split_last() {
+            Some((&"", before)) if !before.is_empty() && is_same => found(before),
+            _ => None,
+        };
+        found(old).or_else(without_last)
+    }
+
+    fn find(&self, wanted: &[&str], from: usize, is_at_end: bool) -> Option<usize> {
+        let last = self.len().checked_sub(wanted.len())?;
+        let from = if is_at_end { last } else { from };
+        self.0.iter().find_map(|look| {
+            let wanted: Vec<String> = wanted.iter().map(|line| (look.of)(line)).collect();
+            (from..=last).find(|&at| look.lines[at..at + wanted.len()] == wanted)
+        })
+    }
 }
 
 /// A line with the punctuation and blanks of a keyboard.

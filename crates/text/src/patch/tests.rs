@@ -15,7 +15,9 @@ fn apply(before: &str, body: &str) -> Result<String, String> {
     let [file] = &files[..] else {
         panic!("{files:?}");
     };
-    let after = file.operation.apply(file.line, Some(before));
+    let after = file
+        .operation
+        .apply(Program::Codex, file.line, Some(before));
     let after = after.map_err(|error| error.to_string())?;
     Ok(after.expect("it is not deleted"))
 }
@@ -42,7 +44,9 @@ fn all_kinds_of_files_are_read() {
     assert_eq!(files[2].operation.move_to(), Some("d.txt"));
     assert_eq!(files[4].operation, Operation::Add(String::new()));
     let (main, lines) = ("x\nfn main\nthree\n", "one\n\ntwo\n");
-    let moved = files[2].operation.apply(7, Some(&format!("{main}{lines}")));
+    let moved = files[2]
+        .operation
+        .apply(Program::Codex, 7, Some(&format!("{main}{lines}")));
     assert_eq!(moved, Ok(Some(format!("{main}one\n\nzwei\n"))));
 }
 
@@ -155,7 +159,10 @@ fn what_does_not_apply_is_an_error() {
     }
     for operation in ["Delete File: a\n", "Update File: a\n@@\n-x\n"] {
         let files = read(&patch(&format!("*** {operation}"))).unwrap();
-        let error = files[0].operation.apply(2, None).expect_err(operation);
+        let error = files[0]
+            .operation
+            .apply(Program::Codex, 2, None)
+            .expect_err(operation);
         assert!(error.why.contains("does not exist"), "{error}");
     }
 }
@@ -181,7 +188,7 @@ fn what_the_format_cannot_express_is_not_written() {
         ("o\rne\n", "o\rne\ntwo\n"),
     ] {
         let other = change("x\n", "y\n");
-        let written = write(&[other, change(before, after)]);
+        let written = write(Program::Codex, &[other, change(before, after)]);
         assert_eq!(written, Err(1), "{before:?} {after:?}");
     }
     for text in ["x", "x\r\n", "x\ny"] {
@@ -189,7 +196,7 @@ fn what_the_format_cannot_express_is_not_written() {
             before: None,
             ..change("", text)
         };
-        assert_eq!(write(&[new]), Err(0), "{text:?}");
+        assert_eq!(write(Program::Codex, &[new]), Err(0), "{text:?}");
     }
 }
 
@@ -212,7 +219,10 @@ fn a_written_patch_is_short_and_readable() {
         move_to: Some("nowhere"),
         ..change("", "")
     };
-    let written = write(&[change(&before, &after), deleted, moved, empty]);
+    let written = write(
+        Program::Codex,
+        &[change(&before, &after), deleted, moved, empty],
+    );
     let expected = "*** Begin Patch\n*** Update File: a\n@@\n line 17\n line 18\n line 19\n-line 20\n+zwanzig\n line 21\n line 22\n \
                     line 23\n*** Delete File: gone\n*** Update File: from\n*** Move to: to\n@@\n x\n y\n*** Add File: nowhere\n\
                     *** Delete File: no\n*** End Patch\n";
@@ -252,12 +262,12 @@ proptest! {
     fn a_written_patch_leads_to_the_text(before in text(), after in text(), moves: bool) {
         let wanted = FileChange { move_to: moves.then_some("b"), ..change(&before, &after) };
         let has_cr = after.contains('\r') || before.contains('\r');
-        match write(&[wanted]) {
+        match write(Program::Codex, &[wanted]) {
             Err(_) => prop_assert!(has_cr || !after.ends_with('\n'), "{after:?}"),
             Ok(patch) => {
                 let files = read(&patch).unwrap();
                 let old = files[0].path == "a";
-                let applied = files[0].operation.apply(1, old.then_some(before.as_str()));
+                let applied = files[0].operation.apply(Program::Codex, 1, old.then_some(before.as_str()));
                 prop_assert_eq!(applied, Ok(Some(after)));
             }
         }
@@ -266,7 +276,7 @@ proptest! {
     #[test]
     fn a_patch_of_any_bytes_is_no_panic(body in r"(\*\*\* (Add|Update|Delete) File: a\n|\*\*\* Move to: b\n|@@( a)?\n|[-+ ]?[ab]?\n|\*\*\* End of File\n|.{0,3}\r?\n){0,12}", before in text()) {
         for file in read(&patch(&body)).unwrap_or_default() {
-            let _ = file.operation.apply(file.line, Some(&before));
+            let _ = file.operation.apply(Program::Codex, file.line, Some(&before));
         }
     }
 }

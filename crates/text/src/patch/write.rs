@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::read;
+use super::{Program, read};
 use crate::Text;
 use crate::hunks::{self, Hunk};
 
@@ -22,16 +22,16 @@ pub struct FileChange<'a> {
     pub after: Option<&'a str>,
 }
 
-/// A patch that changes these files so, byte for byte.
+/// A patch by which `program` changes these files so, byte for byte.
 ///
 /// # Errors
-/// The place of the first file whose text cannot be expressed: the format knows no text without a last newline, and new
-/// lines end like the first line of the file.
-pub fn write(changes: &[FileChange<'_>]) -> Result<String, usize> {
+/// The place of the first file whose text cannot be expressed: the format says nothing of line endings, nor of a missing
+/// last one.
+pub fn write(program: Program, changes: &[FileChange<'_>]) -> Result<String, usize> {
     let mut body = String::new();
     for (at, change) in changes.iter().enumerate() {
         let sections = change.candidates();
-        let mut exact = sections.filter(|section| change.is_outcome_of(section));
+        let mut exact = sections.filter(|section| change.is_outcome_of(section, program));
         body.push_str(&exact.next().ok_or(at)?);
     }
     Ok(wrap(&body))
@@ -63,18 +63,20 @@ impl FileChange<'_> {
             (None, None) => delete(),
             (Some(_), added) => added.unwrap_or_default() + &delete(),
         };
-        updates.chain([whole])
+        let ended = before.zip(after).filter(|_| move_to.is_none());
+        let ended = ended.map(|(before, after)| ended_by(path, before, after));
+        updates.chain(ended).chain([whole])
     }
 
     /// Returns true if these lines of a patch do exactly this.
-    fn is_outcome_of(&self, section: &str) -> bool {
+    fn is_outcome_of(&self, section: &str, program: Program) -> bool {
         let Ok(files) = read(&wrap(section)) else {
             return false;
         };
         let mut files = files.iter().map(|file| {
             let is_new = file.path != self.path;
             let before = self.before.filter(|_| !is_new);
-            let after = file.operation.apply(file.line, before);
+            let after = file.operation.apply(program, file.line, before);
             (file.path.as_str(), file.operation.move_to(), after)
         });
         let first = files.next();
@@ -97,6 +99,18 @@ fn added(path: &str, text: &str) -> String {
     for line in text.split_inclusive('\n') {
         push(&mut section, '+', line);
     }
+    section
+}
+
+/// All lines, and one more that is empty: where the last line did not end and nothing is added to it, this ends it.
+fn ended_by(path: &str, before: &str, after: &str) -> String {
+    let mut section = format!("*** Update File: {path}\n@@\n");
+    for (kind, text) in [('-', before), ('+', after)] {
+        for line in text.split_inclusive('\n') {
+            push(&mut section, kind, line);
+        }
+    }
+    push(&mut section, '+', "");
     section
 }
 

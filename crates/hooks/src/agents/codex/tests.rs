@@ -1,10 +1,12 @@
 //! Calls as Codex was seen to make them, and the answers that it was seen to understand.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::json;
 
 use super::*;
+use crate::change::Change;
 use crate::ruling::Decided;
 
 /// Files in memory.

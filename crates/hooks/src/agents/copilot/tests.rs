@@ -223,3 +223,99 @@ fn nothing_is_allowed_that_nobody_has_accepted() {
         );
     }
 }
+
+/// What is answered if the person accepts this text, or the text that a patch makes, and the patch that is applied then.
+fn accepted_patch(body: &str, text: &str, accepted: Option<&str>) -> (Value, Option<String>) {
+    let patch = format!("*** Begin Patch\n{body}*** End Patch\n");
+    let call = call(PATCH, patch.into());
+    let Changes::Files(files) = changes(&call, text) else {
+        panic!("{:?}", changes(&call, text));
+    };
+    let accepted = accepted.or(files[0].after.text()).map(str::to_owned);
+    let decided = Decided {
+        accepted,
+        before: files[0].before.clone(),
+        notes: Vec::new(),
+    };
+    let ruling = Ruling::of(files, vec![decided]);
+    let output = Copilot.answer(&call, &ruling).output.unwrap();
+    let patch = output["modifiedArgs"].as_str().map(str::to_owned);
+    (output, patch)
+}
+
+#[test]
+fn a_patch_is_replaced_by_one_that_has_the_lines_of_the_file() {
+    for (text, lines, accepted, wanted) in [
+        // A blank at the end of a line, a carriage return and a mark are found without them.
+        ("one \ntwo\n", "-one\n+eins\n", None, "-one \n+eins\n two\n"),
+        ("one\r\ntwo", "-two\n+zwei\n", None, " one\n-two\n+zwei\n"),
+        (
+            "\u{feff}one\n",
+            "-one\n+eins\n",
+            None,
+            "-\u{feff}one\n+\u{feff}eins\n",
+        ),
+        (
+            "one\ntwo\n",
+            "-one\n+eins\n",
+            Some("one\nzwei\n"),
+            " one\n-two\n+zwei\n",
+        ),
+        // An empty line ends the last one.
+        ("one", "-one\n+eins\n", Some("eins\n"), "-one\n+eins\n+\n"),
+    ] {
+        let body = format!("*** Update File: a\n@@\n{lines}");
+        let (output, patch) = accepted_patch(&body, text, accepted);
+        let wanted = format!("*** Begin Patch\n*** Update File: a\n@@\n{wanted}*** End Patch\n");
+        assert_eq!(patch, Some(wanted), "{text:?}: {output}");
+        assert_eq!(output["permissionDecision"], "allow");
+    }
+}
+
+#[test]
+fn a_patch_that_cannot_be_expressed_or_applied_is_denied_or_asked_about() {
+    let body = "*** Update File: a\n@@\n-two\n+zwei\n";
+    for wanted in ["one\nzwei", "one\r\nzwei\n"] {
+        let (output, patch) = accepted_patch(body, "one\ntwo\n", Some(wanted));
+        assert_eq!(
+            (output["permissionDecision"].as_str(), patch),
+            (Some("deny"), None)
+        );
+    }
+    for (body, text, why) in [
+        (
+            "*** Update File: a\n@@\n-  two\n+zwei\n",
+            "two\n",
+            "does not have these lines",
+        ),
+        (
+            "*** Update File: a\n@@\n-three\n+zwei\n",
+            "two\n",
+            "does not have these lines",
+        ),
+        (
+            "*** Update File: a\n@@\n-two\n+zwei\n",
+            "one\rtwo\n",
+            "carriage return",
+        ),
+        ("*** Something: a\n", "one\n", "no file is added"),
+    ] {
+        let patch = format!("*** Begin Patch\n{body}*** End Patch\n");
+        let changes = changes(&call(PATCH, patch.into()), text);
+        assert!(
+            matches!(&changes, Changes::Unclear(said) if said.contains(why)),
+            "{changes:?}"
+        );
+    }
+    for (body, why) in [
+        ("*** Add File: a\n+one\n", "already exists"),
+        ("*** Delete File: b\n", "does not exist"),
+    ] {
+        let patch = format!("*** Begin Patch\n{body}*** End Patch\n");
+        let changes = changes(&call(PATCH, patch.into()), "");
+        assert!(
+            matches!(&changes, Changes::Invalid(said) if said.contains(why)),
+            "{changes:?}"
+        );
+    }
+}

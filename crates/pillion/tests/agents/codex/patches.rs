@@ -7,12 +7,10 @@ use std::path::Path;
 use std::process::Command;
 
 use pillion_testkit::CodexRelease;
-use pillion_text::patch::{FileChange, read, write};
+use pillion_text::patch::{FileChange, Program, read, write};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// How many patches each release applies.
-const PATCHES: u32 = 400;
+use crate::patch_cases::{PATCHES, runner, some_text, some_update};
 
 /// A folder in which the program's name is the tool's.
 struct Tool {
@@ -51,46 +49,6 @@ fn text(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// The same cases in each run.
-fn runner() -> TestRunner {
-    let config = Config {
-        cases: PATCHES,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
-}
-
-/// A text of few different lines, so that they are easily taken for each other.
-fn some_text() -> impl Strategy<Value = String> {
-    let lines = [
-        "a",
-        "b",
-        "",
-        " a",
-        "a ",
-        "+a",
-        "*** End Patch",
-        "@@",
-        "\u{feff}ä",
-        "\u{2013}",
-    ];
-    let line = prop::sample::select(lines.to_vec());
-    let ending = prop::sample::select(vec!["\n", "\n", "\n", "\r\n"]);
-    let lines = prop::collection::vec((line, ending), 0..10);
-    (lines, any::<bool>(), any::<bool>()).prop_map(|(lines, is_mixed, has_last)| {
-        let mut text = String::new();
-        for (line, ending) in lines {
-            text.push_str(line);
-            text.push_str(if is_mixed { ending } else { "\n" });
-        }
-        match has_last {
-            true => text,
-            false => text + "end",
-        }
-    })
-}
-
 /// What is written means the same to the program.
 fn writes_what_was_meant(release: CodexRelease) {
     let tool = Tool::new(release);
@@ -103,7 +61,7 @@ fn writes_what_was_meant(release: CodexRelease) {
             before: Some(&before),
             after: Some(&after),
         };
-        let Ok(patch) = write(&[change]) else {
+        let Ok(patch) = write(Program::Codex, &[change]) else {
             return Ok(());
         };
         written.set(written.get() + 1);
@@ -122,17 +80,13 @@ fn writes_what_was_meant(release: CodexRelease) {
 /// What is read is what the program does. It may do more than is understood.
 fn reads_what_is_done(release: CodexRelease) {
     let tool = Tool::new(release);
-    let line = r"([-+ ](a|b| a|a |-|\xe4)?\r?|[-+ ]|@@|@@ [ab]|\*\*\* End of File|)\n";
-    let chunks = prop::collection::vec(line, 1..9);
-    let cases = (some_text(), chunks);
+    let cases = (some_text(), some_update("a"));
     let (understood, mut runner) = (Cell::new(0), runner());
-    let result = runner.run(&cases, |(before, lines)| {
-        let body = lines.concat();
-        let patch = format!("*** Begin Patch\n*** Update File: a\n@@\n{body}*** End Patch\n");
+    let result = runner.run(&cases, |(before, patch)| {
         let Ok(files) = read(&patch) else {
             return Ok(());
         };
-        let Ok(after) = files[0].operation.apply(2, Some(&before)) else {
+        let Ok(after) = files[0].operation.apply(Program::Codex, 2, Some(&before)) else {
             return Ok(());
         };
         understood.set(understood.get() + 1);

@@ -60,20 +60,6 @@ fn exec(scene: &Scene, start: &CodexStart) -> Child {
     scene.start(&start.env(scene.home.env()), &command)
 }
 
-/// Waits for all of these files, and decides about each.
-fn decide_all(scene: &Scene, decisions: &[(&Path, Decision<'_>)]) {
-    let pending = wait_until("all files", || {
-        let pending = companion::pending(&scene.home);
-        (pending.len() == decisions.len()).then_some(pending)
-    });
-    for (path, decision) in decisions {
-        let mut pending = pending.iter();
-        let found = pending.find(|it| Path::new(&it.path) == *path);
-        let found = found.unwrap_or_else(|| panic!("{} is not shown", path.display()));
-        scene.decide_about(&found.name, decision);
-    }
-}
-
 fn assert_done(agent: Child) {
     let printed = ended(agent);
     assert!(printed.has_succeeded, "{}", printed.output);
@@ -135,7 +121,7 @@ fn codex_hears_why_a_file_of_a_patch_was_rejected_and_writes_the_others() {
             (&*files[1], Decision::Reject(&why)),
             (&*files[2], Decision::Accept),
         ];
-        decide_all(&scene, &decisions);
+        scene.decide_all(&decisions);
         scene.wait_told(&format!("and says: {why}"));
         assert_done(codex);
         let after = BEFORE.replace("two", "zwei");
@@ -150,7 +136,7 @@ fn codex_hears_why_a_file_of_a_patch_was_rejected_and_writes_the_others() {
         let decisions = files
             .each_ref()
             .map(|file| (&**file, Decision::Reject(&why)));
-        decide_all(&scene, &decisions);
+        scene.decide_all(&decisions);
         scene.wait_told(&format!("and says: {why}"));
         assert_done(codex);
         assert!(files.iter().all(|file| file.exists()));
@@ -186,7 +172,7 @@ fn codex_adds_moves_and_deletes_what_its_hook_allows() {
             (&*from, Decision::Accept),
             (&*to, Decision::Accept),
         ];
-        decide_all(&scene, &decisions);
+        scene.decide_all(&decisions);
         assert_done(codex);
         assert_bytes(&new, b"newer\n");
         assert_bytes(&to, BEFORE.replace("two", "zwei").as_bytes());
@@ -302,7 +288,7 @@ fn codexs_subagents_write_what_its_hook_allows_and_hear_why_not() {
             (&*files[0], Decision::Edit(edited.as_bytes())),
             (&*files[1], Decision::Reject(&why)),
         ];
-        decide_all(&scene, &decisions);
+        scene.decide_all(&decisions);
         let told = scene.wait_told(&format!("and says: {why}"));
         assert!(told.mentions("NEW_TASK"), "the subagent is told");
         assert_done(codex);

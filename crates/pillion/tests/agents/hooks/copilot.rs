@@ -30,6 +30,13 @@ fn print(scene: &Scene, options: &[&str]) -> Child {
     )
 }
 
+/// The same with a model that changes files by patches alone.
+fn print_with_patches(scene: &Scene, options: &[&str]) -> Child {
+    let mut all = vec!["--model", "gpt-5.5"];
+    all.extend(options);
+    print(scene, &all)
+}
+
 const MODES: [&[&str]; 2] = [&["--allow-all-tools"], &[]];
 
 /// An edit of a file in each encoding: accepted as it is, and after an edit.
@@ -249,4 +256,144 @@ fn copilot_without_a_terminal_makes_no_change_if_its_hook_is_wrong() {
         );
         assert_bytes(&file, BEFORE.as_bytes());
     }
+}
+
+/// A patch of a file in each encoding: accepted as it is, and after an edit.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_without_a_terminal_applies_the_patch_of_what_was_accepted() {
+    let scene = Scene::new(set_up);
+    for (mode, (kind, encode)) in MODES.into_iter().cycle().zip(ENCODINGS) {
+        if kind.starts_with("utf16") {
+            continue;
+        }
+        let name = format!("{kind}.txt");
+        let file = scene.home.file(&name, encode(BEFORE));
+        // The first line, without the mark that may be before it.
+        let patch = format!("*** Update File: {name}\n@@\n-one\n+eins\n two\n");
+        scene.script([Turn::patch(&patch)]);
+        let copilot = print_with_patches(&scene, mode);
+        scene.decide(&file, &Decision::Accept);
+        let printed = ended(copilot);
+        assert!(printed.has_succeeded, "{kind}: {}", printed.output);
+        assert_bytes(&file, &encode("eins\ntwo\nthree\n"));
+
+        let patch = format!("*** Update File: {name}\n@@\n two\n-three\n+trois\n");
+        scene.script([Turn::patch(&patch)]);
+        let copilot = print_with_patches(&scene, mode);
+        let accepted = encode("uno\ntwo\ntres\n");
+        scene.decide(&file, &Decision::Edit(&accepted));
+        scene.wait_told("+tres");
+        let printed = ended(copilot);
+        assert!(printed.has_succeeded, "{kind}: {}", printed.output);
+        assert_bytes(&file, &accepted);
+    }
+}
+
+/// Files of one patch that are changed, rejected, added, deleted and moved.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_applies_those_files_of_a_patch_that_were_accepted() {
+    let scene = Scene::new(set_up);
+    for mode in MODES {
+        let [a, b, gone, from] =
+            ["a.txt", "b.txt", "gone.txt", "from.txt"].map(|name| scene.home.file(name, BEFORE));
+        let [to, new] = ["to.txt", "new.txt"].map(|name| scene.home.workspace().join(name));
+        let update = "@@\n-two\n+zwei\n";
+        scene.script([Turn::patch(&format!(
+            "*** Update File: a.txt\n{update}*** Update File: b.txt\n{update}*** Add File: new.txt\n+new\n\
+             *** Delete File: gone.txt\n*** Update File: from.txt\n*** Move to: to.txt\n{update}"
+        ))]);
+        let copilot = print_with_patches(&scene, mode);
+        scene.decide_all(&[
+            (&a, Decision::Edit(b"one\ndrei\nthree\n")),
+            (&b, Decision::Reject("not this one")),
+            (&new, Decision::Accept),
+            (&gone, Decision::Accept),
+            (&from, Decision::Accept),
+            (&to, Decision::Accept),
+        ]);
+        scene.wait_told("and says: not this one");
+        let printed = ended(copilot);
+        assert!(printed.has_succeeded, "{}", printed.output);
+        for (file, text) in [
+            (&a, "one\ndrei\nthree\n"),
+            (&b, BEFORE),
+            (&new, "new\n"),
+            (&to, "one\nzwei\nthree\n"),
+        ] {
+            assert_bytes(file, text.as_bytes());
+        }
+        assert!(!gone.exists() && !from.exists());
+        for file in [&new, &to] {
+            fs::remove_file(file).expect("the workspace is ours");
+        }
+    }
+}
+
+/// The model hears why, and the turn goes on. What no patch can express is denied with the diff that is wanted.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_applies_no_patch_that_was_rejected_or_cannot_be_expressed() {
+    let scene = Scene::new(set_up);
+    let file = scene.home.file("a.txt", BEFORE);
+    let patch = || Turn::patch("*** Update File: a.txt\n@@\n-two\n+zwei\n");
+    for (mode, decision, told) in [
+        (
+            MODES[0],
+            Decision::Reject("in English, please"),
+            "and says: in English, please",
+        ),
+        (MODES[1], Decision::Edit(b"one\ndos\nthree"), "+dos"),
+        (MODES[0], Decision::Edit(b"one\r\ntwo\nthree\n"), "a.txt"),
+    ] {
+        scene.script([patch()]);
+        let copilot = print_with_patches(&scene, mode);
+        scene.decide(&file, &decision);
+        scene.wait_told(told);
+        let printed = ended(copilot);
+        assert!(
+            printed.output.contains("the turn is done"),
+            "{}",
+            printed.output
+        );
+        assert_bytes(&file, BEFORE.as_bytes());
+    }
+    // A command that is no patch in this format is asked about by Copilot CLI, which refuses where it can ask nobody.
+    let unclear = Turn::patch("*** Update File: a.txt\n@@\n- two\n+zwei\n");
+    scene.script([unclear]);
+    ended(print_with_patches(&scene, MODES[0]));
+    scene.wait_told("Pillion cannot show this patch");
+    assert_bytes(&file, BEFORE.as_bytes());
+    companion::wait_none_pending(&scene.home);
+}
+
+/// In a terminal, beside a review that it is connected to.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_with_a_hook_and_a_review_shows_a_patch_once() {
+    let home = Home::new();
+    set_up(&home);
+    let (tmux, model) = (Tmux::start(), Model::start());
+    let review = Review::start(&tmux, &home);
+    let command = ["copilot", "--model", "gpt-5.5"];
+    let copilot = Copilot::start_by(&tmux, &home, &model, &home.workspace(), &command);
+    review.pane().wait_for("● Copilot CLI", SOON);
+    let [a, b] = ["a.txt", "b.txt"].map(|name| home.file(name, BEFORE));
+    model.script([
+        Turn::patch(
+            "*** Update File: a.txt\n@@\n-two\n+zwei\n*** Update File: b.txt\n@@\n-two\n+deux\n",
+        ),
+        Turn::say("both are done"),
+    ]);
+    copilot.prompt("change it");
+    for name in ["a.txt", "b.txt"] {
+        review.pane().wait_for(&format!("proposes {name}"), SOON);
+        review.accept(name);
+    }
+    // It asks nothing in between.
+    copilot.wait_for("both are done");
+    assert_bytes(&a, b"one\nzwei\nthree\n");
+    assert_bytes(&b, b"one\ndeux\nthree\n");
+    review.wait_idle();
 }

@@ -1,0 +1,142 @@
+//! Patches in the format of Codex, which are calls of more than one agent: the files that they change, and the patch that
+//! writes what a person has accepted of them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use pillion_protocol::{path, remarks};
+use pillion_text::patch::{self, FileChange, FilePatch, Program};
+use pillion_text::unified::unified;
+
+use super::edit;
+use crate::change::{After, Change, Changes, Files};
+use crate::ruling::{Accepted, Reviewed};
+
+/// The changes that a patch makes, whose relative paths are below `folder`.
+pub(super) fn changes(
+    program: Program,
+    folder: Option<&Path>,
+    patch: &str,
+    files: &mut dyn Files,
+) -> Changes {
+    read_changes(program, folder, patch, files).unwrap_or_else(|changes| changes)
+}
+
+/// The same. What cannot be shown or cannot work is the error.
+fn read_changes(
+    program: Program,
+    folder: Option<&Path>,
+    patch: &str,
+    files: &mut dyn Files,
+) -> Result<Changes, Changes> {
+    let unclear = |why: String| Changes::Unclear(format!("Pillion cannot show this patch: {why}"));
+    let patch = patch::read(patch).map_err(|error| unclear(error.to_string()))?;
+    let (mut changes, mut named) = (Vec::new(), BTreeSet::new());
+    let absolute = |path: &str| edit::absolute(path, folder).map_err(unclear);
+    for FilePatch {
+        path,
+        line,
+        operation,
+    } in &patch
+    {
+        let path = absolute(path)?;
+        let before = edit::before(&path, files).map_err(unclear)?;
+        let after = operation.apply(program, *line, before.as_deref());
+        let after = after.map_err(|error| match error.is_about_form {
+            true => unclear(format!("{path}, {error}")),
+            false => Changes::Invalid(format!("The patch cannot be applied to {path}, {error}")),
+        })?;
+        if let Some(to) = operation.move_to() {
+            changes.push(Change::of_file(path, before, After::Deleted));
+            let path = absolute(to)?;
+            let before = edit::before(&path, files).map_err(unclear)?;
+            let after = After::Text(after.unwrap_or_default());
+            changes.push(Change::of_file(path, before, after));
+        } else {
+            let after = after.map_or(After::Deleted, After::Text);
+            changes.push(Change::of_file(path, before, after));
+        }
+    }
+    for change in &changes {
+        if !named.insert(path::absolute(Path::new("/"), Path::new(&change.path))) {
+            return Err(unclear(format!("{} is named twice", change.path)));
+        }
+    }
+    Ok(Changes::Files(changes))
+}
+
+/// The patch by which `program` writes what was accepted of `patch`.
+///
+/// # Errors
+/// A text that no patch can have as its outcome: what the model is told instead.
+pub(super) fn rewritten(
+    program: Program,
+    patch: &str,
+    accepted: &Accepted,
+) -> Result<String, String> {
+    let patch = patch::read(patch).map_err(|error| error.to_string())?;
+    let mut files = accepted.files.iter();
+    let mut wanted = Vec::new();
+    for FilePatch {
+        path, operation, ..
+    } in &patch
+    {
+        let mut next = || files.next().ok_or("a file of the patch was not decided");
+        let here = (path.as_str(), next()?);
+        match operation.move_to() {
+            None => wanted.extend(only(here)),
+            Some(to) => wanted.extend(moved(here, (to, next()?))),
+        }
+    }
+    let changes: Vec<FileChange<'_>> = wanted.iter().map(|(change, _)| *change).collect();
+    patch::write(program, &changes).map_err(|at| {
+        let (change, file) = wanted[at];
+        let before = change.before.unwrap_or_default();
+        let diff = unified(before, change.after.unwrap_or_default());
+        let told = remarks::inexpressible(&file.change.path, &diff);
+        let context = accepted.context.iter().cloned();
+        [told]
+            .into_iter()
+            .chain(context)
+            .collect::<Vec<_>>()
+            .join("\n")
+    })
+}
+
+/// A file that the person has decided about, and its path in the patch.
+type Decided<'a> = (&'a str, &'a Reviewed);
+
+/// What becomes of a file, if it is to change.
+fn only<'a>((path, file): Decided<'a>) -> Option<(FileChange<'a>, &'a Reviewed)> {
+    let written = file.written.as_ref()?;
+    let change = FileChange {
+        path,
+        move_to: None,
+        before: file.change.before.as_deref(),
+        after: written.text(),
+    };
+    Some((change, file))
+}
+
+/// What becomes of a file that is to be moved: it is moved only if both sides of it were accepted.
+fn moved<'a>(
+    from: Decided<'a>,
+    to: Decided<'a>,
+) -> impl Iterator<Item = (FileChange<'a>, &'a Reviewed)> {
+    let is_left = from.1.written == Some(After::Deleted);
+    let text = to.1.written.as_ref().and_then(After::text);
+    let whole = text.filter(|_| is_left).map(|text| {
+        let change = FileChange {
+            path: from.0,
+            move_to: Some(to.0),
+            before: from.1.change.before.as_deref(),
+            after: Some(text),
+        };
+        (change, to.1)
+    });
+    let parts = match whole {
+        Some(_) => [None, None],
+        None => [only(from), only(to)],
+    };
+    whole.into_iter().chain(parts.into_iter().flatten())
+}
