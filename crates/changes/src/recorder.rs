@@ -159,7 +159,6 @@ impl Recorder {
         let heard = self.heard();
         if let Some(session) = self.sessions.get_mut(&session) {
             session.heard = heard;
-            session.calls.retain(|it| it.id != call.id);
             if session.calls.len() < MAX_CALLS {
                 session.calls.push(call);
             }
@@ -191,7 +190,9 @@ impl Recorder {
             None => self.look(),
         }
         if let Some(session) = self.sessions.get_mut(&session) {
-            session.calls.retain(|call| call.id != id);
+            // Of two that are called the same, the other one runs.
+            let ended = session.calls.iter().position(|call| call.id == id);
+            ended.map(|at| session.calls.remove(at));
         }
         self.save()
     }

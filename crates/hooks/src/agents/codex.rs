@@ -1,5 +1,5 @@
-//! Codex CLI's hooks: `PreToolUse` for patches, also for those in a shell command, and `PermissionRequest` where it asks
-//! the person itself. Learnt by watching the program.
+//! Codex CLI's hooks: around patches, shell commands, which may hold patches, and turns, and `PermissionRequest` where it
+//! asks the person itself. Learnt by watching the program.
 //!
 //! What is edited, or taken out, makes a new patch. Codex has no "ask": what cannot be shown is denied, because in most
 //! of its modes it would be written without any question.
@@ -16,8 +16,9 @@ use pillion_text::unified::unified;
 use serde_json::{Map, Value};
 
 use self::shell::Patched;
-use super::{claude, edit};
-use crate::call::{Answer, Call, Entry, Event, HookProtocol};
+use super::claude::{self, SHELL};
+use super::edit;
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::{Accepted, Reviewed, Ruling};
 
@@ -27,9 +28,6 @@ pub(crate) struct Codex;
 
 /// The tool for patches.
 const PATCH: &str = "apply_patch";
-
-/// The tool for shell commands.
-const SHELL: &str = "Bash";
 
 impl HookProtocol for Codex {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
@@ -46,8 +44,29 @@ impl HookProtocol for Codex {
         changes(call, &patched, files).unwrap_or_else(|changes| changes)
     }
 
+    /// Of a patch of one file, it is that one.
+    fn scope(&self, call: &Call) -> Scope {
+        let patched = match call.tool.as_str() {
+            PATCH => patched(call),
+            SHELL => return Scope::Anything,
+            _ => return Scope::Nothing,
+        };
+        let files = patched
+            .ok()
+            .flatten()
+            .and_then(|it| patch::read(it.patch).ok());
+        match files.as_deref() {
+            Some([file]) if file.operation.move_to().is_none() => {
+                let path = edit::absolute(&file.path, call.folder.as_deref());
+                path.map_or(Scope::Anything, Scope::File)
+            }
+            _ => Scope::Anything,
+        }
+    }
+
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer {
         match (&call.event, ruling) {
+            (_, Ruling::Told(text)) => claude::told(call, text),
             (Event::BeforeTool, Ruling::Accepted(accepted)) => accept(call, accepted),
             (Event::BeforeTool, Ruling::Denied(why) | Ruling::Unclear(why)) => {
                 Answer::json(hooks::refuse(why))
@@ -58,8 +77,12 @@ impl HookProtocol for Codex {
         }
     }
 
+    fn shown_tools(&self) -> &'static [&'static str] {
+        &[PATCH, SHELL]
+    }
+
     fn entries(&self, command: &str) -> Vec<Entry> {
-        let tools = format!("{PATCH}|{SHELL}");
+        let tools = edit::matcher(self.shown_tools());
         claude::entries(command, &tools, &tools)
     }
 }

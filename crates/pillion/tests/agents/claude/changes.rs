@@ -1,8 +1,6 @@
 //! What Claude Code changes without asking: known with the texts before, shown by commands, and taken back.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use pillion_testkit::{ClaudeRelease, SOON, Turn};
@@ -10,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Scene;
 use super::run::{SETTINGS, run};
-use crate::companion;
+use crate::companion::{self, files};
 
 /// One that asks about nothing.
 fn scene() -> Scene {
@@ -46,21 +44,6 @@ pub(super) fn pillion(scene: &Scene, args: &[&str]) -> String {
         text(&output.stderr)
     );
     text(&output.stdout)
-}
-
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("it is a folder") {
-            let path = entry.expect("it is an entry").path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => drop(all.insert(path.clone(), fs::read(path).expect("it is a file"))),
-            }
-        }
-    }
-    all
 }
 
 #[test]
