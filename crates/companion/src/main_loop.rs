@@ -437,6 +437,11 @@ impl MainLoop {
                     drop(self.questions.end(&session, &delivery.file_path));
                     let method = delivery.outcome.method();
                     tracing::info!(delivery.file_path, method, "outcome");
+                    if let (Outcome::Accepted { content, .. }, Some(_), None) =
+                        (&delivery.outcome, delivery.on_behalf_of, &delivery.stand_in)
+                    {
+                        self.turns.accepted_for_hook(&delivery.file_path, content);
+                    }
                     if let Some(outbox) = self.sessions.outbox(&session) {
                         outbox.push_outcome(delivery);
                         let now = Instant::now();
