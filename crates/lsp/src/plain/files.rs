@@ -184,6 +184,17 @@ mod tests {
         Range { start, end }
     }
 
+    #[test]
+    fn a_file_may_be_read_anew_but_not_while_the_person_types() {
+        let mut files = files();
+        let path = Path::new("/a");
+        let typed = [1000, 1100, 1500, 1900, 2500];
+        let may_be = typed.map(|now_ms| files.may_be_read(path, now_ms));
+        assert_eq!(may_be, [true, false, false, false, true]);
+        assert!(files.may_be_read(Path::new("/b"), 2500), "each by itself");
+        assert!(!files.may_be_read(Path::new("/c"), 2500), "it is not open");
+    }
+
     fn active(files: &Files) -> File {
         files.report().remove(0)
     }

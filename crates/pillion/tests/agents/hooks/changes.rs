@@ -3,7 +3,7 @@
 use std::process::Child;
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{ClaudeRelease, Turn};
+use pillion_testkit::{self as agents, AgentKind, ClaudeRelease, Codex, Npm, Size, Tmux, Turn};
 use serde_json::{Value, json};
 
 use super::{BEFORE, Decision, Scene, claude, codex, copilot, ended, gemini, qwen};
@@ -181,4 +181,72 @@ fn what_claude_with_command_hooks_writes_is_recorded() {
 fn what_copilot_writes_is_recorded() {
     let print = |scene: &Scene, _: usize| copilot::print(scene, &["--allow-all-tools"]);
     is_recorded(&Scene::new(copilot::set_up), &COPILOT, print);
+}
+
+/// In a terminal: an agent's shell command changes a file, the person takes that back, and the agent is told with the next
+/// prompt, at which a turn of its own begins. `prompt` sends one, and waits until it is answered.
+fn is_told_what_was_taken_back(scene: &Scene, agent: &Agent, prompt: impl Fn(&str)) {
+    let file = scene.home.file("streamed.txt", "old\nlines\n");
+    scene.model.script([
+        (agent.run)("sed -i s/old/new/ streamed.txt"),
+        Turn::say("the turn is done"),
+    ]);
+    prompt("the turn is done");
+    let known = companion::wait_until("a turn that has ended", || {
+        let turns = json_of(scene, &["turns", "--json"]);
+        (turns.first()?["ended"].is_u64()).then(|| json_of(scene, &["changes", "--json"]))
+    });
+    assert_eq!(known[0]["by"], agent.shell, "{known:#?}");
+    let said = companion::run(&scene.home, ["revert", "1"]);
+    let said = String::from_utf8(said).expect("it is text");
+    assert!(said.contains("is told with your next prompt"), "{said}");
+    assert_eq!(std::fs::read(&file).expect("it is there"), b"old\nlines\n");
+    scene.model.script([
+        (agent.run)("echo second > second.txt"),
+        Turn::say("the second is done"),
+    ]);
+    prompt("the second is done");
+    let told = scene.wait_told("The user has taken back your change in");
+    assert!(told.mentions("-new"), "it reads what was taken back");
+    let turns = companion::wait_until("a second turn", || {
+        let turns = json_of(scene, &["turns", "--json"]);
+        (turns.len() == 2).then_some(turns)
+    });
+    assert!(
+        turns.iter().all(|it| it["prompt"] == "change it"),
+        "{turns:#?}"
+    );
+}
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_is_told_what_was_taken_back() {
+    for ways in [codex::STARTS[0], codex::STARTS[3]] {
+        let scene = Scene::new(|_| ());
+        let tmux = Tmux::start();
+        let start = codex::start(ways, "");
+        let codex = Codex::start(&tmux, &scene.home, &scene.model, &start);
+        is_told_what_was_taken_back(&scene, &CODEX, |answer| {
+            codex.prompt("change it");
+            codex.wait_for(answer);
+            codex.wait_ready();
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_is_told_what_was_taken_back() {
+    let scene = gemini::scene();
+    let tmux = Tmux::start();
+    let (kind, folder) = (AgentKind::Gemini, scene.home.workspace());
+    let command = Npm::from_env().bin().join(kind.name());
+    let command = [&*command.display().to_string(), "--approval-mode", "yolo"].map(str::to_owned);
+    let env = kind.env(scene.home.env(), &scene.model);
+    let pane = tmux.spawn("gemini", Size::new(100, 40), &env, &folder, &command);
+    let gemini = agents::Agent::attach(kind, pane);
+    is_told_what_was_taken_back(&scene, &GEMINI, |answer| {
+        gemini.prompt("change it");
+        gemini.wait_for(answer);
+    });
 }
