@@ -228,12 +228,31 @@
   (setq pillion-context--projects-changed t)
   (pillion-context--files-may-differ))
 
+(defun pillion-context--report-sync (saved)
+  "Report that the current buffer and its file are the same now.
+SAVED is t if the person wrote the file: Pillion tells by that what they
+save apart from what agents write."
+  (let ((path (pillion-file (current-buffer))))
+    (when (and path (pillion-client-running-p))
+      (pillion-client-notify :pillion/didSync
+                             (list :uri (pillion-uri path) :saved saved)))))
+
+(defun pillion-context--saved ()
+  "The current buffer was saved."
+  (pillion-context--report-sync t))
+
+(defun pillion-context--read ()
+  "The file of the current buffer was read again."
+  (pillion-context--report-sync :json-false))
+
 (defconst pillion-context--hooks
   '((window-selection-change-functions . pillion-context--schedule)
     (window-buffer-change-functions . pillion-context--files-may-differ)
     (find-file-hook . pillion-context--files-may-differ)
     (after-set-visited-file-name-hook . pillion-context--projects-may-differ)
     (after-save-hook . pillion-context--projects-may-differ)
+    (after-save-hook . pillion-context--saved)
+    (after-revert-hook . pillion-context--read)
     (kill-buffer-hook . pillion-context--files-may-differ)))
 
 (defun pillion-context-attach ()

@@ -21,6 +21,7 @@ declare-option -docstring 'when agents ask before they change files, with a spac
 declare-option -hidden str pillion_folder
 declare-option -hidden str pillion_waiting
 declare-option -hidden bool pillion_stale true
+declare-option -hidden int pillion_synced 0
 declare-option -hidden str-list pillion_files
 declare-option -hidden str pillion_before
 declare-option -hidden str pillion_start
@@ -63,6 +64,12 @@ define-command -hidden pillion-say -params 1 %{ try %{
 } }
 define-command -hidden pillion-say-word -params 2 %{ try %{
     echo -quoting kakoune -to-file "%opt{pillion_dir}/in/%arg{1}" -- %arg{2} end
+} }
+
+# The buffer of a file and the file are the same now. Each message is a file of its own.
+define-command -hidden pillion-sync -params 1 %{ try %{
+    set-option -add global pillion_synced 1
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/synced-%opt{pillion_synced}" -- %val{buffile} %arg{1} end
 } }
 
 # What is open, and where the person is.
@@ -418,6 +425,8 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
     hook -group pillion global InsertIdle .* pillion-report
     hook -group pillion global WinDisplay .* pillion-report
     hook -group pillion global FocusIn .* pillion-report
+    hook -group pillion global BufWritePost .* %{ pillion-sync saved }
+    hook -group pillion global BufReload .* %{ pillion-sync read }
     hook -group pillion global BufCreate .* %{ set-option global pillion_stale true }
     hook -group pillion global BufClose .* %{ set-option global pillion_stale true }
     hook -always -group pillion global ModeChange '(?:push|pop):.*:([^:]*)' %{ try %{

@@ -154,12 +154,11 @@ impl Recorder {
                 self.begin(session, agent, "")?;
             }
             Some(path) => self.look_at(path),
-            None => self.look(),
+            None => drop(self.look()),
         }
         let heard = self.heard();
         if let Some(session) = self.sessions.get_mut(&session) {
             session.heard = heard;
-            session.calls.retain(|it| it.id != call.id);
             if session.calls.len() < MAX_CALLS {
                 session.calls.push(call);
             }
@@ -181,17 +180,20 @@ impl Recorder {
             return Ok(());
         };
         let call = calls.iter().find(|call| call.id == id).cloned();
-        match call.and_then(|call| call.path) {
+        let changed = match call.and_then(|call| call.path) {
             Some(path) => {
                 self.look_at(&path);
-                if is_accepted(&path) {
-                    self.accept(session, &path);
-                }
+                vec![path]
             }
             None => self.look(),
+        };
+        for path in changed.iter().filter(|path| is_accepted(path)) {
+            self.accept(session, path);
         }
         if let Some(session) = self.sessions.get_mut(&session) {
-            session.calls.retain(|call| call.id != id);
+            // Of two that are called the same, the other one runs.
+            let ended = session.calls.iter().position(|call| call.id == id);
+            ended.map(|at| session.calls.remove(at));
         }
         self.save()
     }
@@ -233,6 +235,30 @@ impl Recorder {
         let ended = self.end(session);
         self.sessions.remove(&session);
         ended.map(drop)
+    }
+
+    /// A person's editor has read this file, or they begin to change it there: what was changed until now is not theirs.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn seen(&mut self, path: &Path) -> Result<(), StoreError> {
+        let Some(difference) = self.difference(path) else {
+            return Ok(());
+        };
+        self.found(vec![difference]);
+        self.save()
+    }
+
+    /// A person has saved this file in their editor: what has changed since it was looked at last is theirs.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn saved(&mut self, path: &Path) -> Result<(), StoreError> {
+        let Some(difference) = self.difference(path) else {
+            return Ok(());
+        };
+        self.wrote_for_person(&difference);
+        self.save()
     }
 
     fn has_turn(&self, session: u64) -> bool {
@@ -302,10 +328,12 @@ impl Recorder {
         tables.flat_map(Table::uncovered).collect()
     }
 
-    /// Looks at everything.
-    fn look(&mut self) {
+    /// Looks at everything. Returns what has changed.
+    fn look(&mut self) -> Vec<PathBuf> {
         let found: Vec<Difference> = self.tables.iter_mut().flat_map(Table::look).collect();
+        let changed = found.iter().map(|it| it.path.clone()).collect();
         self.found(found);
+        changed
     }
 
     fn look_at(&mut self, path: &Path) {

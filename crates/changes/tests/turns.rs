@@ -361,6 +361,134 @@ fn what_is_taken_back_in_a_later_turn_is_none_of_its_changes() {
     assert_eq!(text(&change.after), b"1\n2\n3\n4\n5\n6\n7\n8\nnine\n");
 }
 
+/// What a person saves while a command runs: before the agent writes the same file, after it, in the same lines, and in
+/// another file.
+#[test]
+fn what_a_person_saves_is_none_of_the_agents_changes() {
+    const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+    let mine = LINES.replace('9', "mine");
+    let agents = LINES.replace('1', "one");
+    let both = mine.replace('1', "one");
+    let same = LINES.replace('1', "one, and mine");
+    // The texts that are written one after the other, each by the person or not; then who made the change, and of what.
+    let person = |text: &str| (text.to_owned(), true);
+    let agent = |text: &str| (text.to_owned(), false);
+    let by_agent = || Author::Tool("Bash".to_owned());
+    for (writes, expected) in [
+        (vec![person(&mine)], None),
+        (
+            vec![person(&mine), agent(&both)],
+            Some((by_agent(), &*mine, &*both, false)),
+        ),
+        (
+            vec![agent(&agents), person(&both)],
+            Some((by_agent(), &*mine, &*both, false)),
+        ),
+        (
+            vec![agent(&agents), person(&same)],
+            Some((by_agent(), LINES, &*same, true)),
+        ),
+        (
+            vec![agent(&agents), person(&both), agent(LINES)],
+            Some((by_agent(), &*mine, LINES, false)),
+        ),
+        // The agent's lines are gone, and with them its change.
+        (vec![agent(&agents), person(LINES)], None),
+    ] {
+        let lab = Lab::new(false);
+        lab.write("a.txt", LINES.as_bytes());
+        lab.write("b.txt", b"1\n");
+        let (path, other) = (lab.root.join("a.txt"), lab.root.join("b.txt"));
+        let mut recorder = lab.recorder();
+        let turn = recorder.begin(SESSION, "codex", "").unwrap();
+        recorder.before(SESSION, "codex", shell("1")).unwrap();
+        for (text, is_persons) in &writes {
+            // Their editor has read what the agent wrote before they change it.
+            recorder.seen(&path).unwrap();
+            lab.write("a.txt", text.as_bytes());
+            if *is_persons {
+                recorder.saved(&path).unwrap();
+            }
+        }
+        lab.write("b.txt", b"mine\n");
+        recorder.saved(&other).unwrap();
+        lab.write("new.txt", b"mine\n");
+        recorder.saved(&lab.root.join("new.txt")).unwrap();
+        recorder.after(SESSION, "1", |_| false).unwrap();
+        let changes = lab.store.turn(turn).unwrap();
+        let found: Vec<_> = changes.real_changes().collect();
+        let text = |state: &FileState| String::from_utf8(lab.state(state).unwrap().1).unwrap();
+        let found: Vec<_> = found
+            .iter()
+            .map(|it| {
+                (
+                    it.by.clone(),
+                    text(&it.before),
+                    text(&it.after),
+                    it.is_mixed,
+                )
+            })
+            .collect();
+        let expected = expected.map(|(by, before, after, is_mixed)| {
+            (by, before.to_owned(), after.to_owned(), is_mixed)
+        });
+        assert_eq!(
+            found,
+            expected.into_iter().collect::<Vec<_>>(),
+            "{writes:?}"
+        );
+    }
+}
+
+/// Two agents at once, each with a turn of its own: what both may have changed is unclear, and a file that one of them edits
+/// is that one's.
+#[test]
+fn of_two_agents_at_once_none_is_blamed_for_the_others_change() {
+    let lab = Lab::new(false);
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        lab.write(name, b"1\n");
+    }
+    let mut recorder = lab.recorder();
+    let first = recorder.begin(1, "claude", "").unwrap();
+    let second = recorder.begin(2, "codex", "").unwrap();
+    let edit = |name: &str| Call {
+        id: "edit".to_owned(),
+        tool: "Edit".to_owned(),
+        path: Some(lab.root.join(name)),
+    };
+    recorder.before(1, "claude", shell("1")).unwrap();
+    recorder.before(2, "codex", shell("2")).unwrap();
+    lab.write("a.txt", b"2\n");
+    recorder.before(2, "codex", edit("b.txt")).unwrap();
+    lab.write("b.txt", b"2\n");
+    recorder.after(2, "edit", |_| false).unwrap();
+    recorder.after(2, "2", |_| false).unwrap();
+    lab.write("c.txt", b"2\n");
+    recorder.after(1, "1", |_| false).unwrap();
+    recorder.end(1).unwrap();
+    recorder.end(2).unwrap();
+    let known = |turn: u64| {
+        let turn = lab.store.turn(turn).unwrap();
+        let name = |it: &Change| it.path.file_name().unwrap().to_str().unwrap().to_owned();
+        let mut known: Vec<_> = { turn.real_changes() }
+            .map(|it| (name(it), it.by.clone()))
+            .collect();
+        known.sort_by(|one, other| one.0.cmp(&other.0));
+        known
+    };
+    let tool = |tool: &str| Author::Tool(tool.to_owned());
+    let mut all = [known(first), known(second)].concat();
+    all.sort_by(|one, other| one.0.cmp(&other.0));
+    let expected = [
+        ("a.txt", Author::Unclear),
+        ("b.txt", tool("Edit")),
+        ("c.txt", tool("Bash")),
+    ];
+    assert_eq!(all, expected.map(|(name, by)| (name.to_owned(), by)));
+    assert!(known(first).contains(&("c.txt".to_owned(), tool("Bash"))));
+    assert!(known(second).contains(&("b.txt".to_owned(), tool("Edit"))));
+}
+
 /// In other lines, in the same ones, and a file that is something else by now.
 #[test]
 fn a_persons_later_lines_are_never_lost() {

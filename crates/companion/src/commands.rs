@@ -246,6 +246,10 @@ impl Commands {
                 self.ask(|answer| event::Command::Hook { call, answer })
                     .await?,
             ),
+            Request::Work(work) => value(
+                self.ask(|answer| event::Command::Work { work, answer })
+                    .await?,
+            ),
             Request::Lost(lost) => {
                 self.tell(event::Command::Lost(lost))?;
                 Ok(Value::Null)

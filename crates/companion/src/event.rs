@@ -8,7 +8,7 @@ use pillion_discovery::CompanionState;
 #[cfg(unix)]
 use pillion_protocol::IdeContext;
 use pillion_protocol::{AgentProcess, Dialect, File, ReviewChoice};
-use pillion_view::commands::{AgentOfHook, DiffError, DiffRef, HookCall, Judged};
+use pillion_view::commands::{AgentOfHook, AgentWork, DiffError, DiffRef, HookCall, Judged};
 use pillion_view::{
     Chosen, Decide, DiffId, Editor, LostOutcome, Options, ProposalKey, Reply, Report, Ruling,
 };
@@ -63,6 +63,14 @@ pub(crate) enum Event {
         call: ToolCall,
         caller: Caller,
     },
+    /// The texts before a step of an agent with command hooks are kept, and it goes on.
+    Stepped {
+        session: SessionId,
+        takes_context: bool,
+        answer: oneshot::Sender<Option<String>>,
+    },
+    /// The process of an agent with command hooks has ended.
+    HookedAgentEnded(SessionId),
     /// What agents change was kept, or not.
     Kept(Kept),
     /// What agents had written has been looked at; or why not.
@@ -202,6 +210,12 @@ pub(crate) enum Command {
     Hook {
         call: HookCall,
         answer: oneshot::Sender<Option<AgentOfHook>>,
+    },
+    /// An agent tells by a hook that is a command what it does; answered with what its model is told, once everything before
+    /// it is kept.
+    Work {
+        work: AgentWork,
+        answer: oneshot::Sender<Option<String>>,
     },
     /// What was accepted is not written after all: the person is told.
     Lost(LostOutcome),

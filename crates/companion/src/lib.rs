@@ -25,6 +25,7 @@ mod endpoint;
 mod event;
 mod feedback;
 pub mod gate;
+mod hooked;
 #[cfg(unix)]
 pub mod hub;
 mod line_endings;

@@ -7,6 +7,7 @@ mod commands;
 mod decisions;
 mod front_ends;
 mod sending;
+mod work;
 
 use std::iter;
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ use crate::discovery::DiscoveryThread;
 use crate::event::{Caller, Event, Events, Waiter};
 use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
+use crate::hooked::Hooked;
 use crate::lost::{KEPT_WITHIN, Losses, Lost};
 use crate::outbox::{Delivery, Mention};
 use crate::questions::Questions;
@@ -98,6 +100,7 @@ pub(crate) struct MainLoop {
     asking: Asking,
     questions: Questions<Caller>,
     recording: Recording,
+    hooked: Hooked,
     /// Why the last look at what agents had written failed.
     look_problem: Option<String>,
     events: Events,
@@ -146,6 +149,7 @@ impl MainLoop {
             asking: Asking::default(),
             questions: Questions::default(),
             recording,
+            hooked: Hooked::default(),
             look_problem: None,
             events: events.clone(),
             wakers: Wakers::default(),
@@ -252,6 +256,12 @@ impl MainLoop {
                     self.serve(&session, request, call, caller, now);
                 }
             }
+            Event::Stepped {
+                session,
+                takes_context,
+                answer,
+            } => self.stepped(&session, takes_context, answer),
+            Event::HookedAgentEnded(session) => self.hooked_agent_ended(&session),
             Event::Kept(kept) => {
                 if self.recording.note(kept) {
                     self.report_status();
@@ -427,6 +437,11 @@ impl MainLoop {
                     drop(self.questions.end(&session, &delivery.file_path));
                     let method = delivery.outcome.method();
                     tracing::info!(delivery.file_path, method, "outcome");
+                    if let (Outcome::Accepted { content, .. }, Some(_), None) =
+                        (&delivery.outcome, delivery.on_behalf_of, &delivery.stand_in)
+                    {
+                        self.turns.accepted_for_hook(&delivery.file_path, content);
+                    }
                     if let Some(outbox) = self.sessions.outbox(&session) {
                         outbox.push_outcome(delivery);
                         let now = Instant::now();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pillion_changes::recorder::Call;
 use pillion_changes::{Recorder, Store, StoreError};
-use pillion_discovery::Environment;
+use pillion_discovery::{Environment, real_path};
 use pillion_system::worker::Worker;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -170,7 +170,12 @@ impl Recording {
     pub(crate) fn after(&mut self, session: &SessionId, id: String, accepted: Vec<AcceptedText>) {
         let session = self.number(session);
         self.order(move |recorder| {
-            let is_accepted = |path: &Path| accepted.iter().any(|text| text.is_in(path));
+            let accepted = accepted.into_iter().map(|text| (text.real_path(), text));
+            let accepted: Vec<_> = accepted.collect();
+            let is_accepted = |path: &Path| {
+                let mut of_file = accepted.iter().filter(|(file, _)| file == path);
+                of_file.any(|(_, text)| text.is_text_of(path))
+            };
             recorder.after(session, &id, is_accepted)
         });
     }
@@ -179,6 +184,19 @@ impl Recording {
     pub(crate) fn end(&mut self, session: &SessionId) {
         let session = self.number(session);
         self.order(move |recorder| recorder.end(session).map(drop));
+    }
+
+    /// An editor has read a file, or the person has saved it there.
+    pub(crate) fn synced(&self, path: PathBuf, is_saved: bool) {
+        if self.is_used {
+            self.order(move |recorder| {
+                let path = real_path(&path);
+                match is_saved {
+                    true => recorder.saved(&path),
+                    false => recorder.seen(&path),
+                }
+            });
+        }
     }
 
     /// A session has ended.

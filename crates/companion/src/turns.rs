@@ -2,7 +2,7 @@
 //! was accepted. A state machine without I/O: the signs of turns come in, and time.
 
 use std::collections::{HashMap, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::real_path;
@@ -87,12 +87,20 @@ impl Turns {
     pub(crate) fn accepted(&mut self, accepted: &Accepted) {
         let as_written = accepted.as_written.as_ref().map(|text| text.as_bytes());
         let texts = [Some(accepted.content.as_bytes()), as_written];
-        self.accepted
-            .retain(|it| it.file_path != accepted.file_path);
+        self.accepted_texts_of(&accepted.file_path, texts.into_iter().flatten());
+    }
+
+    /// The same of a text that an agent's hook has proposed.
+    pub(crate) fn accepted_for_hook(&mut self, file_path: &str, text: &str) {
+        self.accepted_texts_of(file_path, [text.as_bytes()].into_iter());
+    }
+
+    fn accepted_texts_of<'a>(&mut self, file_path: &str, texts: impl Iterator<Item = &'a [u8]>) {
+        self.accepted.retain(|it| it.file_path != file_path);
         self.accepted.truncate(MAX_TEXTS - 1);
         self.accepted.push_front(AcceptedText {
-            file_path: accepted.file_path.clone(),
-            hashes: texts.into_iter().flatten().map(fingerprint::hash).collect(),
+            file_path: file_path.to_owned(),
+            hashes: texts.map(fingerprint::hash).collect(),
         });
     }
 
@@ -133,13 +141,25 @@ impl Turns {
 }
 
 impl AcceptedText {
-    /// Returns true if the file at this real path is the one, and has the text. Waits for the disk.
+    /// Returns true if the file at this real path is the one, and has the text. A file that is gone has the text of one that is
+    /// to be deleted. Waits for the disk.
     pub(crate) fn is_in(&self, path: &Path) -> bool {
-        if real_path(Path::new(&self.file_path)) != path {
-            return false;
-        }
-        let Some(text) = Original::read(path).ok().and_then(|file| file.text) else {
-            return false;
+        self.real_path() == path && self.is_text_of(path)
+    }
+
+    /// Where its file really is. Waits for the disk.
+    pub(crate) fn real_path(&self) -> PathBuf {
+        real_path(Path::new(&self.file_path))
+    }
+
+    /// Returns true if this file has the text. Waits for the disk.
+    pub(crate) fn is_text_of(&self, path: &Path) -> bool {
+        let text = match Original::read(path) {
+            Ok(Original {
+                text: Some(text), ..
+            }) => text,
+            _ if path.symlink_metadata().is_err() => Vec::new(),
+            _ => return false,
         };
         let decoded = decoded(&text);
         let hash = fingerprint::hash(decoded.as_deref().map_or(&text, str::as_bytes));

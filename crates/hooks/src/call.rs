@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pillion_protocol::claude::hooks;
+use pillion_text::fingerprint;
 use serde_json::{Map, Value, json};
 
 use crate::change::{Changes, Files};
@@ -24,17 +25,27 @@ pub struct Call {
     pub tool: String,
     /// The tool's arguments.
     pub input: Value,
+    /// The agent's name for this call of the tool; empty if it has none.
+    pub id: String,
+    /// The person's prompt, at the beginning of a turn.
+    pub prompt: String,
 }
 
 /// When an agent calls a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    /// When the person has sent a prompt, before the model reads it.
+    BeforeTurn,
     /// Before a tool runs.
     BeforeTool,
     /// When the agent is about to ask the person whether a tool may run.
     Question,
     /// When a tool has run.
     AfterTool,
+    /// When a tool has failed, if the agent tells that in another way.
+    AfterFailure,
+    /// When the agent has ended its turn.
+    AfterTurn,
     /// At a moment that nothing here is about.
     Other(String),
 }
@@ -45,6 +56,17 @@ pub const TIMEOUT: Duration = Duration::from_secs(hooks::PERSONS_TIMEOUT as u64)
 
 /// How long it waits for an answer that needs no person.
 pub(crate) const SHORT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What a call of a tool may change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// No file.
+    Nothing,
+    /// This file, named by its absolute path.
+    File(String),
+    /// Any file.
+    Anything,
+}
 
 /// How the hooks of one agent work.
 pub trait HookProtocol: Sync {
@@ -57,10 +79,12 @@ pub trait HookProtocol: Sync {
     /// Returns the changes that the call makes.
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes;
 
-    /// Returns the file that the call is about, of an agent whose model is told of an acceptance only
-    /// [after the tool has run](Answer::told_after).
-    fn file(&self, _call: &Call) -> Option<String> {
-        None
+    /// Returns what the call may change.
+    fn scope(&self, call: &Call) -> Scope;
+
+    /// Returns true if the model is told at this event what the answer adds.
+    fn takes_context(&self, call: &Call) -> bool {
+        matches!(call.event, Event::BeforeTurn | Event::AfterTool)
     }
 
     /// Returns what the hook answers.
@@ -82,6 +106,9 @@ pub trait HookProtocol: Sync {
         None
     }
 
+    /// The tools whose changes are shown to a person before they are made.
+    fn shown_tools(&self) -> &'static [&'static str];
+
     /// Returns the entries that the agent's settings need, for this shell command of ours.
     fn entries(&self, command: &str) -> Vec<Entry>;
 
@@ -91,7 +118,7 @@ pub trait HookProtocol: Sync {
     }
 }
 
-/// An entry in an agent's settings: one more item of the list `hooks.EVENT`.
+/// An entry in an agent's settings: one more item of the list `hooks.EVENT`, and the only one of ours there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// The agent's name of the event.
@@ -118,6 +145,21 @@ pub struct Answer {
     pub told_after: Option<String>,
 }
 
+impl Call {
+    /// What this call of a tool is known by, before it runs and after: the agent's name for it, or else the tool and what it
+    /// is about.
+    pub fn key(&self, scope: &Scope) -> String {
+        match (self.id.as_str(), scope) {
+            ("", Scope::File(path)) => format!("{} {path}", self.tool),
+            ("", _) => {
+                let input = fingerprint::hash(self.input.to_string().as_bytes());
+                format!("{} {input}", self.tool)
+            }
+            (id, _) => id.to_owned(),
+        }
+    }
+}
+
 impl Answer {
     /// Says nothing, which leaves everything to the agent.
     pub fn nothing() -> Self {
@@ -135,6 +177,20 @@ impl Answer {
             output: Some(output),
             ..Self::default()
         }
+    }
+
+    /// Returns true if the call is made without more ado, as far as this hook goes.
+    pub fn lets_pass(&self) -> bool {
+        let decision = |output: &Value| {
+            let fields = ["decision", "permissionDecision"];
+            let places = [output, &output["hookSpecificOutput"]];
+            let mut decisions = places
+                .into_iter()
+                .flat_map(|place| fields.map(|it| &place[it]));
+            decisions.find_map(Value::as_str).map(str::to_owned)
+        };
+        let decision = self.output.as_ref().and_then(decision);
+        self.code == 0 && decision.is_none_or(|decision| decision == "allow")
     }
 
     /// Blocks the call whatever it is: with exit code 2, and the reason on standard error, which all agents but Copilot CLI

@@ -288,6 +288,7 @@ impl Bridge {
                 }
             }
             What::ClientClosed(pid, review) => self.client_closed(pid, &review),
+            What::Synced(path, is_saved) => self.handle.synced(path, is_saved),
             What::Server(pid) => {
                 self.clients.server = pid;
                 self.watch_server();

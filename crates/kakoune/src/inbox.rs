@@ -35,10 +35,10 @@ const TEXT: &str = "text-";
 
 /// How the names of messages begin, in the order in which Kakoune writes them. It decides between messages with the same
 /// time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
-const ORDER: [&str; 22] = [
-    CONTEXT, "server", "failed", "later", "former", "loaded", "unlocked", "locked", "drawn", "saw",
-    "focused", "asked", "untyped", "note", "accept", "reject", "next", "given", "left", "removed",
-    "told", "closed",
+const ORDER: [&str; 23] = [
+    "synced", CONTEXT, "server", "failed", "later", "former", "loaded", "unlocked", "locked",
+    "drawn", "saw", "focused", "asked", "untyped", "note", "accept", "reject", "next", "given",
+    "left", "removed", "told", "closed",
 ];
 
 /// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.
@@ -95,6 +95,8 @@ pub enum What {
     Untyped(DiffId, String),
     /// The client of this process is gone: a pane for proposals, or the person's own.
     ClientClosed(u32, String),
+    /// The buffer of this file and the file are the same now: the person has saved it, or Kakoune has read it.
+    Synced(PathBuf, bool),
     /// The server is this process now.
     Server(u32),
     /// Kakoune ends.
@@ -193,6 +195,7 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
     Some(match what {
         "end" => What::End,
         "closed" => What::ClientClosed(u32::try_from(number?).ok()?, words.next()?),
+        "synced" => What::Synced(words.next()?.into(), words.next()? == "saved"),
         "server" => What::Server(words.next()?.parse().ok()?),
         "loaded" => What::Loaded(proposal()?, Ok(text())),
         "failed" => What::Loaded(proposal()?, Err(words.next()?)),

@@ -29,7 +29,7 @@ use crate::disk::Done;
 use crate::plain::files::Files;
 use crate::plain::proposal::{ACCEPT, REJECT};
 use crate::plain::proposals::Proposals;
-use crate::plain::wire::{At, CodeAction, ExecuteCommand};
+use crate::plain::wire::{At, CodeAction, DocumentEvent, ExecuteCommand};
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile};
 use crate::quirks::Quirks;
@@ -90,8 +90,20 @@ impl Plain {
             let now = Instant::now();
             return Ok(self.proposals.document_event(&path, event, now));
         }
-        let is_news = self.files.document_event(path, event, now_ms());
-        Ok(if is_news { self.report() } else { Vec::new() })
+        let now = now_ms();
+        let is_saved = match event {
+            DocumentEvent::Saved(_) => Some(true),
+            // The editor has read the file anew, or the person begins to change what it has read.
+            DocumentEvent::Changed(_) if self.files.may_be_read(&path, now) => Some(false),
+            _ => None,
+        };
+        let synced = is_saved.map(|is_saved| Action::ReportSync {
+            path: path.clone(),
+            is_saved,
+        });
+        let is_news = self.files.document_event(path, event, now);
+        let reported = if is_news { self.report() } else { Vec::new() };
+        Ok(synced.into_iter().chain(reported).collect())
     }
 
     /// A place that the editor asks about is where the cursor is. The answer is empty.

@@ -19,9 +19,9 @@ use self::asked::{Asked, Requests};
 use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 use self::messages::{
-    Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DidChangeContext,
-    DidChangeStatus, ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention, Mentioned, Profile,
-    REVIEW, SEND_NOTES,
+    Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_SYNC, DidChangeContext,
+    DidChangeStatus, DidSync, ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention, Mentioned,
+    Profile, REVIEW, SEND_NOTES,
 };
 use crate::disk::Done;
 use crate::position::Encoding;
@@ -59,6 +59,16 @@ impl Plugin {
         let files = context::files(params.open_files, self.encoding);
         let is_trusted = params.is_trusted;
         vec![Action::ReportContext { files, is_trusted }]
+    }
+
+    /// What is no file has been no agent's, either.
+    fn synced(DidSync { uri, saved }: DidSync) -> Vec<Action> {
+        let path = uri::to_path(&uri);
+        let synced = path.map(|path| Action::ReportSync {
+            path,
+            is_saved: saved,
+        });
+        synced.into_iter().collect()
     }
 
     /// The person decides.
@@ -201,6 +211,7 @@ impl ClientProfile for Plugin {
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
         let handled = match method {
             DID_CHANGE_CONTEXT => message::params(params).map(|it| self.change_context(it)),
+            DID_SYNC => message::params(params).map(Self::synced),
             // A language-server client sends more than a plugin needs.
             _ => return Vec::new(),
         };

@@ -120,6 +120,8 @@ pub enum Action {
     },
     /// Have a proposal compared with its file.
     Compare(Comparison),
+    /// Tell the companion that the editor's text of a file and the file are the same now.
+    ReportSync { path: PathBuf, is_saved: bool },
     /// Tell agents what is open and focused: the whole of it.
     ReportContext {
         files: Vec<File>,

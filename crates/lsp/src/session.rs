@@ -402,6 +402,11 @@ impl Session {
                 }
                 Action::Join { guest, owner, key } => self.guests.join(guest, owner, key),
                 Action::Part(guest) => self.guests.part(guest),
+                Action::ReportSync { path, is_saved } => {
+                    if let Some(companion) = self.service.handle() {
+                        companion.synced(path, is_saved);
+                    }
+                }
                 Action::ReportContext { files, is_trusted } => {
                     let reported = self.service.report(files, is_trusted);
                     self.check(reported);

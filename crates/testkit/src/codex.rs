@@ -35,8 +35,8 @@ pub enum CodexModel {
 pub struct CodexHook {
     /// When it is called.
     pub event: &'static str,
-    /// What it is called for.
-    pub matcher: String,
+    /// The tools that it is called for; none if it is about none.
+    pub matcher: Option<String>,
     /// A shell command.
     pub command: String,
     /// How long Codex waits for it, in seconds.
@@ -90,8 +90,10 @@ impl CodexStart {
                 command,
                 timeout,
             } = hook;
+            let matcher = matcher.as_ref();
+            let matcher = matcher.map_or(String::new(), |it| format!("matcher = '{it}'\n"));
             settings.push_str(&format!(
-                "[[hooks.{event}]]\nmatcher = '{matcher}'\n[[hooks.{event}.hooks]]\ntype = \"command\"\n\
+                "[[hooks.{event}]]\n{matcher}[[hooks.{event}.hooks]]\ntype = \"command\"\n\
                  command = '''{command}'''\ntimeout = {timeout}\nstatusMessage = \"Waiting for the test\"\n"
             ));
         }

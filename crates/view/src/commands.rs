@@ -83,6 +83,9 @@ pub enum Request {
     Wait(Wait),
     /// Codex CLI is about to start as the process that asks.
     Codex(CodexStart),
+    /// An agent tells what it is about to do, or has done, so that what it changes is recorded. Answered when that may go on,
+    /// with what the agent's model is to be told, a text, or null.
+    Work(AgentWork),
     /// What is known of an agent whose hook asks: an [`AgentOfHook`], or null if it is not connected.
     Hook(HookCall),
     /// What the person accepted is not written after all, and they are to be told: null.
@@ -174,6 +177,56 @@ pub struct HookCall {
     /// The files that it is about to write, because the person has accepted them.
     #[serde(with = "exact::paths")]
     pub accepted: Vec<PathBuf>,
+}
+
+/// What an agent tells by a hook that is a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentWork {
+    /// The agent.
+    pub agent: Dialect,
+    /// What it calls its session.
+    pub session: String,
+    /// The processes of which one is the agent's.
+    pub processes: Vec<u32>,
+    /// The agent's process, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
+    /// What it is about to do, or has done.
+    pub step: WorkStep,
+    /// True if its model is told what this is answered.
+    pub takes_context: bool,
+}
+
+/// A step in an agent's work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum WorkStep {
+    /// The person has sent a prompt that begins with these words, and a turn begins.
+    TurnBegins(String),
+    /// A call of a tool is about to run.
+    CallBegins(ToolCall),
+    /// The call of this id has run, or failed.
+    CallEnds(String),
+    /// The turn has ended.
+    TurnEnds,
+}
+
+/// A call of a tool that is about to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCall {
+    /// What it is known by when it has run.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// The one file that it may change; none if it may change any.
+    #[serde(
+        with = "exact::optional_path",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub path: Option<PathBuf>,
 }
 
 /// An agent that is connected, and whose hook was called.

@@ -130,6 +130,14 @@ pub enum Report {
     },
     /// One file was saved, by the person or by an agent: only the person's are the focus.
     Saved(File),
+    /// The editor's text of a file and the file are the same at this moment. What is written while an agent works is told
+    /// apart by this: what the person saves is theirs, and what is in the file before is not.
+    Synced {
+        /// The file.
+        path: PathBuf,
+        /// True if the person has saved it. Otherwise the editor has read it, or they begin to change what it has read.
+        is_saved: bool,
+    },
     /// The person points agents to a file, or to its lines from the first to the last, from 0.
     Mention {
         /// The file.

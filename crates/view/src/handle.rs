@@ -51,6 +51,11 @@ impl Handle {
         self.report(Report::Saved(file));
     }
 
+    /// The editor's text of a file and the file are the same now.
+    pub fn synced(&self, path: PathBuf, is_saved: bool) {
+        self.report(Report::Synced { path, is_saved });
+    }
+
     /// The person points agents to a file, or to its lines from the first to the last, from 0. `reply`
     /// gets the agent whose prompt names it now; none if no agent that is connected knows mentions.
     pub fn mention(&self, path: PathBuf, lines: Option<(u32, u32)>, reply: Reply<Option<Dialect>>) {

@@ -93,6 +93,7 @@ impl MainLoop {
             Command::Hook { call, answer } => {
                 let _ = answer.send(self.hook(&call));
             }
+            Command::Work { work, answer } => self.worked(work, answer, now),
             Command::Lost(lost) => {
                 self.written.withdraw_all(&lost.path);
                 self.report_lost((None, lost));
@@ -116,11 +117,12 @@ impl MainLoop {
         self.recording.count();
         let session = self.recording.session(judged.session);
         let is_here = judged.watcher == std::process::id();
-        let Some(session) = session.filter(|session| is_here && self.asking.is_hooked(session))
-        else {
+        let Some(session) = session.filter(|_| is_here) else {
             return false;
         };
-        let Some(agent) = self.sessions.agent(&session) else {
+        let connected = self.sessions.agent(&session);
+        let connected = connected.filter(|_| self.asking.is_hooked(&session));
+        let Some(agent) = connected.or_else(|| self.hooked.agent(&session)) else {
             return false;
         };
         let is_told = !judged.told.is_empty();

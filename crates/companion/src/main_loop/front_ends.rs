@@ -52,6 +52,7 @@ impl MainLoop {
                     .report(reported.files, reported.is_trusted, now);
             }
             Report::Saved(file) => self.saved(file, now),
+            Report::Synced { path, is_saved } => self.recording.synced(path, is_saved),
             Report::Mention { path, lines, reply } => reply.done(self.mention(&path, lines)),
             Report::Review(choice, reply) => reply.done(self.choose(choice, None)),
             Report::SendNotes(reply) => self.send_now(None, None, reply),

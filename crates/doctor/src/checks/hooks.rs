@@ -143,7 +143,8 @@ fn disabled(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
 
 /// Another hook for the same tools, whose answer may win.
 fn competing(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Option<Finding> {
-    let (event, tools) = own_tools(protocol)?;
+    let event = protocol.entries("").first()?.event;
+    let tools = protocol.shown_tools();
     let files = facts
         .setup
         .counting()
@@ -156,7 +157,7 @@ fn competing(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Optio
         let mut others = settings::hooks(values).into_iter();
         let other = others.find(|hook| {
             let is_ours = hook.ours(facts.agent().name()).is_some();
-            !is_ours && hook.event == event && is_about(hook.matcher.as_deref(), &tools)
+            !is_ours && hook.event == event && is_about(hook.matcher.as_deref(), tools)
         });
         Some((path, other?))
     })?;
@@ -168,16 +169,6 @@ fn competing(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Optio
     let why = "hooks of one event run at the same time; if both change the call, the one that finishes last wins, so what is \
                written may be something else than what you accepted";
     Some(Finding::note(Id::HookCompetes, what, why).fix(shell::edit(path)))
-}
-
-/// The event before a tool, and the tools that our hook is about.
-fn own_tools(protocol: &dyn HookProtocol) -> Option<(&'static str, Vec<String>)> {
-    let entry = protocol.entries("").into_iter().next()?;
-    let matcher = entry.item["matcher"].as_str()?;
-    let tools = matcher
-        .split('|')
-        .map(|tool| tool.trim_matches(['^', '$']).to_owned());
-    Some((entry.event, tools.collect()))
 }
 
 /// Returns true if a hook with this matcher is run for one of these tools.
@@ -224,10 +215,11 @@ fn incomplete(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Opti
         }
         if *matcher != wanted.matcher {
             let what = format!(
-                "Pillion's {} hook does not name the tools that this version of Pillion shows",
+                "Pillion's {} hook does not name the tools that this version of Pillion watches",
                 entry.event
             );
-            let why = "changes by a tool that it does not name are not shown to you";
+            let why =
+                "changes by a tool that it does not name are neither shown to you nor recorded";
             return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
         }
     }

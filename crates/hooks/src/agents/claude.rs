@@ -1,5 +1,5 @@
-//! Claude Code's hooks: `PreToolUse`, and `PermissionRequest` where it asks the person itself. Learnt by watching the
-//! program.
+//! Claude Code's hooks: around its tools and its turns, and `PermissionRequest` where it asks the person itself. Learnt by
+//! watching the program.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,7 +8,9 @@ use pillion_protocol::claude::hooks;
 use serde_json::{Map, Value, json};
 
 use super::edit;
-use crate::call::{Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, TIMEOUT, take_text};
+use crate::call::{
+    Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, Scope, TIMEOUT, take_text,
+};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Reviewed, Ruling};
 
@@ -23,6 +25,10 @@ pub(crate) const ACCEPTED: &str = "accepted in Pillion";
 const EDIT: &str = "Edit";
 const WRITE: &str = "Write";
 const NOTEBOOK_EDIT: &str = "NotebookEdit";
+const EDITS: [&str; 3] = [EDIT, WRITE, NOTEBOOK_EDIT];
+
+/// The tool for shell commands.
+pub(crate) const SHELL: &str = "Bash";
 
 impl HookProtocol for Claude {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
@@ -38,8 +44,13 @@ impl HookProtocol for Claude {
         }
     }
 
+    fn scope(&self, call: &Call) -> Scope {
+        edit::scope(call, &EDITS, SHELL)
+    }
+
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer {
         match (&call.event, ruling) {
+            (_, Ruling::Told(text)) => told(call, text),
             (Event::BeforeTool, Ruling::Accepted(accepted)) => allow(call, accepted),
             (Event::BeforeTool, Ruling::Denied(why)) => Answer::json(hooks::refuse(why)),
             (Event::BeforeTool, Ruling::Unclear(why)) => Answer::json(hooks::decision("ask", why)),
@@ -58,9 +69,15 @@ impl HookProtocol for Claude {
         Some("CLAUDE_PID")
     }
 
+    fn shown_tools(&self) -> &'static [&'static str] {
+        &EDITS
+    }
+
     fn entries(&self, command: &str) -> Vec<Entry> {
-        let asked = format!("{EDIT}|{WRITE}");
-        entries(command, &format!("{asked}|{NOTEBOOK_EDIT}"), &asked)
+        let tools = edit::matcher(&[EDIT, WRITE, NOTEBOOK_EDIT, SHELL]);
+        let mut entries = entries(command, &tools, &edit::matcher(&[EDIT, WRITE]));
+        entries.push(after(command, hooks::POST_TOOL_USE_FAILURE, Some(&tools)));
+        entries
     }
 
     fn after_install(&self) -> &'static [&'static str] {
@@ -68,8 +85,8 @@ impl HookProtocol for Claude {
     }
 }
 
-/// The entries before the tools of the first matcher, and where it asks about those of the second.
-pub(crate) fn entries(command: &str, before: &str, asked: &str) -> Vec<Entry> {
+/// The entries around the tools of the first matcher and around turns, and where it asks about the tools of the second.
+pub(crate) fn entries(command: &str, tools: &str, asked: &str) -> Vec<Entry> {
     let entry = |event, matcher: &str, timeout: Duration| Entry {
         event,
         item: json!({"matcher": matcher, "hooks": [{
@@ -80,17 +97,46 @@ pub(crate) fn entries(command: &str, before: &str, asked: &str) -> Vec<Entry> {
         }]}),
     };
     vec![
-        entry(hooks::PRE_TOOL_USE, before, TIMEOUT),
+        entry(hooks::PRE_TOOL_USE, tools, TIMEOUT),
         entry(hooks::PERMISSION_REQUEST, asked, SHORT_TIMEOUT),
+        after(command, hooks::POST_TOOL_USE, Some(tools)),
+        after(command, hooks::USER_PROMPT_SUBMIT, None),
+        after(command, hooks::STOP, None),
     ]
+}
+
+/// The entry at an event that asks nobody.
+fn after(command: &str, event: &'static str, matcher: Option<&str>) -> Entry {
+    let mut item = json!({"hooks": [{
+        "type": "command",
+        "command": command,
+        "timeout": SHORT_TIMEOUT.as_secs(),
+    }]});
+    if let Some(matcher) = matcher {
+        item["matcher"] = matcher.into();
+    }
+    Entry { event, item }
+}
+
+/// The answer that tells the model this: with the prompt, or after a tool's result.
+pub(crate) fn told(call: &Call, text: &str) -> Answer {
+    let event = match call.event {
+        Event::BeforeTurn => hooks::USER_PROMPT_SUBMIT,
+        Event::AfterTool => hooks::POST_TOOL_USE,
+        _ => return Answer::nothing(),
+    };
+    Answer::json(hooks::add_context(event, text))
 }
 
 /// Reads what it sends, which Codex CLI and Qwen Code send, too.
 pub(crate) fn read(input: Map<String, Value>) -> Result<Call, String> {
     read_events(input, |event| match event {
+        hooks::USER_PROMPT_SUBMIT => Event::BeforeTurn,
         hooks::PRE_TOOL_USE => Event::BeforeTool,
         hooks::PERMISSION_REQUEST => Event::Question,
         hooks::POST_TOOL_USE => Event::AfterTool,
+        hooks::POST_TOOL_USE_FAILURE => Event::AfterFailure,
+        hooks::STOP => Event::AfterTurn,
         other => Event::Other(other.to_owned()),
     })
 }
@@ -103,9 +149,12 @@ pub(crate) fn read_events(
     let event = event(&take_text(&mut input, "hook_event_name")?);
     let mut text = |field| take_text(&mut input, field).unwrap_or_default();
     let (session, folder, mode) = (text("session_id"), text("cwd"), text("permission_mode"));
+    let (id, prompt) = (text("tool_use_id"), text("prompt"));
     let tool = match event {
-        Event::Other(_) => text("tool_name"),
-        _ => take_text(&mut input, "tool_name")?,
+        Event::BeforeTool | Event::Question | Event::AfterTool | Event::AfterFailure => {
+            take_text(&mut input, "tool_name")?
+        }
+        _ => text("tool_name"),
     };
     Ok(Call {
         event,
@@ -114,6 +163,8 @@ pub(crate) fn read_events(
         mode,
         tool,
         input: input.remove("tool_input").unwrap_or_default(),
+        id,
+        prompt,
     })
 }
 

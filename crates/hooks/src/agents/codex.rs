@@ -1,5 +1,5 @@
-//! Codex CLI's hooks: `PreToolUse` for patches, also for those in a shell command, and `PermissionRequest` where it asks
-//! the person itself. Learnt by watching the program.
+//! Codex CLI's hooks: around patches, shell commands, which may hold patches, and turns, and `PermissionRequest` where it
+//! asks the person itself. Learnt by watching the program.
 //!
 //! What is edited, or taken out, makes a new patch. Codex has no "ask": what cannot be shown is denied, because in most
 //! of its modes it would be written without any question.
@@ -13,8 +13,9 @@ use pillion_text::patch::Program;
 use serde_json::{Map, Value};
 
 use self::shell::Patched;
-use super::{claude, patch};
-use crate::call::{Answer, Call, Entry, Event, HookProtocol};
+use super::claude::{self, SHELL};
+use super::{edit, patch};
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
@@ -24,9 +25,6 @@ pub(crate) struct Codex;
 
 /// The tool for patches.
 const PATCH: &str = "apply_patch";
-
-/// The tool for shell commands.
-const SHELL: &str = "Bash";
 
 impl HookProtocol for Codex {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
@@ -48,8 +46,22 @@ impl HookProtocol for Codex {
         patch::changes(Program::Codex, folder.as_deref(), patched.patch, files)
     }
 
+    /// Of a patch of one file, it is that one.
+    fn scope(&self, call: &Call) -> Scope {
+        let patched = match call.tool.as_str() {
+            PATCH => patched(call),
+            SHELL => return Scope::Anything,
+            _ => return Scope::Nothing,
+        };
+        match patched {
+            Ok(Some(it)) => patch::scope(call.folder.as_deref(), it.patch),
+            _ => Scope::Anything,
+        }
+    }
+
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer {
         match (&call.event, ruling) {
+            (_, Ruling::Told(text)) => claude::told(call, text),
             (Event::BeforeTool, Ruling::Accepted(accepted)) => accept(call, accepted),
             (Event::BeforeTool, Ruling::Denied(why) | Ruling::Unclear(why)) => {
                 Answer::json(hooks::refuse(why))
@@ -60,8 +72,12 @@ impl HookProtocol for Codex {
         }
     }
 
+    fn shown_tools(&self) -> &'static [&'static str] {
+        &[PATCH, SHELL]
+    }
+
     fn entries(&self, command: &str) -> Vec<Entry> {
-        let tools = format!("{PATCH}|{SHELL}");
+        let tools = edit::matcher(self.shown_tools());
         claude::entries(command, &tools, &tools)
     }
 }

@@ -1,6 +1,6 @@
-//! Copilot CLI's hook `preToolUse`. Learnt by watching the program.
+//! Copilot CLI's hooks around its tools and its turns. Learnt by watching the program.
 //!
-//! It names no event: what has a tool and no result yet is before the tool. If a hook allows a call, the person is not asked
+//! It names no event, but each has fields of its own. If a hook allows a call, the person is not asked
 //! again, unless there is a hook for `permissionRequest`, too; so there is none of ours. The hooks of all calls of one answer
 //! run before the first of these calls does.
 //!
@@ -8,12 +8,15 @@
 //! replaced by one whose lines are exactly those of the file: nothing else is written than what was shown.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use pillion_text::patch::Program;
 use serde_json::{Map, Value, json};
 
 use super::{edit, patch};
-use crate::call::{Answer, Call, Entry, Event, HookProtocol, TIMEOUT, take_text};
+use crate::call::{
+    Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, Scope, TIMEOUT, take_text,
+};
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
@@ -28,18 +31,15 @@ const EDIT: &str = "edit";
 const CREATE: &str = "create";
 const PATCH: &str = "apply_patch";
 
+/// The tool for shell commands.
+const SHELL: &str = "bash";
+
 impl HookProtocol for Copilot {
     fn read(&self, mut input: Map<String, Value>) -> Result<Call, String> {
-        if !input.contains_key("toolName") {
-            return Err("toolName is missing".to_owned());
-        }
-        let is_before = !input.contains_key("toolResult") && !input.contains_key("hookName");
-        let event = match is_before {
-            true => Event::BeforeTool,
-            false => Event::Other("another".to_owned()),
-        };
+        let event = event(&input)?;
         let mut text = |field| take_text(&mut input, field).unwrap_or_default();
         let (session, folder, tool) = (text("sessionId"), text("cwd"), text("toolName"));
+        let prompt = text("prompt");
         let mut arguments = input.remove("toolArgs").unwrap_or_default();
         // A patch is a text. All other arguments are an object, or, in older releases, the text of one.
         if let (Value::String(text), false) = (&arguments, tool == PATCH) {
@@ -53,6 +53,8 @@ impl HookProtocol for Copilot {
             mode: String::new(),
             tool,
             input: arguments,
+            id: String::new(),
+            prompt,
         })
     }
 
@@ -67,16 +69,34 @@ impl HookProtocol for Copilot {
         }
     }
 
+    fn scope(&self, call: &Call) -> Scope {
+        let path = || edit::absolute(edit::text(call, "path")?, call.folder.as_deref());
+        match call.tool.as_str() {
+            EDIT | CREATE => path().map_or(Scope::Anything, Scope::File),
+            PATCH => patch_of(call).map_or(Scope::Anything, |text| {
+                patch::scope(call.folder.as_deref(), text)
+            }),
+            SHELL => Scope::Anything,
+            _ => Scope::Nothing,
+        }
+    }
+
+    fn takes_context(&self, call: &Call) -> bool {
+        matches!(
+            call.event,
+            Event::BeforeTurn | Event::AfterTool | Event::AfterFailure
+        )
+    }
+
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer {
         match ruling {
+            Ruling::Told(text) => Answer::json(json!({"additionalContext": text})),
             Ruling::Accepted(accepted) => allow(call, accepted),
             Ruling::Denied(why) => decision("deny", why),
             // Where it can ask nobody, it refuses the call.
             Ruling::Unclear(why) => decision("ask", why),
             // It has no place for a word to the person.
-            Ruling::Pass | Ruling::NobodyAsked(_) | Ruling::Approved | Ruling::Told(_) => {
-                Answer::nothing()
-            }
+            Ruling::Pass | Ruling::NobodyAsked(_) | Ruling::Approved => Answer::nothing(),
         }
     }
 
@@ -85,17 +105,49 @@ impl HookProtocol for Copilot {
         decision("deny", &why)
     }
 
-    fn entries(&self, command: &str) -> Vec<Entry> {
-        vec![Entry {
-            event: BEFORE_TOOL,
-            item: json!({
-                "type": "command",
-                "matcher": format!("{EDIT}|{CREATE}|{PATCH}"),
-                "bash": command,
-                "timeoutSec": TIMEOUT.as_secs(),
-            }),
-        }]
+    fn shown_tools(&self) -> &'static [&'static str] {
+        &[EDIT, CREATE, PATCH]
     }
+
+    fn entries(&self, command: &str) -> Vec<Entry> {
+        let tools = edit::matcher(&[EDIT, CREATE, PATCH, SHELL]);
+        let entry = |event, timeout: Duration, is_about_tools| {
+            let mut item = json!({
+                "type": "command",
+                "bash": command,
+                "timeoutSec": timeout.as_secs(),
+            });
+            if is_about_tools {
+                item["matcher"] = tools.as_str().into();
+            }
+            Entry { event, item }
+        };
+        vec![
+            entry(BEFORE_TOOL, TIMEOUT, true),
+            entry("postToolUse", SHORT_TIMEOUT, true),
+            entry("postToolUseFailure", SHORT_TIMEOUT, true),
+            entry("userPromptSubmitted", SHORT_TIMEOUT, false),
+            entry("agentStop", SHORT_TIMEOUT, false),
+        ]
+    }
+}
+
+/// The event at which it sends these fields.
+///
+/// # Errors
+/// If it is none that is known.
+fn event(input: &Map<String, Value>) -> Result<Event, String> {
+    let has = |field: &str| input.contains_key(field);
+    Ok(match has("toolName") {
+        true if has("hookName") => Event::Other("another".to_owned()),
+        true if has("toolResult") => Event::AfterTool,
+        true if has("error") => Event::AfterFailure,
+        true => Event::BeforeTool,
+        false if has("initialPrompt") => Event::Other("a new session".to_owned()),
+        false if has("prompt") => Event::BeforeTurn,
+        false if has("stopReason") => Event::AfterTurn,
+        false => return Err("toolName is missing".to_owned()),
+    })
 }
 
 /// The patch that a call applies.

@@ -6,7 +6,7 @@ use pillion_protocol::held::HeldCall;
 use pillion_text::line_ending::LineEnding;
 use serde_json::Value;
 
-use crate::call::Call;
+use crate::call::{Call, Scope};
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::Accepted;
 
@@ -151,6 +151,24 @@ pub(crate) fn file(call: &Call) -> Result<String, String> {
 /// As of [`file`].
 pub(crate) fn notebook(call: &Call) -> Result<String, String> {
     absolute(text(call, "notebook_path")?, call.folder.as_deref())
+}
+
+/// What a call may change: of one of these tools the file that it names, of this one that runs commands any.
+pub(crate) fn scope(call: &Call, edits: &[&str], shell: &str) -> Scope {
+    let tool = call.tool.as_str();
+    if edits.contains(&tool) {
+        let path = file(call).or_else(|_| notebook(call));
+        path.map_or(Scope::Anything, Scope::File)
+    } else if tool == shell {
+        Scope::Anything
+    } else {
+        Scope::Nothing
+    }
+}
+
+/// The names of tools, as a regular expression.
+pub(crate) fn matcher(tools: &[&str]) -> String {
+    tools.join("|")
 }
 
 /// The absolute path that a path in this folder means.

@@ -1,13 +1,14 @@
-//! Gemini CLI's hooks: `BeforeTool`, and `AfterTool`, because its model hears nothing of what a hook adds before. Learnt by
-//! watching the program.
+//! Gemini CLI's hooks: around its tools and its turns. Its model hears nothing of what a hook adds before a tool runs. Learnt
+//! by watching the program.
 
+use std::iter;
 use std::time::Duration;
 
 use pillion_protocol::claude::hooks;
 use serde_json::{Map, Value, json};
 
 use super::{claude, edit};
-use crate::call::{Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, TIMEOUT};
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, Scope, TIMEOUT};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
@@ -17,16 +18,24 @@ pub(crate) struct Gemini;
 
 const BEFORE_TOOL: &str = "BeforeTool";
 const AFTER_TOOL: &str = "AfterTool";
+const BEFORE_AGENT: &str = "BeforeAgent";
+const AFTER_AGENT: &str = "AfterAgent";
 
 /// The tools that change files.
 const REPLACE: &str = "replace";
 const WRITE: &str = "write_file";
+const EDITS: [&str; 2] = [REPLACE, WRITE];
+
+/// The tool for shell commands.
+pub(crate) const SHELL: &str = "run_shell_command";
 
 impl HookProtocol for Gemini {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
         claude::read_events(input, |event| match event {
+            BEFORE_AGENT => Event::BeforeTurn,
             BEFORE_TOOL => Event::BeforeTool,
             AFTER_TOOL => Event::AfterTool,
+            AFTER_AGENT => Event::AfterTurn,
             other => Event::Other(other.to_owned()),
         })
     }
@@ -39,8 +48,8 @@ impl HookProtocol for Gemini {
         }
     }
 
-    fn file(&self, call: &Call) -> Option<String> {
-        edit::file(call).ok()
+    fn scope(&self, call: &Call) -> Scope {
+        edit::scope(call, &EDITS, SHELL)
     }
 
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer {
@@ -54,32 +63,51 @@ impl HookProtocol for Gemini {
             (Event::AfterTool, Ruling::Told(text)) => {
                 Answer::json(hooks::add_context(AFTER_TOOL, text))
             }
+            (Event::BeforeTurn, Ruling::Told(text)) => {
+                Answer::json(hooks::add_context(BEFORE_AGENT, text))
+            }
             _ => Answer::nothing(),
         }
+    }
+
+    fn shown_tools(&self) -> &'static [&'static str] {
+        &EDITS
     }
 
     fn entries(&self, command: &str) -> Vec<Entry> {
         entries(
             command,
-            [BEFORE_TOOL, AFTER_TOOL],
-            &format!("{REPLACE}|{WRITE}"),
+            &[BEFORE_TOOL, AFTER_TOOL],
+            &edit::matcher(&[REPLACE, WRITE, SHELL]),
+            &[BEFORE_AGENT, AFTER_AGENT],
         )
     }
 }
 
-/// The entries before and after these tools: timeouts are in milliseconds.
-pub(crate) fn entries(command: &str, events: [&'static str; 2], matcher: &str) -> Vec<Entry> {
-    let timeouts = [TIMEOUT, SHORT_TIMEOUT];
-    let entry = |(event, timeout): (&'static str, Duration)| Entry {
+/// The entries at events of these tools, the first of which asks a person, and at other events. Timeouts are in milliseconds.
+pub(crate) fn entries(
+    command: &str,
+    around_tools: &[&'static str],
+    tools: &str,
+    others: &[&'static str],
+) -> Vec<Entry> {
+    let entry = |event, timeout: Duration| Entry {
         event,
-        item: json!({"matcher": matcher, "hooks": [{
+        item: json!({"hooks": [{
             "name": "pillion",
             "type": "command",
             "command": command,
             "timeout": timeout.as_millis() as u64,
         }]}),
     };
-    events.into_iter().zip(timeouts).map(entry).collect()
+    let timeouts = iter::once(TIMEOUT).chain(iter::repeat(SHORT_TIMEOUT));
+    let around = around_tools.iter().zip(timeouts).map(|(event, timeout)| {
+        let mut entry = entry(*event, timeout);
+        entry.item["matcher"] = tools.into();
+        entry
+    });
+    let others = others.iter().map(|event| entry(*event, SHORT_TIMEOUT));
+    around.chain(others).collect()
 }
 
 /// What was accepted as proposed passes as it is. Otherwise the model is told by the program that a hook changed its call.

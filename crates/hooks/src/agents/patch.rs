@@ -9,6 +9,7 @@ use pillion_text::patch::{self, FileChange, FilePatch, Program};
 use pillion_text::unified::unified;
 
 use super::edit;
+use crate::call::Scope;
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::{Accepted, Reviewed};
 
@@ -63,6 +64,17 @@ fn read_changes(
         }
     }
     Ok(Changes::Files(changes))
+}
+
+/// What a patch may change: of one file, it is that one.
+pub(super) fn scope(folder: Option<&Path>, patch: &str) -> Scope {
+    match patch::read(patch).as_deref() {
+        Ok([file]) if file.operation.move_to().is_none() => {
+            let path = edit::absolute(&file.path, folder);
+            path.map_or(Scope::Anything, Scope::File)
+        }
+        _ => Scope::Anything,
+    }
 }
 
 /// The patch by which `program` writes what was accepted of `patch`.

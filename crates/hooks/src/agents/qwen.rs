@@ -5,7 +5,7 @@ use pillion_protocol::claude::hooks;
 use serde_json::{Map, Value};
 
 use super::{claude, edit, gemini};
-use crate::call::{Answer, Call, Entry, Event, HookProtocol};
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
@@ -17,10 +17,20 @@ pub(crate) struct Qwen;
 const EDIT: &str = "edit";
 const WRITE: &str = "write_file";
 const NOTEBOOK_EDIT: &str = "notebook_edit";
+const EDITS: [&str; 3] = [EDIT, WRITE, NOTEBOOK_EDIT];
 
 impl HookProtocol for Qwen {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
-        claude::read(input)
+        let call = claude::read(input)?;
+        // It tells each request to its model as a prompt without words, too.
+        let is_prompt = call.event != Event::BeforeTurn || !call.prompt.is_empty();
+        Ok(match is_prompt {
+            true => call,
+            false => Call {
+                event: Event::Other("a request".to_owned()),
+                ..call
+            },
+        })
     }
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
@@ -32,8 +42,8 @@ impl HookProtocol for Qwen {
         }
     }
 
-    fn file(&self, call: &Call) -> Option<String> {
-        edit::file(call).or_else(|_| edit::notebook(call)).ok()
+    fn scope(&self, call: &Call) -> Scope {
+        edit::scope(call, &EDITS, gemini::SHELL)
     }
 
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer {
@@ -49,16 +59,24 @@ impl HookProtocol for Qwen {
             (Event::BeforeTool, Ruling::Denied(why)) => Answer::json(hooks::refuse(why)),
             (Event::BeforeTool, Ruling::Unclear(why)) => Answer::json(hooks::decision("ask", why)),
             (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
-            (Event::AfterTool, Ruling::Told(text)) => {
-                Answer::json(hooks::add_context(hooks::POST_TOOL_USE, text))
-            }
+            (_, Ruling::Told(text)) => claude::told(call, text),
             _ => Answer::nothing(),
         }
     }
 
+    fn shown_tools(&self) -> &'static [&'static str] {
+        &EDITS
+    }
+
     fn entries(&self, command: &str) -> Vec<Entry> {
-        let events = [hooks::PRE_TOOL_USE, hooks::POST_TOOL_USE];
-        gemini::entries(command, events, &format!("{EDIT}|{WRITE}|{NOTEBOOK_EDIT}"))
+        let around = [
+            hooks::PRE_TOOL_USE,
+            hooks::POST_TOOL_USE,
+            hooks::POST_TOOL_USE_FAILURE,
+        ];
+        let tools = edit::matcher(&[EDIT, WRITE, NOTEBOOK_EDIT, gemini::SHELL]);
+        let others = [hooks::USER_PROMPT_SUBMIT, hooks::STOP];
+        gemini::entries(command, &around, &tools, &others)
     }
 }
 

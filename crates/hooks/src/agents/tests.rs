@@ -12,7 +12,7 @@ use super::codex::Codex;
 use super::edit::{Plain, plain};
 use super::gemini::Gemini;
 use super::qwen::Qwen;
-use crate::call::{Answer, Call, Event, HookProtocol, TIMEOUT};
+use crate::call::{Answer, Call, Event, HookProtocol, Scope, TIMEOUT};
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::{Decided, Ruling};
 
@@ -34,7 +34,8 @@ fn object(value: Value) -> Map<String, Value> {
 
 fn call(protocol: &dyn HookProtocol, event: &str, tool: &str, input: Value) -> Call {
     let all = json!({
-        "hook_event_name": event, "session_id": "s", "cwd": "/w", "tool_name": tool, "tool_input": input,
+        "hook_event_name": event, "session_id": "s", "cwd": "/w", "prompt": "go", "tool_name": tool,
+        "tool_input": input,
     });
     protocol.read(object(all)).unwrap()
 }
@@ -268,10 +269,115 @@ fn what_was_decided_is_told_when_the_tool_has_run() {
         (&Qwen, "PostToolUse", "edit"),
     ] {
         let call = call(protocol, event, tool, json!({"file_path": "a"}));
-        assert_eq!(protocol.file(&call).as_deref(), Some("/w/a"));
+        assert_eq!(protocol.scope(&call), Scope::File("/w/a".to_owned()));
         let output = protocol.answer(&call, &told).output.unwrap();
         assert_eq!(output["hookSpecificOutput"]["additionalContext"], "so");
         assert_eq!(output["hookSpecificOutput"]["hookEventName"], event);
+    }
+}
+
+#[test]
+fn a_call_passes_if_its_answer_says_nothing_else() {
+    let rulings = [
+        (Ruling::Pass, true),
+        (Ruling::Denied("why".to_owned()), false),
+        (Ruling::Unclear("why".to_owned()), false),
+        (Ruling::NobodyAsked("why".to_owned()), true),
+    ];
+    for protocol in crate::AGENTS.into_iter().filter_map(crate::of) {
+        let all = json!({
+            "hook_event_name": "PreToolUse", "tool_name": "x", "toolName": "x", "toolArgs": {},
+        });
+        let mut call = protocol.read(object(all)).unwrap();
+        call.event = Event::BeforeTool;
+        for (ruling, expected) in &rulings {
+            assert_eq!(
+                protocol.answer(&call, ruling).lets_pass(),
+                *expected,
+                "{ruling:?}"
+            );
+        }
+        assert!(!protocol.block("why".to_owned()).lets_pass());
+    }
+    // Nothing is written of what Qwen Code has to propose again.
+    let input = json!({"file_path": "a", "old_string": "b", "new_string": "c"});
+    let call = call(&Qwen, "PreToolUse", "edit", input);
+    let change = change(&Qwen, &call, "a\nb\n");
+    let answer = accepted(&Qwen, &call, change.clone(), "a\nd\n");
+    assert!(!answer.lets_pass());
+    assert!(accepted(&Qwen, &call, change, "a\nc\n").lets_pass());
+}
+
+#[test]
+fn what_a_call_may_change_is_a_file_or_anything_or_nothing() {
+    let file = Scope::File("/w/a".to_owned());
+    let patch = |body: &str| format!("*** Begin Patch\n{body}*** End Patch\n");
+    let [one, moved] =
+        ["", "*** Move to: b\n"].map(|to| patch(&format!("*** Update File: a\n{to}@@\n-x\n+y\n")));
+    let two = patch("*** Delete File: a\n*** Delete File: b\n");
+    let [path, notebook] = ["file_path", "notebook_path"].map(|name| json!({name: "a"}));
+    let command = |text: &str| json!({"command": text});
+    for (protocol, tool, input, expected) in [
+        (
+            &Claude as &dyn HookProtocol,
+            "Edit",
+            path.clone(),
+            file.clone(),
+        ),
+        (&Claude, "NotebookEdit", notebook, file.clone()),
+        (&Claude, "Edit", json!({}), Scope::Anything),
+        (&Claude, "Bash", command("x"), Scope::Anything),
+        (&Claude, "Read", path.clone(), Scope::Nothing),
+        (&Codex, "apply_patch", command(&one), file.clone()),
+        (&Codex, "apply_patch", command(&moved), Scope::Anything),
+        (&Codex, "apply_patch", command(&two), Scope::Anything),
+        (&Codex, "apply_patch", command("x"), Scope::Anything),
+        (&Codex, "Bash", command("x"), Scope::Anything),
+        (&Gemini, "replace", path.clone(), file.clone()),
+        (&Gemini, "run_shell_command", command("x"), Scope::Anything),
+        (&Qwen, "write_file", path, file),
+        (&Qwen, "run_shell_command", command("x"), Scope::Anything),
+    ] {
+        let call = call(protocol, "x", tool, input);
+        assert_eq!(protocol.scope(&call), expected, "{tool}");
+    }
+}
+
+/// The agents that have no name for a call send the same tool and arguments before and after it.
+#[test]
+fn a_call_is_known_again_when_it_has_run() {
+    let input = |command: &str| json!({"command": command});
+    let key = |event: &str, command: &str| {
+        let call = call(&Gemini, event, "run_shell_command", input(command));
+        call.key(&Gemini.scope(&call))
+    };
+    assert_eq!(key("BeforeTool", "x"), key("AfterTool", "x"));
+    assert_ne!(key("BeforeTool", "x"), key("AfterTool", "y"));
+    let edit = |event: &str, text: &str| {
+        let input = json!({"file_path": "a", "old_string": text});
+        let call = call(&Gemini, event, "replace", input);
+        call.key(&Gemini.scope(&call))
+    };
+    // A hook may have changed what is written.
+    assert_eq!(edit("BeforeTool", "x"), edit("AfterTool", "y"));
+    let named = Call {
+        id: "call_1".to_owned(),
+        ..call(&Codex, "PreToolUse", "Bash", input("x"))
+    };
+    assert_eq!(named.key(&Scope::Anything), "call_1");
+}
+
+/// Qwen Code calls the hook for prompts with each request to its model, too.
+#[test]
+fn a_request_without_a_prompt_begins_no_turn() {
+    for (protocol, prompt, is_turn) in [
+        (&Qwen as &dyn HookProtocol, "go", true),
+        (&Qwen, "", false),
+        (&Claude, "", true),
+    ] {
+        let all = json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt});
+        let call = protocol.read(object(all)).unwrap();
+        assert_eq!(call.event == Event::BeforeTurn, is_turn, "{prompt:?}");
     }
 }
 
@@ -307,7 +413,9 @@ fn a_call_is_denied_at_the_event_before_a_tool_and_at_no_other() {
 fn each_event_of_the_entries_is_understood() {
     for protocol in [&Claude as &dyn HookProtocol, &Codex, &Gemini, &Qwen] {
         let entries = protocol.entries("'/a b/pillion' hook x");
-        assert_eq!(entries.len(), 2);
+        let mut events: Vec<_> = entries.iter().map(|entry| entry.event).collect();
+        events.dedup();
+        assert_eq!(events.len(), entries.len(), "one of ours at each event");
         for entry in entries {
             let call = call(protocol, entry.event, "x", json!({}));
             assert!(!matches!(call.event, Event::Other(_)), "{}", entry.event);
@@ -362,7 +470,7 @@ proptest! {
             for protocol in crate::AGENTS.into_iter().filter_map(crate::of) {
                 if let Ok(call) = protocol.read(object(all.clone())) {
                     let _ = protocol.changes(&call, &mut Memory(HashMap::new()));
-                    let _ = protocol.file(&call);
+                    let _ = call.key(&protocol.scope(&call));
                     let _ = protocol.answer(&call, &Ruling::Pass);
                 }
             }

@@ -11,6 +11,9 @@ use crate::plain::wire::{DocumentEvent, Edits, Position, Range};
 use crate::position::Encoding;
 use crate::profile::MAX_REPORTED;
 
+/// Changes that follow each other within this time are one: as a person types, or as an editor reads a file.
+const TYPING_MS: u64 = 500;
+
 /// The files that are open in the editor.
 #[derive(Debug, Default)]
 pub struct Files {
@@ -26,6 +29,8 @@ pub struct Files {
 #[derive(Debug)]
 struct OpenFile {
     document: Document,
+    /// When it was changed last.
+    changed_ms: u64,
     /// What is reported of it. It counts as focused: the first one that is on disk is the active one.
     reported: File,
 }
@@ -51,11 +56,22 @@ impl Files {
         true
     }
 
+    /// Notes that a file changes in the editor. Returns true if the editor may have read it anew: it does so in one piece, and
+    /// never while the person types.
+    pub fn may_be_read(&mut self, path: &Path, now_ms: u64) -> bool {
+        let Some(at) = self.position(path) else {
+            return false;
+        };
+        let changed_ms = std::mem::replace(&mut self.open[at].changed_ms, now_ms);
+        now_ms.saturating_sub(changed_ms) >= TYPING_MS
+    }
+
     /// A file was opened, and so focused.
     fn open(&mut self, path: PathBuf, text: String, now_ms: u64) {
         self.close(&path);
         self.open.push(OpenFile {
             document: Document::new(text),
+            changed_ms: 0,
             // The path comes from a URI, so it is UTF-8.
             reported: File::focused(path.to_string_lossy(), now_ms),
         });
@@ -166,6 +182,17 @@ mod tests {
 
     fn range(start: Position, end: Position) -> Range {
         Range { start, end }
+    }
+
+    #[test]
+    fn a_file_may_be_read_anew_but_not_while_the_person_types() {
+        let mut files = files();
+        let path = Path::new("/a");
+        let typed = [1000, 1100, 1500, 1900, 2500];
+        let may_be = typed.map(|now_ms| files.may_be_read(path, now_ms));
+        assert_eq!(may_be, [true, false, false, false, true]);
+        assert!(files.may_be_read(Path::new("/b"), 2500), "each by itself");
+        assert!(!files.may_be_read(Path::new("/c"), 2500), "it is not open");
     }
 
     fn active(files: &Files) -> File {

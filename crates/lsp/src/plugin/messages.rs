@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
+pub const DID_SYNC: &str = "pillion/didSync";
 pub const DECIDE: &str = "pillion/decide";
 pub const HUNKS: &str = "pillion/hunks";
 pub const MERGE: &str = "pillion/merge";
@@ -33,6 +34,14 @@ pub const ENVIRONMENT: &str = "pillion/environment";
 pub struct DidChangeContext {
     pub open_files: Vec<OpenFile>,
     pub is_trusted: Option<bool>,
+}
+
+/// The editor's text of a file and the file are the same now.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct DidSync {
+    pub uri: String,
+    /// True if the person has saved it.
+    pub saved: bool,
 }
 
 /// An open file.

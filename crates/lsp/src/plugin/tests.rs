@@ -216,6 +216,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 let profile: Box<dyn ClientProfile> = Box::new(Plugin::new(Encoding::Utf8, None));
                 check_written(handshake::result(profile.as_ref()), fields, &tables);
             }
+            "`pillion/didSync` (notification)" => check_read::<DidSync>(fields, &tables),
             "`pillion/didChangeContext` (notification)" => {
                 check_read::<DidChangeContext>(fields, &tables);
             }

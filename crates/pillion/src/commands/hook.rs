@@ -11,6 +11,7 @@ mod judge;
 mod settings_file;
 mod uninstall;
 mod wait;
+mod work;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pillion_hooks::settings::{self, CommandLine};
-use pillion_hooks::{Answer, HookProtocol};
+use pillion_hooks::{Answer, Call, Event, HookProtocol, Ruling};
 use pillion_protocol::Dialect;
 use pillion_text::stderr;
 
@@ -137,7 +138,25 @@ fn answer(agent: Dialect, target: &Target, protocol: &dyn HookProtocol, limits: 
             return Verdict::Answered(protocol.block(why));
         }
     };
-    judge::judge(agent, protocol, &call, target, limits)
+    match call.event {
+        Event::BeforeTool | Event::Question => judge::judge(agent, protocol, &call, target, limits),
+        _ => Verdict::Answered(tell(agent, target, protocol, &call)),
+    }
+}
+
+/// Tells the companion what the agent has done, or that it begins. Its model is told what waits for it.
+fn tell(agent: Dialect, target: &Target, protocol: &dyn HookProtocol, call: &Call) -> Answer {
+    let decided = match call.event {
+        Event::AfterTool => approvals::take_told(agent, protocol, call),
+        _ => None,
+    };
+    let waiting = work::tell(agent, protocol, call, target);
+    let told: Vec<String> = decided.into_iter().chain(waiting).collect();
+    let ruling = match told.is_empty() {
+        true => Ruling::Pass,
+        false => Ruling::Told(told.join("\n")),
+    };
+    protocol.answer(call, &ruling)
 }
 
 /// True once the change is shown, so that its views have to be closed when the time is up.

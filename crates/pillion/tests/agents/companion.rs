@@ -1,8 +1,10 @@
 //! A headless companion (`pillion serve`), and the commands that steer any companion.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Instant;
 
@@ -78,7 +80,7 @@ impl Serve {
             .filter_map(Value::as_str)
             .find(|file| file.contains("gemini-ide-server-"))
             .expect("Gemini CLI has a file");
-        let file = std::fs::read(file).expect("the file is there");
+        let file = fs::read(file).expect("the file is there");
         let file: Value = serde_json::from_slice(&file).expect("it holds JSON (C2.4)");
         file["authToken"].as_str().expect("it has one").to_owned()
     }
@@ -113,6 +115,22 @@ pub fn run<S: AsRef<OsStr>>(home: &Home, args: impl IntoIterator<Item = S>) -> V
         String::from_utf8_lossy(&output.stderr)
     );
     output.stdout
+}
+
+/// The bytes of all files below a folder.
+pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("it is a folder") {
+            let path = entry.expect("it is an entry").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => drop(all.insert(path.clone(), fs::read(path).expect("it is a file"))),
+            }
+        }
+    }
+    all
 }
 
 /// The diffs that wait, as `pillion diffs` lists them.

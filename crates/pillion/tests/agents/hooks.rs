@@ -1,6 +1,7 @@
 //! `pillion hook`, started by the real agents: their settings have the entries that `pillion_hooks` names, and nothing
 //! else leads them to a companion.
 
+mod changes;
 pub mod claude;
 mod codex;
 mod copilot;

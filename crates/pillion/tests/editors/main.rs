@@ -24,5 +24,7 @@ mod driver;
 mod drivers;
 mod person;
 mod rules;
+#[path = "../shared/agent_work.rs"]
+mod shared_agent_work;
 #[path = "../shared/texts.rs"]
 mod shared_texts;

@@ -6,6 +6,7 @@ mod context;
 mod decisions;
 mod names;
 mod roots;
+mod saves;
 mod seen;
 mod sets;
 mod texts;

@@ -30,6 +30,8 @@ mod roots;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../it/sandbox.rs"]
 mod sandbox;
+#[path = "../shared/agent_work.rs"]
+mod shared_agent_work;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 #[path = "../shared/encodings.rs"]

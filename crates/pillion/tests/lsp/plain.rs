@@ -11,5 +11,6 @@ mod hooks;
 mod names;
 mod open_with;
 mod review;
+mod saves;
 mod sets;
 pub mod world;

@@ -33,6 +33,12 @@ pub const PERMISSION_REQUEST: &str = "PermissionRequest";
 /// After a tool has run.
 pub const POST_TOOL_USE: &str = "PostToolUse";
 
+/// After a tool has failed.
+pub const POST_TOOL_USE_FAILURE: &str = "PostToolUseFailure";
+
+/// When the agent has ended its turn.
+pub const STOP: &str = "Stop";
+
 /// When the person has sent a prompt.
 pub const USER_PROMPT_SUBMIT: &str = "UserPromptSubmit";
 
@@ -138,9 +144,9 @@ pub fn hooks(review: ReviewMode, waiting: Option<&str>) -> Value {
             {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change)]},
         ],
         POST_TOOL_USE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, held.clone())]}],
-        "PostToolUseFailure": [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, held)]}],
+        POST_TOOL_USE_FAILURE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, held)]}],
         USER_PROMPT_SUBMIT: at_prompt,
-        "Stop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common.clone())]}],
+        STOP: [{"hooks": [hook(AFTER_TURN, TIMEOUT, common.clone())]}],
         "SubagentStop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common)]}],
     })
 }

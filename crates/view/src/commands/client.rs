@@ -13,9 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    AgentOfHook, Answer, CodexStart, Command, DiffError, DiffRef, DiffSummary, DiffText, HookCall,
-    Judged, Line, Mentioned, MentionedFile, Refused, Request, ReviewRequest, SendNotes, Settle,
-    Settled, Wait,
+    AgentOfHook, AgentWork, Answer, CodexStart, Command, DiffError, DiffRef, DiffSummary, DiffText,
+    HookCall, Judged, Line, Mentioned, MentionedFile, Refused, Request, ReviewRequest, SendNotes,
+    Settle, Settled, Wait,
 };
 use crate::editor::Chosen;
 use crate::lost::LostOutcome;
@@ -158,6 +158,14 @@ impl Client {
     /// When the companion cannot be reached.
     pub fn hook(&self, call: HookCall) -> Result<Option<AgentOfHook>, ClientError> {
         self.ask(Request::Hook(call))
+    }
+
+    /// Tells what an agent is about to do, or has done. Returns what its model is to be told, when the agent may go on.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub fn work(&self, work: AgentWork) -> Result<Option<String>, ClientError> {
+        self.ask(Request::Work(work))
     }
 
     /// Tells that a person has judged what agents had written. Returns true if the agent is told.

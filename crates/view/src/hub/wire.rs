@@ -36,6 +36,13 @@ pub enum FromView {
     },
     /// A file was saved.
     Saved(OpenFile),
+    /// As [`Report::Synced`](crate::Report::Synced).
+    #[serde(rename_all = "camelCase")]
+    Synced {
+        #[serde(with = "exact::path")]
+        path: PathBuf,
+        is_saved: bool,
+    },
     /// Answered with the agent, if there is one.
     Mention {
         request: u64,

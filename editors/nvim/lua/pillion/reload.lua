@@ -183,6 +183,16 @@ function M.expect(path)
   schedule_look(SOON)
 end
 
+--- A buffer and its file are the same now: Pillion tells by that what the person saves apart from what agents write.
+local function report_sync(event)
+  if require("pillion.context.file").path(event.buf) then
+    require("pillion.client").notify("pillion/didSync", {
+      uri = require("pillion.uri").from_path(vim.fs.normalize(event.match)),
+      saved = event.event == "BufWritePost",
+    })
+  end
+end
+
 --- From now on what agents write is looked for.
 function M.attach()
   group = vim.api.nvim_create_augroup("PillionReload", {})
@@ -207,6 +217,7 @@ function M.attach()
   on({ "BufReadPost", "BufWipeout" }, function(event)
     check.forget(event.buf)
   end)
+  on({ "BufReadPost", "BufWritePost" }, report_sync)
   on("VimLeavePre", M.detach)
 end
 

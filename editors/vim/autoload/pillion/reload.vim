@@ -197,6 +197,13 @@ def NoteWritten()
   endif
 enddef
 
+# A buffer and its file are the same now: Pillion tells by that what the person saves apart from what agents write.
+def ReportSync(saved: bool)
+  if files.PathOf(bufnr()) != ''
+    client.Notify('pillion/didSync', {uri: files.Uri(expand('<afile>:p')), saved: saved})
+  endif
+enddef
+
 # From now on what agents write is looked for. People's own commands for changed files stay in charge.
 export def Attach()
   const is_taken = exists('#FileChangedShell')
@@ -205,6 +212,8 @@ export def Attach()
     autocmd BufNewFile * NoteNew()
     autocmd BufWinEnter,TabEnter,FocusGained,CursorHold,CursorHoldI * Check()
     autocmd BufWritePost,BufReadPost * NoteWritten()
+    autocmd BufReadPost * ReportSync(false)
+    autocmd BufWritePost * ReportSync(true)
     if !is_taken
       autocmd FileChangedShell * OnChanged()
     endif

@@ -174,6 +174,7 @@ impl Inbox<'_> {
                 self.attached.handle.report_context(files, is_trusted);
             }
             FromView::Saved(file) => self.attached.handle.saved(file.into()),
+            FromView::Synced { path, is_saved } => self.attached.handle.synced(path, is_saved),
             FromView::Mention {
                 request,
                 path,

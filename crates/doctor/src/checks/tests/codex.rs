@@ -15,6 +15,9 @@ const TRUST: &str = "
 [hooks.state]
 \"/h/.codex/config.toml:pre_tool_use:0:0\" = { trusted_hash = \"sha256:a\" }
 \"/h/.codex/config.toml:permission_request:0:0\" = { trusted_hash = \"sha256:b\" }
+\"/h/.codex/config.toml:post_tool_use:0:0\" = { trusted_hash = \"sha256:c\" }
+\"/h/.codex/config.toml:user_prompt_submit:0:0\" = { trusted_hash = \"sha256:d\" }
+\"/h/.codex/config.toml:stop:0:0\" = { trusted_hash = \"sha256:e\" }
 ";
 
 /// One with Pillion's hooks, whose text is then changed in this way, and with nobody to ask.

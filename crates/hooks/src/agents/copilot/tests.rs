@@ -74,20 +74,61 @@ fn a_call_is_read_in_each_form_and_no_other_event_is_taken_for_it() {
     assert_eq!(as_text, as_object);
     let patch = "*** Begin Patch\n*** End Patch\n";
     assert_eq!(call(PATCH, patch.into()).input, patch);
+    let event = |input: &Value| {
+        let call = Copilot.read(input.as_object().unwrap().clone()).unwrap();
+        call.event
+    };
     for other in [
         json!({"hookName": "permissionRequest", "toolName": "edit", "toolInput": {"file_path": "/w/a"}}),
-        json!({"toolName": "edit", "toolArgs": {}, "toolResult": {"resultType": "success"}}),
+        json!({"source": "new", "initialPrompt": "x"}),
     ] {
-        let call = Copilot.read(other.as_object().unwrap().clone()).unwrap();
-        assert!(matches!(call.event, Event::Other(_)), "{other}");
+        assert!(matches!(event(&other), Event::Other(_)), "{other}");
     }
-    for broken in [
-        json!({"toolName": "edit", "toolArgs": "{"}),
-        json!({"prompt": "x"}),
-        json!({}),
+    let result = json!({"resultType": "success"});
+    for (input, expected) in [
+        (
+            json!({"toolName": "edit", "toolArgs": {}, "toolResult": result}),
+            Event::AfterTool,
+        ),
+        (
+            json!({"toolName": "edit", "toolArgs": {}, "error": "No match found"}),
+            Event::AfterFailure,
+        ),
+        (json!({"prompt": "x"}), Event::BeforeTurn),
+        (
+            json!({"stopReason": "end_turn", "stop_hook_active": false}),
+            Event::AfterTurn,
+        ),
     ] {
+        assert_eq!(event(&input), expected, "{input}");
+    }
+    for broken in [json!({"toolName": "edit", "toolArgs": "{"}), json!({})] {
         let read = Copilot.read(broken.as_object().unwrap().clone());
         assert!(read.is_err(), "{broken}");
+    }
+}
+
+#[test]
+fn the_entries_are_about_these_tools_and_what_is_told_arrives() {
+    let scope = |tool: &str| {
+        let call = call(tool, json!({"path": "a", "command": "x"}));
+        Copilot.scope(&call)
+    };
+    assert_eq!(scope(EDIT), Scope::File("/w/a".to_owned()));
+    assert_eq!(
+        (scope(SHELL), scope("view")),
+        (Scope::Anything, Scope::Nothing)
+    );
+    let told = Copilot.answer(&edit("a", "x", "y"), &Ruling::Told("so".to_owned()));
+    assert_eq!(told.output, Some(json!({"additionalContext": "so"})));
+    for entry in Copilot.entries("pillion hook copilot") {
+        let is_about_tools = entry.event.contains("ToolUse");
+        assert_eq!(
+            entry.item["matcher"].is_string(),
+            is_about_tools,
+            "{}",
+            entry.event
+        );
     }
 }
 

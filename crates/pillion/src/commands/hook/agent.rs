@@ -29,6 +29,34 @@ pub fn connected(
         .flatten()
 }
 
+/// Programs that run the command line of a hook.
+const SHELLS: [&str; 8] = [
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "fish",
+    "ksh",
+    "cmd",
+    "powershell",
+];
+
+/// The agent's process, if that can be told: the shell that runs a hook may have become the hook, or wait for it.
+pub fn process(protocol: &dyn HookProtocol) -> Option<u32> {
+    let processes = processes(protocol);
+    if let [pid] = processes[..] {
+        return Some(pid);
+    }
+    let is_shell = |pid: u32| {
+        let process = process::process(pid);
+        process.is_some_and(|it| {
+            let name = it.name().trim_end_matches(".exe");
+            SHELLS.contains(&name.trim_start_matches('-'))
+        })
+    };
+    processes.into_iter().find(|pid| !is_shell(*pid))
+}
+
 /// The processes of which one is the agent's. None above them: an agent may have started another.
 pub fn processes(protocol: &dyn HookProtocol) -> Vec<u32> {
     let environment = Environment::current();

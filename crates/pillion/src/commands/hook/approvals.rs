@@ -2,7 +2,7 @@
 //! calls of the hook.
 
 use pillion_discovery::{Environment, approval};
-use pillion_hooks::{Answer, Call, Change, Changes, Event, HookProtocol};
+use pillion_hooks::{Answer, Call, Change, Changes, Event, HookProtocol, Scope};
 use pillion_protocol::Dialect;
 use pillion_system::now_ms;
 use pillion_text::fingerprint;
@@ -22,8 +22,8 @@ pub fn remember(agent: Dialect, protocol: &dyn HookProtocol, call: &Call, answer
             write(&of_changes(agent, &approved, &changes), "");
         }
     }
-    let file = protocol.file(call);
-    if let (Some(file), Some(told)) = (file, answer.told_after.take()) {
+    let scope = protocol.scope(call);
+    if let (Scope::File(file), Some(told)) = (scope, answer.told_after.take()) {
         write(&of_file(agent, call, &file), &told);
     }
 }
@@ -35,8 +35,10 @@ pub fn take(agent: Dialect, call: &Call, changes: &[Change]) -> bool {
 
 /// What the model is to be told now that the tool has run. It is told once.
 pub fn take_told(agent: Dialect, protocol: &dyn HookProtocol, call: &Call) -> Option<String> {
-    let file = protocol.file(call)?;
-    read(&of_file(agent, call, &file))
+    match protocol.scope(call) {
+        Scope::File(file) => read(&of_file(agent, call, &file)),
+        Scope::Nothing | Scope::Anything => None,
+    }
 }
 
 fn write(hash: &str, text: &str) {

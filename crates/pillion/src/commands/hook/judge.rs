@@ -18,7 +18,7 @@ use pillion_view::commands::Client;
 use pillion_view::{Loss, LostOutcome, LostText};
 
 use super::files::Disk;
-use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals};
+use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals, work};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::choice::{Need, Running};
@@ -56,7 +56,7 @@ enum Stop {
     Misled(String),
 }
 
-/// Judges a call.
+/// Judges a call before it is made. If it is to be made, the companion is told before.
 pub fn judge(
     agent: Dialect,
     protocol: &dyn HookProtocol,
@@ -64,15 +64,7 @@ pub fn judge(
     target: &Target,
     limits: Limits,
 ) -> Verdict {
-    let changes = match &call.event {
-        Event::Other(_) | Event::AfterTool => Changes::None,
-        Event::BeforeTool | Event::Question => protocol.changes(call, &mut Disk),
-    };
-    let ruling = match (&call.event, changes) {
-        (Event::AfterTool, _) => {
-            let told = approvals::take_told(agent, protocol, call);
-            Ok(told.map_or(Ruling::Pass, Ruling::Told))
-        }
+    let ruling = match (&call.event, protocol.changes(call, &mut Disk)) {
         (_, Changes::None) => Ok(Ruling::Pass),
         (_, Changes::Files(changes)) if is_nothing_new(&changes) => Ok(Ruling::Pass),
         (_, Changes::Files(changes)) if approvals::take(agent, call, &changes) => {
@@ -85,6 +77,10 @@ pub fn judge(
         Ok(ruling) => {
             let mut answer = protocol.answer(call, &ruling);
             approvals::remember(agent, protocol, call, &mut answer);
+            // If the agent asks the person, who may reject it, nobody hears of its end.
+            if answer.lets_pass() && call.event == Event::BeforeTool {
+                work::tell(agent, protocol, call, target);
+            }
             Verdict::Answered(answer)
         }
         Err(Stop::Signal(signal)) => Verdict::Interrupted(signal),

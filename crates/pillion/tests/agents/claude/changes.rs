@@ -1,16 +1,16 @@
 //! What Claude Code changes without asking: known with the texts before, shown by commands, and taken back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
-use pillion_testkit::{ClaudeRelease, SOON, Turn};
+use pillion_testkit::{Claude, ClaudeRelease, Model, SOON, Size, Turn};
 use serde_json::{Value, json};
 
-use super::Scene;
 use super::run::{SETTINGS, run};
-use crate::companion;
+use super::{NAME, Scene};
+use crate::companion::{self, PILLION, files};
 
 /// One that asks about nothing.
 fn scene() -> Scene {
@@ -46,21 +46,6 @@ pub(super) fn pillion(scene: &Scene, args: &[&str]) -> String {
         text(&output.stderr)
     );
     text(&output.stdout)
-}
-
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("it is a folder") {
-            let path = entry.expect("it is an entry").path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => drop(all.insert(path.clone(), fs::read(path).expect("it is a file"))),
-            }
-        }
-    }
-    all
 }
 
 #[test]
@@ -272,4 +257,208 @@ fn the_review_counts_what_nobody_has_seen_and_shows_it() {
         .map(|it| it["state"].as_str().expect("a state"))
         .collect();
     assert_eq!(states, ["kept", "taken back"]);
+}
+
+/// The turns, once all have ended.
+fn ended_turns(scene: &Scene, count: usize) -> Vec<Value> {
+    companion::wait_until("turns that have ended", || {
+        let turns: Vec<Value> = serde_json::from_str(&pillion(scene, &["turns", "--json"])).ok()?;
+        let have_ended = turns.iter().all(|turn| turn["ended"].is_u64());
+        (turns.len() == count && have_ended).then_some(turns)
+    })
+}
+
+/// The names of the files that were changed, each with the tool that changed it; none if that is unclear.
+fn who(changes: &[Value]) -> BTreeMap<String, Option<String>> {
+    let name = |change: &Value| {
+        let path = Path::new(change["path"].as_str().expect("a path"));
+        path.file_name()
+            .expect("it has a name")
+            .to_string_lossy()
+            .into_owned()
+    };
+    let by = |change: &Value| change["by"].as_str().map(str::to_owned);
+    changes
+        .iter()
+        .map(|change| (name(change), by(change)))
+        .collect()
+}
+
+fn by(tool: &str) -> Option<String> {
+    Some(tool.to_owned())
+}
+
+/// The subagent works on when the turn of the agent that started it has ended.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn what_a_background_subagent_of_claude_writes_is_known() {
+    let scene = scene();
+    let folder = scene.home.workspace();
+    let edited = scene.home.file("edited.txt", "one\ntwo\n");
+    scene.home.file("streamed.txt", "old\n");
+    let before = files(&folder);
+    scene
+        .model
+        .script([Turn::subagent(), Turn::say("it is started")]);
+    scene.model.script_subagent([
+        shell("until [ -e go ]; do sleep 0.05; done; sed -i s/old/new/ streamed.txt"),
+        Turn::read_file(&edited),
+        Turn::replace(&edited, "two", "zwei"),
+        Turn::write_file(folder.join("written.txt"), "new\n"),
+        Turn::say("the subagent is done"),
+    ]);
+    scene.claude.prompt("change it");
+    scene.claude.wait_for("it is started");
+    scene.model.script([Turn::say("all is done")]);
+    scene.home.file("go", "");
+    scene.claude.wait_for("all is done");
+    scene.claude.wait_ready();
+    let known = companion::wait_until("all changes", || {
+        let known = who(&changes(&scene));
+        (known.len() == 4).then_some(known)
+    });
+    let expected = [
+        ("edited.txt", by("Edit")),
+        ("go", by("Bash")),
+        ("streamed.txt", by("Bash")),
+        ("written.txt", by("Write")),
+    ];
+    let expected = expected.map(|(name, by)| (name.to_owned(), by));
+    assert_eq!(known, BTreeMap::from(expected));
+    fs::remove_file(folder.join("go")).expect("the workspace is ours");
+    for change in changes(&scene) {
+        if !change["path"].as_str().expect("a path").ends_with("/go") {
+            pillion(&scene, &["revert", change["id"].as_str().expect("an id")]);
+        }
+    }
+    assert_eq!(files(&folder), before);
+}
+
+/// Two in one folder, whose commands run at the same time: each has a turn of its own, and none is blamed for what the other
+/// one may have changed.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn of_two_claudes_at_once_none_is_blamed_for_the_others_changes() {
+    let first = scene();
+    let folder = first.home.workspace();
+    let release = ClaudeRelease::Native;
+    let model = Model::start();
+    let env = release
+        .env(first.home.env(), &model)
+        .with("IS_SANDBOX", "1");
+    let command = [
+        PILLION,
+        "run",
+        "--review",
+        "asked",
+        "claude",
+        "--permission-mode",
+        "bypassPermissions",
+    ];
+    let pane = first
+        .tmux
+        .spawn("second", Size::new(110, 45), &env, &folder, &command);
+    let second = Claude::attach(release, pane);
+    first.review.pane().wait_for(&format!("{NAME} ×2"), SOON);
+    first.model.script([
+        shell("touch started; until [ -e go ]; do sleep 0.05; done; echo a > a.txt"),
+        Turn::say("the first is done"),
+    ]);
+    first.claude.prompt("the first prompt");
+    companion::wait_until("a command that runs", || {
+        folder.join("started").exists().then_some(())
+    });
+    model.script([
+        shell("echo b > b.txt"),
+        Turn::write_file(folder.join("c.txt"), "c\n"),
+        Turn::say("the second is done"),
+    ]);
+    second.prompt("the second prompt");
+    second.wait_for("the second is done");
+    second.wait_ready();
+    first.home.file("go", "");
+    first.claude.wait_for("the first is done");
+    first.claude.wait_ready();
+    let turns = ended_turns(&first, 2);
+    let prompt = |turn: &Value| turn["prompt"].as_str().expect("a prompt").to_owned();
+    let prompts: Vec<_> = turns.iter().map(prompt).collect();
+    assert!(
+        prompts.contains(&"the first prompt".to_owned()),
+        "{prompts:?}"
+    );
+    assert!(
+        prompts.contains(&"the second prompt".to_owned()),
+        "{prompts:?}"
+    );
+    let known = who(&changes(&first));
+    let expected = [
+        ("a.txt", by("Bash")),
+        ("b.txt", None),
+        ("c.txt", by("Write")),
+        ("go", by("Bash")),
+        ("started", by("Bash")),
+    ];
+    let expected = expected.map(|(name, by)| (name.to_owned(), by));
+    assert_eq!(known, BTreeMap::from(expected));
+    let of = |words: &str| {
+        let turn = turns.iter().find(|turn| prompt(turn) == words);
+        let number = turn.expect("it is there")["number"].to_string();
+        let all = pillion(&first, &["changes", &number, "--json"]);
+        who(&serde_json::from_str::<Vec<Value>>(&all).expect("JSON"))
+    };
+    assert!(of("the first prompt").contains_key("a.txt"));
+    assert!(of("the second prompt").contains_key("c.txt"));
+}
+
+/// A checkout, a formatter, a new folder with files in it, and a script that writes twelve.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn what_claudes_commands_write_is_known_and_taken_back() {
+    let scene = scene();
+    let folder = scene.home.workspace();
+    let git = |arguments: &[&str]| {
+        let identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+        let mut git = Command::new("git");
+        git.args(identity).args(arguments).current_dir(&folder);
+        let output = git.env("HOME", scene.home.home()).output();
+        assert!(output.expect("git runs").status.success(), "{arguments:?}");
+    };
+    git(&["init", "-q"]);
+    scene.home.file("code.c", "int a;\n");
+    scene.home.file("old.c", "int old;\n");
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "first"]);
+    scene.home.file("code.c", "int a;\n\tint b;\r\n");
+    fs::remove_file(folder.join("old.c")).expect("the workspace is ours");
+    scene.home.file("new.c", "\tint new;\n");
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "second"]);
+    scene.home.file("untracked.c", "\tint c;\n");
+    let without_git = || {
+        let mut all = files(&folder);
+        all.retain(|path, _| !path.starts_with(folder.join(".git")));
+        all
+    };
+    let before = without_git();
+    scene.model.script([
+        shell("for file in *.c; do expand -t4 $file > $file.new && mv $file.new $file; done"),
+        shell("git stash -q && git checkout -q HEAD~1"),
+        shell("mkdir -p in/deep && cp code.c in/deep/copy.c && echo x > in/x"),
+        shell("sh <<'EOF'\nfor n in 1 2 3 4 5 6 7 8 9 10 11 12; do cat > doc-$n <<END\nline $n\nEND\ndone\nEOF"),
+        Turn::say("all is done"),
+    ]);
+    scene.claude.prompt("change it");
+    scene.claude.wait_for("all is done");
+    scene.claude.wait_ready();
+    ended_turns(&scene, 1);
+    let after = without_git();
+    let changed = before.keys().chain(after.keys());
+    let changed = changed.filter(|path| before.get(*path) != after.get(*path));
+    let changed: BTreeSet<_> = changed.map(|path| path.to_str().expect("UTF-8")).collect();
+    let known = changes(&scene);
+    let paths = known.iter().map(|it| it["path"].as_str().expect("a path"));
+    assert_eq!(paths.collect::<BTreeSet<_>>(), changed, "{known:#?}");
+    assert!(known.iter().all(|it| it["by"] == "Bash"), "{known:#?}");
+    pillion(&scene, &["revert", "1"]);
+    assert_eq!(without_git(), before, "all of it is taken back");
 }

@@ -25,7 +25,7 @@ pub fn set_up(home: &Home) {
 }
 
 /// What starts one that prints its answer and ends, in one mode after the other.
-fn print(release: ClaudeRelease) -> impl Fn(&Scene, usize) -> Child {
+pub(super) fn print(release: ClaudeRelease) -> impl Fn(&Scene, usize) -> Child {
     print_after(release, &[])
 }
 

@@ -26,7 +26,7 @@ fn hooks(options: &str) -> Vec<CodexHook> {
             let hook = &entry.item["hooks"][0];
             CodexHook {
                 event: entry.event,
-                matcher: text(&entry.item["matcher"]),
+                matcher: entry.item["matcher"].as_str().map(str::to_owned),
                 command: text(&hook["command"]),
                 timeout: hook["timeout"].as_u64().expect("it is a number"),
             }
@@ -35,14 +35,14 @@ fn hooks(options: &str) -> Vec<CodexHook> {
 }
 
 /// Each release with each way to call tools.
-const STARTS: [(CodexRelease, CodexModel); 4] = [
+pub(super) const STARTS: [(CodexRelease, CodexModel); 4] = [
     (CodexRelease::V0_169, CodexModel::Direct),
     (CodexRelease::V0_169, CodexModel::Code),
     (CodexRelease::V0_171, CodexModel::Direct),
     (CodexRelease::V0_171, CodexModel::Code),
 ];
 
-fn start((release, model): (CodexRelease, CodexModel), options: &str) -> CodexStart {
+pub(super) fn start((release, model): (CodexRelease, CodexModel), options: &str) -> CodexStart {
     CodexStart {
         release,
         model,
@@ -52,7 +52,7 @@ fn start((release, model): (CodexRelease, CodexModel), options: &str) -> CodexSt
 }
 
 /// Starts one that prints its answer and ends.
-fn exec(scene: &Scene, start: &CodexStart) -> Child {
+pub(super) fn exec(scene: &Scene, start: &CodexStart) -> Child {
     start.set_up(&scene.home, &scene.model, &scene.home.workspace());
     let codex = start.release.bin().join("codex").display().to_string();
     let flags = ["--dangerously-bypass-hook-trust", "--skip-git-repo-check"];

@@ -14,13 +14,13 @@ use crate::review::Review;
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
 /// A person who has installed the hook.
-fn set_up(home: &Home) {
+pub(super) fn set_up(home: &Home) {
     Copilot::set_up(home, &home.workspace());
     companion::run(home, ["hook", "install", "copilot"]);
 }
 
 /// Starts one that prints its answer and ends. It may use its tools without asking, or has nobody to ask.
-fn print(scene: &Scene, options: &[&str]) -> Child {
+pub(super) fn print(scene: &Scene, options: &[&str]) -> Child {
     let env = Copilot::env(scene.home.env(), &scene.model);
     let copilot = ClaudeNpm::from_env().copilot_bin().join("copilot");
     let copilot = copilot.display().to_string();

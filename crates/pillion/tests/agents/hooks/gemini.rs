@@ -9,11 +9,11 @@ use super::{BEFORE, Scene};
 use crate::review;
 use crate::shared_encodings::assert_bytes;
 
-fn scene() -> Scene {
+pub(super) fn scene() -> Scene {
     super::scene(AgentKind::Gemini, Dialect::GeminiCli)
 }
 
-fn print(scene: &Scene, _: usize) -> Child {
+pub(super) fn print(scene: &Scene, _: usize) -> Child {
     super::print(scene, AgentKind::Gemini, "yolo")
 }
 

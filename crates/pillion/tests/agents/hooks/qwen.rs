@@ -12,11 +12,11 @@ use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
 const MODES: [&str; 2] = ["yolo", "auto-edit"];
 
-fn scene() -> Scene {
+pub(super) fn scene() -> Scene {
     super::scene(AgentKind::Qwen, Dialect::QwenCode)
 }
 
-fn print(scene: &Scene, number: usize) -> Child {
+pub(super) fn print(scene: &Scene, number: usize) -> Child {
     super::print(scene, AgentKind::Qwen, MODES[number % MODES.len()])
 }
 

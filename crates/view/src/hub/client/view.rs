@@ -234,6 +234,7 @@ impl View {
                 send(context(files, is_trusted));
             }
             Report::Saved(file) => send(FromView::Saved(file.into())),
+            Report::Synced { path, is_saved } => send(FromView::Synced { path, is_saved }),
             Report::Roots(roots) => {
                 state.options.roots = roots.clone();
                 send(FromView::Roots(roots));

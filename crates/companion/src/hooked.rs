@@ -1,0 +1,86 @@
+//! The agents whose hooks are commands, by what they call their sessions: a session here for each of theirs. Without I/O.
+
+use std::collections::HashMap;
+
+use pillion_protocol::Dialect;
+
+use crate::sessions::SessionId;
+
+/// More sessions at once are not told apart from agents that do not say anything.
+const MAX_SESSIONS: usize = 256;
+
+/// An agent calls no session by a longer name.
+const MAX_NAME: usize = 256;
+
+/// The sessions that hooks have told of.
+#[derive(Debug, Default)]
+pub(crate) struct Hooked {
+    agents: HashMap<SessionId, Dialect>,
+}
+
+impl Hooked {
+    /// The session of this agent that it calls by this name, and whether it is new; none if there are too many.
+    pub(crate) fn session(&mut self, agent: Dialect, name: &str) -> Option<(SessionId, bool)> {
+        if name.len() > MAX_NAME {
+            return None;
+        }
+        // No session of a connected agent has such an id.
+        let id: SessionId = format!("hooks of {}: {name}", agent.name()).into();
+        let is_new = !self.agents.contains_key(&id);
+        if is_new && self.agents.len() >= MAX_SESSIONS {
+            return None;
+        }
+        self.agents.insert(id.clone(), agent);
+        Some((id, is_new))
+    }
+
+    /// The agent of a session; none if it is none of these.
+    pub(crate) fn agent(&self, session: &SessionId) -> Option<Dialect> {
+        self.agents.get(session).copied()
+    }
+
+    /// A session is over. Returns false if it was already.
+    pub(crate) fn forget(&mut self, session: &SessionId) -> bool {
+        self.agents.remove(session).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_of_each_agent_is_a_session_until_it_ends() {
+        let mut hooked = Hooked::default();
+        let (first, is_new) = hooked.session(Dialect::CodexCli, "a").unwrap();
+        assert!(is_new);
+        assert_eq!(
+            hooked.session(Dialect::CodexCli, "a"),
+            Some((first.clone(), false))
+        );
+        let (other, is_new) = hooked.session(Dialect::GeminiCli, "a").unwrap();
+        assert!(is_new && other != first);
+        assert_eq!(hooked.agent(&other), Some(Dialect::GeminiCli));
+        assert!(hooked.forget(&first) && !hooked.forget(&first));
+        assert_eq!(hooked.agent(&first), None);
+    }
+
+    #[test]
+    fn one_that_invents_names_fills_no_memory() {
+        let mut hooked = Hooked::default();
+        assert_eq!(
+            hooked.session(Dialect::CodexCli, &"x".repeat(MAX_NAME + 1)),
+            None
+        );
+        let kept = (0..2 * MAX_SESSIONS).filter(|number| {
+            hooked
+                .session(Dialect::CodexCli, &number.to_string())
+                .is_some()
+        });
+        assert_eq!(kept.count(), MAX_SESSIONS);
+        assert!(
+            hooked.session(Dialect::CodexCli, "0").is_some(),
+            "it is known"
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! What the loop does for agents that tell by command hooks what they change. Most of them are not connected, so that each of
+//! their sessions has one here.
+
+use pillion_changes::recorder::Call;
+use pillion_system::{process, spawn};
+use pillion_view::commands::{AgentWork, ToolCall, WorkStep};
+use tokio::sync::oneshot;
+
+use super::MainLoop;
+use crate::event::Event;
+use crate::sessions::SessionId;
+
+impl MainLoop {
+    /// An agent is about to do something, or has done it.
+    pub(super) fn worked(
+        &mut self,
+        work: AgentWork,
+        answer: oneshot::Sender<Option<String>>,
+        now: std::time::Instant,
+    ) {
+        // One that calls hooks of the companion itself tells the same over its connection.
+        let connected = self.sessions.of_process(&work.processes);
+        if connected.is_some_and(|(session, _)| self.asking.is_hooked(&session)) {
+            return drop(answer.send(None));
+        }
+        let AgentWork {
+            agent,
+            session,
+            process,
+            step,
+            takes_context,
+            ..
+        } = work;
+        let known = self.hooked.session(agent, &session);
+        let (session, is_new) = match known {
+            Some(known) => known,
+            None => return drop(answer.send(None)),
+        };
+        if let (true, Some(process)) = (is_new, process) {
+            self.await_end(&session, process);
+        }
+        let resume = Event::Stepped {
+            session: session.clone(),
+            takes_context,
+            answer,
+        };
+        match step {
+            WorkStep::TurnBegins(prompt) => {
+                self.turns.begins_and_ends_are_told(&session, now);
+                self.recording.begin(&session, agent.name(), prompt, resume);
+            }
+            WorkStep::CallBegins(ToolCall { id, tool, path }) => {
+                self.turns.works(&session, false, now);
+                let call = Call { id, tool, path };
+                self.recording.before(&session, agent.name(), call, resume);
+            }
+            WorkStep::CallEnds(id) => {
+                self.turns.works(&session, false, now);
+                let accepted = self.turns.accepted_texts();
+                self.recording.after(&session, id, accepted);
+                self.handle(resume);
+            }
+            WorkStep::TurnEnds => {
+                self.turns.ends(&session, false, now);
+                self.recording.end(&session);
+                self.handle(resume);
+            }
+        }
+    }
+
+    /// Everything before a step is kept: the agent goes on, and its model is told what waits for it.
+    pub(super) fn stepped(
+        &mut self,
+        session: &SessionId,
+        takes_context: bool,
+        answer: oneshot::Sender<Option<String>>,
+    ) {
+        // What is told to a hook that does not wait any more is lost.
+        let told = (takes_context && !answer.is_closed())
+            .then(|| self.feedback.take(session))
+            .flatten();
+        let _ = answer.send(told);
+    }
+
+    pub(super) fn hooked_agent_ended(&mut self, session: &SessionId) {
+        if self.hooked.forget(session) {
+            self.turns.forget(session);
+            self.feedback.forget(session);
+            self.recording.left(session);
+        }
+    }
+
+    /// An agent that is killed says nothing.
+    fn await_end(&self, session: &SessionId, agent: u32) {
+        let (session, events) = (session.clone(), self.events.clone());
+        let wait = move || {
+            if process::wait_for_end(agent) {
+                let _ = events.send(Event::HookedAgentEnded(session));
+            }
+        };
+        if let Err(error) = spawn("agent", wait) {
+            tracing::warn!(%error, "nobody notices if an agent ends");
+        }
+    }
+}

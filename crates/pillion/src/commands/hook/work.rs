@@ -1,0 +1,82 @@
+//! What the hook tells the companion of its agent's work, so that what the agent changes is recorded.
+
+use std::path::PathBuf;
+
+use pillion_changes::turn::first_words;
+use pillion_discovery::Environment;
+use pillion_hooks::{Call, Event, HookProtocol, Scope};
+use pillion_protocol::Dialect;
+use pillion_view::commands::{AgentWork, Client, ToolCall, WorkStep};
+
+use super::agent;
+use crate::args::Target;
+use crate::choice::{Need, Running};
+
+/// The step that a call of the hook stands for; none if it is none that changes files.
+pub fn step(protocol: &dyn HookProtocol, call: &Call) -> Option<WorkStep> {
+    let scope = || Some(protocol.scope(call)).filter(|scope| *scope != Scope::Nothing);
+    Some(match call.event {
+        Event::BeforeTurn => WorkStep::TurnBegins(first_words(&call.prompt)),
+        Event::BeforeTool => {
+            let scope = scope()?;
+            WorkStep::CallBegins(ToolCall {
+                id: call.key(&scope),
+                tool: call.tool.clone(),
+                path: file(scope),
+            })
+        }
+        Event::AfterTool | Event::AfterFailure => WorkStep::CallEnds(call.key(&scope()?)),
+        Event::AfterTurn => WorkStep::TurnEnds,
+        Event::Question | Event::Other(_) => return None,
+    })
+}
+
+fn file(scope: Scope) -> Option<PathBuf> {
+    match scope {
+        Scope::File(path) => Some(PathBuf::from(path)),
+        Scope::Nothing | Scope::Anything => None,
+    }
+}
+
+/// Tells the companion of the folder in which the agent works, and waits until it has recorded what there is before. Returns
+/// what the agent's model is to be told. Without a companion, nothing happens.
+pub fn tell(
+    agent: Dialect,
+    protocol: &dyn HookProtocol,
+    call: &Call,
+    target: &Target,
+) -> Option<String> {
+    let step = step(protocol, call)?;
+    let environment = Environment::current();
+    let running = Running::look(&environment);
+    let targets = targets(protocol, call, target);
+    let mut found = targets
+        .iter()
+        .filter_map(|target| running.choose(Need::Control, target).ok());
+    let client = Client::new(found.next()?.state.as_ref()?)?;
+    let work = AgentWork {
+        agent,
+        session: call.session.clone(),
+        processes: agent::processes(protocol),
+        process: agent::process(protocol),
+        step,
+        takes_context: protocol.takes_context(call),
+    };
+    let told = client.work(work);
+    told.inspect_err(|error| tracing::warn!(%error, "what the agent changes is not recorded"))
+        .ok()
+        .flatten()
+}
+
+/// Where the companion is looked for: the same for all steps of a turn, if the agent works in a workspace.
+fn targets(protocol: &dyn HookProtocol, call: &Call, target: &Target) -> Vec<Target> {
+    if target.workspace.is_some() || target.port.is_some() {
+        return vec![target.clone()];
+    }
+    let folder = call.folder.as_ref().map(|folder| Target {
+        workspace: Some(folder.clone()),
+        ..target.clone()
+    });
+    let file = file(protocol.scope(call)).map(|file| target.clone().about(&file));
+    folder.into_iter().chain(file).collect()
+}

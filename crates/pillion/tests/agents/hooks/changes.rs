@@ -1,0 +1,252 @@
+//! What agents write whose hooks are commands is recorded: around each shell command and each edit, with the texts before.
+
+use std::process::Child;
+
+use pillion_protocol::Dialect;
+use pillion_testkit::{self as agents, AgentKind, ClaudeRelease, Codex, Npm, Size, Tmux, Turn};
+use serde_json::{Value, json};
+
+use super::{BEFORE, Decision, Scene, claude, codex, copilot, ended, gemini, qwen};
+use crate::companion::{self, files};
+
+/// An agent, and what its model calls.
+struct Agent {
+    name: Dialect,
+    /// The tool for shell commands, as hooks know it.
+    shell: &'static str,
+    /// Has a command run.
+    run: fn(&str) -> Turn,
+    /// Has `two` in `edited.txt` replaced by `zwei`.
+    edit: fn(&Scene) -> Vec<Turn>,
+}
+
+fn replace(scene: &Scene) -> Vec<Turn> {
+    let file = scene.home.workspace().join("edited.txt");
+    vec![Turn::read_file(&file), Turn::replace(&file, "two", "zwei")]
+}
+
+const CODEX: Agent = Agent {
+    name: Dialect::CodexCli,
+    shell: "Bash",
+    run: |command| Turn::CallTool {
+        name: "exec_command",
+        input: json!({"cmd": command}),
+    },
+    edit: |_| {
+        vec![Turn::patch(
+            "*** Update File: edited.txt\n@@\n-two\n+zwei\n",
+        )]
+    },
+};
+
+const GEMINI: Agent = Agent {
+    name: Dialect::GeminiCli,
+    shell: "run_shell_command",
+    run: |command| Turn::CallTool {
+        name: "run_shell_command",
+        input: json!({"command": command, "description": "x"}),
+    },
+    edit: replace,
+};
+
+const QWEN: Agent = Agent {
+    name: Dialect::QwenCode,
+    run: |command| Turn::CallTool {
+        name: "run_shell_command",
+        input: json!({"command": command, "description": "x", "is_background": false}),
+    },
+    ..GEMINI
+};
+
+const CLAUDE: Agent = Agent {
+    name: Dialect::ClaudeCode,
+    shell: "Bash",
+    run: |command| Turn::CallTool {
+        name: "Bash",
+        input: json!({"command": command, "description": "x"}),
+    },
+    edit: replace,
+};
+
+const COPILOT: Agent = Agent {
+    name: Dialect::CopilotCli,
+    shell: "bash",
+    run: |command| Turn::CallTool {
+        name: "bash",
+        input: json!({"command": command, "description": "x"}),
+    },
+    edit: replace,
+};
+
+fn json_of(scene: &Scene, args: &[&str]) -> Vec<Value> {
+    let printed = companion::run(&scene.home, args);
+    serde_json::from_slice(&printed).expect("it prints JSON")
+}
+
+/// An agent edits a file, which a person accepts, and runs commands that change others. All of it is known, and is taken back
+/// to the byte. With its next prompt, the agent is told.
+fn is_recorded(scene: &Scene, agent: &Agent, start: impl Fn(&Scene, usize) -> Child) {
+    let folder = scene.home.workspace();
+    let edited = scene.home.file("edited.txt", BEFORE);
+    scene.home.file("streamed.txt", "\u{feff}old\r\nlines\r\n");
+    scene.home.file("gone.txt", "here\n");
+    scene.home.file("moved.txt", "the same\n");
+    scene.home.file("binary", b"\0\xff\xfe");
+    let before = files(&folder);
+    let commands = [
+        "sed -i s/old/new/ streamed.txt; printf x >> binary",
+        "rm gone.txt; mkdir in; mv moved.txt in/moved.txt",
+        "echo failed > failed.txt; exit 3",
+    ];
+    let mut turns = (agent.edit)(scene);
+    turns.extend(commands.map(agent.run));
+    scene.script(turns);
+    let child = start(scene, 0);
+    scene.decide(&edited, &Decision::Accept);
+    ended(child).expect_done("recorded");
+    let all = companion::wait_until("a turn that has ended", || {
+        let turns = json_of(scene, &["turns", "--json"]);
+        let turn = turns.first()?;
+        assert_eq!(turns.len(), 1, "{turns:?}");
+        assert_eq!(turn["agent"], agent.name.name());
+        turn["ended"]
+            .is_u64()
+            .then(|| json_of(scene, &["changes", "--all", "--json"]))
+    });
+    let after = files(&folder);
+    let known = |name: &str| {
+        let path = folder.join(name);
+        let found = all
+            .iter()
+            .find(|it| it["path"] == path.to_str().expect("UTF-8"));
+        let found = found.unwrap_or_else(|| panic!("{name} is not known: {all:#?}"));
+        let text = |field: &str| found[field].as_str().expect("a text").to_owned();
+        (text("by"), text("state"))
+    };
+    let (_, state) = known("edited.txt");
+    assert_eq!(state, "accepted");
+    for name in [
+        "streamed.txt",
+        "binary",
+        "gone.txt",
+        "moved.txt",
+        "in/moved.txt",
+        "failed.txt",
+    ] {
+        let expected = (agent.shell.to_owned(), "unseen".to_owned());
+        assert_eq!(known(name), expected, "{name}");
+    }
+    assert_eq!(all.len(), 7, "{all:#?}");
+    companion::run(&scene.home, ["revert", "1"]);
+    assert_eq!(files(&folder), before, "all of it is taken back");
+    companion::run(&scene.home, ["undo", "1"]);
+    assert_eq!(files(&folder), after, "and is there again");
+    companion::run(&scene.home, ["keep", "1"]);
+}
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn what_codex_writes_is_recorded() {
+    for ways in codex::STARTS {
+        let exec = |scene: &Scene, _: usize| codex::exec(scene, &codex::start(ways, ""));
+        is_recorded(&Scene::new(|_| ()), &CODEX, exec);
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn what_gemini_writes_is_recorded() {
+    is_recorded(&gemini::scene(), &GEMINI, gemini::print);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn what_qwen_writes_is_recorded() {
+    is_recorded(&qwen::scene(), &QWEN, qwen::print);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn what_claude_with_command_hooks_writes_is_recorded() {
+    for release in [ClaudeRelease::Native, ClaudeRelease::Node] {
+        let print = claude::print(release);
+        is_recorded(&Scene::new(claude::set_up), &CLAUDE, |scene, _| {
+            print(scene, 1)
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn what_copilot_writes_is_recorded() {
+    let print = |scene: &Scene, _: usize| copilot::print(scene, &["--allow-all-tools"]);
+    is_recorded(&Scene::new(copilot::set_up), &COPILOT, print);
+}
+
+/// In a terminal: an agent's shell command changes a file, the person takes that back, and the agent is told with the next
+/// prompt, at which a turn of its own begins. `prompt` sends one, and waits until it is answered.
+fn is_told_what_was_taken_back(scene: &Scene, agent: &Agent, prompt: impl Fn(&str)) {
+    let file = scene.home.file("streamed.txt", "old\nlines\n");
+    scene.model.script([
+        (agent.run)("sed -i s/old/new/ streamed.txt"),
+        Turn::say("the turn is done"),
+    ]);
+    prompt("the turn is done");
+    let known = companion::wait_until("a turn that has ended", || {
+        let turns = json_of(scene, &["turns", "--json"]);
+        (turns.first()?["ended"].is_u64()).then(|| json_of(scene, &["changes", "--json"]))
+    });
+    assert_eq!(known[0]["by"], agent.shell, "{known:#?}");
+    let said = companion::run(&scene.home, ["revert", "1"]);
+    let said = String::from_utf8(said).expect("it is text");
+    assert!(said.contains("is told with your next prompt"), "{said}");
+    assert_eq!(std::fs::read(&file).expect("it is there"), b"old\nlines\n");
+    scene.model.script([
+        (agent.run)("echo second > second.txt"),
+        Turn::say("the second is done"),
+    ]);
+    prompt("the second is done");
+    let told = scene.wait_told("The user has taken back your change in");
+    assert!(told.mentions("-new"), "it reads what was taken back");
+    let turns = companion::wait_until("a second turn", || {
+        let turns = json_of(scene, &["turns", "--json"]);
+        (turns.len() == 2).then_some(turns)
+    });
+    assert!(
+        turns.iter().all(|it| it["prompt"] == "change it"),
+        "{turns:#?}"
+    );
+}
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_is_told_what_was_taken_back() {
+    for ways in [codex::STARTS[0], codex::STARTS[3]] {
+        let scene = Scene::new(|_| ());
+        let tmux = Tmux::start();
+        let start = codex::start(ways, "");
+        let codex = Codex::start(&tmux, &scene.home, &scene.model, &start);
+        is_told_what_was_taken_back(&scene, &CODEX, |answer| {
+            codex.prompt("change it");
+            codex.wait_for(answer);
+            codex.wait_ready();
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_is_told_what_was_taken_back() {
+    let scene = gemini::scene();
+    let tmux = Tmux::start();
+    let (kind, folder) = (AgentKind::Gemini, scene.home.workspace());
+    let command = Npm::from_env().bin().join(kind.name());
+    let command = [&*command.display().to_string(), "--approval-mode", "yolo"].map(str::to_owned);
+    let env = kind.env(scene.home.env(), &scene.model);
+    let pane = tmux.spawn("gemini", Size::new(100, 40), &env, &folder, &command);
+    let gemini = agents::Agent::attach(kind, pane);
+    is_told_what_was_taken_back(&scene, &GEMINI, |answer| {
+        gemini.prompt("change it");
+        gemini.wait_for(answer);
+    });
+}

@@ -1,0 +1,87 @@
+//! An agent with command hooks, in a folder: calls `pillion hook`, as the agent does, and waits until it may go on.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use pillion_testkit::Home;
+use serde_json::{Value, json};
+
+/// Calls the hook of an agent.
+fn hook(home: &Home, agent: &str, event: &str, fields: Value) {
+    let mut input = json!({
+        "hook_event_name": event, "session_id": "s", "cwd": home.workspace(),
+    });
+    let all = input.as_object_mut().expect("it is an object");
+    all.extend(fields.as_object().expect("they are an object").clone());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pillion"))
+        .args(["hook", agent])
+        .env_clear()
+        .envs(home.env().iter())
+        .current_dir(home.workspace())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command under test runs");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let input = input.to_string();
+    stdin.write_all(input.as_bytes()).expect("it reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// A shell command of Codex CLI's is about to run.
+pub fn command_begins(home: &Home) {
+    command(home, "PreToolUse");
+}
+
+/// It has run.
+pub fn command_ends(home: &Home) {
+    command(home, "PostToolUse");
+}
+
+fn command(home: &Home, event: &str) {
+    let fields = json!({
+        "tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "1",
+    });
+    hook(home, "codex", event, fields);
+}
+
+/// Codex CLI gets a prompt.
+pub fn turn_begins(home: &Home) {
+    home.file("other.txt", "x\n");
+    hook(home, "codex", "UserPromptSubmit", json!({"prompt": "go"}));
+}
+
+/// Returns when all that the companion was told before is recorded: another agent is about to write what is in `other.txt`
+/// already, and waits for its turn.
+pub fn is_recorded(home: &Home) {
+    let file = home.workspace().join("other.txt");
+    let input = json!({"file_path": file, "content": "x\n"});
+    let fields = json!({"tool_name": "write_file", "tool_input": input});
+    hook(home, "gemini", "BeforeTool", fields);
+}
+
+/// What `pillion` prints with these arguments.
+pub fn printed(home: &Home, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pillion"));
+    command.args(args).env_clear().envs(home.env().iter());
+    let output = command.current_dir(home.workspace()).output();
+    let output = output.expect("the command under test runs");
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("it prints text")
+}
+
+/// The one change that is recorded is this command's, of this file, and has this line and not that one.
+pub fn assert_recorded(home: &Home, path: &Path, line: &str, other: &str) {
+    let all: Vec<Value> =
+        serde_json::from_str(&printed(home, &["changes", "--json"])).expect("JSON");
+    let [change] = &all[..] else {
+        panic!("{all:#?}");
+    };
+    assert_eq!(change["by"], "Bash");
+    assert_eq!(change["path"].as_str().map(Path::new), Some(path));
+    let diff = printed(home, &["show", change["id"].as_str().expect("an id")]);
+    assert!(diff.contains(line) && !diff.contains(other), "{diff}");
+}
