@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
 use pillion_discovery::Environment;
-use pillion_discovery::private_file::{FileError, Folder};
+use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
 
-use crate::state::{FileState, Hash};
+use crate::state::{FileState, Hash, Writing};
 use crate::turn::{Change, Judged, Standing, Turn};
 
 /// The folder below the user's state directory.
@@ -36,6 +36,9 @@ const MAX_TURNS: usize = 200;
 
 /// How long turns are kept, apart from those of which something is unseen.
 const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// So long a file that is being written stays: its writer may live in another container.
+const MAX_WRITING: Duration = Duration::from_secs(60 * 60);
 
 /// So long a text stays that no turn needs: one that watches may know it.
 const MAX_IDLE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
@@ -253,29 +256,54 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn note_writing(&self, path: &Path, state: &FileState) -> Result<(), StoreError> {
-        let json = serde_json::to_vec(state).unwrap_or_default();
+        let writing = Writing {
+            written: state.clone(),
+            overwritten: None,
+            after: None,
+            is_unfinished: false,
+        };
+        self.note(path, &writing)
+    }
+
+    /// The same, with what is overwritten: whoever writes may be killed before that is kept with the turn.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note(&self, path: &Path, writing: &Writing) -> Result<(), StoreError> {
+        let json = serde_json::to_vec(writing).unwrap_or_default();
         let folder = self.create(&[WRITTEN])?;
         Ok(folder.write(name_of(path).as_str(), &json)?)
     }
 
     /// What was written to this path for a person last.
     pub fn written(&self, path: &Path) -> Option<FileState> {
+        Some(self.writing(path)?.written)
+    }
+
+    /// What was written to this path for a person last, and over what.
+    pub fn writing(&self, path: &Path) -> Option<Writing> {
         let folder = self.open(&[WRITTEN]).ok()??;
         let json = folder.read(name_of(path).as_str(), MAX_RECORD).ok()??;
         serde_json::from_slice(&json).ok()
     }
 
     /// Removes old turns of which nothing is unseen, and texts that were kept long ago and that neither a turn needs nor, as
-    /// `needed` says, who watches.
+    /// `needed` says, who watches. What a kill left unfinished goes, too.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn tidy(&self, now: SystemTime, needed: impl Fn(&Hash) -> bool) -> Result<(), StoreError> {
         let numbers = self.numbers()?;
         for (newer, number) in numbers.iter().rev().enumerate() {
-            // One that another process has begun just now has no record yet.
-            let Ok(turn) = self.turn(*number) else {
-                continue;
+            self.remove_unfinished(&[TURNS, &number.to_string()], now)?;
+            let turn = match self.turn(*number) {
+                Ok(turn) => turn,
+                // One that another process has begun just now has no record yet.
+                Err(StoreError::NoTurn(_)) if newer > 0 && self.is_old(*number, now) => {
+                    self.forget(*number)?;
+                    continue;
+                }
+                Err(_) => continue,
             };
             let judged = self.judged(*number)?;
             let standing = |it: &Change| it.standing(judged.get(&it.number));
@@ -294,6 +322,27 @@ impl Store {
         self.remove_texts(now, MAX_IDLE, needed)
     }
 
+    /// Returns true if nothing has been written to the folder of this turn for long.
+    fn is_old(&self, number: u64, now: SystemTime) -> bool {
+        let path = self.path().join(TURNS).join(number.to_string());
+        let written = path.symlink_metadata().and_then(|it| it.modified());
+        let age = written.ok().and_then(|it| now.duration_since(it).ok());
+        age.is_some_and(|age| age > MAX_WRITING)
+    }
+
+    /// Removes what writers never finished in a folder.
+    fn remove_unfinished(&self, below: &[&str], now: SystemTime) -> Result<(), StoreError> {
+        let Some(folder) = self.open(below)? else {
+            return Ok(());
+        };
+        for name in folder.names()?.iter().filter(|it| is_unfinished(it)) {
+            if age_of(&folder, name, now).is_some_and(|age| age > MAX_WRITING) {
+                folder.remove(name)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes the texts that no turn needs, and that were kept longer ago than this. Whoever watches may need one.
     ///
     /// # Errors
@@ -306,9 +355,11 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut texts = HashSet::new();
         for number in self.numbers()? {
-            // What cannot be read may need any.
-            let Ok(turn) = self.turn(number) else {
-                return Ok(());
+            let turn = match self.turn(number) {
+                Ok(turn) => turn,
+                Err(StoreError::NoTurn(_)) => continue,
+                // What cannot be read may need any.
+                Err(_) => return Ok(()),
             };
             texts.extend(turn.changes.iter().flat_map(|it| it.texts().cloned()));
             for judged in self.judged(number)?.values() {
@@ -322,8 +373,10 @@ impl Store {
             .filter(|it| it.len() == 2 && it != "..")
         {
             let is_needed = |hash: &Hash| texts.contains(hash) || needed(hash);
+            self.remove_unfinished(&[TEXTS, &part], now)?;
             self.remove_idle(&[TEXTS, &part], now, idle, is_needed)?;
         }
+        self.remove_unfinished(&[WRITTEN], now)?;
         self.remove_idle(&[WRITTEN], now, idle, |_| false)
     }
 
@@ -336,7 +389,7 @@ impl Store {
             return Err(StoreError::NoTurn(number));
         };
         for name in folder.names()? {
-            if name == TURN || name.ends_with(JUDGEMENT) {
+            if name == TURN || name.ends_with(JUDGEMENT) || is_unfinished(&name) {
                 folder.remove(&name)?;
             }
         }
@@ -373,17 +426,20 @@ impl Store {
             let Ok(hash) = name.parse::<Hash>() else {
                 continue;
             };
-            let metadata = folder.path().join(&name).symlink_metadata();
-            let written = metadata.and_then(|it| it.modified());
-            let idle = written
-                .ok()
-                .and_then(|written| now.duration_since(written).ok());
+            let idle = age_of(&folder, &name, now);
             if idle.is_some_and(|idle| idle >= limit) && !is_needed(&hash) {
                 folder.remove(&name)?;
             }
         }
         Ok(())
     }
+}
+
+/// How long ago a file was written.
+fn age_of(folder: &Folder, name: &str, now: SystemTime) -> Option<Duration> {
+    let metadata = folder.path().join(name).symlink_metadata();
+    let written = metadata.and_then(|it| it.modified()).ok()?;
+    now.duration_since(written).ok()
 }
 
 /// How the names of files end that have a judgement.

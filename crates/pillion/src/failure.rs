@@ -63,9 +63,9 @@ impl Failure {
         let failure = Self::new(Kind::Refused, error.to_string());
         match error {
             SaveError::Changed(_) => failure.into(),
-            SaveError::Unusable { source, .. } | SaveError::Io { source, .. } => {
-                anyhow::Error::new(source).context(failure)
-            }
+            SaveError::Unusable { source, .. }
+            | SaveError::Io { source, .. }
+            | SaveError::Incomplete { source, .. } => anyhow::Error::new(source).context(failure),
         }
     }
 
