@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::SystemTime;
 
+use pillion_discovery::real_path;
 use pillion_system::clock;
 use pillion_text::Text;
 use pillion_text::merge;
@@ -39,6 +40,17 @@ impl Call {
             path: self.path.clone(),
         }
     }
+}
+
+/// How the text of a file is known that is about to be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// It is in a watched folder, and what is there now can be brought back.
+    Kept,
+    /// It is in a watched folder, but what is there now is not kept.
+    NotKept,
+    /// It is elsewhere, or leads there.
+    Elsewhere,
 }
 
 /// An agent's session, while it lasts.
@@ -165,6 +177,29 @@ impl Recorder {
             }
         }
         self.save()
+    }
+
+    /// How this file is known, which has been looked at just now. Waits for the disk.
+    pub fn coverage(&self, path: &Path) -> Coverage {
+        let table = self
+            .tables
+            .iter()
+            .find(|table| path.starts_with(table.root()));
+        let Some(table) = table else {
+            return Coverage::Elsewhere;
+        };
+        let inner = path.strip_prefix(table.root()).unwrap_or(path);
+        match real_path(table.root()).join(inner) == real_path(path) {
+            false => Coverage::Elsewhere,
+            true if table.keeps(path) => Coverage::Kept,
+            true => Coverage::NotKept,
+        }
+    }
+
+    /// Why not all texts are kept, if anything failed since this was asked last.
+    pub fn problem(&mut self) -> Option<String> {
+        let tables = self.tables.iter_mut().chain([&mut self.outside]);
+        tables.filter_map(Table::take_problem).last()
     }
 
     /// A call has run, or failed.

@@ -4,6 +4,7 @@
 //! judged a file of its own, so that writers never overwrite each other. Every file is whole or not there.
 
 use std::collections::{BTreeMap, HashSet};
+use std::error::Error;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -11,6 +12,7 @@ use std::{fs, io};
 
 use pillion_discovery::Environment;
 use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
+use serde::{Deserialize, Serialize};
 
 use crate::state::{FileState, Hash, Writing};
 use crate::turn::{Change, Judged, Standing, Turn};
@@ -63,9 +65,55 @@ pub enum StoreError {
         /// Why not.
         reason: String,
     },
+    /// Another version of Pillion has kept it, in a form of its own.
+    #[error("turn {0} was recorded by a newer version of Pillion")]
+    Newer(u64),
     /// There is no place for it.
     #[error("there is no home directory in which what agents changed could be kept")]
     NoPlace,
+}
+
+impl StoreError {
+    /// What a person can do about it, as a sentence without its end.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::File(error) => Some(error.hint_naming(Some("XDG_STATE_HOME"))),
+            Self::Damaged { number, .. } | Self::Newer(number) => {
+                Some(format!("`pillion forget {number}` removes it"))
+            }
+            Self::NoTurn(_) => Some("`pillion turns` lists them".to_owned()),
+            Self::Missing(_) | Self::NoPlace => None,
+        }
+    }
+
+    /// What went wrong, why, and what to do about it, for a status line.
+    pub fn in_full(&self) -> String {
+        let source = match self {
+            Self::File(error) => error.source(),
+            _ => None,
+        };
+        let why = source.map_or_else(String::new, |why| format!(": {why}"));
+        let hint = self.hint().map_or_else(String::new, |hint| format!("; {hint}"));
+        format!("{self}{why}{hint}")
+    }
+}
+
+/// The form in which turns are kept. One with a higher number is not read.
+const VERSION: u32 = 1;
+
+/// A turn as it is kept.
+#[derive(Serialize)]
+struct Record<'a> {
+    version: u32,
+    #[serde(flatten)]
+    turn: &'a Turn,
+}
+
+/// In which form a turn is kept.
+#[derive(Deserialize)]
+struct Version {
+    #[serde(default)]
+    version: u32,
 }
 
 /// The store of one user.
@@ -173,7 +221,11 @@ impl Store {
     /// # Errors
     /// When it cannot be written. Then it is kept as it was.
     pub fn save(&self, turn: &Turn) -> Result<(), StoreError> {
-        let json = serde_json::to_vec(turn).map_err(|error| StoreError::Damaged {
+        let record = Record {
+            version: VERSION,
+            turn,
+        };
+        let json = serde_json::to_vec(&record).map_err(|error| StoreError::Damaged {
             number: turn.number,
             reason: error.to_string(),
         })?;
@@ -189,10 +241,15 @@ impl Store {
         let none = || StoreError::NoTurn(number);
         let folder = self.open(&[TURNS, &number.to_string()])?.ok_or_else(none)?;
         let json = folder.read(TURN, MAX_RECORD)?.ok_or_else(none)?;
-        serde_json::from_slice(&json).map_err(|error| StoreError::Damaged {
+        let damaged = |error: serde_json::Error| StoreError::Damaged {
             number,
             reason: error.to_string(),
-        })
+        };
+        let Version { version } = serde_json::from_slice(&json).map_err(damaged)?;
+        if version > VERSION {
+            return Err(StoreError::Newer(number));
+        }
+        serde_json::from_slice(&json).map_err(damaged)
     }
 
     /// The numbers of all turns, ascending.
