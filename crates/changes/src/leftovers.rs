@@ -1,9 +1,11 @@
 //! Files that are still being written, beside the file that they are to replace: what is installed, and accepted texts.
 //! What a kill left of them goes with the next writing.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use pillion_system::process;
@@ -51,6 +53,17 @@ pub fn unfinished_link(
 
 fn prefix() -> String {
     format!("{PREFIX}{}-", std::process::id())
+}
+
+/// Does the same as [`sweep`], once for each folder in the life of this process: there may be many files in it to write.
+pub fn sweep_once(folder: &Path) {
+    static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let is_new = SWEPT
+        .lock()
+        .is_ok_and(|mut swept| swept.insert(folder.to_owned()));
+    if is_new {
+        sweep(folder);
+    }
 }
 
 /// Removes what writers left that are gone.

@@ -143,7 +143,7 @@ impl Original {
         in_place: impl FnOnce(&Path),
     ) -> Result<(), SaveError> {
         let seen = self.compare(base)?;
-        leftovers::sweep(self.folder());
+        leftovers::sweep_once(self.folder());
         match seen {
             Some(seen) => self.overwrite(text, seen, in_place),
             None => self.create(text).map_err(|error| self.failed(error)),
@@ -215,9 +215,7 @@ impl Original {
             false => Some(self.copy(text).map_err(|error| self.failed(error))?),
         };
         in_place(copy.as_ref().map_or(&self.target, NamedTempFile::path));
-        let written = seen
-            .write(text)
-            .and_then(|()| self.set_mode(seen.file()));
+        let written = seen.write(text).and_then(|()| self.set_mode(seen.file()));
         let Err(source) = written else {
             return Ok(());
         };

@@ -93,7 +93,9 @@ impl StoreError {
             _ => None,
         };
         let why = source.map_or_else(String::new, |why| format!(": {why}"));
-        let hint = self.hint().map_or_else(String::new, |hint| format!("; {hint}"));
+        let hint = self
+            .hint()
+            .map_or_else(String::new, |hint| format!("; {hint}"));
         format!("{self}{why}{hint}")
     }
 }
@@ -285,6 +287,19 @@ impl Store {
             Some(folder) => Ok(folder.remove(&judgement_file(change))?),
             None => Ok(()),
         }
+    }
+
+    /// What a person made of one change; none if nothing, or if it cannot be read.
+    pub fn judgement(&self, turn: u64, change: u64) -> Option<Judged> {
+        let folder = self.open(&[TURNS, &turn.to_string()]).ok()??;
+        let json = folder.read(&judgement_file(change), MAX_RECORD).ok()??;
+        serde_json::from_slice(&json).ok()
+    }
+
+    /// When anything of a turn was written last: as long as it says the same, and not just now, all of it is the same.
+    pub fn written_at(&self, turn: u64) -> Option<SystemTime> {
+        let path = self.path().join(TURNS).join(turn.to_string());
+        path.symlink_metadata().and_then(|it| it.modified()).ok()
     }
 
     /// What a person made of the changes of a turn, by their numbers.

@@ -164,11 +164,12 @@ impl Table {
         names.join(", ")
     }
 
-    /// Returns true if a file may come to need this text.
-    pub fn needs(&self, hash: &Hash) -> bool {
-        self.files
-            .values()
-            .any(|it| it.text == Source::Kept(hash.clone()))
+    /// The names of the texts that files may come to need.
+    pub fn texts(&self) -> impl Iterator<Item = &Hash> {
+        self.files.values().filter_map(|it| match &it.text {
+            Source::Kept(hash) => Some(hash),
+            _ => None,
+        })
     }
 
     /// Looks at all files. The first time nothing differs. Waits for the disk.

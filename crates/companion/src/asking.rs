@@ -23,8 +23,7 @@ const CURE: &str =
 const CHOOSES: &str = "Claude Code 2.1.118 or later, started with `pillion run claude` and with hooks enabled, asks as you choose";
 
 /// Why an agent is not let write without asking.
-const UNRECORDED: &str =
-    "what agents change is not recorded here (see PILLION_CHANGES), so there would be nothing to look at after the write";
+const UNRECORDED: &str = "what agents change is not recorded here (see PILLION_CHANGES), so there would be nothing to look at after the write";
 
 /// How many files of a session are remembered. One more is no asked one.
 const MAX_FILES: usize = 2000;

@@ -123,7 +123,8 @@ mod tests {
         for word in ["", "Always", "always "] {
             let refused = ReviewChoice::named(word).unwrap_err();
             assert!(
-                refused.ends_with("is none of always, asked, after, commands, no-commands, changes"),
+                refused
+                    .ends_with("is none of always, asked, after, commands, no-commands, changes"),
                 "{refused}"
             );
         }

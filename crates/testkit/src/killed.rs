@@ -49,16 +49,18 @@ const AT_CALL: c_int = libc::SIGTRAP | 0x80;
 pub fn killed_before(command: &mut Command, nth: usize) -> bool {
     // SAFETY: only a system call, which may be made between fork and exec.
     unsafe {
-        command.pre_exec(|| {
-            match libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) {
-                0 => Ok(()),
-                _ => Err(io::Error::last_os_error()),
-            }
+        command.pre_exec(|| match libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
         });
     }
     let child = command.spawn().expect("the program starts");
     let pid = pid_t::try_from(child.id()).expect("it is a process");
-    assert_eq!(waited(pid).map(|(pid, _)| pid), Some(pid), "it stops at its start");
+    assert_eq!(
+        waited(pid).map(|(pid, _)| pid),
+        Some(pid),
+        "it stops at its start"
+    );
     let options = libc::PTRACE_O_TRACESYSGOOD
         | libc::PTRACE_O_TRACECLONE
         | libc::PTRACE_O_TRACEFORK
@@ -119,14 +121,7 @@ fn is_change(thread: pid_t) -> bool {
     let mut info: libc::ptrace_syscall_info = unsafe { std::mem::zeroed() };
     let size = size_of::<libc::ptrace_syscall_info>();
     // SAFETY: the system writes no more than `size` bytes to `info`, which outlives the call.
-    let read = unsafe {
-        libc::ptrace(
-            libc::PTRACE_GET_SYSCALL_INFO,
-            thread,
-            size,
-            &raw mut info,
-        )
-    };
+    let read = unsafe { libc::ptrace(libc::PTRACE_GET_SYSCALL_INFO, thread, size, &raw mut info) };
     if read <= 0 || info.op != libc::PTRACE_SYSCALL_INFO_ENTRY {
         return false;
     }

@@ -2,6 +2,7 @@
 //! written, and a store that somebody has damaged.
 
 mod kills;
+mod many;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,7 +71,10 @@ impl World {
                     continue;
                 }
                 let text = match metadata.is_symlink() {
-                    true => fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
+                    true => fs::read_link(&path)
+                        .unwrap()
+                        .into_os_string()
+                        .into_encoded_bytes(),
                     false => fs::read(&path).unwrap(),
                 };
                 let mode = metadata.permissions().mode() & 0o7777;

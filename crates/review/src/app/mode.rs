@@ -10,7 +10,7 @@ use super::{App, Armed, Effect, Message, Tone};
 
 /// How it is said that the key is to be pressed once more, and what it does then.
 const AGAIN: &str = "m again";
-const AFTER: &str = "m again: agents write without asking, and you look at it afterwards";
+const AFTER: &str = "m again: agents write first, and you look afterwards";
 
 impl App {
     /// That all is shown is chosen at once; to be shown less, the person presses it again, and once more to be asked
@@ -47,8 +47,9 @@ impl App {
     }
 
     pub(super) fn chosen(&mut self, chosen: Chosen, now: Instant) {
-        if self.armed == Some(Armed::After) {
-            return self.ask(Armed::After, format!("{AFTER}. {}", chosen.message), now);
+        // Beside it stands what is chosen now.
+        if self.armed == Some(Armed::After) && chosen.done {
+            return self.ask(Armed::After, AFTER, now);
         }
         let tone = match chosen.done {
             true => Tone::Good,

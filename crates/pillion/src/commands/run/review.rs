@@ -130,8 +130,7 @@ pub fn arguments(
         Ok(settings) => {
             let disables = settings.get(NO_HOOKS).and_then(Value::as_bool);
             rest.splice(0..0, [OPTION.into(), settings.to_string().into()]);
-            let is_disabled =
-                disables.unwrap_or(own_hooks.are_disabled) && review != Review::Asked;
+            let is_disabled = disables.unwrap_or(own_hooks.are_disabled) && review != Review::Asked;
             let note = match review {
                 Review::After => format!(
                     "`{NO_HOOKS}` in your settings keeps Claude Code from telling Pillion what it changes: nothing of it is \

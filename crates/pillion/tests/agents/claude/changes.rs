@@ -164,7 +164,7 @@ fn claude_asks_nothing_where_the_person_looks_after_the_write() {
     pane.wait_for("review: always", SOON);
     scene.review.press("m", "m again");
     scene.review.confirm("m", "review: asked");
-    pane.wait_for("m again: agents write without asking", SOON);
+    pane.wait_for("m again: agents write first", SOON);
     scene.review.confirm("m", "after the write");
     scene.model.script([
         Turn::read_file(&edited),
@@ -187,7 +187,9 @@ fn claude_asks_nothing_where_the_person_looks_after_the_write() {
     assert_eq!(files(&folder), before, "all of it is taken back");
     // What runs as code is asked about, and so is a shell command.
     scene.model.clear();
-    scene.model.script([Turn::write_file(folder.join(".envrc"), "true\n")]);
+    scene
+        .model
+        .script([Turn::write_file(folder.join(".envrc"), "true\n")]);
     scene.claude.prompt("write it");
     pane.wait_for("proposes .envrc", SOON);
     assert!(!folder.join(".envrc").exists());

@@ -229,7 +229,13 @@ fn a_file_with_two_names_is_completed() {
 fn what_a_person_made_of_a_change_they_looked_at() {
     let scene = Scene {
         before: |folder| write(folder, "a.txt", LINES),
-        work: |folder| write(folder, "a.txt", &LINES.replace("two", "2").replace("seven", "7")),
+        work: |folder| {
+            write(
+                folder,
+                "a.txt",
+                &LINES.replace("two", "2").replace("seven", "7"),
+            )
+        },
         then: |_| {},
         is_in_place: false,
     };

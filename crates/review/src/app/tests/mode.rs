@@ -63,10 +63,14 @@ fn nothing_is_asked_when_it_is_pressed_a_third_time() {
     person.happens(told("Claude Code asks."));
     let (question, _) = person.app.line().unwrap();
     assert!(question.starts_with("m again: "), "{question}");
-    assert!(question.ends_with("Claude Code asks."), "{question}");
     assert_eq!(choices(&person.press("m")), [Some(ReviewChoice::After)]);
     person.happens(told("It writes."));
     assert_eq!(person.app.line().unwrap().0, "It writes.");
+    // It was not chosen, and nothing else can be.
+    let mut person = at(Some(ReviewMode::Always));
+    person.press("mm");
+    person.happens(Event::Chosen(Chosen::refused("no agent does this")));
+    assert_eq!(choices(&person.press("m")), []);
     let mut person = at(Some(ReviewMode::After));
     assert_eq!(choices(&person.press("m")), [Some(ReviewChoice::Always)]);
     let mut person = at(Some(ReviewMode::Always));
