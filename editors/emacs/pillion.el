@@ -76,8 +76,9 @@
 ;; When agents ask
 ;;
 ;; `M-x pillion-review' chooses whether Claude Code, started with `pillion-run' or
-;; `pillion run', asks before every change or as its permission mode has it.  The
-;; mode line shows the choice.
+;; `pillion run', asks before every change, as its permission mode has it, or not
+;; at all, so that you look at its changes afterwards.  The mode line shows the
+;; choice.
 ;;
 ;; Notes on a change that wait for your next prompt can be sent at once:
 ;; `M-x pillion-send-notes' wakes Claude Code if it is idle.

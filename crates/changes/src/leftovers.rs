@@ -1,12 +1,15 @@
 //! Files that are still being written, beside the file that they are to replace: what is installed, and accepted texts.
 //! What a kill left of them goes with the next writing.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
 
 use pillion_system::process;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 /// How their names start; the writer's pid and something that nobody can guess follow.
 const PREFIX: &str = ".pillion-";
@@ -14,12 +17,15 @@ const PREFIX: &str = ".pillion-";
 /// How many random letters end the name.
 const RANDOM: usize = 16;
 
+/// A link cannot be locked: after so long nobody makes it any more.
+const LINK: Duration = Duration::from_secs(60);
+
 /// A new one, locked for as long as it is written.
 ///
 /// # Errors
 /// When it cannot be created.
 pub fn unfinished(folder: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
-    let prefix = format!("{PREFIX}{}-", std::process::id());
+    let prefix = prefix();
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).rand_bytes(RANDOM);
     if let Some(permissions) = permissions {
@@ -29,6 +35,35 @@ pub fn unfinished(folder: &Path, permissions: Option<Permissions>) -> io::Result
     // Not every file system has locks.
     let _ = file.as_file().try_lock();
     Ok(file)
+}
+
+/// A new symbolic link, which `make` makes at the path that it gets.
+///
+/// # Errors
+/// When it cannot be created.
+pub fn unfinished_link(
+    folder: &Path,
+    make: impl FnMut(&Path) -> io::Result<()>,
+) -> io::Result<TempPath> {
+    let prefix = prefix();
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).rand_bytes(RANDOM);
+    Ok(builder.make_in(folder, make)?.into_temp_path())
+}
+
+fn prefix() -> String {
+    format!("{PREFIX}{}-", std::process::id())
+}
+
+/// Does the same as [`sweep`], once for each folder in the life of this process: there may be many files in it to write.
+pub fn sweep_once(folder: &Path) {
+    static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let is_new = SWEPT
+        .lock()
+        .is_ok_and(|mut swept| swept.insert(folder.to_owned()));
+    if is_new {
+        sweep(folder);
+    }
 }
 
 /// Removes what writers left that are gone.
@@ -57,11 +92,21 @@ fn writer(name: &str) -> Option<u32> {
     fits.then(|| pid.parse().ok()).flatten()
 }
 
-/// Returns true if it is a regular file of this user's that nobody writes: the writer may live in
+/// Returns true if it is a regular file or a link of this user's that nobody writes: the writer may live in
 /// another container, where processes have other numbers.
 fn is_given_up(path: &Path) -> bool {
-    let is_ours = |metadata: &Metadata| metadata.is_file() && has_our_owner(metadata);
-    path.symlink_metadata().is_ok_and(|it| is_ours(&it))
+    let Ok(metadata) = path.symlink_metadata() else {
+        return false;
+    };
+    if !has_our_owner(&metadata) {
+        return false;
+    }
+    if metadata.is_symlink() {
+        let made = metadata.modified().ok();
+        let age = made.and_then(|made| SystemTime::now().duration_since(made).ok());
+        return age.is_some_and(|age| age > LINK);
+    }
+    metadata.is_file()
         && File::open(path)
             .is_ok_and(|file| !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
 }
@@ -122,6 +167,19 @@ mod tests {
         drop(holder);
         sweep(folder.path());
         assert!(!locked.exists(), "its writer was killed");
+        assert!(link.symlink_metadata().is_ok(), "it may be being made");
+        let long_ago = rustix::fs::Timespec {
+            tv_sec: 1,
+            tv_nsec: 0,
+        };
+        let times = rustix::fs::Timestamps {
+            last_access: long_ago,
+            last_modification: long_ago,
+        };
+        let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+        rustix::fs::utimensat(rustix::fs::CWD, &link, &times, flags).unwrap();
+        sweep(folder.path());
+        assert!(link.symlink_metadata().is_err(), "nobody makes it");
     }
 
     #[test]

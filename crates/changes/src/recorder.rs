@@ -1,11 +1,13 @@
 //! Watches folders while agents work, and keeps what they change. What happened between two looks is the work of the call
 //! that ran then, if only one did.
 
-use std::collections::HashMap;
+use std::cell::LazyCell;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
+use pillion_discovery::real_path;
 use pillion_system::clock;
 use pillion_text::Text;
 use pillion_text::merge;
@@ -20,6 +22,12 @@ const MAX_CHANGES: usize = 50_000;
 
 /// More calls of one agent are not told apart.
 const MAX_CALLS: usize = 64;
+
+/// Old turns and texts are looked for no more often.
+const TIDY: Duration = Duration::from_secs(10 * 60);
+
+/// The longest step in which file systems count time.
+const STEP: Duration = Duration::from_secs(2);
 
 /// A call that is about to run.
 #[derive(Debug, Clone)]
@@ -39,6 +47,17 @@ impl Call {
             path: self.path.clone(),
         }
     }
+}
+
+/// How the text of a file is known that is about to be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// It is in a watched folder, and what is there now can be brought back.
+    Kept,
+    /// It is in a watched folder, but what is there now is not kept.
+    NotKept,
+    /// It is elsewhere, or leads there.
+    Elsewhere,
 }
 
 /// An agent's session, while it lasts.
@@ -65,6 +84,10 @@ pub struct Recorder {
     count: u64,
     /// Turns that have ended, as they were read.
     ended: HashMap<u64, Turn>,
+    /// How many changes of a turn nobody has seen, as it was when the turn was written last.
+    counted: HashMap<u64, (SystemTime, usize)>,
+    /// When old turns and texts were removed last.
+    tidied: Option<Instant>,
 }
 
 impl Recorder {
@@ -79,6 +102,8 @@ impl Recorder {
             sessions: HashMap::new(),
             count: 0,
             ended: HashMap::new(),
+            counted: HashMap::new(),
+            tidied: None,
         };
         recorder.watch(roots);
         recorder
@@ -166,6 +191,29 @@ impl Recorder {
         self.save()
     }
 
+    /// How this file is known, which has been looked at just now. Waits for the disk.
+    pub fn coverage(&self, path: &Path) -> Coverage {
+        let table = self
+            .tables
+            .iter()
+            .find(|table| path.starts_with(table.root()));
+        let Some(table) = table else {
+            return Coverage::Elsewhere;
+        };
+        let inner = path.strip_prefix(table.root()).unwrap_or(path);
+        match real_path(table.root()).join(inner) == real_path(path) {
+            false => Coverage::Elsewhere,
+            true if table.keeps(path) => Coverage::Kept,
+            true => Coverage::NotKept,
+        }
+    }
+
+    /// Why not all texts are kept, if anything failed since this was asked last.
+    pub fn problem(&mut self) -> Option<String> {
+        let tables = self.tables.iter_mut().chain([&mut self.outside]);
+        tables.filter_map(Table::take_problem).last()
+    }
+
     /// A call has run, or failed.
     ///
     /// # Errors
@@ -220,10 +268,14 @@ impl Recorder {
         {
             self.store.forget(turn.number)?;
         }
-        let (tables, outside) = (&self.tables, &self.outside);
-        let needed =
-            |hash: &Hash| outside.needs(hash) || tables.iter().any(|table| table.needs(hash));
-        self.store.tidy(SystemTime::now(), needed)?;
+        if self.tidied.is_none_or(|tidied| tidied.elapsed() > TIDY) {
+            self.tidied = Some(Instant::now());
+            let tables = self.tables.iter().chain([&self.outside]);
+            // Only of old texts it is asked, and there may be none.
+            let needed = LazyCell::new(|| tables.flat_map(Table::texts).collect::<HashSet<_>>());
+            let is_needed = |hash: &Hash| needed.contains(hash);
+            self.store.tidy(SystemTime::now(), is_needed)?;
+        }
         Ok(true)
     }
 
@@ -274,8 +326,7 @@ impl Recorder {
             let Some(change) = session.change(&difference.path) else {
                 continue;
             };
-            let judged = number.and_then(|number| self.store.judged(number).ok());
-            let judged = judged.and_then(|mut judged| judged.remove(&change.number));
+            let judged = number.and_then(|number| self.store.judgement(number, change.number));
             let is_its_own = judged.is_some_and(|it| {
                 it.after == change.after && it.written.as_ref() == Some(&difference.after)
             });
@@ -297,6 +348,7 @@ impl Recorder {
                 self.ended.insert(*number, turn);
             }
         }
+        self.counted.retain(|number, _| numbers.contains(number));
         let open = self.sessions.values().filter_map(|it| it.turn.as_ref());
         let is_here = |turn: &&Turn| {
             let are_one =
@@ -305,17 +357,26 @@ impl Recorder {
                 |root: &PathBuf| self.tables.iter().any(|table| are_one(root, table.root()));
             turn.roots.iter().any(watched)
         };
-        let unseen = |turn: &Turn| {
+        let mut unseen = 0;
+        for turn in self.ended.values().chain(open).filter(is_here) {
+            let written = self.store.written_at(turn.number);
+            let known = self.counted.get(&turn.number);
+            let known = known.filter(|(at, _)| Some(*at) == written);
+            if let Some((_, count)) = known {
+                unseen += count;
+                continue;
+            }
             let judged = self.store.judged(turn.number).unwrap_or_default();
             let is_unseen = |it: &&Change| it.standing(judged.get(&it.number)) == Standing::Unseen;
-            turn.real_changes().filter(is_unseen).count()
-        };
-        self.ended
-            .values()
-            .chain(open)
-            .filter(is_here)
-            .map(unseen)
-            .sum()
+            let count = turn.real_changes().filter(is_unseen).count();
+            unseen += count;
+            // File systems count time in steps: what is written in the same one leaves no trace.
+            let is_settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > STEP);
+            if let Some(at) = written.filter(is_settled) {
+                self.counted.insert(turn.number, (at, count));
+            }
+        }
+        unseen
     }
 
     fn heard(&mut self) -> u64 {

@@ -24,6 +24,10 @@ pub struct Original {
     before: Option<Vec<u8>>,
     /// True if a file that is not there yet is to be for its owner alone.
     is_private: bool,
+    /// The permissions that it is to get; none if they stay.
+    mode: Option<u32>,
+    /// True if its new text can be had elsewhere while it is written in place.
+    is_kept: bool,
 }
 
 /// Why a text was not written.
@@ -52,6 +56,15 @@ pub enum SaveError {
         #[source]
         source: io::Error,
     },
+    /// The system refused in the middle of a file that had to be written in place, and to put its old text back.
+    #[error("{} is incomplete: it could only be written in place", path.display())]
+    Incomplete {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
 }
 
 impl Original {
@@ -75,6 +88,8 @@ impl Original {
             target,
             before,
             is_private: false,
+            mode: None,
+            is_kept: false,
         })
     }
 
@@ -83,6 +98,24 @@ impl Original {
     pub fn private(self) -> Self {
         Self {
             is_private: true,
+            ..self
+        }
+    }
+
+    /// The same, with these permissions from the moment at which the new text is there.
+    #[must_use]
+    pub fn with_mode(self, mode: u32) -> Self {
+        Self {
+            mode: Some(mode),
+            ..self
+        }
+    }
+
+    /// The same, where its new text can be had elsewhere: no copy lies beside it while it is written in place.
+    #[must_use]
+    pub fn kept(self) -> Self {
+        Self {
+            is_kept: true,
             ..self
         }
     }
@@ -99,7 +132,7 @@ impl Original {
 
     /// Writes `text` over what the reviewer saw: the file with the fingerprint `base`, or else as it
     /// was. A file that cannot be replaced is written in place; `in_place` is told before, with a copy of the text
-    /// that is there until that is done.
+    /// that is there until that is done, or the file itself if its text is [`kept`](Self::kept).
     ///
     /// # Errors
     /// When the file is another one, or the system refuses; then it is left as it is.
@@ -110,15 +143,11 @@ impl Original {
         in_place: impl FnOnce(&Path),
     ) -> Result<(), SaveError> {
         let seen = self.compare(base)?;
-        leftovers::sweep(self.folder());
+        leftovers::sweep_once(self.folder());
         match seen {
             Some(seen) => self.overwrite(text, seen, in_place),
-            None => self.create(text),
+            None => self.create(text).map_err(|error| self.failed(error)),
         }
-        .map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => SaveError::Changed(self.target.clone()),
-            _ => self.failed(error),
-        })
     }
 
     /// The file, if it is the one that the reviewer saw: it is opened once, and what is compared is
@@ -144,7 +173,10 @@ impl Original {
 
     fn failed(&self, source: io::Error) -> SaveError {
         let path = self.target.clone();
-        SaveError::Io { path, source }
+        match source.kind() {
+            io::ErrorKind::AlreadyExists => SaveError::Changed(path),
+            _ => SaveError::Io { path, source },
+        }
     }
 
     fn create(&self, text: &[u8]) -> io::Result<()> {
@@ -154,6 +186,7 @@ impl Original {
         let permissions = (!self.is_private).then(plain).flatten();
         let mut file = leftovers::unfinished(folder, permissions)?;
         file.write_all(text)?;
+        self.set_mode(file.as_file())?;
         file.as_file().sync_all()?;
         file.persist_noclobber(&self.target)?;
         Ok(())
@@ -164,10 +197,12 @@ impl Original {
         text: &[u8],
         mut seen: Seen,
         in_place: impl FnOnce(&Path),
-    ) -> io::Result<()> {
-        let successor = self.successor(text, &seen.metadata)?;
+    ) -> Result<(), SaveError> {
+        let successor = self
+            .successor(text, &seen.metadata)
+            .map_err(|error| self.failed(error))?;
         if !seen.is_at(&self.target) {
-            return Err(io::ErrorKind::AlreadyExists.into());
+            return Err(SaveError::Changed(self.target.clone()));
         }
         // Not over a file that is mounted there, as containers have them.
         let is_replaced = |file: NamedTempFile| file.persist(&self.target).is_ok();
@@ -175,14 +210,35 @@ impl Original {
             return Ok(());
         }
         // Gone again when the file is whole; if we are killed in between, it is found there.
-        let copy = self.copy(text)?;
-        in_place(copy.path());
-        let written = seen.write(text);
-        if written.is_err() {
-            // The old text had room.
-            let _ = seen.restore();
+        let copy = match self.is_kept {
+            true => None,
+            false => Some(self.copy(text).map_err(|error| self.failed(error))?),
+        };
+        in_place(copy.as_ref().map_or(&self.target, NamedTempFile::path));
+        let written = seen.write(text).and_then(|()| self.set_mode(seen.file()));
+        let Err(source) = written else {
+            return Ok(());
+        };
+        // The old text still has its room.
+        if seen.restore().is_err() {
+            let path = self.target.clone();
+            return Err(SaveError::Incomplete { path, source });
         }
-        written
+        Err(self.failed(source))
+    }
+
+    #[cfg(unix)]
+    fn set_mode(&self, file: &File) -> io::Result<()> {
+        use std::os::unix::fs::PermissionsExt;
+        match self.mode {
+            Some(mode) => file.set_permissions(Permissions::from_mode(mode)),
+            None => Ok(()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn set_mode(&self, _file: &File) -> io::Result<()> {
+        Ok(())
     }
 
     /// A file to be renamed over the old one; none where that would be another file to others: where
@@ -202,6 +258,8 @@ impl Original {
         if attributes::of(file.path()) != attributes {
             return Ok(None);
         }
+        // An access list changes with it.
+        self.set_mode(file.as_file())?;
         file.as_file().sync_all()?;
         Ok(Some(file))
     }
@@ -491,7 +549,7 @@ mod tests {
                 exchange(&file, &outside);
                 let before = file.symlink_metadata().unwrap();
                 let error = original.overwrite(b"new", seen, |_| {}).unwrap_err();
-                assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{which}");
+                assert!(matches!(error, SaveError::Changed(_)), "{which}");
                 let refused = original.replace(None, b"new", |_| {});
                 if which < 4 {
                     assert!(matches!(refused, Err(SaveError::Changed(_))), "{which}");

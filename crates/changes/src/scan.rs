@@ -10,6 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
+use crate::leftovers::is_unfinished;
+
 /// More files of one folder are not watched.
 pub const MAX_FILES: usize = 400_000;
 
@@ -219,6 +221,10 @@ impl Scan {
                 self.built.push(path.to_owned());
                 return WalkState::Skip;
             }
+            return WalkState::Continue;
+        }
+        // What is being written for a person is no file yet.
+        if entry.file_name().to_str().is_some_and(is_unfinished) {
             return WalkState::Continue;
         }
         // One that is gone by now is none.

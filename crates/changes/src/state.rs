@@ -104,6 +104,23 @@ impl FileState {
     }
 }
 
+/// What is being written to a path for a person, and what came of that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Writing {
+    /// What is to be there.
+    pub written: FileState,
+    /// What was there.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub overwritten: Option<FileState>,
+    /// The change's `after` with which that was decided.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub after: Option<FileState>,
+    /// True until all of it is there.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_unfinished: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,15 +4,17 @@
 //! judged a file of its own, so that writers never overwrite each other. Every file is whole or not there.
 
 use std::collections::{BTreeMap, HashSet};
+use std::error::Error;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
 use pillion_discovery::Environment;
-use pillion_discovery::private_file::{FileError, Folder};
+use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
+use serde::{Deserialize, Serialize};
 
-use crate::state::{FileState, Hash};
+use crate::state::{FileState, Hash, Writing};
 use crate::turn::{Change, Judged, Standing, Turn};
 
 /// The folder below the user's state directory.
@@ -37,6 +39,9 @@ const MAX_TURNS: usize = 200;
 /// How long turns are kept, apart from those of which something is unseen.
 const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
+/// So long a file that is being written stays: its writer may live in another container.
+const MAX_WRITING: Duration = Duration::from_secs(60 * 60);
+
 /// So long a text stays that no turn needs: one that watches may know it.
 const MAX_IDLE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
@@ -60,9 +65,57 @@ pub enum StoreError {
         /// Why not.
         reason: String,
     },
+    /// Another version of Pillion has kept it, in a form of its own.
+    #[error("turn {0} was recorded by a newer version of Pillion")]
+    Newer(u64),
     /// There is no place for it.
     #[error("there is no home directory in which what agents changed could be kept")]
     NoPlace,
+}
+
+impl StoreError {
+    /// What a person can do about it, as a sentence without its end.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::File(error) => Some(error.hint_naming(Some("XDG_STATE_HOME"))),
+            Self::Damaged { number, .. } | Self::Newer(number) => {
+                Some(format!("`pillion forget {number}` removes it"))
+            }
+            Self::NoTurn(_) => Some("`pillion turns` lists them".to_owned()),
+            Self::Missing(_) | Self::NoPlace => None,
+        }
+    }
+
+    /// What went wrong, why, and what to do about it, for a status line.
+    pub fn in_full(&self) -> String {
+        let source = match self {
+            Self::File(error) => error.source(),
+            _ => None,
+        };
+        let why = source.map_or_else(String::new, |why| format!(": {why}"));
+        let hint = self
+            .hint()
+            .map_or_else(String::new, |hint| format!("; {hint}"));
+        format!("{self}{why}{hint}")
+    }
+}
+
+/// The form in which turns are kept. One with a higher number is not read.
+const VERSION: u32 = 1;
+
+/// A turn as it is kept.
+#[derive(Serialize)]
+struct Record<'a> {
+    version: u32,
+    #[serde(flatten)]
+    turn: &'a Turn,
+}
+
+/// In which form a turn is kept.
+#[derive(Deserialize)]
+struct Version {
+    #[serde(default)]
+    version: u32,
 }
 
 /// The store of one user.
@@ -170,7 +223,11 @@ impl Store {
     /// # Errors
     /// When it cannot be written. Then it is kept as it was.
     pub fn save(&self, turn: &Turn) -> Result<(), StoreError> {
-        let json = serde_json::to_vec(turn).map_err(|error| StoreError::Damaged {
+        let record = Record {
+            version: VERSION,
+            turn,
+        };
+        let json = serde_json::to_vec(&record).map_err(|error| StoreError::Damaged {
             number: turn.number,
             reason: error.to_string(),
         })?;
@@ -186,10 +243,15 @@ impl Store {
         let none = || StoreError::NoTurn(number);
         let folder = self.open(&[TURNS, &number.to_string()])?.ok_or_else(none)?;
         let json = folder.read(TURN, MAX_RECORD)?.ok_or_else(none)?;
-        serde_json::from_slice(&json).map_err(|error| StoreError::Damaged {
+        let damaged = |error: serde_json::Error| StoreError::Damaged {
             number,
             reason: error.to_string(),
-        })
+        };
+        let Version { version } = serde_json::from_slice(&json).map_err(damaged)?;
+        if version > VERSION {
+            return Err(StoreError::Newer(number));
+        }
+        serde_json::from_slice(&json).map_err(damaged)
     }
 
     /// The numbers of all turns, ascending.
@@ -227,6 +289,19 @@ impl Store {
         }
     }
 
+    /// What a person made of one change; none if nothing, or if it cannot be read.
+    pub fn judgement(&self, turn: u64, change: u64) -> Option<Judged> {
+        let folder = self.open(&[TURNS, &turn.to_string()]).ok()??;
+        let json = folder.read(&judgement_file(change), MAX_RECORD).ok()??;
+        serde_json::from_slice(&json).ok()
+    }
+
+    /// When anything of a turn was written last: as long as it says the same, and not just now, all of it is the same.
+    pub fn written_at(&self, turn: u64) -> Option<SystemTime> {
+        let path = self.path().join(TURNS).join(turn.to_string());
+        path.symlink_metadata().and_then(|it| it.modified()).ok()
+    }
+
     /// What a person made of the changes of a turn, by their numbers.
     ///
     /// # Errors
@@ -253,29 +328,54 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn note_writing(&self, path: &Path, state: &FileState) -> Result<(), StoreError> {
-        let json = serde_json::to_vec(state).unwrap_or_default();
+        let writing = Writing {
+            written: state.clone(),
+            overwritten: None,
+            after: None,
+            is_unfinished: false,
+        };
+        self.note(path, &writing)
+    }
+
+    /// The same, with what is overwritten: whoever writes may be killed before that is kept with the turn.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note(&self, path: &Path, writing: &Writing) -> Result<(), StoreError> {
+        let json = serde_json::to_vec(writing).unwrap_or_default();
         let folder = self.create(&[WRITTEN])?;
         Ok(folder.write(name_of(path).as_str(), &json)?)
     }
 
     /// What was written to this path for a person last.
     pub fn written(&self, path: &Path) -> Option<FileState> {
+        Some(self.writing(path)?.written)
+    }
+
+    /// What was written to this path for a person last, and over what.
+    pub fn writing(&self, path: &Path) -> Option<Writing> {
         let folder = self.open(&[WRITTEN]).ok()??;
         let json = folder.read(name_of(path).as_str(), MAX_RECORD).ok()??;
         serde_json::from_slice(&json).ok()
     }
 
     /// Removes old turns of which nothing is unseen, and texts that were kept long ago and that neither a turn needs nor, as
-    /// `needed` says, who watches.
+    /// `needed` says, who watches. What a kill left unfinished goes, too.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn tidy(&self, now: SystemTime, needed: impl Fn(&Hash) -> bool) -> Result<(), StoreError> {
         let numbers = self.numbers()?;
         for (newer, number) in numbers.iter().rev().enumerate() {
-            // One that another process has begun just now has no record yet.
-            let Ok(turn) = self.turn(*number) else {
-                continue;
+            self.remove_unfinished(&[TURNS, &number.to_string()], now)?;
+            let turn = match self.turn(*number) {
+                Ok(turn) => turn,
+                // One that another process has begun just now has no record yet.
+                Err(StoreError::NoTurn(_)) if newer > 0 && self.is_old(*number, now) => {
+                    self.forget(*number)?;
+                    continue;
+                }
+                Err(_) => continue,
             };
             let judged = self.judged(*number)?;
             let standing = |it: &Change| it.standing(judged.get(&it.number));
@@ -294,6 +394,27 @@ impl Store {
         self.remove_texts(now, MAX_IDLE, needed)
     }
 
+    /// Returns true if nothing has been written to the folder of this turn for long.
+    fn is_old(&self, number: u64, now: SystemTime) -> bool {
+        let path = self.path().join(TURNS).join(number.to_string());
+        let written = path.symlink_metadata().and_then(|it| it.modified());
+        let age = written.ok().and_then(|it| now.duration_since(it).ok());
+        age.is_some_and(|age| age > MAX_WRITING)
+    }
+
+    /// Removes what writers never finished in a folder.
+    fn remove_unfinished(&self, below: &[&str], now: SystemTime) -> Result<(), StoreError> {
+        let Some(folder) = self.open(below)? else {
+            return Ok(());
+        };
+        for name in folder.names()?.iter().filter(|it| is_unfinished(it)) {
+            if age_of(&folder, name, now).is_some_and(|age| age > MAX_WRITING) {
+                folder.remove(name)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes the texts that no turn needs, and that were kept longer ago than this. Whoever watches may need one.
     ///
     /// # Errors
@@ -306,9 +427,11 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut texts = HashSet::new();
         for number in self.numbers()? {
-            // What cannot be read may need any.
-            let Ok(turn) = self.turn(number) else {
-                return Ok(());
+            let turn = match self.turn(number) {
+                Ok(turn) => turn,
+                Err(StoreError::NoTurn(_)) => continue,
+                // What cannot be read may need any.
+                Err(_) => return Ok(()),
             };
             texts.extend(turn.changes.iter().flat_map(|it| it.texts().cloned()));
             for judged in self.judged(number)?.values() {
@@ -322,8 +445,10 @@ impl Store {
             .filter(|it| it.len() == 2 && it != "..")
         {
             let is_needed = |hash: &Hash| texts.contains(hash) || needed(hash);
+            self.remove_unfinished(&[TEXTS, &part], now)?;
             self.remove_idle(&[TEXTS, &part], now, idle, is_needed)?;
         }
+        self.remove_unfinished(&[WRITTEN], now)?;
         self.remove_idle(&[WRITTEN], now, idle, |_| false)
     }
 
@@ -336,7 +461,7 @@ impl Store {
             return Err(StoreError::NoTurn(number));
         };
         for name in folder.names()? {
-            if name == TURN || name.ends_with(JUDGEMENT) {
+            if name == TURN || name.ends_with(JUDGEMENT) || is_unfinished(&name) {
                 folder.remove(&name)?;
             }
         }
@@ -373,17 +498,20 @@ impl Store {
             let Ok(hash) = name.parse::<Hash>() else {
                 continue;
             };
-            let metadata = folder.path().join(&name).symlink_metadata();
-            let written = metadata.and_then(|it| it.modified());
-            let idle = written
-                .ok()
-                .and_then(|written| now.duration_since(written).ok());
+            let idle = age_of(&folder, &name, now);
             if idle.is_some_and(|idle| idle >= limit) && !is_needed(&hash) {
                 folder.remove(&name)?;
             }
         }
         Ok(())
     }
+}
+
+/// How long ago a file was written.
+fn age_of(folder: &Folder, name: &str, now: SystemTime) -> Option<Duration> {
+    let metadata = folder.path().join(name).symlink_metadata();
+    let written = metadata.and_then(|it| it.modified()).ok()?;
+    now.duration_since(written).ok()
 }
 
 /// How the names of files end that have a judgement.

@@ -1,6 +1,7 @@
 //! What is known of the files of one watched folder: how each was when it was looked at last, and where its text can be
 //! had. Looking again tells what has changed.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,8 +35,16 @@ enum Source {
     Kept(Hash),
     /// An object of the repository with this number.
     Git(usize, ObjectId),
-    /// Nowhere: it is too long, or could not be read.
+    /// Nowhere: it is too long.
     None,
+    /// Nowhere, because it could not be read or stored: the next look tries again.
+    Failed,
+}
+
+impl Source {
+    fn is_known(&self) -> bool {
+        matches!(self, Self::Kept(_) | Self::Git(..))
+    }
 }
 
 /// A file that is not as it was.
@@ -62,6 +71,8 @@ pub struct Table {
     uncopied: usize,
     /// What was not found when it was looked at last, and why.
     missed: Missed,
+    /// Why a text could not be kept last.
+    problem: RefCell<Option<String>>,
 }
 
 /// What a look did not find.
@@ -87,6 +98,20 @@ impl Table {
             excluded,
             uncopied: 0,
             missed: Missed::default(),
+            problem: RefCell::default(),
+        }
+    }
+
+    /// Why a text could not be kept, if that happened since this was asked last.
+    pub fn take_problem(&mut self) -> Option<String> {
+        self.problem.take()
+    }
+
+    /// Returns true if what is at this path now can be brought back. Waits for the disk.
+    pub fn keeps(&self, path: &Path) -> bool {
+        match self.files.get(path) {
+            Some(known) => known.text.is_known(),
+            None => self.knows(path) && matches!(Stat::at(path), Ok(None)),
         }
     }
 
@@ -139,11 +164,12 @@ impl Table {
         names.join(", ")
     }
 
-    /// Returns true if a file may come to need this text.
-    pub fn needs(&self, hash: &Hash) -> bool {
-        self.files
-            .values()
-            .any(|it| it.text == Source::Kept(hash.clone()))
+    /// The names of the texts that files may come to need.
+    pub fn texts(&self) -> impl Iterator<Item = &Hash> {
+        self.files.values().filter_map(|it| match &it.text {
+            Source::Kept(hash) => Some(hash),
+            _ => None,
+        })
     }
 
     /// Looks at all files. The first time nothing differs. Waits for the disk.
@@ -261,7 +287,8 @@ impl Table {
 
     fn found(&mut self, path: PathBuf, stat: Stat, now: SystemTime) -> Option<Difference> {
         let known = self.files.get(&path);
-        if known.is_some_and(|known| known.stat == stat && !known.is_racy) {
+        let is_tried_again = known.is_some_and(|known| known.text == Source::Failed);
+        if known.is_some_and(|known| known.stat == stat && !known.is_racy) && !is_tried_again {
             return None;
         }
         let text = self.copy(&path, &stat);
@@ -276,7 +303,10 @@ impl Table {
         let is_written = known.as_ref().is_none_or(|known| known.stat != stat);
         let before = known.map_or(FileState::Absent, |known| self.state(&known));
         let after = self.state(&new);
-        let differs = before != after || (is_written && !after.is_known());
+        let differs = match before.is_known() {
+            true => before != after || (is_written && !after.is_known()),
+            false => is_written,
+        };
         differs.then_some(Difference {
             path,
             before,
@@ -291,15 +321,26 @@ impl Table {
             false if stat.size > MAX_TEXT => return Source::None,
             false => regular_file::read(path, MAX_TEXT),
         };
-        let kept = bytes.map_err(|error| error.to_string());
-        let kept = kept.and_then(|bytes| self.store.put(&bytes).map_err(|error| error.to_string()));
-        kept.map_or_else(
-            |error| {
-                tracing::warn!(error, "the text of a file is not kept");
-                Source::None
-            },
-            Source::Kept,
-        )
+        match bytes {
+            Ok(bytes) => self.keep(&bytes).map_or(Source::Failed, Source::Kept),
+            // It is gone by now, or nobody may read it.
+            Err(error) => {
+                tracing::debug!(%error, "a file cannot be read");
+                Source::Failed
+            }
+        }
+    }
+
+    /// Puts a text into the store; none if that fails, and then people are told.
+    fn keep(&self, text: &[u8]) -> Option<Hash> {
+        match self.store.put(text) {
+            Ok(hash) => Some(hash),
+            Err(error) => {
+                tracing::warn!(%error, "the text of a file is not kept");
+                self.problem.replace(Some(error.in_full()));
+                None
+            }
+        }
     }
 
     /// How a file was. A text that only git has is kept from now on.
@@ -308,9 +349,9 @@ impl Table {
             Source::Kept(hash) => Some(hash.clone()),
             Source::Git(number, id) => {
                 let text = self.repositories[*number].text(id);
-                text.and_then(|text| self.store.put(&text).ok())
+                text.and_then(|text| self.keep(&text))
             }
-            Source::None => None,
+            Source::None | Source::Failed => None,
         };
         match known.stat.is_link {
             true => FileState::Link { text },

@@ -2,8 +2,11 @@
 //! into the store first, so that this can be undone.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use pillion_discovery::{real_path, regular_file};
 use pillion_text::{Text, fingerprint, merge};
@@ -11,7 +14,7 @@ use pillion_text::{Text, fingerprint, merge};
 use crate::leftovers;
 use crate::save::{Original, SaveError};
 use crate::scan::{Stat, is_absence};
-use crate::state::FileState;
+use crate::state::{FileState, Writing};
 use crate::store::{MAX_TEXT, Store, StoreError};
 use crate::turn::{Change, Judged};
 
@@ -87,6 +90,34 @@ pub fn undo(
     put_back(store, roots, &change.path, overwritten, written)
 }
 
+/// So many files are written at the same time: each waits for the disk.
+const SIDE_BY_SIDE: usize = 16;
+
+/// Does something with each of many changes, of several at the same time. Returns what came of each, in their order.
+pub fn side_by_side<T: Send>(changes: &[&Change], work: impl Fn(&Change) -> T + Sync) -> Vec<T> {
+    if let [change] = changes {
+        return vec![work(change)];
+    }
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..SIDE_BY_SIDE.min(changes.len()) {
+            scope.spawn(|| {
+                while let at = next.fetch_add(1, Ordering::Relaxed)
+                    && let Some(change) = changes.get(at)
+                {
+                    let result = work(change);
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                    results.push((at, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_unstable_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
 /// A change beside what stands there now: what a person looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Present {
@@ -127,13 +158,14 @@ pub fn rewrite(
 ) -> Result<Done, TakeBackError> {
     stays_in(roots, &change.path)?;
     let now = look(store, &change.path)?;
+    leftovers::sweep_once(folder_of(&change.path));
     let mode = match (&now.state, &seen.now, &change.before) {
         (FileState::File { mode, .. }, Some(seen), _) if *seen == now.bytes => *mode,
         (FileState::Absent, None, FileState::File { mode, .. }) => *mode,
         _ => return Err(TakeBackError::Changed(change.path.clone())),
     };
     let state = file(store, mode, text)?;
-    write(store, &change.path, now, state, text)
+    write(store, &change.path, &change.after, now, state, text)
 }
 
 /// What stands at a path.
@@ -141,6 +173,8 @@ struct Now {
     state: FileState,
     /// Its text; empty where there is nothing.
     bytes: Vec<u8>,
+    /// What it is part old and part new text of, if a kill left it so: it had to be written in place.
+    torn: Option<Box<Now>>,
 }
 
 fn put_back(
@@ -152,8 +186,13 @@ fn put_back(
 ) -> Result<Done, TakeBackError> {
     stays_in(roots, path)?;
     let now = look(store, path)?;
+    leftovers::sweep_once(folder_of(path));
     let (state, bytes) = wanted(store, path, before, after, &now)?;
-    write(store, path, now, state, &bytes)
+    write(store, path, after, now, state, &bytes)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("/"))
 }
 
 /// A regular file with this text, which is kept.
@@ -165,47 +204,64 @@ fn file(store: &Store, mode: u32, text: &[u8]) -> Result<FileState, StoreError> 
     })
 }
 
-/// Puts something else in the place of what is there now.
+/// Puts something else in the place of what is there now. It may be there already: who wrote it was killed before that was
+/// kept anywhere else.
 fn write(
     store: &Store,
     path: &Path,
+    after: &FileState,
     now: Now,
     state: FileState,
     bytes: &[u8],
 ) -> Result<Done, TakeBackError> {
-    if state != now.state {
-        store.note_writing(path, &state)?;
+    let mut overwritten = now.whole().state.clone();
+    if state == now.state {
+        let former = store
+            .writing(path)
+            .filter(|it| it.written == state && it.after.as_ref() == Some(after));
+        overwritten = former.and_then(|it| it.overwritten).unwrap_or(overwritten);
+    } else {
+        let mut writing = Writing {
+            written: state.clone(),
+            overwritten: Some(overwritten.clone()),
+            after: Some(after.clone()),
+            is_unfinished: true,
+        };
+        store.note(path, &writing)?;
         replace(path, &now, &state, bytes)?;
+        writing.is_unfinished = false;
+        // With the other note it is looked at more closely, and no more.
+        let _ = store.note(path, &writing);
     }
     Ok(Done {
-        overwritten: now.state,
+        overwritten,
         written: state,
     })
 }
 
 fn replace(path: &Path, now: &Now, state: &FileState, bytes: &[u8]) -> Result<(), TakeBackError> {
     match (&now.state, state) {
-        (FileState::File { mode: former, .. }, FileState::File { mode, .. }) => {
-            if bytes != now.bytes {
-                put(path, Some(&now.bytes), bytes)?;
-            }
-            if mode != former {
-                set_mode(path, *mode)?;
-            }
+        (FileState::File { .. }, FileState::File { mode, .. }) if bytes == now.bytes => {
+            set_mode(path, *mode)
         }
-        (FileState::Absent, FileState::File { mode, .. }) => {
-            put(path, None, bytes)?;
-            set_mode(path, *mode)?;
+        (FileState::File { .. }, FileState::File { mode, .. }) => {
+            Ok(put(path, Some(&now.bytes), *mode, bytes)?)
         }
-        (_, state) => exchange(path, now, state, bytes)?,
+        (FileState::Absent, FileState::File { mode, .. }) => Ok(put(path, None, *mode, bytes)?),
+        (FileState::Absent, FileState::Link { .. }) => {
+            fs::create_dir_all(folder_of(path)).map_err(failed("create the folder of", path))?;
+            symlink(bytes, path).map_err(failed("create", path))
+        }
+        (_, FileState::Absent) => remove(path, now),
+        (_, state) => exchange(path, now, state, bytes),
     }
-    Ok(())
 }
 
-/// Writes a text in the place of this one, or where nothing is.
-fn put(path: &Path, former: Option<&[u8]>, text: &[u8]) -> Result<(), SaveError> {
+/// Writes a text in the place of this one, or where nothing is. The store has it, too.
+fn put(path: &Path, former: Option<&[u8]>, mode: u32, text: &[u8]) -> Result<(), SaveError> {
     let base = fingerprint::of(former);
-    Original::look(path)?.replace(Some(&base), text, |_| {})
+    let original = Original::look(path)?.with_mode(mode).kept();
+    original.replace(Some(&base), text, |_| {})
 }
 
 /// What is to be there, and its text.
@@ -216,6 +272,7 @@ fn wanted(
     after: &FileState,
     now: &Now,
 ) -> Result<(FileState, Vec<u8>), TakeBackError> {
+    let now = now.whole();
     let unknown = || TakeBackError::Unknown(path.to_owned());
     if !before.is_known() {
         return Err(unknown());
@@ -265,6 +322,7 @@ fn look(store: &Store, path: &Path) -> Result<Now, TakeBackError> {
     let absent = Now {
         state: FileState::Absent,
         bytes: Vec::new(),
+        torn: None,
     };
     let metadata = match path.symlink_metadata() {
         Ok(metadata) => metadata,
@@ -280,56 +338,115 @@ fn look(store: &Store, path: &Path) -> Result<Now, TakeBackError> {
             .into_os_string()
             .into_encoded_bytes();
         let text = Some(store.put(&bytes)?);
-        let state = FileState::Link { text };
-        return Ok(Now { state, bytes });
+        return Ok(Now {
+            state: FileState::Link { text },
+            bytes,
+            torn: None,
+        });
     }
     let bytes = regular_file::read(path, MAX_TEXT).map_err(failed)?;
-    let state = file(store, stat.mode, &bytes)?;
-    Ok(Now { state, bytes })
+    Ok(Now {
+        state: file(store, stat.mode, &bytes)?,
+        torn: torn(store, path, &bytes),
+        bytes,
+    })
 }
 
-/// Replaces a link, or a file by nothing or by a link: what is there is put aside, compared once more, and removed only
-/// when the other is there.
+/// What was there, if this is a part of what was then written in place, and the rest of what was there.
+fn torn(store: &Store, path: &Path, bytes: &[u8]) -> Option<Box<Now>> {
+    let writing = store.writing(path).filter(|it| it.is_unfinished)?;
+    let state = writing.overwritten?;
+    let new = store.get(writing.written.text()?).ok()?;
+    let old = store.get(state.text()?).ok()?;
+    if bytes == new || bytes == old {
+        return None;
+    }
+    let same = bytes.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let is_torn = bytes[same..] == old[same.min(old.len())..];
+    is_torn.then(|| {
+        Box::new(Now {
+            state,
+            bytes: old,
+            torn: None,
+        })
+    })
+}
+
+/// The error with which the system refused this.
+fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> TakeBackError {
+    move |source| TakeBackError::Io {
+        action,
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Replaces a link, or a file by a link: both change places at once, and what was there is removed once it has been compared.
 fn exchange(path: &Path, now: &Now, state: &FileState, bytes: &[u8]) -> Result<(), TakeBackError> {
-    let failed = |action| {
-        move |source| TakeBackError::Io {
-            action,
-            path: path.to_owned(),
-            source,
-        }
-    };
-    let make = || match state {
-        FileState::Absent => Ok(()),
-        FileState::Link { .. } => symlink(bytes, path).map_err(failed("create")),
+    let folder = folder_of(path);
+    let replace = || failed("replace", path);
+    let new = match state {
         FileState::File { mode, .. } => {
-            put(path, None, bytes)?;
-            set_mode(path, *mode)
+            let mut file = leftovers::unfinished(folder, None).map_err(replace())?;
+            let written = file.write_all(bytes);
+            written.map_err(replace())?;
+            set_mode(file.path(), *mode)?;
+            file.as_file().sync_all().map_err(replace())?;
+            file.into_temp_path()
         }
+        _ => leftovers::unfinished_link(folder, |path| symlink(bytes, path)).map_err(replace())?,
     };
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    if now.state.is_absent() {
-        fs::create_dir_all(folder).map_err(failed("create the folder of"))?;
-        return make();
+    if swap(&new, path).is_ok() {
+        if now.is_at(&new) {
+            return Ok(());
+        }
+        swap(&new, path).map_err(failed("restore", path))?;
+        return Err(TakeBackError::Changed(path.to_owned()));
     }
-    let aside = leftovers::unfinished(folder, None).map_err(failed("replace"))?;
+    // Not every file system has that: then whatever is written there between these two is lost.
+    if !now.is_at(path) {
+        return Err(TakeBackError::Changed(path.to_owned()));
+    }
+    fs::rename(&new, path).map_err(replace())?;
+    // It is there no more.
+    let _ = new.keep();
+    Ok(())
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn swap(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn swap(_one: &Path, _other: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Removes what is there: it is put aside, compared once more, and only then gone.
+fn remove(path: &Path, now: &Now) -> Result<(), TakeBackError> {
+    let aside = leftovers::unfinished(folder_of(path), None).map_err(failed("replace", path))?;
     let aside = aside.into_temp_path();
-    fs::rename(path, &aside).map_err(failed("replace"))?;
-    let done = match now.is_at(&aside) {
-        true => make(),
-        false => Err(TakeBackError::Changed(path.to_owned())),
-    };
-    if done.is_err() {
-        // Whatever has taken its place in this moment stays, and so does this.
-        let kept = match path.symlink_metadata() {
-            Ok(_) => aside.keep().map(drop).map_err(io::Error::from),
-            Err(_) => fs::rename(&aside, path),
-        };
-        kept.map_err(failed("restore"))?;
+    fs::rename(path, &aside).map_err(failed("remove", path))?;
+    if now.is_at(&aside) {
+        return Ok(());
     }
-    done
+    // Whatever has taken its place in this moment stays, and so does this.
+    let kept = match path.symlink_metadata() {
+        Ok(_) => aside.keep().map(drop).map_err(io::Error::from),
+        Err(_) => fs::rename(&aside, path),
+    };
+    kept.map_err(failed("restore", path))?;
+    Err(TakeBackError::Changed(path.to_owned()))
 }
 
 impl Now {
+    /// What was there before a kill left a part of it.
+    fn whole(&self) -> &Self {
+        self.torn.as_deref().unwrap_or(self)
+    }
+
     /// Returns true if the same is at this path, which is no place of its own.
     fn is_at(&self, path: &Path) -> bool {
         let found = match self.state {

@@ -22,6 +22,9 @@ const CURE: &str =
 /// Which agents do as the person chooses.
 const CHOOSES: &str = "Claude Code 2.1.118 or later, started with `pillion run claude` and with hooks enabled, asks as you choose";
 
+/// Why an agent is not let write without asking.
+const UNRECORDED: &str = "what agents change is not recorded here (see PILLION_CHANGES), so there would be nothing to look at after the write";
+
 /// How many files of a session are remembered. One more is no asked one.
 const MAX_FILES: usize = 2000;
 
@@ -40,6 +43,8 @@ pub(crate) struct Asking {
     accepted: HashSet<String>,
     /// What the person chose for each process: it counts also when that connects again. The latest is the last.
     choices: Vec<ProcessChoice>,
+    /// True if what agents change is recorded: otherwise nothing is looked at after the write.
+    records: bool,
 }
 
 #[derive(Debug, Default)]
@@ -59,6 +64,8 @@ struct Seen {
     subagents: HashSet<String>,
     /// A file that it wrote without a proposal.
     unasked: Option<String>,
+    /// True if it is to write without asking, and cannot because nothing of that is recorded.
+    is_unrecorded: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -76,9 +83,10 @@ enum Hook {
 
 impl Asking {
     /// With what was chosen for processes before.
-    pub(crate) fn with(choices: Vec<ProcessChoice>) -> Self {
+    pub(crate) fn with(choices: Vec<ProcessChoice>, records: bool) -> Self {
         Self {
             choices,
+            records,
             ..Self::default()
         }
     }
@@ -96,7 +104,8 @@ impl Asking {
         let Some(choice) = choices.find(|choice| choice.process == process) else {
             return false;
         };
-        seen.chosen = seen.chosen.or(choice.mode);
+        let mode = choice.mode.map(|mode| seen.recorded(mode, self.records));
+        seen.chosen = seen.chosen.or(mode);
         seen.commands |= choice.shows_commands;
         true
     }
@@ -113,11 +122,11 @@ impl Asking {
         // It is shown, and another's text.
         let letters = call.mode.chars().filter(char::is_ascii_alphabetic);
         let mode: String = letters.take(MAX_MODE).collect();
+        let review = seen.recorded(call.review, self.records);
         let is_known = matches!(
             &seen.hook,
-            Hook::Says { review, mode: known } if *review == call.review && *known == mode
+            Hook::Says { review: before, mode: known } if *before == review && *known == mode
         );
-        let review = call.review;
         seen.hook = Hook::Says { review, mode };
         !is_known
     }
@@ -177,7 +186,7 @@ impl Asking {
     /// It is about to write this file. Returns true if something has changed.
     pub(crate) fn writes(&mut self, session: &SessionId, path: &str) -> bool {
         let seen = self.sessions.entry(session.clone()).or_default();
-        if seen.settle(path) {
+        if seen.settle(path) || seen.mode() == Some(ReviewMode::After) {
             return false;
         }
         // Of one that never asks, once is enough.
@@ -237,6 +246,9 @@ impl Asking {
             };
             return Err(format!("{all}: {CHOOSES}"));
         }
+        if choice == Some(ReviewChoice::After) && !self.records {
+            return Err(UNRECORDED.to_owned());
+        }
         let is_meant = |it: &&Listening| number.is_none_or(|number| it.number == number);
         let meant: Vec<_> = able.iter().filter(is_meant).cloned().collect();
         if meant.is_empty() {
@@ -251,6 +263,7 @@ impl Asking {
             match choice {
                 Some(ReviewChoice::Always) => seen.chosen = Some(ReviewMode::Always),
                 Some(ReviewChoice::Asked) => seen.chosen = Some(ReviewMode::Asked),
+                Some(ReviewChoice::After) => seen.chosen = Some(ReviewMode::After),
                 Some(ReviewChoice::Commands) => seen.commands = true,
                 Some(ReviewChoice::NoCommands) => seen.commands = false,
                 Some(ReviewChoice::Changes) | None => continue,
@@ -316,9 +329,13 @@ impl Asking {
             true => ", commands",
             false => "",
         };
+        let label = match mode {
+            Some(ReviewMode::After) => format!("after the write{commands}"),
+            _ => format!("review: {word}{commands}"),
+        };
         Some(Review {
             mode,
-            label: format!("review: {word}{commands}"),
+            label,
             unasked,
         })
     }
@@ -352,6 +369,16 @@ impl Seen {
         true
     }
 
+    /// The mode in which it can be: where nothing is recorded, every change is shown first.
+    fn recorded(&mut self, mode: ReviewMode, records: bool) -> ReviewMode {
+        let is_unrecorded = mode == ReviewMode::After && !records;
+        self.is_unrecorded |= is_unrecorded;
+        match is_unrecorded {
+            true => ReviewMode::Always,
+            false => mode,
+        }
+    }
+
     /// When it asks, if a hook can make it do so.
     fn mode(&self) -> Option<ReviewMode> {
         match &self.hook {
@@ -373,7 +400,7 @@ impl Seen {
         let Hook::Says { mode, .. } = &self.hook else {
             return false;
         };
-        !self.always_asks() && WITHOUT_ASKING.contains(&mode.as_str())
+        self.mode() == Some(ReviewMode::Asked) && WITHOUT_ASKING.contains(&mode.as_str())
     }
 
     fn note(&self, agent: &str) -> Option<String> {
@@ -389,6 +416,10 @@ impl Seen {
             (Hook::Unknown, Some(ReviewMode::Asked)) => {
                 format!("{agent} asks as its permission mode has it, from your next prompt on.")
             }
+            (Hook::Unknown, Some(ReviewMode::After)) => format!(
+                "{agent} changes files in the workspace without asking, from your next prompt on. You look at them after \
+                 the write."
+            ),
             (Hook::None, _) => format!(
                 "{agent} may change files without asking: in its modes auto, acceptEdits and bypassPermissions it \
                  does; {CURE}."
@@ -396,12 +427,20 @@ impl Seen {
             (Hook::Says { mode, .. }, review) => {
                 let does = match review {
                     Some(ReviewMode::Always) => "every change is shown here first",
+                    Some(ReviewMode::After) => {
+                        "it changes files in the workspace without asking, and you look at them after the write"
+                    }
                     _ if self.is_silent() => "it changes files without asking",
                     _ => "it asks before it changes a file",
                 };
                 format!("{agent} is in mode {mode}: {does}.")
             }
         };
+        if self.is_unrecorded && self.always_asks() {
+            note.push_str(" It asks because ");
+            note.push_str(UNRECORDED);
+            note.push('.');
+        }
         if self.commands && self.hook != Hook::None {
             note.push_str(" Its shell commands are shown here before they run.");
         }
@@ -461,7 +500,7 @@ mod tests {
     #[test]
     fn the_mode_and_what_it_means_are_said() {
         let session = SessionId::from("s");
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         assert_eq!(said(&asking), (vec![], vec![]));
         for (review, mode, expected) in [
             (
@@ -494,7 +533,7 @@ mod tests {
     fn what_the_person_chooses_counts_in_place_of_what_it_was_started_with() {
         let session = SessionId::from("s");
         let agents = [listening("s", 1)];
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         for (started, choice, mode, label, unasked) in [
             (
                 ReviewMode::Always,
@@ -535,7 +574,7 @@ mod tests {
     fn shell_commands_are_shown_where_the_person_wants_it() {
         let session = SessionId::from("s");
         let agents = [listening("s", 1)];
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         let mut choose = |choice| {
             let said = asking.choose(&agents, Some(choice), None).unwrap();
             let label = asking.review(&agents).map(|review| review.label);
@@ -567,7 +606,7 @@ mod tests {
         };
         let asked = (true, ReviewMode::Asked, true);
         let as_started = (false, ReviewMode::Always, false);
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         assert_eq!(started(&mut asking, "s", process(7, 1)), as_started);
         for choice in [ReviewChoice::Asked, ReviewChoice::Commands] {
             asking.choose(&agents, Some(choice), None).unwrap();
@@ -578,7 +617,7 @@ mod tests {
         assert_eq!(started(&mut asking, "a", process(8, 1)), as_started);
         assert_eq!(started(&mut asking, "b", process(7, 2)), as_started);
         assert_eq!(started(&mut asking, "c", process(7, 1)), asked);
-        let mut next = Asking::with(asking.choices().to_vec());
+        let mut next = Asking::with(asking.choices().to_vec(), true);
         assert_eq!(started(&mut next, "d", process(8, 1)), as_started);
         assert_eq!(started(&mut next, "s", process(7, 1)), asked);
         // The last choice counts.
@@ -592,7 +631,7 @@ mod tests {
 
     #[test]
     fn no_more_choices_are_kept_than_there_may_be_agents() {
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         let pids = 0..2 * MAX_CHOICES as u32;
         for pid in pids.clone() {
             let process = AgentProcess { pid, started_at: 1 };
@@ -611,7 +650,7 @@ mod tests {
     fn a_choice_before_the_first_prompt_waits_for_it() {
         let session = SessionId::from("s");
         let agents = [listening("s", 1)];
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         let always = Some(ReviewChoice::Always);
         let said = asking.choose(&agents, always, None).unwrap();
         assert!(said.ends_with("from your next prompt on."), "{said}");
@@ -619,7 +658,7 @@ mod tests {
         asking.hooked(&session, &call(ReviewMode::Asked, "auto", None));
         assert_eq!(asking.mode(&session), Some(ReviewMode::Always));
         // A turn that begins without a hook: nothing can make it ask.
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         asking.choose(&agents, always, None).unwrap();
         asking.turn_begins(&session);
         assert_eq!(
@@ -639,7 +678,7 @@ mod tests {
     #[test]
     fn of_several_agents_one_can_be_meant() {
         let agents = [listening("a", 1), listening("b", 2)];
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         for session in ["a", "b"] {
             let call = call(ReviewMode::Always, "auto", None);
             asking.hooked(&session.into(), &call);
@@ -667,7 +706,7 @@ mod tests {
 
     #[test]
     fn a_turn_without_a_hook_says_how_to_have_one() {
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         assert!(asking.turn_begins(&"s".into()));
         let (notes, _) = said(&asking);
         assert!(notes[0].contains("`pillion run claude`"), "{notes:?}");
@@ -679,7 +718,7 @@ mod tests {
     #[test]
     fn where_a_hook_is_a_command_what_was_accepted_there_was_shown() {
         let session = SessionId::from("s");
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         asking.turn_begins(&session);
         let none = std::iter::empty::<&str>;
         assert!(asking.commanded(&session, none()));
@@ -703,7 +742,7 @@ mod tests {
     #[test]
     fn what_was_not_asked_about_is_said_once() {
         let session = SessionId::from("s");
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         asking.proposed(&session, "/a");
         assert!(!asking.writes(&session, "/a"), "it was asked about");
         asking.proposed(&session, "/c");
@@ -719,7 +758,7 @@ mod tests {
     #[test]
     fn where_each_change_is_to_be_shown_each_that_was_not_is_said() {
         let session = SessionId::from("s");
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         for path in ["/a", "/b", "/a"] {
             // The hook answered "ask", and no proposal came.
             asking.hooked(&session, &call(ReviewMode::Always, "auto", Some(path)));
@@ -733,7 +772,7 @@ mod tests {
     #[test]
     fn two_proposals_for_one_file_are_two() {
         let session = SessionId::from("s");
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         for _ in 0..2 {
             asking.proposed(&session, "/a");
         }
@@ -745,7 +784,7 @@ mod tests {
     #[test]
     fn what_was_asked_in_the_last_turn_does_not_count() {
         let session = SessionId::from("s");
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         let subagents = Call {
             is_subagent: true,
             ..call(ReviewMode::Always, "auto", Some("/b"))
@@ -765,7 +804,7 @@ mod tests {
     #[test]
     fn nothing_grows_with_what_an_agent_sends() {
         let session = SessionId::from("s");
-        let mut asking = Asking::default();
+        let mut asking = Asking::with(Vec::new(), true);
         for number in 0..2 * MAX_FILES {
             let path = number.to_string().repeat(MAX_PATH / 4);
             let subagents = Call {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pillion_changes::recorder::Coverage;
 use pillion_discovery::CompanionState;
 #[cfg(unix)]
 use pillion_protocol::IdeContext;
@@ -62,6 +63,8 @@ pub(crate) enum Event {
         request: RequestId,
         call: ToolCall,
         caller: Caller,
+        /// How the text is known of the file that it is to change.
+        coverage: Coverage,
     },
     /// The texts before a step of an agent with command hooks are kept, and it goes on.
     Stepped {

@@ -21,6 +21,7 @@ use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Told};
 use tokio::sync::{mpsc, oneshot};
 
 use self::sending::Sending;
+use crate::agents::ToolCall;
 use crate::asking::Asking;
 use crate::checks::FileChecks;
 use crate::context::Context;
@@ -146,7 +147,7 @@ impl MainLoop {
             written: Written::default(),
             turns: Turns::default(),
             feedback: Feedback::default(),
-            asking: Asking::default(),
+            asking: Asking::with(Vec::new(), recording.is_on()),
             questions: Questions::default(),
             recording,
             hooked: Hooked::default(),
@@ -162,7 +163,7 @@ impl MainLoop {
 
     /// With what the person has chosen for agents of the companion before this one.
     pub(crate) fn with_choices(self, choices: Vec<ProcessChoice>) -> Self {
-        let asking = Asking::with(choices);
+        let asking = Asking::with(choices, self.recording.is_on());
         Self { asking, ..self }
     }
 
@@ -250,10 +251,16 @@ impl MainLoop {
                 request,
                 call,
                 caller,
+                coverage,
             } => {
                 // An agent that does not wait any more has cancelled it.
                 if !caller.is_closed() {
-                    self.serve(&session, request, call, caller, now);
+                    match call {
+                        ToolCall::BeforeWrite(call) => {
+                            self.before_write(&session, request, call, caller, coverage, now);
+                        }
+                        call => self.serve(&session, request, call, caller, now),
+                    }
                 }
             }
             Event::Stepped {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use pillion_changes::recorder::Call;
+use pillion_changes::recorder::{Call, Coverage};
 use pillion_changes::{Recorder, Store, StoreError};
 use pillion_discovery::{Environment, real_path};
 use pillion_system::worker::Worker;
@@ -81,6 +81,11 @@ impl Recording {
         }
     }
 
+    /// Returns true if what agents change is recorded, as far as the disk lets it.
+    pub(crate) fn is_on(&self) -> bool {
+        self.worker.is_some()
+    }
+
     /// Why nothing is kept at present, as a sentence for people.
     pub(crate) fn problem(&self) -> Option<&str> {
         self.kept.problem.as_deref()
@@ -143,27 +148,31 @@ impl Recording {
         session: &SessionId,
         agent: &'static str,
         prompt: String,
-        resume: Event,
+        resume: impl FnOnce(Coverage) -> Event + Send + 'static,
     ) {
         let session = self.number(session);
-        let begin =
-            move |recorder: &mut Recorder| recorder.begin(session, agent, &prompt).map(drop);
+        let begin = move |recorder: &mut Recorder| {
+            recorder.begin(session, agent, &prompt)?;
+            Ok(Coverage::NotKept)
+        };
         self.hold(begin, resume);
     }
 
-    /// A call is about to run, and `resume` comes when the texts before it are kept.
+    /// A call is about to run, and `resume` comes when the texts before it are kept, with how the one of its file is.
     pub(crate) fn before(
         &mut self,
         session: &SessionId,
         agent: &'static str,
         call: Call,
-        resume: Event,
+        resume: impl FnOnce(Coverage) -> Event + Send + 'static,
     ) {
         let session = self.number(session);
-        self.hold(
-            move |recorder| recorder.before(session, agent, call),
-            resume,
-        );
+        let before = move |recorder: &mut Recorder| {
+            let path = call.path.clone();
+            recorder.before(session, agent, call)?;
+            Ok(path.map_or(Coverage::Elsewhere, |path| recorder.coverage(&path)))
+        };
+        self.hold(before, resume);
     }
 
     /// A call has run. `accepted` are the texts that people have accepted.
@@ -228,13 +237,14 @@ impl Recording {
         }
     }
 
+    /// Does a job for which a call waits. What comes of it goes on with the call.
     fn hold(
         &self,
-        job: impl FnOnce(&mut Recorder) -> Result<(), StoreError> + Send + 'static,
-        resume: Event,
+        job: impl FnOnce(&mut Recorder) -> Result<Coverage, StoreError> + Send + 'static,
+        resume: impl FnOnce(Coverage) -> Event + Send + 'static,
     ) {
         let Some(worker) = &self.worker else {
-            let _ = self.events.send(resume);
+            let _ = self.events.send(resume(Coverage::NotKept));
             return;
         };
         let (done, waiting) = oneshot::channel();
@@ -242,22 +252,24 @@ impl Recording {
         worker.order(Box::new(move |recorder| {
             let result = job(recorder);
             is_stuck.store(false, Ordering::Relaxed);
-            let _ = done.send(());
-            result
+            let _ = done.send(*result.as_ref().unwrap_or(&Coverage::NotKept));
+            result.map(drop)
         }));
         let (events, unseen) = (self.events.clone(), self.kept.unseen);
         if self.is_stuck.load(Ordering::Relaxed) {
-            let _ = events.send(resume);
+            let _ = events.send(resume(Coverage::NotKept));
             return;
         }
         let is_stuck = Arc::clone(&self.is_stuck);
         tokio::spawn(async move {
-            if timeout(WAITS, waiting).await.is_err() {
+            let waited = timeout(WAITS, waiting).await;
+            if waited.is_err() {
                 is_stuck.store(true, Ordering::Relaxed);
                 let problem = Some("the disk does not answer".to_owned());
                 let _ = events.send(Event::Kept(Kept { problem, unseen }));
             }
-            let _ = events.send(resume);
+            let coverage = waited.ok().and_then(Result::ok);
+            let _ = events.send(resume(coverage.unwrap_or(Coverage::NotKept)));
         });
     }
 }
@@ -277,7 +289,8 @@ fn open(
     let store = Store::of(environment).map_err(|error| error.to_string())?;
     let mut recorder = Recorder::new(store, roots, own_folders(environment));
     let perform = move |job: Job| {
-        let problem = job(&mut recorder).err().map(|error| error.to_string());
+        let problem = job(&mut recorder).err().map(|error| error.in_full());
+        let problem = problem.or(recorder.problem());
         let unseen = recorder.unseen();
         let _ = events.send(Event::Kept(Kept { problem, unseen }));
     };

@@ -172,6 +172,11 @@ pub(crate) fn random_name<const BYTES: usize>(start: &str) -> io::Result<String>
     Ok(name)
 }
 
+/// Returns true if it is the name of a file that is still being written, or was never finished.
+pub fn is_unfinished(name: &str) -> bool {
+    unfinished_writer(name).is_some()
+}
+
 /// The writer of a file that is still being written.
 pub(crate) fn unfinished_writer(name: &str) -> Option<u32> {
     let (pid, random) = name.strip_prefix(UNFINISHED)?.split_once('-')?;

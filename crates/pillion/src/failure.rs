@@ -63,9 +63,9 @@ impl Failure {
         let failure = Self::new(Kind::Refused, error.to_string());
         match error {
             SaveError::Changed(_) => failure.into(),
-            SaveError::Unusable { source, .. } | SaveError::Io { source, .. } => {
-                anyhow::Error::new(source).context(failure)
-            }
+            SaveError::Unusable { source, .. }
+            | SaveError::Io { source, .. }
+            | SaveError::Incomplete { source, .. } => anyhow::Error::new(source).context(failure),
         }
     }
 
@@ -114,6 +114,18 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
 /// Prints an error as [`report`] does, and goes on.
 pub fn warn(error: &anyhow::Error) {
     let _ = write(&mut io::stderr().lock(), error, error.downcast_ref());
+}
+
+/// Says that something was left out because of an error, with its causes and its hint, and goes on.
+pub fn warn_of(error: &anyhow::Error) {
+    let causes: Vec<_> = error.chain().map(ToString::to_string).collect();
+    stderr::warn(format_args!("{}", causes.join(": ")));
+    if let Some(hint) = error
+        .downcast_ref::<Failure>()
+        .and_then(|it| it.hint.as_ref())
+    {
+        stderr::print(format!("hint: {hint}"));
+    }
 }
 
 /// Returns true if it is the failed writing itself: what comes from an agent's or a companion's

@@ -11,6 +11,8 @@ pub enum ReviewMode {
     Always,
     /// As its permission mode has it.
     Asked,
+    /// Not at all about files in the workspace: the person looks at its changes when they are written.
+    After,
 }
 
 /// What a person has chosen for one process of an agent.
@@ -43,6 +45,8 @@ pub enum ReviewChoice {
     Always,
     /// [`ReviewMode::Asked`].
     Asked,
+    /// [`ReviewMode::After`].
+    After,
     /// Shell commands are shown before they run, too.
     Commands,
     /// They are not.
@@ -57,15 +61,24 @@ impl ReviewMode {
         match self {
             Self::Always => "always",
             Self::Asked => "asked",
+            Self::After => "after",
         }
+    }
+
+    /// The mode of this word; [`Asked`](Self::Asked) for any other.
+    pub fn named(word: &str) -> Self {
+        let modes = [Self::Always, Self::After];
+        let found = modes.into_iter().find(|mode| mode.name() == word);
+        found.unwrap_or(Self::Asked)
     }
 }
 
 impl ReviewChoice {
     /// All that there are.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Always,
         Self::Asked,
+        Self::After,
         Self::Commands,
         Self::NoCommands,
         Self::Changes,
@@ -76,6 +89,7 @@ impl ReviewChoice {
         match self {
             Self::Always => ReviewMode::Always.name(),
             Self::Asked => ReviewMode::Asked.name(),
+            Self::After => ReviewMode::After.name(),
             Self::Commands => "commands",
             Self::NoCommands => "no-commands",
             Self::Changes => "changes",
@@ -109,7 +123,8 @@ mod tests {
         for word in ["", "Always", "always "] {
             let refused = ReviewChoice::named(word).unwrap_err();
             assert!(
-                refused.ends_with("is none of always, asked, commands, no-commands, changes"),
+                refused
+                    .ends_with("is none of always, asked, after, commands, no-commands, changes"),
                 "{refused}"
             );
         }

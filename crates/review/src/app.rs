@@ -190,6 +190,8 @@ enum Armed {
     Create,
     /// `m`, after which agents ask less.
     Unasked,
+    /// `m`, after which they ask nothing.
+    After,
 }
 
 /// How a message looks.

@@ -23,6 +23,8 @@ mod ide_client;
 mod idle_process;
 mod kakoune;
 mod kate;
+#[cfg(target_os = "linux")]
+mod killed;
 mod memory;
 mod model;
 mod npm;
@@ -65,6 +67,8 @@ pub use ide_client::{DiffHandle, IdeClient, Outcome};
 pub use idle_process::IdleProcess;
 pub use kakoune::{Kakoune, KakouneSetup};
 pub use kate::Kate;
+#[cfg(target_os = "linux")]
+pub use killed::killed_before;
 pub use memory::{peak_memory, resident_memory};
 pub use model::{HEADLESS_PROMPT, Model, ModelRequest, Turn};
 pub use npm::Npm;

@@ -46,6 +46,11 @@ impl Seen {
         }))
     }
 
+    /// The file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Makes `content` the whole file.
     pub fn write(&mut self, content: &[u8]) -> io::Result<()> {
         write_whole(&mut self.file, content)
@@ -91,9 +96,10 @@ pub fn is_something_else(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|data| !data.is_file())
 }
 
+/// Cut afterwards: what is overwritten keeps its room on a full disk until all of the new text is there.
 fn write_whole(file: &mut File, content: &[u8]) -> io::Result<()> {
-    file.set_len(0)?;
     file.rewind()?;
     file.write_all(content)?;
+    file.set_len(content.len() as u64)?;
     file.sync_all()
 }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_changes::recorder::Call;
+use pillion_changes::recorder::{Call, Coverage};
 use pillion_protocol::held::HeldCall;
+use pillion_protocol::runs_code::Runner;
 use pillion_protocol::{Dialect, FileDiagnostics, ReviewMode};
 use pillion_view::Reply;
 use serde_json::{Map, Value};
@@ -168,31 +169,8 @@ impl MainLoop {
                 return self.diagnostics(uri, caller);
             }
             ToolCall::BeforeWrite(call) => {
-                self.note_hook(session, &call);
-                self.turns.works(session, call.is_subagent, now);
-                if let Some(path) = &call.path {
-                    drop(self.questions.end(session, path));
-                }
-                let asks = match call.is_command {
-                    true => self.asking.shows_commands(session),
-                    false => self.asking.mode(session) == Some(ReviewMode::Always),
-                };
-                match call.held.filter(|_| asks) {
-                    Some(held) => match self.held(session, request, held) {
-                        Ok(proposal) => self.open(session, proposal, caller, now),
-                        Err(reason) => {
-                            let answer = Err(reason);
-                            vec![Action::Answer { caller, answer }]
-                        }
-                    },
-                    None => {
-                        let answer = Ok(Answer::Text(match asks {
-                            true => hooks::ask().to_string(),
-                            false => NO_DECISION.to_owned(),
-                        }));
-                        vec![Action::Answer { caller, answer }]
-                    }
-                }
+                let coverage = Coverage::NotKept;
+                return self.before_write(session, request, call, caller, coverage, now);
             }
             // It waits for the person's decision. A subagent proposes only once it is answered.
             ToolCall::Question(call) => {
@@ -228,6 +206,54 @@ impl MainLoop {
             }
         };
         self.perform(actions);
+    }
+
+    /// Serves the hook before a call, of which the text before is known so.
+    pub(super) fn before_write(
+        &mut self,
+        session: &SessionId,
+        request: RequestId,
+        call: hooks::Call,
+        caller: Caller,
+        coverage: Coverage,
+        now: Instant,
+    ) {
+        self.note_hook(session, &call);
+        self.turns.works(session, call.is_subagent, now);
+        if let Some(path) = &call.path {
+            drop(self.questions.end(session, path));
+        }
+        let path = call.path.as_deref().map(Path::new);
+        let runs_code = path.and_then(Runner::of).is_some();
+        let before = match self.asking.mode(session) {
+            _ if call.is_command => match self.asking.shows_commands(session) {
+                true => Before::Show,
+                false => Before::Leave,
+            },
+            Some(ReviewMode::Always) => Before::Show,
+            Some(ReviewMode::After) => match coverage {
+                Coverage::Elsewhere => Before::Leave,
+                _ if runs_code => Before::Leave,
+                Coverage::Kept => Before::Let,
+                // What cannot be taken back is shown first.
+                Coverage::NotKept => Before::Show,
+            },
+            Some(ReviewMode::Asked) | None => Before::Leave,
+        };
+        let answer = match (before, call.held) {
+            (Before::Show, Some(held)) => match self.held(session, request, held) {
+                Ok(proposal) => {
+                    let actions = self.open(session, proposal, caller, now);
+                    self.perform(actions);
+                    return;
+                }
+                Err(reason) => Err(reason),
+            },
+            (Before::Show, None) => Ok(Answer::Text(hooks::ask().to_string())),
+            (Before::Let, _) => Ok(Answer::Text(hooks::let_write().to_string())),
+            (Before::Leave, _) => Ok(Answer::Text(NO_DECISION.to_owned())),
+        };
+        self.perform(vec![Action::Answer { caller, answer }]);
     }
 
     fn open(
@@ -367,13 +393,30 @@ impl MainLoop {
     }
 }
 
+/// What becomes of a call before it runs.
+enum Before {
+    /// The person sees it first.
+    Show,
+    /// It runs without a question.
+    Let,
+    /// It is as the agent itself has it.
+    Leave,
+}
+
 /// The event with which a call goes on.
-fn resume(session: &SessionId, request: RequestId, call: ToolCall, caller: Caller) -> Event {
-    Event::Recorded {
-        session: Arc::clone(session),
+fn resume(
+    session: &SessionId,
+    request: RequestId,
+    call: ToolCall,
+    caller: Caller,
+) -> impl FnOnce(Coverage) -> Event + Send + 'static {
+    let session = Arc::clone(session);
+    move |coverage| Event::Recorded {
+        session,
         request,
         call,
         caller,
+        coverage,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::ReviewChoice;
+use pillion_protocol::{ReviewChoice, ReviewMode};
 use pillion_view::{Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Report, Shows, Status};
 
 use super::{Ending, MainLoop};
@@ -185,7 +185,11 @@ impl MainLoop {
             unasked: self.asking.unasked(&listening),
             review: self.asking.review(&listening).map(|mut review| {
                 if unseen > 0 {
-                    review.label += &format!(", {} to look at", recording::files(unseen));
+                    let before = match review.mode {
+                        Some(ReviewMode::After) => ": ",
+                        _ => ", ",
+                    };
+                    review.label += &format!("{before}{} to look at", recording::files(unseen));
                 }
                 review
             }),

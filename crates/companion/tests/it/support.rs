@@ -105,12 +105,23 @@ impl TestCompanion {
 
     /// Starts in a folder that the test prepared: `tmp`, `home` and `run` are made in it.
     pub fn start_in(folder: Arc<TempDir>) -> Self {
-        let environment = environment(folder.path());
+        let root = folder.path().canonicalize().unwrap();
+        Self::start_in_root(folder, root)
+    }
+
+    /// The same with this folder as its workspace.
+    pub fn start_in_root(folder: Arc<TempDir>, root: PathBuf) -> Self {
+        Self::start_with(folder, root, &[])
+    }
+
+    /// The same with these variables, too.
+    pub fn start_with(folder: Arc<TempDir>, root: PathBuf, more: &[(&str, PathBuf)]) -> Self {
+        let environment = environment_with(folder.path(), more);
         let options = Options {
             environment: environment.clone(),
             editor_pid: std::process::id(),
             ide: IdeInfo::new("test", "Test"),
-            roots: vec![folder.path().canonicalize().unwrap()],
+            roots: vec![root],
             shows: Default::default(),
         };
         let (editor, stand_in) = stand_in();
@@ -225,16 +236,21 @@ impl TestCompanion {
 }
 
 pub fn environment(folder: &Path) -> Environment {
+    environment_with(folder, &[])
+}
+
+fn environment_with(folder: &Path, more: &[(&str, PathBuf)]) -> Environment {
     let make = |name: &str| -> PathBuf {
         let path = folder.join(name);
         let _ = fs::create_dir(&path);
         path
     };
-    Environment::from_pairs([
+    let own = [
         ("TMPDIR", make("tmp")),
         ("HOME", make("home")),
         ("XDG_RUNTIME_DIR", make("run")),
-    ])
+    ];
+    Environment::from_pairs(own.iter().chain(more).cloned())
 }
 
 /// The commands' client, for tests that must not wait for it on their own thread.

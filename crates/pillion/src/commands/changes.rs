@@ -3,6 +3,7 @@
 pub mod decide;
 pub mod forget;
 pub mod look;
+mod said;
 pub mod show;
 pub mod turns;
 
@@ -18,6 +19,7 @@ use pillion_protocol::Dialect;
 use pillion_text::{Text, hunks, visible};
 use serde::Serialize;
 
+use self::said::MAX_LINES;
 use super::output::print_json;
 use crate::failure::{Failure, Kind};
 
@@ -26,7 +28,7 @@ use crate::failure::{Failure, Kind};
 /// Whatever an agent changes in a turn is listed here, also what it wrote without asking: with its own tools, with shell
 /// commands, with a formatter. `7.2` is the second file that was changed in turn 7; `pillion show 7.2` prints what, and
 /// `pillion keep`, `pillion revert` and `pillion look` judge it. Without TURN, the changes of all turns in this folder
-/// that nobody has seen are listed; with it, all of that turn.
+/// that nobody has seen are listed, the first hundred of each turn; with it, all of that turn.
 ///
 /// This is known of agents whose hooks call Pillion over their own connection: Claude Code 2.1.118 or later, started with
 /// `pillion run claude`. PILLION_CHANGES=off in the environment of the editor or review has nothing kept.
@@ -62,16 +64,25 @@ impl Kept {
         Ok(Self { turn, judged })
     }
 
-    /// Those that were in this folder, or in one of its folders, oldest first. What cannot be read is left out.
+    /// Those that were in this folder, or in one of its folders, oldest first. What cannot be read is left out, and that is said.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn of_folder(store: &Store, folder: &Path) -> anyhow::Result<Vec<Self>> {
         let folder = real_path(folder);
         let numbers = store.numbers().map_err(failure)?;
-        let turns = numbers
-            .into_iter()
-            .filter_map(|number| Self::read(store, number).ok());
+        let read = |number| match Self::read(store, number) {
+            Ok(kept) => Some(kept),
+            Err(error) => {
+                // One that is begun at this moment is none yet.
+                let is_unreadable = !matches!(store.turn(number), Err(StoreError::NoTurn(_)));
+                if is_unreadable {
+                    crate::failure::warn_of(&error);
+                }
+                None
+            }
+        };
+        let turns = numbers.into_iter().filter_map(read);
         let is_here = |root: &PathBuf| folder.starts_with(root) || root.starts_with(&folder);
         Ok(turns
             .filter(|it| it.turn.roots.iter().any(is_here))
@@ -134,7 +145,13 @@ fn failure(error: StoreError) -> Failure {
         StoreError::NoTurn(_) => {
             Failure::new(Kind::Refused, error.to_string()).hint("`pillion turns` lists them.")
         }
-        error => Failure::new(Kind::Refused, error.to_string()),
+        error => {
+            let failure = Failure::new(Kind::Refused, error.to_string());
+            match error.hint() {
+                Some(hint) => failure.hint(format!("{hint}.")),
+                None => failure,
+            }
+        }
     }
 }
 
@@ -186,7 +203,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
         is_empty = false;
         writeln!(out, "{}", turns::title(kept))?;
-        for change in changes {
+        // All of a turn that is named.
+        let (shown, more) = match args.turn {
+            Some(_) => (changes.len(), 0),
+            None => (MAX_LINES, changes.len().saturating_sub(MAX_LINES)),
+        };
+        for change in changes.into_iter().take(shown) {
             let printed = describe(&store, kept, change);
             writeln!(
                 out,
@@ -195,6 +217,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 printed.state,
                 lines(&printed),
                 place(&kept.turn, change)
+            )?;
+        }
+        if more > 0 {
+            let turn = kept.turn.number;
+            writeln!(
+                out,
+                "  … and {more} more: `pillion changes {turn}` lists all of the turn"
             )?;
         }
         for uncovered in &kept.turn.uncovered {

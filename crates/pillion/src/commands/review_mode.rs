@@ -14,9 +14,10 @@ use crate::failure::{Failure, Kind};
 /// Choose when agents ask before they change files
 ///
 /// `always` shows you every change before it is written, in each of the agent's permission modes; with `asked`, the
-/// agent asks when its permission mode says so. `commands` shows shell commands before they run, too, and `no-commands`
-/// does not. `changes` shows what was written and nobody has seen, as `pillion look` does. Without CHOICE, the command prints what is chosen. It starts as
-/// `pillion run --review` says, and holds until the agent ends, also when it loses the connection and comes back.
+/// agent asks when its permission mode says so. With `after`, it changes files in the workspace without asking, and you look
+/// at its changes afterwards. `commands` shows shell commands before they run, too, and `no-commands`
+/// does not. `changes` shows what was written and nobody has seen, as `pillion look` does. Without CHOICE, the command prints
+/// what is chosen. It starts as `pillion run --review` says, and holds until the agent ends, also when it loses the connection and comes back.
 ///
 /// Claude Code 2.1.118 or later does as you choose if it was started with `pillion run claude`; other agents always ask
 /// as their own modes and settings have it. A command that an agent itself has started is refused.

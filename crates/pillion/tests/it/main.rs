@@ -4,6 +4,8 @@
 
 #[cfg(target_os = "linux")]
 mod agents_shell;
+#[cfg(target_os = "linux")]
+mod changes;
 mod choice;
 mod claude;
 #[cfg(unix)]

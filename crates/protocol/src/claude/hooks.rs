@@ -81,10 +81,7 @@ impl Call {
     /// Reads the arguments of a hook's call. What is missing is as it is with a hook that says nothing.
     pub fn from_arguments(mut arguments: Map<String, Value>) -> Self {
         let mut take = |name| take_string(&mut arguments, BEFORE_WRITE, name).unwrap_or_default();
-        let review = match take("review").as_str() {
-            "always" => ReviewMode::Always,
-            _ => ReviewMode::Asked,
-        };
+        let review = ReviewMode::named(&take("review"));
         let (mode, agent) = (take("mode"), take("agent"));
         let (tool, folder) = (take("tool"), take("folder"));
         let (id, prompt) = (take("id"), take("prompt"));
@@ -183,6 +180,11 @@ pub fn decision(decision: &str, why: &str) -> Value {
 /// The answer that has the agent ask the person, who then gets its `openDiff`.
 pub fn ask() -> Value {
     decision("ask", "Pillion shows every change first")
+}
+
+/// The answer before a tool runs that lets it without a question: the person looks at what it has changed afterwards.
+pub fn let_write() -> Value {
+    decision("allow", "Pillion shows what was changed afterwards")
 }
 
 /// The answer before a tool runs that lets it, perhaps with another input. The model reads `context` after its result.
@@ -300,5 +302,8 @@ mod tests {
             (ReviewMode::Asked, true, None)
         );
         assert_eq!(read(json!({"mode": 1})).review, ReviewMode::Asked);
+        for mode in [ReviewMode::Always, ReviewMode::Asked, ReviewMode::After] {
+            assert_eq!(read(json!({"review": mode.name()})).review, mode);
+        }
     }
 }

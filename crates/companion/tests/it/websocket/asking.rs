@@ -1,5 +1,9 @@
 //! Hooks: what makes Claude Code ask before each change, and what is said when it did not.
 
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
 use pillion_protocol::{File, Note, Outcome, ReviewChoice, Verdict};
 use pillion_view::{Chosen, CloseReason, Decide, Diff, Proposed, Reply, Ruling, Status};
 use serde_json::{Value, json};
@@ -13,6 +17,7 @@ const BEFORE_WRITE: &str = "pillionBeforeWrite";
 pub(super) const BEFORE_TURN: &str = "pillionBeforeTurn";
 const QUESTION: &str = "pillionQuestion";
 pub(super) const AFTER_WRITE: &str = "pillionAfterWrite";
+const AFTER_TURN: &str = "pillionAfterTurn";
 
 /// As the hooks of `pillion run` send it.
 pub(super) fn change(review: &str, agent: &str, path: &str) -> Value {
@@ -129,6 +134,117 @@ async fn what_the_person_chooses_counts_from_the_next_change_on() {
         !refused.done && refused.message.starts_with("no agent is connected"),
         "{refused:?}"
     );
+}
+
+/// What the hook before a change answers.
+async fn before_change(claude: &mut Claude, review: &str, path: &Path) -> Value {
+    let path = path.to_str().unwrap();
+    let answer = ask(claude, BEFORE_WRITE, change(review, "", path)).await;
+    answer["hookSpecificOutput"]["permissionDecision"].clone()
+}
+
+#[tokio::test]
+async fn nothing_is_asked_about_what_can_be_looked_at_after_the_write() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let root = folder.path().canonicalize().unwrap().join("work");
+    let outside = tempfile::tempdir().unwrap();
+    let outside = outside.path().canonicalize().unwrap();
+    fs::create_dir_all(root.join("target")).unwrap();
+    fs::write(root.join("there"), "old\n").unwrap();
+    fs::write(outside.join("there"), "old\n").unwrap();
+    fs::write(root.join("long"), vec![b'x'; (16 << 20) + 1]).unwrap();
+    std::os::unix::fs::symlink(&outside, root.join("out")).unwrap();
+    std::os::unix::fs::symlink(outside.join("there"), root.join("link")).unwrap();
+    let mut test = TestCompanion::start_in_root(folder, root.clone());
+    let mut claude = Claude::connect(&test).await;
+    status(&mut test, |status| !status.agents.is_empty()).await;
+    ask(&mut claude, BEFORE_TURN, change("after", "", "/x")).await;
+    let allowed = json!("allow");
+    for (path, expected) in [
+        (root.join("there"), &allowed),
+        (root.join("new/folder/file"), &allowed),
+        // Elsewhere, or leading there.
+        (outside.join("there"), &Value::Null),
+        (root.join("../elsewhere"), &Value::Null),
+        (root.join("out/there"), &Value::Null),
+        (root.join("link"), &Value::Null),
+        // What runs as code.
+        (root.join(".git/hooks/pre-commit"), &Value::Null),
+        (root.join(".envrc"), &Value::Null),
+        // What could not be brought back is shown first.
+        (root.join("long"), &json!("ask")),
+        (root.join("target/made"), &json!("ask")),
+    ] {
+        let decision = before_change(&mut claude, "after", &path).await;
+        assert_eq!(decision, *expected, "{}", path.display());
+    }
+    let command = json!({
+        "review": "after", "mode": "auto", "agent": "", "tool": "Bash", "id": "1", "folder": root,
+        "input": json!({"command": "true"}).to_string(),
+    });
+    assert_eq!(ask(&mut claude, BEFORE_WRITE, command).await, json!({}));
+    // What it writes is what was chosen, and no news.
+    writes(&mut claude, root.join("there").to_str().unwrap()).await;
+    fs::write(root.join("there"), "new\n").unwrap();
+    ask(&mut claude, AFTER_TURN, change("after", "", "/x")).await;
+    let told = status(&mut test, |status| status.unseen > 0).await;
+    let review = told.review.unwrap();
+    assert_eq!(review.label, "after the write: 1 file to look at");
+    assert_eq!((review.unasked, told.unasked), (None, vec![]));
+    let chosen = choose(&test, Some(ReviewChoice::Always)).await;
+    assert!(chosen.done, "{chosen:?}");
+    let decision = before_change(&mut claude, "after", &root.join("there")).await;
+    assert_eq!(decision, "ask");
+    let chosen = choose(&test, Some(ReviewChoice::After)).await;
+    assert!(
+        chosen.message.contains("you look at them after the write"),
+        "{chosen:?}"
+    );
+    let decision = before_change(&mut claude, "always", &root.join("there")).await;
+    assert_eq!(decision, "allow");
+}
+
+#[tokio::test]
+async fn everything_is_shown_first_where_nothing_is_recorded() {
+    for is_off in [true, false] {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let root = folder.path().canonicalize().unwrap();
+        let mut pairs = vec![("HOME", root.join("home"))];
+        if is_off {
+            pairs.push(("PILLION_CHANGES", "off".into()));
+        } else {
+            // No folder can be made there.
+            fs::create_dir_all(root.join("home")).unwrap();
+            fs::write(root.join("home/.local"), "").unwrap();
+        }
+        let mut test = TestCompanion::start_with(folder, root.clone(), &pairs);
+        let mut claude = Claude::connect(&test).await;
+        status(&mut test, |status| !status.agents.is_empty()).await;
+        let path = root.join("file");
+        let decision = before_change(&mut claude, "after", &path).await;
+        assert_eq!(decision, "ask", "off: {is_off}");
+        if is_off {
+            let refused = choose(&test, Some(ReviewChoice::After)).await;
+            assert!(
+                !refused.done && refused.message.contains("is not recorded here"),
+                "{refused:?}"
+            );
+            let said = choose(&test, None).await.message;
+            assert!(
+                said.contains("every change is shown here first")
+                    && said.contains("is not recorded here"),
+                "{said}"
+            );
+        } else {
+            let told = status(&mut test, |status| !status.warnings.is_empty()).await;
+            let warning = &told.warnings[0];
+            assert!(
+                warning.starts_with("what agents change is not kept: cannot create")
+                    || warning.contains("is not a folder"),
+                "{warning}"
+            );
+        }
+    }
 }
 
 /// A process that is no agent, and waits.

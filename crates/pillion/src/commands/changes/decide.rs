@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use pillion_changes::take_back::{self, Done, Present};
+use pillion_changes::save::SaveError;
+use pillion_changes::take_back::{self, Done, Present, TakeBackError};
 use pillion_changes::{Change, ChangeRef, FileState, Judged, Judgement, Standing, Store};
 use pillion_protocol::{Note, remarks};
 use pillion_system::clock;
@@ -10,9 +11,16 @@ use pillion_text::unified::unified;
 use pillion_text::visible;
 use pillion_view::commands;
 
+use super::said::Said;
 use super::{Kept, failure, name, store};
 use crate::commands::control_client;
 use crate::failure::{Failure, Kind};
+
+/// So many files are written before what became of them is kept.
+const PART: usize = 64;
+
+/// An agent is told no more than this of what became of its changes, in bytes: it reads more elsewhere.
+const MAX_TOLD: usize = 64 << 10;
 
 /// Mark what an agent changed as seen, and keep it
 ///
@@ -62,11 +70,22 @@ pub fn revert(args: &Revert) -> anyhow::Result<()> {
     let (store, kept) = open(args.change)?;
     let mut deciding = Deciding::new(&store, &kept);
     // What was done last is taken back first.
-    for change in kept.named(args.change)?.into_iter().rev() {
-        deciding.decide(change, |it| match kept.standing(change) {
-            Standing::TakenBack => it.say(change, "taken back already"),
-            _ => it.take_back(change, &[]),
+    let changes: Vec<_> = kept.named(args.change)?.into_iter().rev().collect();
+    let is_back = |change: &Change| kept.standing(change) == Standing::TakenBack;
+    let roots = &kept.turn.roots;
+    for part in changes.chunks(PART) {
+        let done = take_back::side_by_side(part, |change| {
+            let is_free = !is_back(change) && kept.turn.call_on(&change.path).is_none();
+            is_free.then(|| take_back::take_back(&store, roots, change).ok())?
         });
+        for (change, done) in part.iter().zip(done) {
+            deciding.decide(change, |it| match (is_back(change), done) {
+                (true, _) => it.say(change, "taken back already"),
+                (false, Some(done)) => it.took_back(change, done, &[]),
+                // Another file of these may have been in its way.
+                (false, None) => it.take_back(change, &[]),
+            });
+        }
     }
     deciding.end()
 }
@@ -90,8 +109,19 @@ pub fn undo(args: &Undo) -> anyhow::Result<()> {
         return Err(Failure::new(Kind::Refused, message).into());
     }
     let mut deciding = Deciding::new(&store, &kept);
-    for change in changes {
-        deciding.decide(change, |it| it.undo(change));
+    let roots = &kept.turn.roots;
+    for part in changes.chunks(PART) {
+        let is_undone = take_back::side_by_side(part, |change| {
+            let judged = kept.judged(change)?;
+            let is_free = kept.turn.call_on(&change.path).is_none();
+            is_free.then(|| take_back::undo(&store, roots, change, judged).ok())?
+        });
+        for (change, is_undone) in part.iter().zip(is_undone) {
+            deciding.decide(change, |it| match is_undone {
+                Some(_) => it.undid(change),
+                None => it.undo(change),
+            });
+        }
     }
     deciding.end()
 }
@@ -127,6 +157,9 @@ pub(super) struct Deciding<'a> {
     told: Vec<(String, String)>,
     /// Why the first did not succeed, if one did not.
     result: anyhow::Result<()>,
+    said: Said,
+    /// Of how many files the agent does not hear by name.
+    untold: usize,
 }
 
 impl<'a> Deciding<'a> {
@@ -136,6 +169,8 @@ impl<'a> Deciding<'a> {
             kept,
             told: Vec::new(),
             result: Ok(()),
+            said: Said::default(),
+            untold: 0,
         }
     }
 
@@ -148,11 +183,23 @@ impl<'a> Deciding<'a> {
         let Err(error) = work(self) else {
             return;
         };
-        let message = format!("{} is as it was", name(&self.kept.turn, change));
-        let error = error.context(Failure::new(Kind::Refused, message));
+        let name = name(&self.kept.turn, change);
+        let take_back = error.downcast_ref::<TakeBackError>();
+        let message = match take_back {
+            Some(TakeBackError::Save(SaveError::Incomplete { .. })) => {
+                format!("{name} is not done yet")
+            }
+            _ => format!("{name} is as it was"),
+        };
+        let mut failure = Failure::new(Kind::Refused, message);
+        if let Some(hint) = take_back.and_then(hint) {
+            failure = failure.hint(hint);
+        }
+        let error = error.context(failure);
         match self.result.is_ok() {
             true => self.result = Err(error),
-            false => crate::failure::warn(&error),
+            false if self.said.fails() => crate::failure::warn(&error),
+            false => {}
         }
     }
 
@@ -160,6 +207,11 @@ impl<'a> Deciding<'a> {
     pub(super) fn take_back(&mut self, change: &Change, notes: &[Note]) -> anyhow::Result<()> {
         self.refuse_running(change)?;
         let done = take_back::take_back(self.store, &self.kept.turn.roots, change)?;
+        self.took_back(change, done, notes)
+    }
+
+    /// All of a change has been taken back.
+    fn took_back(&mut self, change: &Change, done: Done, notes: &[Note]) -> anyhow::Result<()> {
         self.tell_what_became(change, true, &done, notes);
         self.judge(change, Judgement::TakenBack, Some(done))
     }
@@ -186,6 +238,12 @@ impl<'a> Deciding<'a> {
         self.refuse_running(change)?;
         let turn = &self.kept.turn;
         take_back::undo(self.store, &turn.roots, change, judged)?;
+        self.undid(change)
+    }
+
+    /// What was taken back is there again.
+    fn undid(&mut self, change: &Change) -> anyhow::Result<()> {
+        let turn = &self.kept.turn;
         self.store
             .unjudge(turn.number, change.number)
             .map_err(failure)?;
@@ -194,7 +252,7 @@ impl<'a> Deciding<'a> {
 
     /// Keeps what the person decided.
     pub(super) fn judge(
-        &self,
+        &mut self,
         change: &Change,
         judgement: Judgement,
         done: Option<Done>,
@@ -238,7 +296,7 @@ impl<'a> Deciding<'a> {
             let path = change.path.to_string_lossy().into_owned();
             let diff = unified(&before, &after);
             let told = remarks::taken_back(&path, is_all, &diff, notes, &after);
-            self.told.push((path, told));
+            self.hear(path, told);
         }
     }
 
@@ -253,12 +311,25 @@ impl<'a> Deciding<'a> {
         if !notes.is_empty() {
             let path = change.path.to_string_lossy().into_owned();
             let told = remarks::decided(is_kept, &path, notes, shown);
-            self.told.push((path, told));
+            self.hear(path, told);
+        }
+    }
+
+    /// The agent is to hear this of a file. After many, one sentence says how many more there are.
+    fn hear(&mut self, path: String, told: String) {
+        let length: usize = self.told.iter().map(|(_, text)| text.len()).sum();
+        match length + told.len() > MAX_TOLD && !self.told.is_empty() {
+            true => self.untold += 1,
+            false => self.told.push((path, told)),
         }
     }
 
     /// Tells the agent, and says whether it hears that.
     pub(super) fn tell(&mut self) -> anyhow::Result<()> {
+        if let Some((_, told)) = self.told.last_mut().filter(|_| self.untold > 0) {
+            let untold = std::mem::take(&mut self.untold);
+            *told += &format!("\n\nThe user did the same with {untold} more of your files.");
+        }
         let judged = commands::Judged {
             watcher: self.kept.turn.watcher,
             session: self.kept.turn.session,
@@ -281,13 +352,35 @@ impl<'a> Deciding<'a> {
 
     /// All is decided. Fails with the first that could not be.
     pub(super) fn end(mut self) -> anyhow::Result<()> {
+        self.said.end()?;
         self.tell()?;
         self.result
     }
 
-    fn say(&self, change: &Change, what: &str) -> anyhow::Result<()> {
+    fn say(&mut self, change: &Change, what: &'static str) -> anyhow::Result<()> {
         let path = self.kept.turn.shown(&change.path).display().to_string();
         let (name, path) = (name(&self.kept.turn, change), visible::one_line(&path));
-        Ok(writeln!(io::stdout(), "{name} {path}: {what}")?)
+        Ok(self.said.say(&format!("{name} {path}"), what)?)
+    }
+}
+
+/// What a person can do about it, if there is something.
+fn hint(error: &TakeBackError) -> Option<String> {
+    match error {
+        TakeBackError::Store(error) => error.hint().map(|hint| format!("{hint}.")),
+        TakeBackError::Save(SaveError::Incomplete { .. }) => {
+            Some("Give the command again when the disk lets you: its texts are kept.".to_owned())
+        }
+        TakeBackError::Save(SaveError::Io { source, .. } | SaveError::Unusable { source, .. })
+        | TakeBackError::Io { source, .. } => match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Some("Free some space on that file system, and give the command again.".to_owned())
+            }
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Some(
+                "Make the file and its folder writable, and give the command again.".to_owned(),
+            ),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -11,6 +11,7 @@ use pillion_protocol::{Dialect, Note, Outcome};
 use pillion_text::stderr;
 
 use super::decide::Deciding;
+use super::said::MAX_LINES;
 use super::{Kept, as_text, name, store};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
@@ -51,16 +52,21 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let kept = Kept::read(&store, name.turn)?;
     let is_meant = |it: &&Change| name.change.is_some() || kept.standing(it) == Standing::Unseen;
     let changes: Vec<_> = kept.named(name)?.into_iter().filter(is_meant).collect();
-    let mut shown: Vec<_> = changes
-        .into_iter()
-        .filter_map(|it| show(&store, &kept, it))
-        .collect();
-    if shown.len() > MAX_FILES as usize {
-        stderr::warn(format_args!(
-            "only the first {MAX_FILES} of {} files are shown",
-            shown.len()
-        ));
-        shown.truncate(MAX_FILES as usize);
+    let (mut left_out, of) = (0, changes.len());
+    let mut shown = Vec::new();
+    for change in changes {
+        if shown.len() == MAX_FILES as usize {
+            stderr::warn(format_args!("only {MAX_FILES} of {of} files are shown"));
+            break;
+        }
+        match show(&store, &kept, change, left_out < MAX_LINES) {
+            Some(it) => shown.push(it),
+            None => left_out += 1,
+        }
+    }
+    if left_out > MAX_LINES {
+        let more = left_out - MAX_LINES;
+        stderr::warn(format_args!("{more} more files are left out"));
     }
     let Some(first) = shown.first() else {
         let message = format!("nothing in {name} can be shown as text");
@@ -120,9 +126,12 @@ fn newest(store: &Store) -> anyhow::Result<ChangeRef> {
     Ok(ChangeRef { turn, change: None })
 }
 
-/// A change as it can be shown; if it cannot, it is said why.
-fn show<'a>(store: &Store, kept: &Kept, change: &'a Change) -> Option<Shown<'a>> {
+/// A change as it can be shown; if it cannot, it is said why if that `is_said`.
+fn show<'a>(store: &Store, kept: &Kept, change: &'a Change, is_said: bool) -> Option<Shown<'a>> {
     let left_out = |why: &str| {
+        if !is_said {
+            return;
+        }
         let path = kept.turn.shown(&change.path).display();
         stderr::warn(format_args!(
             "{} {path} is left out: {why}",

@@ -158,7 +158,9 @@ impl Change {
         };
         match error {
             SaveError::Changed(_) => Err(failure.into()),
-            SaveError::Unusable { source, .. } | SaveError::Io { source, .. } => {
+            SaveError::Unusable { source, .. }
+            | SaveError::Io { source, .. }
+            | SaveError::Incomplete { source, .. } => {
                 Err(anyhow::Error::new(source).context(failure))
             }
         }

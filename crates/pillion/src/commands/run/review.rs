@@ -29,6 +29,8 @@ pub enum Review {
     Always,
     /// As its permission mode has it
     Asked,
+    /// Not about files in the workspace: you look at its changes after the write
+    After,
 }
 
 impl From<Review> for ReviewMode {
@@ -36,6 +38,7 @@ impl From<Review> for ReviewMode {
         match review {
             Review::Always => Self::Always,
             Review::Asked => Self::Asked,
+            Review::After => Self::After,
         }
     }
 }
@@ -75,19 +78,32 @@ pub fn arguments(
 ) -> (Vec<OsString>, Option<String>) {
     let unchanged = |note| (own.to_vec(), note);
     if release.agent != Dialect::ClaudeCode {
-        return unchanged(None);
+        let note = format!(
+            "{release} asks as its own settings say: only Claude Code can be looked at after the write"
+        );
+        return unchanged((review == Review::After).then_some(note));
     }
+    let unrecorded = (review == Review::After).then(|| {
+        "`claude -p` connects to no editor or review, so that nothing of it is recorded: every change is shown first"
+            .to_owned()
+    });
     let hooks = match (prints(own), review) {
         (false, _) => Ok(hooks::hooks(review.into(), waiting)),
         // It connects to no companion that hooks could call.
         (true, Review::Asked) => return unchanged(None),
         // It would be asked twice.
-        (true, Review::Always) if own_hooks.has_ours => return unchanged(None),
-        (true, Review::Always) => command()
+        (true, _) if own_hooks.has_ours => return unchanged(unrecorded),
+        (true, _) => command()
             .map(|command| command_hooks(&command.to_string()))
             .map_err(|why| why.to_string()),
     };
     let oldest = Version::from_numbers(TAKES_TOOL_HOOKS);
+    if !prints(own) && release.is_known() && release.version < oldest && review == Review::After {
+        return unchanged(Some(format!(
+            "{release} does not tell Pillion what it changes, so that nothing of it is recorded: it asks as its permission mode \
+             has it. {oldest} or later can be looked at after the write"
+        )));
+    }
     if !prints(own) && (!release.is_known() || release.version < oldest) {
         let note = format!(
             "{release} cannot be made to ask before each change: in its modes auto, acceptEdits and bypassPermissions it \
@@ -114,13 +130,19 @@ pub fn arguments(
         Ok(settings) => {
             let disables = settings.get(NO_HOOKS).and_then(Value::as_bool);
             rest.splice(0..0, [OPTION.into(), settings.to_string().into()]);
-            let is_disabled =
-                disables.unwrap_or(own_hooks.are_disabled) && review == Review::Always;
-            let note = format!(
-                "`{NO_HOOKS}` in your settings keeps Claude Code from asking before each change: in its modes auto, \
-                 acceptEdits and bypassPermissions it shows no diffs"
-            );
-            (rest, is_disabled.then_some(note))
+            let is_disabled = disables.unwrap_or(own_hooks.are_disabled) && review != Review::Asked;
+            let note = match review {
+                Review::After => format!(
+                    "`{NO_HOOKS}` in your settings keeps Claude Code from telling Pillion what it changes: nothing of it is \
+                     recorded, and it asks as its permission mode has it"
+                ),
+                _ => format!(
+                    "`{NO_HOOKS}` in your settings keeps Claude Code from asking before each change: in its modes auto, \
+                     acceptEdits and bypassPermissions it shows no diffs"
+                ),
+            };
+            let unrecorded = unrecorded.filter(|_| prints(own));
+            (rest, is_disabled.then_some(note).or(unrecorded))
         }
         // The agent says what is wrong with them.
         Err(why) => unchanged(Some(format!(

@@ -131,6 +131,56 @@ fn what_claude_writes_without_asking_is_known_and_taken_back() {
     assert!(changes(&scene).is_empty());
 }
 
+/// The person chooses it with the review's key; the agent would ask in its default mode.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_asks_nothing_where_the_person_looks_after_the_write() {
+    let own = ["--permission-mode", "default"];
+    let scene = run(ClaudeRelease::Native, &[], &own, SETTINGS);
+    let folder = scene.home.workspace();
+    let edited = scene.home.file("edited.txt", "one\r\ntwo\r\n");
+    let replaced = scene.home.file("replaced.txt", "old\n");
+    let before = files(&folder);
+    let pane = scene.review.pane();
+    scene.model.script([Turn::say("hello")]);
+    scene.claude.prompt("hello");
+    scene.claude.wait_for("hello");
+    scene.claude.wait_ready();
+    pane.wait_for("review: always", SOON);
+    scene.review.press("m", "m again");
+    scene.review.confirm("m", "review: asked");
+    pane.wait_for("m again: agents write first", SOON);
+    scene.review.confirm("m", "after the write");
+    scene.model.script([
+        Turn::read_file(&edited),
+        Turn::replace(&edited, "two", "zwei"),
+        Turn::read_file(&replaced),
+        Turn::write_file(&replaced, "new\n"),
+        Turn::write_file(folder.join("in/made.txt"), "made\n"),
+        Turn::say("all is done"),
+    ]);
+    scene.claude.prompt("change it");
+    scene.claude.wait_for("all is done");
+    scene.claude.wait_ready();
+    pane.wait_for("after the write: 3 files to look at", SOON);
+    let screen = pane.wait_for("3 changed files that you have not seen", SOON);
+    assert!(!screen.contains("without showing"), "{screen}");
+    let all = changes(&scene);
+    assert_eq!(all.len(), 3, "{all:#?}");
+    let turn = all[0]["turn"].to_string();
+    pillion(&scene, &["revert", &turn]);
+    assert_eq!(files(&folder), before, "all of it is taken back");
+    // What runs as code is asked about, and so is a shell command.
+    scene.model.clear();
+    scene
+        .model
+        .script([Turn::write_file(folder.join(".envrc"), "true\n")]);
+    scene.claude.prompt("write it");
+    pane.wait_for("proposes .envrc", SOON);
+    assert!(!folder.join(".envrc").exists());
+    scene.review.reject(".envrc");
+}
+
 /// Starts `pillion look`, and waits until the review shows the file.
 fn look(scene: &Scene, change: &str, file_name: &str) -> Child {
     let mut command = companion::command(&scene.home, ["look", change]);

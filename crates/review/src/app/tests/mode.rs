@@ -45,9 +45,36 @@ fn more_is_shown_at_once_and_less_when_it_is_pressed_again() {
             assert!(question.contains("m again"), "{question}");
             assert_eq!(choices(&person.press("m")), [Some(second)]);
             // Any other key in between is no answer.
-            assert_eq!(choices(&person.press("mwm")), []);
+            assert_eq!(choices(&person.press("wmwm")), []);
         }
     }
+}
+
+#[test]
+fn nothing_is_asked_when_it_is_pressed_a_third_time() {
+    let mut person = at(Some(ReviewMode::Always));
+    person.press("mm");
+    let told = |message: &str| {
+        Event::Chosen(Chosen {
+            done: true,
+            message: message.to_owned(),
+        })
+    };
+    person.happens(told("Claude Code asks."));
+    let (question, _) = person.app.line().unwrap();
+    assert!(question.starts_with("m again: "), "{question}");
+    assert_eq!(choices(&person.press("m")), [Some(ReviewChoice::After)]);
+    person.happens(told("It writes."));
+    assert_eq!(person.app.line().unwrap().0, "It writes.");
+    // It was not chosen, and nothing else can be.
+    let mut person = at(Some(ReviewMode::Always));
+    person.press("mm");
+    person.happens(Event::Chosen(Chosen::refused("no agent does this")));
+    assert_eq!(choices(&person.press("m")), []);
+    let mut person = at(Some(ReviewMode::After));
+    assert_eq!(choices(&person.press("m")), [Some(ReviewChoice::Always)]);
+    let mut person = at(Some(ReviewMode::Always));
+    assert_eq!(choices(&person.press("mmwm")), [Some(ReviewChoice::Asked)]);
 }
 
 #[test]

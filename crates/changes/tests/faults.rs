@@ -1,0 +1,313 @@
+//! Disks that are full or must not be written, mounted for the test in a mount namespace of its own: nothing is lost, and
+//! what is not kept is said.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+#![cfg(target_os = "linux")]
+
+use std::error::Error as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pillion_changes::recorder::{Call, Coverage};
+use pillion_changes::take_back::{TakeBackError, take_back};
+use pillion_changes::{Change, Recorder, Store, Turn};
+use pillion_discovery::Environment;
+
+const SESSION: u64 = 1;
+
+/// Runs one test of this file again, in a shell that first mounts something below `$LAB`.
+fn again(test: &str, mount: &str) {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can mount");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["work", "state"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    let script = format!("{mount}\nexec \"$0\" --exact {test} --include-ignored --nocapture");
+    let output = Command::new("unshare")
+        .args(["--mount", "sh", "-ec", &script])
+        .arg(std::env::current_exe().unwrap())
+        .env("LAB", folder.path())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{script}\n{out}\n{err}");
+    assert!(out.contains("1 passed"), "{script}\n{out}\n{err}");
+}
+
+/// A work tree and a store, of which the caller has mounted one.
+struct Lab {
+    root: PathBuf,
+    state: PathBuf,
+    store: Store,
+    recorder: Recorder,
+}
+
+impl Lab {
+    /// Nothing if the test is run by itself.
+    fn open() -> Option<Self> {
+        let folder = PathBuf::from(std::env::var_os("LAB")?);
+        let folder = pillion_discovery::canonicalize(&folder).unwrap();
+        let (root, state) = (folder.join("work"), folder.join("state"));
+        let pairs = [("XDG_STATE_HOME", state.clone())];
+        let store = Store::of(&Environment::from_pairs(pairs)).unwrap();
+        let recorder = Recorder::new(store.clone(), std::slice::from_ref(&root), Vec::new());
+        Some(Self {
+            root,
+            state,
+            store,
+            recorder,
+        })
+    }
+
+    fn call(&mut self, work: impl FnOnce(&Path)) {
+        let call = Call {
+            id: "1".to_owned(),
+            tool: "Bash".to_owned(),
+            path: None,
+        };
+        self.recorder.before(SESSION, "claude", call).unwrap();
+        work(&self.root);
+        self.recorder.after(SESSION, "1", |_| false).unwrap();
+    }
+
+    fn turn(&mut self, work: impl FnOnce(&Path)) -> Turn {
+        let number = self.recorder.begin(SESSION, "claude", "").unwrap();
+        self.call(work);
+        self.recorder.end(SESSION).unwrap();
+        self.store.turn(number).unwrap()
+    }
+
+    fn take_back(&self, turn: &Turn, change: &Change) -> Result<(), TakeBackError> {
+        take_back(&self.store, &turn.roots, change).map(drop)
+    }
+}
+
+/// Bytes of which no two megabytes are the same.
+fn bytes(length: usize, seed: usize) -> Vec<u8> {
+    let byte = |at: usize| u8::try_from((at / 977 + at + seed) % 251).unwrap();
+    (0..length).map(byte).collect()
+}
+
+/// Fills the disk on which this folder is.
+fn fill(folder: &Path) -> PathBuf {
+    let filler = folder.join("filler");
+    let error = fs::write(&filler, vec![b'x'; 32 << 20]).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+    filler
+}
+
+fn change<'a>(turn: &'a Turn, name: &str) -> &'a Change {
+    let mut changes = turn.real_changes();
+    changes.find(|it| it.path.ends_with(name)).unwrap()
+}
+
+/// The error with what caused it.
+fn said(error: &TakeBackError) -> String {
+    let mut said = error.to_string();
+    let mut cause = error.source();
+    while let Some(it) = cause {
+        said = format!("{said}: {it}");
+        cause = it.source();
+    }
+    said
+}
+
+fn unfinished(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).unwrap();
+    let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(".pillion-")).count()
+}
+
+#[test]
+fn texts_before_are_not_kept_on_a_full_disk_and_are_again_when_there_is_room() {
+    again(
+        "the_store_is_full",
+        "mount -t tmpfs -o size=8m pillion-test \"$LAB/state\"",
+    );
+}
+
+#[test]
+#[ignore = "run by texts_before_are_not_kept_on_a_full_disk_and_are_again_when_there_is_room"]
+fn the_store_is_full() {
+    let Some(mut lab) = Lab::open() else { return };
+    let filler = lab.state.join("filler");
+    fs::write(&filler, vec![b'x'; (13 << 20) / 2]).unwrap();
+    // The second one ends in the middle.
+    for at in 0..3 {
+        fs::write(lab.root.join(at.to_string()), bytes(1 << 20, at)).unwrap();
+    }
+    fs::write(lab.root.join("small"), "old\n").unwrap();
+    let turn = lab.turn(|root| {
+        for at in 0..3 {
+            fs::write(root.join(at.to_string()), "new\n").unwrap();
+        }
+        fs::write(root.join("small"), "new\n").unwrap();
+    });
+    let problem = lab.recorder.problem().unwrap();
+    let texts = lab.store.path().join("texts");
+    for part in [
+        texts.to_str().unwrap(),
+        "No space left on device",
+        "free some space on that file system",
+    ] {
+        assert!(problem.contains(part), "{problem}");
+    }
+    // All that was changed is listed, and what is not kept is not taken back.
+    assert_eq!(turn.real_changes().count(), 4);
+    let is_kept: Vec<_> = (0..3)
+        .map(|at| lab.take_back(&turn, change(&turn, &at.to_string())))
+        .collect();
+    assert_eq!(
+        is_kept.iter().filter(|it| it.is_ok()).count(),
+        1,
+        "{is_kept:?}"
+    );
+    for (at, result) in is_kept.iter().enumerate() {
+        let there = fs::read(lab.root.join(at.to_string())).unwrap();
+        match result {
+            Ok(()) => assert_eq!(there, bytes(1 << 20, at)),
+            Err(error) => {
+                assert!(said(error).ends_with("was not kept"), "{error}");
+                assert_eq!(there, b"new\n");
+            }
+        }
+    }
+    lab.take_back(&turn, change(&turn, "small")).unwrap();
+    assert_eq!(fs::read(lab.root.join("small")).unwrap(), b"old\n");
+    // There is room again: from the next turn on all is kept, without anything being listed that nobody has changed.
+    for at in 0..3 {
+        fs::write(lab.root.join(at.to_string()), bytes(1 << 20, at + 3)).unwrap();
+    }
+    lab.recorder.prepare();
+    assert!(lab.recorder.problem().is_some(), "it is still full");
+    fs::remove_file(&filler).unwrap();
+    let turn = lab.turn(|root| fs::write(root.join("2"), "newer\n").unwrap());
+    assert_eq!(lab.recorder.problem(), None);
+    assert_eq!(turn.real_changes().count(), 1, "{turn:#?}");
+    lab.take_back(&turn, change(&turn, "2")).unwrap();
+    assert_eq!(fs::read(lab.root.join("2")).unwrap(), bytes(1 << 20, 5));
+    assert_eq!(lab.recorder.coverage(&lab.root.join("2")), Coverage::Kept);
+}
+
+#[test]
+fn a_store_that_cannot_be_written_is_named() {
+    again(
+        "the_store_is_read_only",
+        "mount -t tmpfs -o ro pillion-test \"$LAB/state\"",
+    );
+}
+
+#[test]
+#[ignore = "run by a_store_that_cannot_be_written_is_named"]
+fn the_store_is_read_only() {
+    let Some(mut lab) = Lab::open() else { return };
+    fs::write(lab.root.join("file"), "old\n").unwrap();
+    let refused = lab.recorder.begin(SESSION, "claude", "").unwrap_err();
+    let problem = refused.in_full();
+    assert!(problem.contains(lab.state.to_str().unwrap()), "{problem}");
+    assert!(problem.contains("Read-only file system"), "{problem}");
+    assert!(problem.contains("set XDG_STATE_HOME to "), "{problem}");
+    assert_eq!(
+        lab.recorder.coverage(&lab.root.join("file")),
+        Coverage::NotKept
+    );
+}
+
+#[test]
+fn nothing_is_lost_where_the_workspace_is_full() {
+    again(
+        "the_workspace_is_full",
+        "mount -t tmpfs -o size=8m pillion-test \"$LAB/work\"",
+    );
+}
+
+#[test]
+#[ignore = "run by nothing_is_lost_where_the_workspace_is_full"]
+fn the_workspace_is_full() {
+    let Some(mut lab) = Lab::open() else { return };
+    let old = bytes(1 << 20, 1);
+    for name in ["file", "in-place", "gone"] {
+        fs::write(lab.root.join(name), &old).unwrap();
+    }
+    // One of two names: it is written in place.
+    fs::hard_link(lab.root.join("in-place"), lab.root.join("other")).unwrap();
+    let turn = lab.turn(|root| {
+        fs::write(root.join("file"), "new\n").unwrap();
+        fs::write(root.join("in-place"), bytes(9000, 2)).unwrap();
+        fs::remove_file(root.join("gone")).unwrap();
+    });
+    assert_eq!(turn.real_changes().count(), 4);
+    let filler = fill(&lab.root);
+    for name in ["file", "in-place", "gone"] {
+        let error = lab.take_back(&turn, change(&turn, name)).unwrap_err();
+        let said = said(&error);
+        assert!(
+            said.contains(lab.root.join(name).to_str().unwrap()),
+            "{said}"
+        );
+        assert!(said.contains("No space left on device"), "{said}");
+    }
+    assert_eq!(fs::read(lab.root.join("file")).unwrap(), b"new\n");
+    assert_eq!(fs::read(lab.root.join("other")).unwrap(), bytes(9000, 2));
+    assert!(!lab.root.join("gone").exists());
+    assert_eq!(unfinished(&lab.root), 0);
+    fs::remove_file(filler).unwrap();
+    for name in ["file", "in-place", "gone"] {
+        lab.take_back(&turn, change(&turn, name)).unwrap();
+        assert_eq!(fs::read(lab.root.join(name)).unwrap(), old, "{name}");
+    }
+    assert_eq!(fs::read(lab.root.join("other")).unwrap(), old);
+}
+
+#[test]
+fn nothing_is_lost_where_the_workspace_is_read_only() {
+    again(
+        "the_workspace_is_read_only",
+        "mount -t tmpfs pillion-test \"$LAB/work\"",
+    );
+}
+
+#[test]
+#[ignore = "run by nothing_is_lost_where_the_workspace_is_read_only"]
+fn the_workspace_is_read_only() {
+    let Some(mut lab) = Lab::open() else { return };
+    for name in ["file", "gone", "mode"] {
+        fs::write(lab.root.join(name), "old\n").unwrap();
+    }
+    std::os::unix::fs::symlink("file", lab.root.join("link")).unwrap();
+    let turn = lab.turn(|root| {
+        fs::write(root.join("file"), "new\n").unwrap();
+        fs::write(root.join("made"), "new\n").unwrap();
+        fs::remove_file(root.join("gone")).unwrap();
+        fs::remove_file(root.join("link")).unwrap();
+        fs::write(root.join("link"), "a file\n").unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        fs::set_permissions(root.join("mode"), mode).unwrap();
+    });
+    let remount = |how: &str| {
+        let mut mount = Command::new("mount");
+        let status = mount.args(["-o", how]).arg(&lab.root).status().unwrap();
+        assert!(status.success());
+    };
+    remount("remount,ro");
+    for change in turn.real_changes() {
+        let error = lab.take_back(&turn, change).unwrap_err();
+        let said = said(&error);
+        assert!(said.contains(change.path.to_str().unwrap()), "{said}");
+        assert!(said.contains("Read-only file system"), "{said}");
+    }
+    assert_eq!(fs::read(lab.root.join("file")).unwrap(), b"new\n");
+    assert_eq!(fs::read(lab.root.join("made")).unwrap(), b"new\n");
+    remount("remount,rw");
+    assert_eq!(turn.real_changes().count(), 5);
+    for change in turn.real_changes() {
+        lab.take_back(&turn, change).unwrap();
+    }
+    assert_eq!(fs::read(lab.root.join("gone")).unwrap(), b"old\n");
+    assert!(lab.root.join("link").is_symlink() && !lab.root.join("made").exists());
+}

@@ -1,0 +1,106 @@
+//! What agents changed, when something goes wrong: kills between two system calls, disks that are full or must not be
+//! written, and a store that somebody has damaged.
+
+mod kills;
+mod many;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use pillion_changes::recorder::Call;
+use pillion_changes::{Recorder, Store};
+use pillion_discovery::Environment;
+
+use crate::sandbox::Sandbox;
+
+const SESSION: u64 = 1;
+
+/// What is at a path: its permissions, and its text or where it leads.
+type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+/// A workspace with the store of its user.
+struct World {
+    sandbox: Sandbox,
+    root: PathBuf,
+    store: Store,
+}
+
+impl World {
+    fn new() -> Self {
+        let sandbox = Sandbox::new();
+        let root = pillion_discovery::canonicalize(&sandbox.home.workspace()).unwrap();
+        let home = [("HOME", sandbox.home.home())];
+        let store = Store::of(&Environment::from_pairs(home)).unwrap();
+        Self {
+            sandbox,
+            root,
+            store,
+        }
+    }
+
+    /// Runs what an agent does as one shell command of a turn. Returns the turn's number.
+    fn turn(&self, work: impl FnOnce(&Path)) -> u64 {
+        let roots = std::slice::from_ref(&self.root);
+        let mut recorder = Recorder::new(self.store.clone(), roots, Vec::new());
+        recorder.prepare();
+        let turn = recorder.begin(SESSION, "claude", "a prompt").unwrap();
+        let call = Call {
+            id: "1".to_owned(),
+            tool: "Bash".to_owned(),
+            path: None,
+        };
+        recorder.before(SESSION, "claude", call).unwrap();
+        work(&self.root);
+        recorder.after(SESSION, "1", |_| false).unwrap();
+        recorder.end(SESSION).unwrap();
+        turn
+    }
+
+    /// All that is in the workspace.
+    fn tree(&self) -> Tree {
+        let mut tree = Tree::new();
+        let mut folders = vec![self.root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let metadata = path.symlink_metadata().unwrap();
+                if metadata.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = match metadata.is_symlink() {
+                    true => fs::read_link(&path)
+                        .unwrap()
+                        .into_os_string()
+                        .into_encoded_bytes(),
+                    false => fs::read(&path).unwrap(),
+                };
+                let mode = metadata.permissions().mode() & 0o7777;
+                let inner = path.strip_prefix(&self.root).unwrap().to_owned();
+                tree.insert(inner, (mode, text));
+            }
+        }
+        tree
+    }
+
+    /// The files that are still being written, or were never finished, in the workspace and in the store.
+    fn leftovers(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.root.clone(), self.store.path()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten() {
+                let path = entry.unwrap().path();
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                if name.starts_with(".pillion-") {
+                    found.push(path.clone());
+                }
+                if path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+                    folders.push(path);
+                }
+            }
+        }
+        found
+    }
+}

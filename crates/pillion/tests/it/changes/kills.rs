@@ -1,0 +1,277 @@
+//! A person takes changes back, and the command is killed before each system call that changes the file system: each file
+//! is whole, as it was or as it is to be, and the command can be given again.
+
+use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use pillion_testkit::killed_before;
+
+use super::{Tree, World};
+
+/// What there is before a turn, what the agent makes of it, and what the person does then.
+struct Scene {
+    before: fn(&Path),
+    work: fn(&Path),
+    then: fn(&Path),
+    /// True if the file has to be written in place: then it may be neither the one nor the other.
+    is_in_place: bool,
+}
+
+const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
+
+fn write(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn link(folder: &Path, name: &str, target: &str) {
+    let path = folder.join(name);
+    let _ = fs::remove_file(&path);
+    symlink(target, path).unwrap();
+}
+
+fn set_mode(folder: &Path, name: &str, mode: u32) {
+    fs::set_permissions(folder.join(name), Permissions::from_mode(mode)).unwrap();
+}
+
+impl Scene {
+    /// The files without the agent: what the person does in other lines stays when the agent's are taken back.
+    fn expected(&self) -> Tree {
+        let world = World::new();
+        (self.before)(&world.root);
+        (self.then)(&world.root);
+        world.tree()
+    }
+
+    fn play(&self) -> (World, Tree) {
+        let world = World::new();
+        (self.before)(&world.root);
+        assert_eq!(world.turn(self.work), 1);
+        (self.then)(&world.root);
+        let after = world.tree();
+        (world, after)
+    }
+
+    /// Kills `command` at every moment, and gives it again. `from` and `to` are the files before and after it.
+    fn kill(&self, command: &str, prepare: &[&str], back: &str) {
+        let mut moments = 0;
+        let expected = self.expected();
+        loop {
+            let (world, after) = self.play();
+            for command in prepare {
+                world.sandbox.run([command, "1"]).expect(0);
+            }
+            let (from, to) = match prepare.is_empty() {
+                true => (after, expected.clone()),
+                false => (expected.clone(), after),
+            };
+            assert_eq!(world.tree(), from);
+            let mut killed = world.sandbox.command([command, "1"]);
+            quiet(&mut killed);
+            let was_killed = killed_before(&mut killed, moments + 1);
+            let shown = format!("{command}, killed before its change {}", moments + 1);
+            let tree = world.tree();
+            if !self.is_in_place {
+                is_one_or_the_other(&tree, &from, &to, &shown);
+            }
+            if was_killed {
+                age_links(&world);
+                let again = world.sandbox.run([command, "1"]);
+                // It may have been killed when all was done.
+                let is_done = again.code == Some(0) || again.stderr.contains("was not taken back");
+                assert!(is_done, "{shown}: {}", again.report());
+            }
+            assert_eq!(world.tree(), to, "{shown}, and given again");
+            world.sandbox.run([back, "1"]).expect(0);
+            assert_eq!(world.tree(), from, "{shown}, given again, and {back}");
+            let in_an_hour = SystemTime::now() + Duration::from_secs(3601);
+            world.store.tidy(in_an_hour, |_| false).unwrap();
+            assert_eq!(world.leftovers(), [] as [&Path; 0], "{shown}");
+            if !was_killed {
+                break;
+            }
+            moments += 1;
+        }
+        assert!(moments > 5, "{command} has changed files {moments} times");
+    }
+
+    fn kill_both(&self) {
+        self.kill("revert", &[], "undo");
+        self.kill("undo", &["revert"], "revert");
+    }
+}
+
+fn quiet(command: &mut Command) {
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+}
+
+/// Each file is as it was or as it is to be, whatever else is there.
+fn is_one_or_the_other(tree: &Tree, from: &Tree, to: &Tree, shown: &str) {
+    let paths: BTreeSet<_> = from.keys().chain(to.keys()).collect();
+    for path in paths {
+        let is = tree.get(path);
+        assert!(
+            is == from.get(path) || is == to.get(path),
+            "{shown}: {} is {is:?}",
+            path.display()
+        );
+    }
+}
+
+/// A link that was never finished is known by its age.
+fn age_links(world: &World) {
+    let long_ago = rustix::fs::Timespec {
+        tv_sec: 1,
+        tv_nsec: 0,
+    };
+    let times = rustix::fs::Timestamps {
+        last_access: long_ago,
+        last_modification: long_ago,
+    };
+    for path in world.leftovers() {
+        if path.is_symlink() {
+            let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+            rustix::fs::utimensat(rustix::fs::CWD, &path, &times, flags).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_edit_under_a_persons_own_lines() {
+    Scene {
+        before: |folder| write(folder, "a.txt", LINES),
+        work: |folder| write(folder, "a.txt", &LINES.replace("two", "2")),
+        then: |folder| {
+            let path = folder.join("a.txt");
+            let text = fs::read_to_string(&path).unwrap();
+            fs::write(path, text.replace("seven", "mine")).unwrap();
+        },
+        is_in_place: false,
+    }
+    .kill_both();
+}
+
+#[test]
+fn a_text_and_its_permissions() {
+    Scene {
+        before: |folder| {
+            write(folder, "run.sh", "echo one\n");
+            set_mode(folder, "run.sh", 0o640);
+        },
+        work: |folder| {
+            write(folder, "run.sh", "echo two\n");
+            set_mode(folder, "run.sh", 0o755);
+        },
+        then: |_| {},
+        is_in_place: false,
+    }
+    .kill_both();
+}
+
+#[test]
+fn a_new_file_and_a_deleted_folder() {
+    Scene {
+        before: |folder| write(folder, "old/gone.txt", "here\n"),
+        work: |folder| {
+            write(folder, "new.txt", "new\n");
+            fs::remove_dir_all(folder.join("old")).unwrap();
+        },
+        then: |_| {},
+        is_in_place: false,
+    }
+    .kill_both();
+}
+
+#[test]
+fn links_that_were_made_changed_and_removed() {
+    Scene {
+        before: |folder| {
+            write(folder, "file", "text\n");
+            link(folder, "moved", "file");
+            link(folder, "removed", "file");
+            link(folder, "was-a-link", "file");
+        },
+        work: |folder| {
+            link(folder, "moved", "elsewhere");
+            fs::remove_file(folder.join("removed")).unwrap();
+            fs::remove_file(folder.join("was-a-link")).unwrap();
+            write(folder, "was-a-link", "a file\n");
+            link(folder, "made", "file");
+            link(folder, "file", "moved");
+        },
+        then: |_| {},
+        is_in_place: false,
+    }
+    .kill_both();
+}
+
+#[test]
+fn a_file_with_two_names_is_completed() {
+    Scene {
+        before: |folder| {
+            write(folder, "a.txt", LINES);
+            fs::hard_link(folder.join("a.txt"), folder.join("b.txt")).unwrap();
+        },
+        work: |folder| write(folder, "a.txt", "short\n"),
+        then: |_| {},
+        is_in_place: true,
+    }
+    .kill_both();
+}
+
+#[test]
+fn what_a_person_made_of_a_change_they_looked_at() {
+    let scene = Scene {
+        before: |folder| write(folder, "a.txt", LINES),
+        work: |folder| {
+            write(
+                folder,
+                "a.txt",
+                &LINES.replace("two", "2").replace("seven", "7"),
+            )
+        },
+        then: |_| {},
+        is_in_place: false,
+    };
+    let accepted = LINES.replace("seven", "7");
+    let mut moments = 0;
+    loop {
+        let (world, from) = scene.play();
+        let file = world.sandbox.home.root().join("accepted");
+        fs::write(&file, &accepted).unwrap();
+        let mut to = from.clone();
+        to.get_mut(Path::new("a.txt")).unwrap().1 = accepted.clone().into_bytes();
+        let serve = world.sandbox.serve::<&str>([]);
+        let mut look = world.sandbox.command(["look", "1.1"]);
+        quiet(&mut look);
+        let looking = thread::spawn(move || killed_before(&mut look, moments + 1));
+        let file = file.to_str().unwrap();
+        while !looking.is_finished() {
+            world.sandbox.run(["accept", "1.1", "--content-file", file]);
+        }
+        let was_killed = looking.join().unwrap();
+        let shown = format!("look, killed before its change {}", moments + 1);
+        let tree = world.tree();
+        is_one_or_the_other(&tree, &from, &to, &shown);
+        drop(serve);
+        world.sandbox.run(["revert", "1"]).expect(0);
+        assert_eq!(world.tree(), scene.expected(), "{shown}, and taken back");
+        world.sandbox.run(["undo"]).expect(0);
+        is_one_or_the_other(&world.tree(), &from, &to, &shown);
+        let in_an_hour = SystemTime::now() + Duration::from_secs(3601);
+        world.store.tidy(in_an_hour, |_| false).unwrap();
+        assert_eq!(world.leftovers(), [] as [&Path; 0], "{shown}");
+        if !was_killed {
+            assert_eq!(tree, to);
+            break;
+        }
+        moments += 1;
+    }
+    assert!(moments > 5, "it has changed files {moments} times");
+}
