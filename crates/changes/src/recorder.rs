@@ -1,6 +1,8 @@
 //! Watches folders while agents work, and keeps what they change. What happened between two looks is the work of the call
 //! that ran then, if only one did.
 
+mod journal;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -14,6 +16,8 @@ use crate::state::{FileState, Hash};
 use crate::store::{Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Running, Standing, Turn, first_words};
+use journal::Journal;
+pub use journal::{Decided, NewProposal, Offer};
 
 /// More changes of one turn are not kept.
 const MAX_CHANGES: usize = 50_000;
@@ -51,6 +55,8 @@ struct Session {
     calls: Vec<Call>,
     /// When anything was heard of it last: of two that may have changed a file, it is the later one's.
     heard: u64,
+    /// True if a person decided about a proposal in the turn.
+    has_decisions: bool,
 }
 
 /// Keeps what agents change below some folders.
@@ -65,6 +71,7 @@ pub struct Recorder {
     count: u64,
     /// Turns that have ended, as they were read.
     ended: HashMap<u64, Turn>,
+    journal: Journal,
 }
 
 impl Recorder {
@@ -79,6 +86,7 @@ impl Recorder {
             sessions: HashMap::new(),
             count: 0,
             ended: HashMap::new(),
+            journal: Journal::default(),
         };
         recorder.watch(roots);
         recorder
@@ -138,6 +146,7 @@ impl Recorder {
                 places: HashMap::new(),
                 calls: Vec::new(),
                 heard,
+                has_decisions: false,
             },
         );
         Ok(number)
@@ -212,17 +221,26 @@ impl Recorder {
             }
         }
         self.save()?;
-        let session = self.sessions.get_mut(&session);
-        if let Some(turn) = session.and_then(|it| it.turn.take())
+        if let Some(session) = self.sessions.get_mut(&session)
+            && let Some(turn) = session.turn.take()
+            && !session.has_decisions
             && turn.real_changes().next().is_none()
         {
             self.store.forget(turn.number)?;
         }
-        let (tables, outside) = (&self.tables, &self.outside);
-        let needed =
-            |hash: &Hash| outside.needs(hash) || tables.iter().any(|table| table.needs(hash));
-        self.store.tidy(SystemTime::now(), needed)?;
+        self.tidy()?;
         Ok(true)
+    }
+
+    /// Removes what is old.
+    fn tidy(&self) -> Result<(), StoreError> {
+        let (tables, outside) = (&self.tables, &self.outside);
+        let needed = |hash: &Hash| {
+            outside.needs(hash)
+                || self.journal.needs(hash)
+                || tables.iter().any(|table| table.needs(hash))
+        };
+        self.store.tidy(SystemTime::now(), needed)
     }
 
     /// The agent has gone.

@@ -255,7 +255,7 @@ impl Driver {
             }
             EditorEvent::Status(status) => self.update(Event::Status(status)),
             EditorEvent::Lost(lost) => self.kept(lost.to_string()),
-            EditorEvent::Shared(_) => Ok(()),
+            EditorEvent::Shared(_) | EditorEvent::Draft(..) => Ok(()),
             EditorEvent::Stopped => self.stop(),
         }
     }

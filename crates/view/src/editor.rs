@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
+use pillion_discovery::exact;
 use pillion_protocol::{Dialect, File, FileDiagnostics, IdeContext, ReviewChoice, ReviewMode};
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +108,9 @@ pub enum EditorEvent {
     Text(ProposalKey, Reply<String>),
     /// A guest has this proposal open, too.
     Shared(ProposalKey),
+    /// The person wrote this for the file of the proposal before, and nobody decided about it: it can be offered to them.
+    /// It comes more than once.
+    Draft(ProposalKey, Draft),
     /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
     /// half a second it is answered that there are none.
     Diagnostics(Option<String>, Reply<Vec<FileDiagnostics>>),
@@ -146,6 +151,9 @@ pub enum Report {
     /// The person decided about a proposal, at this moment: on its way to the gate it may be held up, and two that follow each
     /// other at once come from a held key.
     Decide(Box<Decide>, Instant, Reply<Ruling>),
+    /// This stands in the view of a proposal, which nobody has decided about; none if the person has changed nothing. It is
+    /// kept, and decides nothing.
+    Draft(ProposalKey, Option<String>),
     /// The editor's workspace roots changed (C2.5).
     Roots(Vec<PathBuf>),
     /// The editor's process is another one now.
@@ -155,6 +163,17 @@ pub enum Report {
     /// The front end is gone, as when its process was killed: nobody has decided what it showed. If it was the last one,
     /// the agents' own questions stay.
     Gone,
+}
+
+/// What a person made of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draft {
+    /// The text that was proposed.
+    #[serde(with = "exact::shared")]
+    pub base: Arc<String>,
+    /// What the person made of it.
+    #[serde(with = "exact::shared")]
+    pub text: Arc<String>,
 }
 
 /// What a front end can show people about its companion.

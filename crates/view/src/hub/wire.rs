@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::decision::Decide;
-use crate::editor::{CloseReason, Shows, Status};
+use crate::editor::{CloseReason, Draft, Shows, Status};
 use crate::lost::LostOutcome;
 use crate::open_file::OpenFile;
 use crate::options::Options;
@@ -57,6 +57,11 @@ pub enum FromView {
         /// As [`pillion_system::clock::shared`] tells it.
         at: Duration,
     },
+    /// What stands in the view of a proposal.
+    Draft {
+        key: ProposalKey,
+        text: Option<String>,
+    },
     /// The workspace roots changed.
     Roots(#[serde(with = "exact::paths")] Vec<PathBuf>),
     /// The editor's process is another one.
@@ -91,6 +96,8 @@ pub enum FromHub {
     Text { request: u64, key: ProposalKey },
     /// As [`EditorEvent::Shared`](crate::EditorEvent::Shared).
     Shared(ProposalKey),
+    /// As [`EditorEvent::Draft`](crate::EditorEvent::Draft).
+    Draft { key: ProposalKey, draft: Draft },
     /// Answered with a list of problems.
     Diagnostics { request: u64, uri: Option<String> },
     /// What people are shown.
