@@ -318,7 +318,8 @@ impl<C> Diffs<C> {
     /// Returns true if decisions about it go into the log: what is written already is judged elsewhere.
     pub(crate) fn is_logged(&self, id: DiffId) -> bool {
         let entry = self.entries.get(id);
-        entry.is_some_and(|it| !matches!(it.proposal.stand_in.as_deref(), Some(StandIn::Written(_))))
+        entry
+            .is_some_and(|it| !matches!(it.proposal.stand_in.as_deref(), Some(StandIn::Written(_))))
     }
 
     /// What has to be known to weigh an acceptance. None of a rejection, nor of a diff whose view is being taken away:

@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 use pillion_discovery::CompanionState;
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
 use pillion_system::{Signal, Signals, memory};
-use pillion_view::{CloseReason, Compares, DiffId, Draft, LostOutcome, ProposalKey, Proposed, Told};
+use pillion_view::{
+    CloseReason, Compares, DiffId, Draft, LostOutcome, ProposalKey, Proposed, Told,
+};
 use tokio::sync::{mpsc, oneshot};
 
 use self::sending::Sending;

@@ -16,8 +16,8 @@ use pillion_view::{Diff, DiffId, ProposalKey};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::event::{Event, Events, Kept};
 use crate::diffs::Judgement;
+use crate::event::{Event, Events, Kept};
 use crate::sessions::SessionId;
 use crate::turns::AcceptedText;
 use crate::view_id::ViewId;

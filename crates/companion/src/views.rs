@@ -20,8 +20,8 @@ use std::time::Instant;
 use pillion_discovery::Seat;
 use pillion_protocol::{File, FileDiagnostics, IdeInfo};
 use pillion_view::{
-    CloseReason, Compares, Diff, DiffId, Draft, Editor, EditorEvent, LostOutcome, Options, ProposalKey,
-    Proposed, Reply, Shows, Stale, Status,
+    CloseReason, Compares, Diff, DiffId, Draft, Editor, EditorEvent, LostOutcome, Options,
+    ProposalKey, Proposed, Reply, Shows, Stale, Status,
 };
 
 use self::audience::Audience;

@@ -18,7 +18,7 @@ use pillion_protocol::{Dialect, ReviewChoice};
 use pillion_text::visible;
 use pillion_text::visible::wrap;
 use pillion_view::{
-    Chosen, CloseReason, Decide, Diff, DiffId, Pending, ProposalKey, Reply, Ruling, Status,
+    Chosen, CloseReason, Decide, Diff, DiffId, Draft, Pending, ProposalKey, Reply, Ruling, Status,
 };
 use ratatui::layout::{Rect, Size};
 
@@ -73,6 +73,8 @@ pub enum Event {
     },
     /// Agents or the context changed.
     Status(Status),
+    /// The person wrote this for the file of a proposal before, and nobody decided about it.
+    Drafted(ProposalKey, Draft),
     /// The file of a pending diff changed on disk, or is as it was.
     Disk(DiffId, Disk),
     /// The file was read again, to merge with it, or could not be.
@@ -286,6 +288,11 @@ impl App {
             Event::Status(status) => {
                 self.status = status;
                 self.number_agents();
+            }
+            Event::Drafted(key, draft) => {
+                if self.views.current(key).is_ok() {
+                    self.compare(key.id, Step::Offer(draft), now);
+                }
             }
             Event::Disk(id, disk) => {
                 if let Some(view) = self.views.find_mut(id) {

@@ -2,6 +2,7 @@
 
 mod deciding;
 mod delay;
+mod drafts;
 mod edits;
 mod merging;
 mod mode;

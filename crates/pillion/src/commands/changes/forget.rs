@@ -81,7 +81,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let what = match (turns, decisions) {
         (turns, 0) => count(turns, "turn"),
         (0, decisions) => count(decisions, "decision"),
-        (turns, decisions) => format!("{} and {}", count(turns, "turn"), count(decisions, "decision")),
+        (turns, decisions) => format!(
+            "{} and {}",
+            count(turns, "turn"),
+            count(decisions, "decision")
+        ),
     };
     let is = match turns + decisions {
         1 => "is",
