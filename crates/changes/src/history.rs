@@ -38,16 +38,18 @@ pub struct JudgedChange {
     pub judged: Judged,
 }
 
-/// The decisions in this folder and in the folders around it, newest first, but no more than `limit`. What cannot be read is
+/// The decisions in these folders and in those around them, newest first, but no more than `limit`. What cannot be read is
 /// left out.
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn read(store: &Store, folder: &Path, limit: usize) -> Result<Vec<Item>, StoreError> {
-    let folder = real_path(folder);
+pub fn read(store: &Store, folders: &[&Path], limit: usize) -> Result<Vec<Item>, StoreError> {
+    let folders: Vec<PathBuf> = folders.iter().map(|folder| real_path(folder)).collect();
     let is_here = |roots: &[PathBuf]| {
-        let mut roots = roots.iter();
-        roots.any(|root| folder.starts_with(root) || root.starts_with(&folder))
+        let mut pairs = roots
+            .iter()
+            .flat_map(|root| folders.iter().map(move |folder| (root, folder)));
+        pairs.any(|(root, folder)| folder.starts_with(root) || root.starts_with(folder))
     };
     let entries = store.entries()?.into_iter();
     let entries = entries.filter(|it| is_here(&it.proposal.roots));

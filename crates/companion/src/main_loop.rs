@@ -16,9 +16,7 @@ use std::time::{Duration, Instant};
 use pillion_discovery::CompanionState;
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
 use pillion_system::{Signal, Signals, memory};
-use pillion_view::{
-    CloseReason, Compares, DiffId, Draft, LostOutcome, ProposalKey, Proposed, Told,
-};
+use pillion_view::{CloseReason, Compares, DiffId, LostOutcome, ProposalKey, Proposed, Told};
 use tokio::sync::{mpsc, oneshot};
 
 use self::sending::Sending;
@@ -262,11 +260,7 @@ impl MainLoop {
             Event::Offered(offers) => {
                 for offer in offers {
                     let (id, revision) = (DiffId(offer.id), offer.revision);
-                    let draft = Draft {
-                        base: Arc::new(offer.base),
-                        text: Arc::new(offer.text),
-                    };
-                    self.views.offer(ProposalKey { id, revision }, &draft);
+                    self.views.offer(ProposalKey { id, revision }, &offer.text);
                 }
             }
             Event::LookEnded(problem) => {

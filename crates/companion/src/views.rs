@@ -20,8 +20,8 @@ use std::time::Instant;
 use pillion_discovery::Seat;
 use pillion_protocol::{File, FileDiagnostics, IdeInfo};
 use pillion_view::{
-    CloseReason, Compares, Diff, DiffId, Draft, Editor, EditorEvent, LostOutcome, Options,
-    ProposalKey, Proposed, Reply, Shows, Stale, Status,
+    CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, LostOutcome, Options, ProposalKey,
+    Proposed, Reply, Shows, Stale, Status,
 };
 
 use self::audience::Audience;
@@ -275,14 +275,14 @@ impl Views {
     }
 
     /// The views of a proposal get to know what the person wrote for its file before; guests do not.
-    pub(crate) fn offer(&mut self, key: ProposalKey, draft: &Draft) {
+    pub(crate) fn offer(&mut self, key: ProposalKey, text: &str) {
         let audience = self.audiences.get(&key.id);
         let Some(audience) = audience.filter(|it| it.is_open() && it.key() == key) else {
             return;
         };
         for view in &mut self.views {
             if audience.has(view.id) && !view.options.is_guest() {
-                view.editor.event(EditorEvent::Draft(key, draft.clone()));
+                view.editor.event(EditorEvent::Draft(key, text.to_owned()));
             }
         }
     }

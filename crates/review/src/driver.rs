@@ -2,6 +2,7 @@
 
 mod drafts;
 mod editor;
+mod history;
 mod journal;
 
 use std::io;
@@ -264,7 +265,7 @@ impl Driver {
             EditorEvent::Status(status) => self.update(Event::Status(status)),
             EditorEvent::Lost(lost) => self.kept(lost.to_string()),
             EditorEvent::Shared(_) => Ok(()),
-            EditorEvent::Draft(key, draft) => self.update(Event::Drafted(key, draft)),
+            EditorEvent::Draft(key, text) => self.update(Event::Drafted(key, text)),
             EditorEvent::Stopped => self.stop(),
         }
     }
@@ -339,6 +340,8 @@ impl Driver {
                 text,
                 why,
             } => self.keep(id, path, text, why)?,
+            Effect::History => history::read(self.app.roots.clone(), self.sender.clone())?,
+            Effect::Past(past) => history::open(*past, self.sender.clone())?,
             Effect::Copy(text) => {
                 execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
             }

@@ -2,10 +2,8 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_discovery::exact;
 use pillion_protocol::{Dialect, File, FileDiagnostics, IdeContext, ReviewChoice, ReviewMode};
 use serde::{Deserialize, Serialize};
 
@@ -108,9 +106,9 @@ pub enum EditorEvent {
     Text(ProposalKey, Reply<String>),
     /// A guest has this proposal open, too.
     Shared(ProposalKey),
-    /// The person wrote this for the file of the proposal before, and nobody decided about it: it can be offered to them.
-    /// It comes more than once.
-    Draft(ProposalKey, Draft),
+    /// This is what the person made of an earlier proposal of the same file, which nobody decided about, taken along to this
+    /// one: it can be offered to them. It comes more than once.
+    Draft(ProposalKey, String),
     /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
     /// half a second it is answered that there are none.
     Diagnostics(Option<String>, Reply<Vec<FileDiagnostics>>),
@@ -163,17 +161,6 @@ pub enum Report {
     /// The front end is gone, as when its process was killed: nobody has decided what it showed. If it was the last one,
     /// the agents' own questions stay.
     Gone,
-}
-
-/// What a person made of a proposal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Draft {
-    /// The text that was proposed.
-    #[serde(with = "exact::shared")]
-    pub base: Arc<String>,
-    /// What the person made of it.
-    #[serde(with = "exact::shared")]
-    pub text: Arc<String>,
 }
 
 /// What a front end can show people about its companion.

@@ -22,7 +22,7 @@ pub use attach::attach_to_running;
 pub use attach::{Attached, OwnCompanion, StartOwn, attach, attach_guest};
 pub use decision::{Against, Decide, HELD, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen};
 pub use editor::{
-    Chosen, CloseReason, Compares, Draft, Editor, EditorEvent, Reply, Report, Review, Shows, Status,
+    Chosen, CloseReason, Compares, Editor, EditorEvent, Reply, Report, Review, Shows, Status,
 };
 pub use handle::Handle;
 pub use lost::{Loss, LostOutcome, LostText};

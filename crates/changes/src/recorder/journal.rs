@@ -58,9 +58,7 @@ pub struct Offer {
     pub id: u64,
     /// Its revision.
     pub revision: u32,
-    /// The text that was proposed then.
-    pub base: String,
-    /// What the person made of it.
+    /// What the person made of the proposal then, taken along to this one; as it was where both changed the same lines.
     pub text: String,
 }
 
@@ -291,15 +289,32 @@ impl Recorder {
                     && (then.before == now.before || then.proposed == now.proposed)
             };
             let newest = left.iter().filter(fits).max_by_key(|entry| entry.at);
-            let texts = newest.and_then(|entry| texts(&self.store, entry));
-            offers.extend(texts.map(|(base, text)| Offer {
+            let text = newest.and_then(|entry| self.taken_along(entry, &pending.proposal));
+            offers.extend(text.map(|text| Offer {
                 id: *id,
                 revision: pending.revision,
-                base,
                 text,
             }));
         }
         Ok(offers)
+    }
+
+    /// What a person made of a proposal, on top of another one of the same file.
+    fn taken_along(&self, entry: &Entry, to: &Proposal) -> Option<String> {
+        let (base, text) = texts(&self.store, entry)?;
+        if entry.proposal.proposed == to.proposed {
+            return Some(text);
+        }
+        let newer = self.store.text_of(&to.proposed).ok()?.unwrap_or_default();
+        let carried = merge::carry(
+            &Text::new(base),
+            &Text::new(text.as_str()),
+            &Text::new(newer),
+        );
+        let carried = String::from_utf8(carried.text)
+            .ok()
+            .filter(|_| carried.conflicts.is_empty());
+        Some(carried.unwrap_or(text))
     }
 
     /// What a person wrote is not shown any more. `decided` is what they decided instead.

@@ -4,6 +4,7 @@ mod deciding;
 mod delay;
 mod drafts;
 mod edits;
+mod history;
 mod merging;
 mod mode;
 mod naming;

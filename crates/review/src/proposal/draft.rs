@@ -7,7 +7,7 @@ use pillion_text::{Text, hunks};
 use super::places::Origin;
 use super::state::State;
 use super::texts::Texts;
-use super::{Change, Proposal, carry};
+use super::{Change, Proposal};
 
 impl Proposal {
     /// What the reviewer made of the agent's text, if anything: as it stands, or what was written and is in the history.
@@ -17,26 +17,17 @@ impl Proposal {
         is_other.then_some(text).or_else(|| self.edited_text())
     }
 
-    /// Puts what the reviewer made of `base` before where [`redo`](Self::redo) finds it: nothing that is shown changes. Returns
-    /// false if it is in the history already.
-    pub fn offer(&mut self, base: &str, text: &str) -> bool {
+    /// Puts what the reviewer had made of the agent's text where [`redo`](Self::redo) finds it: nothing that is shown changes.
+    /// Returns false if it is in the history already.
+    pub fn offer(&mut self, text: &str) -> bool {
         let mut history = std::iter::once(&self.now)
             .chain(&self.undo)
             .chain(&self.redo);
         if history.any(|state| state.text() == text) || text.as_bytes() == self.now.agents.bytes() {
             return false;
         }
-        let carried = carry::edits(&Text::new(base), &Text::new(text), &self.now.agents);
-        if !carried.is_whole {
-            // Where the newer proposal stands in place of it, one step more shows it as it was.
-            let whole = self.offered(Text::new(text));
-            self.redo.push(whole);
-        }
-        let mut next = self.offered(carried.text);
-        carry::mark_conflicts(&carried.conflicts, &mut next);
-        if next.text().as_bytes() != self.now.agents.bytes() {
-            self.redo.push(next);
-        }
+        let next = self.offered(Text::new(text));
+        self.redo.push(next);
         true
     }
 
@@ -106,17 +97,17 @@ mod tests {
         ] {
             let mut proposal = proposal(original.map(str::as_bytes), proposed);
             let changes = proposal.changes();
-            assert!(proposal.offer(proposed, mine), "{mine:?}");
+            assert!(proposal.offer(mine), "{mine:?}");
             assert_eq!(
                 (proposal.text(), proposal.changes()),
                 (proposed.to_owned(), changes)
             );
-            assert!(!proposal.offer(proposed, mine), "it is there");
+            assert!(!proposal.offer(mine), "it is there");
             assert_eq!(redone(&mut proposal), [mine]);
             assert_eq!(proposal.draft().as_deref(), Some(mine));
             proposal.undo();
             assert_eq!(proposal.text(), proposed);
-            assert!(!proposal.offer(proposed, mine), "it is in the history");
+            assert!(!proposal.offer(mine), "it is in the history");
         }
     }
 
@@ -129,24 +120,10 @@ mod tests {
             }
             let draft = former.draft().unwrap();
             let mut again = proposal(Some(BEFORE.as_bytes()), PROPOSED);
-            assert!(again.offer(PROPOSED, &draft));
+            assert!(again.offer(&draft));
             assert_eq!(again.redo(), Some(Change::Toggled));
             assert_eq!(again.hunks(), former.hunks(), "{out:?}");
             assert!(!again.is_edited());
-        }
-    }
-
-    #[test]
-    fn to_a_newer_proposal_it_is_taken_along_and_where_that_fails_it_is_one_step_further() {
-        let mine = "one\n2\nmine\n4\nfive\n";
-        for (newer, expected) in [
-            ("one\n2\n3\n4\nFIVE\n", &["one\n2\nmine\n4\nFIVE\n"][..]),
-            ("one\n2\ntheirs\n4\nFIVE\n", &[mine]),
-            (mine, &[]),
-        ] {
-            let mut proposal = proposal(Some(BEFORE.as_bytes()), newer);
-            assert_eq!(proposal.offer(PROPOSED, mine), !expected.is_empty());
-            assert_eq!(redone(&mut proposal), expected, "{newer:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_text::Text;
-use pillion_view::{DiffId, Draft, Reply};
+use pillion_view::{DiffId, Reply};
 
 use super::View;
 use crate::proposal::{Edits, Proposal};
@@ -35,7 +35,7 @@ pub enum Step {
         text: Arc<String>,
     },
     /// What the reviewer made of the text before, and nobody decided about, is offered.
-    Offer(Draft),
+    Offer(String),
 }
 
 /// What a step came to.
@@ -105,7 +105,7 @@ impl Job {
             Step::Rebase(original) => Done::Rebased(proposal.rebase(original.map(Text::new))),
             Step::Edit(text) => Done::Edited(proposal.edit(&text)),
             Step::EditLate { base, text } => Done::EditedLate(proposal.edit_late(&base, &text)),
-            Step::Offer(draft) => Done::Offered(proposal.offer(&draft.base, &draft.text)),
+            Step::Offer(text) => Done::Offered(proposal.offer(&text)),
         };
         Compared {
             id: self.id,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::decision::Decide;
-use crate::editor::{CloseReason, Draft, Shows, Status};
+use crate::editor::{CloseReason, Shows, Status};
 use crate::lost::LostOutcome;
 use crate::open_file::OpenFile;
 use crate::options::Options;
@@ -97,7 +97,7 @@ pub enum FromHub {
     /// As [`EditorEvent::Shared`](crate::EditorEvent::Shared).
     Shared(ProposalKey),
     /// As [`EditorEvent::Draft`](crate::EditorEvent::Draft).
-    Draft { key: ProposalKey, draft: Draft },
+    Draft { key: ProposalKey, text: String },
     /// Answered with a list of problems.
     Diagnostics { request: u64, uri: Option<String> },
     /// What people are shown.

@@ -50,7 +50,7 @@ impl Editor for RemoteView {
                     .ask(told, |request| FromHub::Text { request, key });
             }
             EditorEvent::Draft(..) if self.is_silent() => {}
-            EditorEvent::Draft(key, draft) => self.link.send(FromHub::Draft { key, draft }),
+            EditorEvent::Draft(key, text) => self.link.send(FromHub::Draft { key, text }),
             EditorEvent::Shared(key) => self.link.send(FromHub::Shared(key)),
             EditorEvent::Diagnostics(uri, found) => {
                 self.link

@@ -47,7 +47,7 @@ struct Printed<'a> {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let store = store()?;
-    let items = history::read(&store, Path::new("."), args.count).map_err(failure)?;
+    let items = history::read(&store, &[Path::new(".")], args.count).map_err(failure)?;
     let count = |item: &Item| {
         let (before, after) = item.sides();
         history::count(&store, before, after).ok()

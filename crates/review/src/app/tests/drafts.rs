@@ -1,17 +1,14 @@
 //! What the reviewer wrote before the review, the companion or the agent ended.
 
-use std::sync::Arc;
-
 use super::*;
 
-fn offered(person: &mut Person, base: &str, text: &str) {
+fn offered(person: &mut Person, text: &str) {
     let key = {
         let view = person.app.view().unwrap();
         let (id, revision) = (view.id, view.revision);
         ProposalKey { id, revision }
     };
-    let [base, text] = [base, text].map(|text| Arc::new(text.to_owned()));
-    person.happens(Event::Drafted(key, Draft { base, text }));
+    person.happens(Event::Drafted(key, text.to_owned()));
 }
 
 fn text(person: &Person) -> String {
@@ -23,7 +20,7 @@ fn it_is_offered_in_a_sentence_and_one_key_brings_it_back() {
     let mut person = Person::new(80, 24);
     person.open("a.txt", Some("a\nb\n"), "A\nb\n");
     person.wait(60_000);
-    offered(&mut person, "A\nb\n", "A\nmine\n");
+    offered(&mut person, "A\nmine\n");
     assert!(
         person.message().contains("Z brings it back"),
         "{}",
@@ -42,7 +39,7 @@ fn what_is_offered_is_not_accepted_unless_it_is_brought_back() {
     let mut person = Person::new(80, 24);
     person.open("a.txt", Some("a\nb\n"), "A\nb\n");
     person.wait(60_000);
-    offered(&mut person, "A\nb\n", "A\nmine\n");
+    offered(&mut person, "A\nmine\n");
     assert_eq!(
         outcomes(person.press("a")),
         [],
@@ -56,21 +53,17 @@ fn what_is_offered_is_not_accepted_unless_it_is_brought_back() {
 fn it_is_said_once_and_not_of_another_proposal() {
     let mut person = Person::new(80, 24);
     let id = person.open("a.txt", Some("a\nb\n"), "A\nb\n");
-    offered(&mut person, "A\nb\n", "A\nmine\n");
+    offered(&mut person, "A\nmine\n");
     person.wait(60_000);
     person.press("n");
-    offered(&mut person, "A\nb\n", "A\nmine\n");
+    offered(&mut person, "A\nmine\n");
     assert!(
         !person.message().contains("brings it back"),
         "{}",
         person.message()
     );
     let stale = ProposalKey { id, revision: 9 };
-    let draft = Draft {
-        base: Arc::default(),
-        text: Arc::new("other".to_owned()),
-    };
-    person.happens(Event::Drafted(stale, draft));
+    person.happens(Event::Drafted(stale, "other".to_owned()));
     person.wait(700);
     person.press("ZZ");
     assert_eq!(text(&person), "A\nmine\n");

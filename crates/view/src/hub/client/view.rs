@@ -197,9 +197,9 @@ impl View {
                 let id = self.state().proposals.here(key.id);
                 EditorEvent::Shared(ProposalKey { id, ..key })
             }
-            FromHub::Draft { key, draft } => {
+            FromHub::Draft { key, text } => {
                 let id = self.state().proposals.here(key.id);
-                EditorEvent::Draft(ProposalKey { id, ..key }, draft)
+                EditorEvent::Draft(ProposalKey { id, ..key }, text)
             }
             FromHub::Diagnostics { request, uri } => {
                 EditorEvent::Diagnostics(uri, link.reply(request))

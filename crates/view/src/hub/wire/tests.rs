@@ -184,10 +184,7 @@ fn what_the_hub_says_arrives() {
         },
         FromHub::Draft {
             key: key(),
-            draft: Draft {
-                base: Arc::new("\u{feff}a".to_owned()),
-                text: Arc::new("b\r".to_owned()),
-            },
+            text: "\u{feff}a\r".to_owned(),
         },
         FromHub::Diagnostics {
             request: 4,
