@@ -3,6 +3,8 @@
 //! - [`store`]: the private store of texts and turns.
 //! - [`state`]: how a file was at one moment.
 //! - [`turn`]: a turn, its changes, and what became of them.
+//! - [`log`]: what was decided about proposals, and what a person wrote in one that nobody has decided about.
+//! - [`history`]: what a person decided, as a list.
 //! - [`recorder`]: watches folders while agents work, and keeps what they change.
 //! - [`take_back`]: writes old texts back, into what stands there now.
 //! - [`save`]: writes files as editors do.
@@ -11,7 +13,9 @@
 //! Everything here waits for the disk, and knows neither agents nor companions.
 
 mod git;
+pub mod history;
 pub mod leftovers;
+pub mod log;
 pub mod recorder;
 pub mod save;
 mod scan;
@@ -21,7 +25,8 @@ mod table;
 pub mod take_back;
 pub mod turn;
 
-pub use recorder::Recorder;
+pub use log::{Entry, EntryRef, EntryState};
+pub use recorder::{Decided, NewProposal, Offer, Recorder};
 pub use state::{FileState, Hash};
 pub use store::{Store, StoreError};
 pub use turn::{Author, Change, ChangeRef, Judged, Judgement, Standing, Turn};

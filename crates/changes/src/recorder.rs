@@ -1,6 +1,8 @@
 //! Watches folders while agents work, and keeps what they change. What happened between two looks is the work of the call
 //! that ran then, if only one did.
 
+mod journal;
+
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -16,6 +18,8 @@ use crate::state::{FileState, Hash};
 use crate::store::{Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Running, Standing, Turn, first_words};
+use journal::Journal;
+pub use journal::{Decided, NewProposal, Offer};
 
 /// More changes of one turn are not kept.
 const MAX_CHANGES: usize = 50_000;
@@ -70,6 +74,8 @@ struct Session {
     calls: Vec<Call>,
     /// When anything was heard of it last: of two that may have changed a file, it is the later one's.
     heard: u64,
+    /// True if a person decided about a proposal in the turn.
+    has_decisions: bool,
 }
 
 /// Keeps what agents change below some folders.
@@ -88,6 +94,7 @@ pub struct Recorder {
     counted: HashMap<u64, (SystemTime, usize)>,
     /// When old turns and texts were removed last.
     tidied: Option<Instant>,
+    journal: Journal,
 }
 
 impl Recorder {
@@ -104,6 +111,7 @@ impl Recorder {
             ended: HashMap::new(),
             counted: HashMap::new(),
             tidied: None,
+            journal: Journal::default(),
         };
         recorder.watch(roots);
         recorder
@@ -163,6 +171,7 @@ impl Recorder {
                 places: HashMap::new(),
                 calls: Vec::new(),
                 heard,
+                has_decisions: false,
             },
         );
         Ok(number)
@@ -262,21 +271,28 @@ impl Recorder {
             }
         }
         self.save()?;
-        let session = self.sessions.get_mut(&session);
-        if let Some(turn) = session.and_then(|it| it.turn.take())
+        if let Some(session) = self.sessions.get_mut(&session)
+            && let Some(turn) = session.turn.take()
+            && !session.has_decisions
             && turn.real_changes().next().is_none()
         {
             self.store.forget(turn.number)?;
         }
-        if self.tidied.is_none_or(|tidied| tidied.elapsed() > TIDY) {
-            self.tidied = Some(Instant::now());
-            let tables = self.tables.iter().chain([&self.outside]);
-            // Only of old texts it is asked, and there may be none.
-            let needed = LazyCell::new(|| tables.flat_map(Table::texts).collect::<HashSet<_>>());
-            let is_needed = |hash: &Hash| needed.contains(hash);
-            self.store.tidy(SystemTime::now(), is_needed)?;
-        }
+        self.tidy_now_and_then()?;
         Ok(true)
+    }
+
+    /// Removes what is old, unless that was done a short while ago.
+    fn tidy_now_and_then(&mut self) -> Result<(), StoreError> {
+        if self.tidied.is_some_and(|tidied| tidied.elapsed() < TIDY) {
+            return Ok(());
+        }
+        self.tidied = Some(Instant::now());
+        let tables = self.tables.iter().chain([&self.outside]);
+        // Only of old texts it is asked, and there may be none.
+        let needed = LazyCell::new(|| tables.flat_map(Table::texts).collect::<HashSet<_>>());
+        let is_needed = |hash: &Hash| needed.contains(hash) || self.journal.needs(hash);
+        self.store.tidy(SystemTime::now(), is_needed)
     }
 
     /// The agent has gone.

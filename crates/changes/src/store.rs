@@ -1,7 +1,10 @@
-//! The private store: texts by their SHA-256, and a folder for each turn. Only this user can read it.
+//! The private store: texts by their SHA-256, a folder for each turn, and a file for each entry of the log. Only this user
+//! can read it.
 //!
 //! A turn's folder has `turn.json`, which only who watches the turn writes, and for each change that a person has
 //! judged a file of its own, so that writers never overwrite each other. Every file is whole or not there.
+
+mod log;
 
 use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
@@ -14,8 +17,11 @@ use pillion_discovery::Environment;
 use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
 use serde::{Deserialize, Serialize};
 
+use crate::log::EntryRef;
 use crate::state::{FileState, Hash, Writing};
 use crate::turn::{Change, Judged, Standing, Turn};
+
+pub use log::MAX_ENTRIES;
 
 /// The folder below the user's state directory.
 const FOLDER: [&str; 2] = ["pillion", "changes"];
@@ -54,6 +60,9 @@ pub enum StoreError {
     /// A text is gone, or another one is in its place.
     #[error("the text {0:?} is not in the store any more")]
     Missing(Hash),
+    /// A text was too long to be kept.
+    #[error("the text was too long to be kept")]
+    NotKept,
     /// There is no such turn.
     #[error("there is no turn {0}")]
     NoTurn(u64),
@@ -68,6 +77,9 @@ pub enum StoreError {
     /// Another version of Pillion has kept it, in a form of its own.
     #[error("turn {0} was recorded by a newer version of Pillion")]
     Newer(u64),
+    /// There is no such entry in the log.
+    #[error("there is no entry {0} in the log")]
+    NoEntry(EntryRef),
     /// There is no place for it.
     #[error("there is no home directory in which what agents changed could be kept")]
     NoPlace,
@@ -82,7 +94,8 @@ impl StoreError {
                 Some(format!("`pillion forget {number}` removes it"))
             }
             Self::NoTurn(_) => Some("`pillion turns` lists them".to_owned()),
-            Self::Missing(_) | Self::NoPlace => None,
+            Self::NoEntry(_) => Some("`pillion log` lists them".to_owned()),
+            Self::Missing(_) | Self::NotKept | Self::NoPlace => None,
         }
     }
 
@@ -391,6 +404,7 @@ impl Store {
                 self.forget(*number)?;
             }
         }
+        self.tidy_log(now)?;
         self.remove_texts(now, MAX_IDLE, needed)
     }
 
@@ -415,7 +429,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the texts that no turn needs, and that were kept longer ago than this. Whoever watches may need one.
+    /// Removes the texts that neither a turn nor the log needs, and that were kept longer ago than this. Whoever watches may need one.
     ///
     /// # Errors
     /// When they cannot be removed.
@@ -439,6 +453,12 @@ impl Store {
                 texts.extend(states.filter_map(|state| state.text().cloned()));
             }
         }
+        for entry in self.log_names()? {
+            let Some(entry) = self.read_entry(&entry)? else {
+                continue;
+            };
+            texts.extend(entry.texts().cloned());
+        }
         for part in self
             .names(&[TEXTS])?
             .into_iter()
@@ -452,7 +472,7 @@ impl Store {
         self.remove_idle(&[WRITTEN], now, idle, |_| false)
     }
 
-    /// Removes what is kept of a turn. Its texts go with [`tidy`](Self::tidy).
+    /// Removes what is kept of a turn, without what was decided in it. Its texts go with [`tidy`](Self::tidy).
     ///
     /// # Errors
     /// When it cannot be removed.

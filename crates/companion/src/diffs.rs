@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use pillion_protocol::diff::on_behalf;
 use pillion_protocol::held::HeldCall;
-use pillion_protocol::{Dialect, Note, SetArgument, Verdict};
+use pillion_protocol::{Dialect, Note, Outcome, SetArgument, Verdict};
 use pillion_text::fingerprint;
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale, Told};
 
@@ -85,8 +85,8 @@ struct Entry<C> {
     opened: Option<FileState>,
     /// What the file was when somebody decided about it last.
     decided: Option<FileState>,
-    /// What the person who is deciding has to say to the agent.
-    notes: Vec<Note>,
+    /// What the person who is deciding has to say to the agent; none if nobody is.
+    notes: Option<Vec<Note>>,
     /// Until when it may be decided, if not for ever.
     limit: Option<Instant>,
     state: State<C>,
@@ -205,6 +205,15 @@ pub(crate) struct SettleRequest {
     pub(crate) looked: Option<Looked>,
 }
 
+/// What a person decided about a proposal.
+#[derive(Debug)]
+pub(crate) struct Judgement {
+    pub(crate) id: DiffId,
+    /// As the person saw it.
+    pub(crate) outcome: Outcome,
+    pub(crate) notes: Vec<Note>,
+}
+
 /// What the loop is to do.
 #[derive(Debug)]
 pub(crate) enum Action<C> {
@@ -233,6 +242,8 @@ pub(crate) enum Action<C> {
         proposed: Option<Arc<String>>,
         /// What the person has to say to it.
         remark: Option<Box<Remark>>,
+        /// What the person decided, if that is what became of it.
+        judgement: Option<Judgement>,
     },
     /// What was accepted has no agent any more to take it.
     Lose(Lost),
@@ -304,6 +315,13 @@ impl<C> Diffs<C> {
         Some(Arc::clone(&entry.proposal.proposed))
     }
 
+    /// Returns true if decisions about it go into the log: what is written already is judged elsewhere.
+    pub(crate) fn is_logged(&self, id: DiffId) -> bool {
+        let entry = self.entries.get(id);
+        entry
+            .is_some_and(|it| !matches!(it.proposal.stand_in.as_deref(), Some(StandIn::Written(_))))
+    }
+
     /// What has to be known to weigh an acceptance. None of a rejection, nor of a diff whose view is being taken away:
     /// what was accepted there is not for its agent to write.
     pub(crate) fn acceptance(
@@ -356,7 +374,7 @@ impl<C> Diffs<C> {
     /// Somebody decides about a proposal, and has this to say to its agent.
     pub(crate) fn note(&mut self, id: DiffId, notes: Vec<Note>) {
         if let Some(entry) = self.entries.get_mut(id) {
-            entry.notes = notes;
+            entry.notes = Some(notes);
         }
     }
 

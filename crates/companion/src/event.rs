@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pillion_changes::Offer;
 use pillion_changes::recorder::Coverage;
 use pillion_discovery::CompanionState;
 #[cfg(unix)]
@@ -76,6 +77,8 @@ pub(crate) enum Event {
     HookedAgentEnded(SessionId),
     /// What agents change was kept, or not.
     Kept(Kept),
+    /// What a person wrote in earlier proposals of files that wait again.
+    Offered(Vec<Offer>),
     /// What agents had written has been looked at; or why not.
     LookEnded(Option<String>),
     /// An agent waits for a call no longer.

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use pillion_discovery::CompanionState;
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
 use pillion_system::{Signal, Signals, memory};
-use pillion_view::{Compares, LostOutcome, ProposalKey, Proposed, Told};
+use pillion_view::{CloseReason, Compares, DiffId, LostOutcome, ProposalKey, Proposed, Told};
 use tokio::sync::{mpsc, oneshot};
 
 use self::sending::Sending;
@@ -274,6 +274,12 @@ impl MainLoop {
                     self.report_status();
                 }
             }
+            Event::Offered(offers) => {
+                for offer in offers {
+                    let (id, revision) = (DiffId(offer.id), offer.revision);
+                    self.views.offer(ProposalKey { id, revision }, &offer.text);
+                }
+            }
             Event::LookEnded(problem) => {
                 self.look_problem = problem;
                 self.recording.count();
@@ -421,10 +427,16 @@ impl MainLoop {
                 Action::Show(diff) => {
                     let ProposalKey { id, revision } = diff.key();
                     tracing::info!(%id, revision, path = ?diff.path, "diff opened");
+                    if self.diffs.is_logged(id) {
+                        self.recording.proposed(&diff);
+                    }
                     self.views.open(diff);
                 }
                 Action::Close { key, reason } => {
                     tracing::info!(id = %key.id, ?reason, "diff closed");
+                    if !matches!(reason, CloseReason::Settled | CloseReason::Overruled) {
+                        self.recording.closed(key.id);
+                    }
                     self.views.close(key, reason);
                 }
                 // An agent that does not wait any more needs no answer.
@@ -435,7 +447,11 @@ impl MainLoop {
                     accepted,
                     proposed,
                     remark,
+                    judgement,
                 } => {
+                    if let Some(judgement) = judgement {
+                        self.recording.decided(&session, judgement);
+                    }
                     if delivery.outcome == Outcome::Rejected {
                         self.asking.rejected(&session, &delivery.file_path);
                     } else if self.sessions.agent(&session) == Some(Dialect::Script) {

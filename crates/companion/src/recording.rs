@@ -4,19 +4,23 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pillion_changes::recorder::{Call, Coverage};
-use pillion_changes::{Recorder, Store, StoreError};
+use pillion_changes::{Decided, NewProposal, Recorder, Store, StoreError};
 use pillion_discovery::{Environment, real_path};
+use pillion_protocol::Outcome;
 use pillion_system::worker::Worker;
+use pillion_view::{Diff, DiffId, ProposalKey};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use crate::diffs::Judgement;
 use crate::event::{Event, Events, Kept};
 use crate::sessions::SessionId;
 use crate::turns::AcceptedText;
+use crate::view_id::ViewId;
 
 /// The variable that turns it off, and how.
 const VARIABLE: &str = "PILLION_CHANGES";
@@ -28,6 +32,9 @@ const WAITS: Duration = Duration::from_secs(8);
 /// How long the end of the companion waits for what is being kept.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// No more bytes of texts wait for the disk that people have decided about.
+const MAX_WAITING: usize = 128 << 20;
+
 type Job = Box<dyn FnOnce(&mut Recorder) -> Result<(), StoreError> + Send>;
 
 /// The way to the recorder.
@@ -38,6 +45,8 @@ pub(crate) struct Recording {
     count: u64,
     /// True while a job has not been done in time: nothing waits then.
     is_stuck: Arc<AtomicBool>,
+    /// How many bytes of texts wait for the disk.
+    waiting: Arc<AtomicUsize>,
     kept: Kept,
     roots: Vec<PathBuf>,
     /// True once an agent was there. Before that, no disk is touched.
@@ -75,6 +84,7 @@ impl Recording {
             sessions: HashMap::new(),
             count: u64::from(port) << 32,
             is_stuck: Arc::default(),
+            waiting: Arc::default(),
             kept: Kept { problem, unseen: 0 },
             roots: roots.to_vec(),
             is_used: false,
@@ -215,6 +225,72 @@ impl Recording {
         }
     }
 
+    /// A proposal is shown. What the person wrote for its file before, and nobody decided about, comes as an event.
+    pub(crate) fn proposed(&self, diff: &Diff) {
+        let text = &diff.original.text;
+        let new = NewProposal {
+            id: diff.id.0,
+            revision: diff.revision,
+            agent: diff.shown_agent().name().to_owned(),
+            path: diff.path.clone(),
+            roots: self.roots.clone(),
+            set: diff.set.map(|set| (set.place, set.of)),
+            before: text.clone(),
+            proposed: (!diff.deletes).then(|| Arc::clone(&diff.proposed)),
+        };
+        let bytes = text.as_ref().map_or(0, Vec::len) + diff.proposed.len();
+        self.order_with(bytes, move |recorder| recorder.proposed(new));
+        self.offer();
+    }
+
+    /// This stands in a view of a proposal; none if the person has changed nothing there.
+    pub(crate) fn edited(&self, key: ProposalKey, view: ViewId, text: Option<String>) {
+        let bytes = text.as_ref().map_or(0, String::len);
+        self.order_with(bytes, move |recorder| {
+            recorder.edited(key.id.0, key.revision, view.0.into(), text.as_deref())
+        });
+    }
+
+    /// A person has decided about a proposal.
+    pub(crate) fn decided(&self, session: &SessionId, verdict: Judgement) {
+        let Judgement { id, outcome, notes } = verdict;
+        let (is_accepted, edited) = match outcome {
+            Outcome::Accepted { content, .. } => (true, Some(content)),
+            Outcome::Rejected => (false, None),
+        };
+        let bytes = edited.as_ref().map_or(0, String::len);
+        let decided = Decided {
+            is_accepted,
+            edited,
+            notes,
+            session: self.sessions.get(session).copied(),
+        };
+        self.order_with(bytes, move |recorder| recorder.decided(id.0, decided));
+    }
+
+    /// A proposal is shown no longer.
+    pub(crate) fn closed(&self, id: DiffId) {
+        self.order(move |recorder| recorder.closed(id.0));
+    }
+
+    /// A view has left: what the person wrote in it can be offered in another.
+    pub(crate) fn view_left(&self, view: ViewId) {
+        self.order(move |recorder| recorder.view_left(view.0.into()));
+        self.offer();
+    }
+
+    /// Looks for what the person wrote in earlier proposals of the files that wait.
+    pub(crate) fn offer(&self) {
+        let events = self.events.clone();
+        self.order(move |recorder| {
+            let offers = recorder.offers()?;
+            if !offers.is_empty() {
+                let _ = events.send(Event::Offered(offers));
+            }
+            Ok(())
+        });
+    }
+
     /// The session of this number.
     pub(crate) fn session(&self, number: u64) -> Option<SessionId> {
         let mut sessions = self.sessions.iter();
@@ -235,6 +311,27 @@ impl Recording {
         if let Some(worker) = &self.worker {
             worker.order(Box::new(job));
         }
+    }
+
+    /// A job with so many bytes of texts, unless too many wait already, as when the disk hangs.
+    fn order_with(
+        &self,
+        bytes: usize,
+        job: impl FnOnce(&mut Recorder) -> Result<(), StoreError> + Send + 'static,
+    ) {
+        if self.worker.is_none() {
+            return;
+        }
+        let waiting = Arc::clone(&self.waiting);
+        if waiting.fetch_add(bytes, Ordering::Relaxed) > MAX_WAITING {
+            waiting.fetch_sub(bytes, Ordering::Relaxed);
+            return tracing::warn!("the disk is too slow to keep what is decided");
+        }
+        self.order(move |recorder| {
+            let result = job(recorder);
+            waiting.fetch_sub(bytes, Ordering::Relaxed);
+            result
+        });
     }
 
     /// Does a job for which a call waits. What comes of it goes on with the call.

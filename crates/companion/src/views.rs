@@ -274,6 +274,19 @@ impl Views {
         }
     }
 
+    /// The views of a proposal get to know what the person wrote for its file before; guests do not.
+    pub(crate) fn offer(&mut self, key: ProposalKey, text: &str) {
+        let audience = self.audiences.get(&key.id);
+        let Some(audience) = audience.filter(|it| it.is_open() && it.key() == key) else {
+            return;
+        };
+        for view in &mut self.views {
+            if audience.has(view.id) && !view.options.is_guest() {
+                view.editor.event(EditorEvent::Draft(key, text.to_owned()));
+            }
+        }
+    }
+
     /// Shows a proposal: where the former one of this diff is shown, or else where the person looks. Where there is no
     /// view for it, that comes as an event.
     pub(crate) fn open(&mut self, diff: Diff) {

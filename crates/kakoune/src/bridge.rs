@@ -215,7 +215,7 @@ impl Bridge {
             EditorEvent::Open(diff, shown) => self.open(diff, shown),
             EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
             // Dropping the request answers that there are none.
-            EditorEvent::Diagnostics(..) | EditorEvent::Shared(_) => {}
+            EditorEvent::Diagnostics(..) | EditorEvent::Shared(_) | EditorEvent::Draft(..) => {}
             EditorEvent::Text(key, told) => self.ask_text(key, told),
             EditorEvent::Status(status) => self.status(&status),
             EditorEvent::Lost(lost) => self.show_message(&lost.to_string()),

@@ -291,9 +291,10 @@ impl ClientProfile for Plain {
                 actions
             }
             // Dropping a request for diagnostics answers that there are none.
-            EditorEvent::Diagnostics(..) | EditorEvent::Lost(_) | EditorEvent::Stopped => {
-                Vec::new()
-            }
+            EditorEvent::Diagnostics(..)
+            | EditorEvent::Draft(..)
+            | EditorEvent::Lost(_)
+            | EditorEvent::Stopped => Vec::new(),
         }
     }
 

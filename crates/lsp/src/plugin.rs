@@ -254,7 +254,10 @@ impl ClientProfile for Plugin {
                 let new = unasked.find(|sentence| !known.contains(sentence));
                 new.map(|sentence| message::show(MessageType::Warning, sentence.clone()))
             }
-            EditorEvent::Shared(_) | EditorEvent::Lost(_) | EditorEvent::Stopped => None,
+            EditorEvent::Shared(_)
+            | EditorEvent::Draft(..)
+            | EditorEvent::Lost(_)
+            | EditorEvent::Stopped => None,
         };
         let message = message.map(Action::Send);
         message.into_iter().chain(self.status()).collect()

@@ -242,6 +242,7 @@ impl Session {
             EditorEvent::Diagnostics(..)
             | EditorEvent::Text(..)
             | EditorEvent::Shared(_)
+            | EditorEvent::Draft(..)
             | EditorEvent::Status(_)
             | EditorEvent::Lost(_)
             | EditorEvent::Stopped => None,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::commands::changes::{self, decide, forget, look, show, turns};
+use crate::commands::changes::{self, decide, forget, log, look, show, turns};
 #[cfg(unix)]
 use crate::commands::hub;
 use crate::commands::{
@@ -74,6 +74,7 @@ pub enum Command {
     ReviewMode(review_mode::Args),
     Turns(turns::Args),
     Changes(changes::Args),
+    Log(log::Args),
     Show(show::Args),
     Look(look::Args),
     Keep(decide::Keep),
@@ -131,6 +132,7 @@ impl Cli {
             Some(Command::ReviewMode(args)) => review_mode::run(args),
             Some(Command::Turns(args)) => turns::run(&args),
             Some(Command::Changes(args)) => changes::run(args),
+            Some(Command::Log(args)) => log::run(&args),
             Some(Command::Show(args)) => show::run(&args),
             Some(Command::Look(args)) => look::run(args),
             Some(Command::Keep(args)) => decide::keep(&args),

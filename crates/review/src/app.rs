@@ -2,6 +2,7 @@
 
 mod comparing;
 mod deciding;
+mod history;
 mod keys;
 mod marks;
 mod mode;
@@ -28,6 +29,7 @@ use crate::proposal::Side;
 use crate::rows::Layout;
 use crate::syntax::Coloured;
 use crate::view::{Compared, Disk, Job, Stayed, Step, View, Viewport};
+pub use history::{History, Opened, Past};
 pub use marks::name as mark_name;
 use reason::Reason;
 pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press, decides};
@@ -73,6 +75,8 @@ pub enum Event {
     },
     /// Agents or the context changed.
     Status(Status),
+    /// The person wrote this for the file of a proposal before, and nobody decided about it.
+    Drafted(ProposalKey, String),
     /// The file of a pending diff changed on disk, or is as it was.
     Disk(DiffId, Disk),
     /// The file was read again, to merge with it, or could not be.
@@ -89,6 +93,10 @@ pub enum Event {
     Chosen(Chosen),
     /// A message.
     Notice(String),
+    /// What was decided before, newest first, or why that cannot be read.
+    History(Result<Vec<Past>, String>),
+    /// One of those is to be shown.
+    Past(Opened),
     /// These agents' programs are on PATH.
     Installed(Vec<Dialect>),
     /// What keeps saved files from being noticed, until the next one of these.
@@ -162,6 +170,10 @@ pub enum Effect {
         /// Why it would be lost.
         why: String,
     },
+    /// Read what was decided before.
+    History,
+    /// Read one of those, to show it.
+    Past(Box<Past>),
     /// Put a text on the clipboard.
     Copy(String),
     /// Read the file of this diff again, on a thread.
@@ -179,6 +191,8 @@ pub enum Overlay {
     Help(u16),
     /// Whether to leave although diffs are pending.
     Quit,
+    /// What was decided before.
+    History,
 }
 
 /// A key that has to be pressed twice in a row.
@@ -239,6 +253,8 @@ pub struct App {
     pub unified: bool,
     /// True if long lines are wrapped.
     pub wrap: bool,
+    /// What was decided before, while it is shown.
+    pub history: History,
     /// The terminal's size.
     pub size: Size,
     message: Option<Message>,
@@ -289,6 +305,11 @@ impl App {
                 self.status = status;
                 self.number_agents();
             }
+            Event::Drafted(key, text) => {
+                if self.views.current(key).is_ok() {
+                    self.compare(key.id, Step::Offer(text), now);
+                }
+            }
             Event::Disk(id, disk) => {
                 if let Some(view) = self.views.find_mut(id) {
                     view.disk = disk;
@@ -301,6 +322,8 @@ impl App {
             Event::Ruled(key, ruling) => self.ruled(key, ruling, now),
             Event::Chosen(chosen) => self.chosen(chosen, now),
             Event::Notice(text) => self.noticed(text, now),
+            Event::History(items) => self.show_history(items, now),
+            Event::Past(opened) => self.show_past(opened),
             Event::Installed(agents) => self.installed = agents,
             Event::Troubles(texts) => self.troubles = texts,
             Event::Kept(text) => self.say_for(LONG_MESSAGE, Tone::Warning, text, now),
@@ -322,6 +345,7 @@ impl App {
     /// Arranges everything for a terminal of this size.
     pub fn fit(&mut self, size: Size) {
         self.size = size;
+        self.fit_history();
         self.arrange();
     }
 

@@ -2,6 +2,8 @@
 
 mod drafts;
 mod editor;
+mod history;
+mod journal;
 
 use std::io;
 use std::path::PathBuf;
@@ -20,6 +22,7 @@ use ratatui::layout::Size;
 
 use self::drafts::Drafts;
 use self::editor::Running;
+use self::journal::Journal;
 use crate::app::{App, Effect, Event, Mark};
 use crate::edit;
 use crate::highlight::Highlighting;
@@ -69,6 +72,7 @@ pub fn run(
         sources: Sources::new(OnDisk, answers),
         editor: None,
         drafts: Drafts::default(),
+        journal: Journal::default(),
         unfinished,
         compare: comparer::start(sender.clone())?,
         highlighting: Highlighting::start(sender.clone())?,
@@ -115,6 +119,7 @@ struct Driver {
     sources: Sources<OnDisk>,
     editor: Option<Running>,
     drafts: Drafts,
+    journal: Journal,
     unfinished: Unfinished,
     compare: Worker<Job>,
     /// Diffs that are not on the screen yet.
@@ -148,6 +153,7 @@ impl Driver {
                 self.take_in(input)?;
             }
             self.look()?;
+            self.keep_drafts();
         }
         Ok(())
     }
@@ -160,7 +166,10 @@ impl Driver {
         let now = Instant::now();
         let look = (!self.app.views.is_empty()).then(|| self.looked + POLL_INTERVAL);
         let expires = self.app.settles(now).or_else(|| self.app.expires());
-        let until = [look, expires].into_iter().flatten().min();
+        let until = [look, expires, self.journal.due()]
+            .into_iter()
+            .flatten()
+            .min();
         let wait = until.map_or(Duration::MAX, |until| until.saturating_duration_since(now));
         inputs.recv_timeout(wait)
     }
@@ -256,6 +265,7 @@ impl Driver {
             EditorEvent::Status(status) => self.update(Event::Status(status)),
             EditorEvent::Lost(lost) => self.kept(lost.to_string()),
             EditorEvent::Shared(_) => Ok(()),
+            EditorEvent::Draft(key, text) => self.update(Event::Drafted(key, text)),
             EditorEvent::Stopped => self.stop(),
         }
     }
@@ -330,6 +340,8 @@ impl Driver {
                 text,
                 why,
             } => self.keep(id, path, text, why)?,
+            Effect::History => history::read(self.app.roots.clone(), self.sender.clone())?,
+            Effect::Past(past) => history::open(*past, self.sender.clone())?,
             Effect::Copy(text) => {
                 execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
             }
@@ -379,6 +391,13 @@ impl Driver {
     fn stop(&mut self) -> io::Result<()> {
         self.end_editor();
         self.update(Event::Stop)
+    }
+
+    /// Has the companion keep what the reviewer has made of pending diffs.
+    fn keep_drafts(&mut self) {
+        for (key, text) in self.journal.look(&self.app.views, Instant::now()) {
+            self.companion.keep_draft(key, text);
+        }
     }
 
     /// Has the files of pending diffs checked now and then.

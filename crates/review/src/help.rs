@@ -13,7 +13,7 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// What each key does.
-const KEYS: [(&str, &str); 27] = [
+const KEYS: [(&str, &str); 28] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("R", "reject it and tell the agent why"),
@@ -36,6 +36,7 @@ const KEYS: [(&str, &str); 27] = [
     ("s", "send your notes to the agent now"),
     ("m", "show every change, or as the agent asks"),
     ("v", "view what was written without asking"),
+    ("H", "history of what you decided"),
     ("", ""),
     ("?", "this help"),
     ("q  Ctrl-C", "quit; pending diffs are rejected"),

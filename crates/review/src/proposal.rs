@@ -2,6 +2,7 @@
 //! that the reviewer did to it. No I/O, no drawing.
 
 mod carry;
+mod draft;
 mod places;
 mod state;
 mod texts;

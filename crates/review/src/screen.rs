@@ -4,6 +4,7 @@ mod agents;
 mod body;
 mod footer;
 mod header;
+mod history;
 mod line;
 mod pages;
 mod tabs;
@@ -55,6 +56,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> Rest {
     match app.overlay {
         Some(Overlay::Help(from)) => pages::help(buffer, area, from, theme),
         Some(Overlay::Quit) => pages::quit(buffer, area, app, theme),
+        Some(Overlay::History) => history::draw(buffer, area, app, theme),
         None => {}
     }
     rest

@@ -106,6 +106,9 @@ pub enum EditorEvent {
     Text(ProposalKey, Reply<String>),
     /// A guest has this proposal open, too.
     Shared(ProposalKey),
+    /// This is what the person made of an earlier proposal of the same file, which nobody decided about, taken along to this
+    /// one: it can be offered to them. It comes more than once.
+    Draft(ProposalKey, String),
     /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
     /// half a second it is answered that there are none.
     Diagnostics(Option<String>, Reply<Vec<FileDiagnostics>>),
@@ -154,6 +157,9 @@ pub enum Report {
     /// The person decided about a proposal, at this moment: on its way to the gate it may be held up, and two that follow each
     /// other at once come from a held key.
     Decide(Box<Decide>, Instant, Reply<Ruling>),
+    /// This stands in the view of a proposal, which nobody has decided about; none if the person has changed nothing. It is
+    /// kept, and decides nothing.
+    Draft(ProposalKey, Option<String>),
     /// The editor's workspace roots changed (C2.5).
     Roots(Vec<PathBuf>),
     /// The editor's process is another one now.

@@ -9,6 +9,7 @@ use pillion_protocol::{Dialect, File, ReviewChoice};
 
 use crate::decision::{Decide, Ruling};
 use crate::editor::{Chosen, Reply, Report};
+use crate::proposal::ProposalKey;
 
 /// A front end's way to report to its companion. Cheap to clone; never blocks. When the
 /// companion is gone, nothing happens.
@@ -44,6 +45,12 @@ impl Handle {
     /// has answered. A decision that is taken before the front end leaves is carried out.
     pub fn decide(&self, decide: Decide, ruling: Reply<Ruling>) {
         self.report(Report::Decide(Box::new(decide), Instant::now(), ruling));
+    }
+
+    /// This stands in the view of a proposal; none if the person has changed nothing there. It is kept in case the view, the
+    /// hub or the agent ends before somebody decides.
+    pub fn keep_draft(&self, key: ProposalKey, text: Option<String>) {
+        self.report(Report::Draft(key, text));
     }
 
     /// One file was saved, by the person or by an agent: only the person's are the focus.

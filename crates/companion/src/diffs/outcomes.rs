@@ -6,7 +6,7 @@ use pillion_view::{Decide, DiffId, Loss, Stamp};
 
 use crate::sessions::SessionId;
 
-use super::{Action, Answer, Diffs, Entry, Proposal, State};
+use super::{Action, Answer, Diffs, Entry, Judgement, Proposal, State};
 use crate::feedback::{self, Remark};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
@@ -18,6 +18,11 @@ impl<C> Diffs<C> {
         let entry = self.entries.remove(id)?;
         let is_edited = matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposal.proposed);
         let accepted = entry.accepted(&outcome, is_edited);
+        let judgement = entry.notes.is_some().then(|| Judgement {
+            id,
+            outcome: outcome.clone(),
+            notes: entry.notes.clone().unwrap_or_default(),
+        });
         let remark = entry.remark(&outcome);
         let outcome = match (outcome, &entry.as_written) {
             (Outcome::Accepted { .. }, Some(as_written))
@@ -35,7 +40,7 @@ impl<C> Diffs<C> {
             self.note_accepted(&entry, content);
         }
         let words = entry.words(&outcome, is_edited, remark.as_ref());
-        let (proposal, notes) = (entry.proposal, entry.notes);
+        let (proposal, notes) = (entry.proposal, entry.notes.unwrap_or_default());
         let proposed = is_edited.then_some(proposal.proposed);
         let delivery = Delivery {
             file_path: proposal.file_path,
@@ -56,6 +61,7 @@ impl<C> Diffs<C> {
             accepted,
             proposed,
             remark: remark.map(Box::new),
+            judgement,
         })
     }
 
@@ -205,7 +211,7 @@ impl<C> Entry<C> {
             outcome,
             shown,
             is_there,
-            &self.notes,
+            self.notes.as_deref().unwrap_or_default(),
         )?;
         Some(remark.on_behalf_of(proposal.on_behalf_of))
     }
@@ -270,6 +276,7 @@ impl<C> Entry<C> {
             accepted: None,
             proposed: None,
             remark: None,
+            judgement: None,
         })
     }
 }

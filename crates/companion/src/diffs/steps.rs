@@ -80,7 +80,7 @@ impl<C> Diffs<C> {
             is_in_editor,
             opened: None,
             decided: None,
-            notes: Vec::new(),
+            notes: None,
             limit: is_limited.then(|| now + HOOK_TIMEOUT),
             state: State::Checking {
                 caller,
@@ -313,7 +313,10 @@ impl<C> Diffs<C> {
                         (Ok(settled(is_edited)), notified.into_iter().collect())
                     }
                     // Nothing was decided: the diff stays pending.
-                    (Err(reason), _) => (Err(reason), Vec::new()),
+                    (Err(reason), _) => {
+                        entry.notes = None;
+                        (Err(reason), Vec::new())
+                    }
                 };
                 let answered = waiting.map(|waiting| Action::Answer {
                     caller: waiting.caller,

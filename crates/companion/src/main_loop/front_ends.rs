@@ -34,6 +34,7 @@ impl MainLoop {
         }
         editor.event(EditorEvent::Status(self.front_end_status()));
         self.views.add(id, options, editor);
+        self.recording.offer();
         self.views_changed(now);
         self.discovery.tell_files(published);
     }
@@ -57,6 +58,11 @@ impl MainLoop {
             Report::Review(choice, reply) => reply.done(self.choose(choice, None)),
             Report::SendNotes(reply) => self.send_now(None, None, reply),
             Report::Decide(decide, at, reply) => self.decided(view, *decide, reply, at),
+            Report::Draft(key, text) => {
+                if self.diffs.check_current(key).is_ok() {
+                    self.recording.edited(key, view, text);
+                }
+            }
             Report::Roots(roots) => {
                 self.views.change(view, |options| options.roots = roots);
                 self.roots_changed();
@@ -83,6 +89,7 @@ impl MainLoop {
         for (key, closed) in self.views.elapse(now) {
             self.tell_closed(key, closed);
         }
+        self.recording.view_left(view);
         self.views_changed(now);
     }
 
@@ -94,6 +101,7 @@ impl MainLoop {
             // As when an editor ends (C5.7).
             ShownResult::Unseen => {
                 self.views.close(key, CloseReason::Overruled);
+                self.recording.closed(key.id);
                 match self.diffs.unseen(id, revision) {
                     Ok(actions) => actions,
                     Err(session) => {

@@ -47,12 +47,14 @@ impl MainLoop {
         match step {
             WorkStep::TurnBegins(prompt) => {
                 self.turns.begins_and_ends_are_told(&session, now);
-                self.recording.begin(&session, agent.name(), prompt, resume);
+                self.recording
+                    .begin(&session, agent.name(), prompt, |_| resume);
             }
             WorkStep::CallBegins(ToolCall { id, tool, path }) => {
                 self.turns.works(&session, false, now);
                 let call = Call { id, tool, path };
-                self.recording.before(&session, agent.name(), call, resume);
+                self.recording
+                    .before(&session, agent.name(), call, |_| resume);
             }
             WorkStep::CallEnds(id) => {
                 self.turns.works(&session, false, now);

@@ -56,6 +56,7 @@ fn editor(asked: &Arc<Mutex<Asked>>) -> Box<dyn Editor> {
                 told.done(String::new());
             }
             EditorEvent::Shared(key) => asked.words.push(format!("shared {key}")),
+            EditorEvent::Draft(key, text) => asked.words.push(format!("draft {key} {text}")),
             EditorEvent::Stopped => asked.words.push("stopped".to_owned()),
             EditorEvent::Diagnostics(..) | EditorEvent::Status(_) | EditorEvent::Lost(_) => {}
         }

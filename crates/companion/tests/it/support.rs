@@ -55,7 +55,7 @@ pub fn stand_in() -> (impl Editor, StandIn) {
         // An editor that does not tell.
         EditorEvent::Text(..) => {}
         // It shows nothing as a file.
-        EditorEvent::Shared(_) => {}
+        EditorEvent::Shared(_) | EditorEvent::Draft(..) => {}
         event => drop(asked_sender.send(event)),
     };
     (editor, StandIn { asked, status })

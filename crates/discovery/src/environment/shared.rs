@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Environment;
 
 /// The variables that a companion reads, apart from those by which it knows whose command it is.
-const PLACES: [&str; 13] = [
+const PLACES: [&str; 14] = [
     "TMPDIR",
     "TMP",
     "TEMP",
@@ -23,12 +23,16 @@ const PLACES: [&str; 13] = [
     "COPILOT_HOME",
     "CODEX_HOME",
     "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
     "LOCALAPPDATA",
 ];
 
+/// What a person chooses for a companion.
+const SETTINGS: [&str; 1] = ["PILLION_CHANGES"];
+
 fn is_shared(name: &str) -> bool {
     let mut agents = Dialect::ALL.into_iter().filter_map(Dialect::shell_variable);
-    PLACES.contains(&name) || agents.any(|variable| variable == name)
+    PLACES.contains(&name) || SETTINGS.contains(&name) || agents.any(|variable| variable == name)
 }
 
 /// An environment on its way to another process of this user. Values need not be Unicode.
@@ -86,8 +90,16 @@ mod tests {
     fn another_process_gets_what_a_companion_reads_and_no_secret() {
         use std::os::unix::ffi::OsStrExt;
         let raw = OsStr::from_bytes(b"/t\xff/");
-        let read = Environment::from_pairs([("TMPDIR", raw), ("CLAUDECODE", OsStr::new("1"))])
-            .with_current_dir(Path::new(OsStr::from_bytes(b"/w\xff")));
+        let state = OsStr::new("/state");
+        let off = OsStr::new("off");
+        let read = [
+            ("TMPDIR", raw),
+            ("CLAUDECODE", OsStr::new("1")),
+            ("XDG_STATE_HOME", state),
+            ("PILLION_CHANGES", off),
+        ];
+        let read =
+            Environment::from_pairs(read).with_current_dir(Path::new(OsStr::from_bytes(b"/w\xff")));
         let all = read.clone().with("ANTHROPIC_API_KEY", Some("secret"));
         let text = serde_json::to_string(&all).unwrap();
         assert!(!text.contains("ANTHROPIC") && !text.contains("secret"));

@@ -43,6 +43,7 @@ fn renumbered(event: EditorEvent, id: DiffId) -> EditorEvent {
         EditorEvent::Close(_, reason, closed) => EditorEvent::Close(id, reason, closed),
         EditorEvent::Text(key, told) => EditorEvent::Text(ProposalKey { id, ..key }, told),
         event @ (EditorEvent::Shared(_)
+        | EditorEvent::Draft(..)
         | EditorEvent::Diagnostics(..)
         | EditorEvent::Status(_)
         | EditorEvent::Lost(_)

@@ -21,7 +21,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "After the write",
         &[
-            "turns", "changes", "look", "show", "keep", "revert", "undo", "forget",
+            "turns", "changes", "log", "look", "show", "keep", "revert", "undo", "forget",
         ],
     ),
     (

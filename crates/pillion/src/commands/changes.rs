@@ -2,6 +2,7 @@
 
 pub mod decide;
 pub mod forget;
+pub mod log;
 pub mod look;
 mod said;
 pub mod show;
@@ -9,14 +10,18 @@ pub mod turns;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::num::ParseIntError;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
+use pillion_changes::history;
 use pillion_changes::{
-    Author, Change, ChangeRef, FileState, Judged, Standing, Store, StoreError, Turn,
+    Author, Change, ChangeRef, Entry, EntryRef, EntryState, FileState, Judged, Standing, Store,
+    StoreError, Turn,
 };
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::Dialect;
-use pillion_text::{Text, hunks, visible};
+use pillion_text::visible;
 use serde::Serialize;
 
 use self::said::MAX_LINES;
@@ -28,7 +33,8 @@ use crate::failure::{Failure, Kind};
 /// Whatever an agent changes in a turn is listed here, also what it wrote without asking: with its own tools, with shell
 /// commands, with a formatter. `7.2` is the second file that was changed in turn 7; `pillion show 7.2` prints what, and
 /// `pillion keep`, `pillion revert` and `pillion look` judge it. Without TURN, the changes of all turns in this folder
-/// that nobody has seen are listed, the first hundred of each turn; with it, all of that turn.
+/// that nobody has seen are listed, the first hundred of each turn; with it, all of that turn, and the proposals that you
+/// decided about in it, which `pillion log` lists for all turns.
 ///
 /// This is known of agents whose hooks call Pillion over their own connection: Claude Code 2.1.118 or later, started with
 /// `pillion run claude`. PILLION_CHANGES=off in the environment of the editor or review has nothing kept.
@@ -41,8 +47,9 @@ pub struct Args {
     #[arg(long)]
     all: bool,
 
-    /// Print a JSON array of `{id, turn, path, state, by, movedFrom, added, removed}`; `state` is `unseen`, `accepted`,
-    /// `kept`, `edited` or `taken back`, `by` the tool or null, and `added` and `removed` are lines, or null
+    /// Print a JSON array of `{id, turn, path, state, by, movedFrom, added, removed, reason}`; `state` is `unseen`,
+    /// `accepted`, `kept`, `edited`, `taken back` or `rejected`, `by` the tool or null, `added` and `removed` are lines, or
+    /// null, and `reason` is why a proposal was rejected, or null
     #[arg(long)]
     json: bool,
 }
@@ -51,6 +58,30 @@ pub struct Args {
 pub struct Kept {
     pub turn: Turn,
     judged: BTreeMap<u64, Judged>,
+    decisions: Vec<Entry>,
+}
+
+/// Names a change, a turn, or an entry of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    Change(ChangeRef),
+    Entry(EntryRef),
+}
+
+impl FromStr for Named {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        match text.starts_with('d') {
+            true => text.parse().map(Self::Entry),
+            false => text.parse().map(Self::Change),
+        }
+    }
+}
+
+/// What people call the agent of this short name.
+pub fn agent_name(name: &str) -> &str {
+    Dialect::from_name(name).map_or(name, |it| it.display_name())
 }
 
 impl Kept {
@@ -60,8 +91,18 @@ impl Kept {
     /// When there is none, or it cannot be read.
     pub fn read(store: &Store, number: u64) -> anyhow::Result<Self> {
         let turn = store.turn(number).map_err(failure)?;
-        let judged = store.judged(number).map_err(failure)?;
-        Ok(Self { turn, judged })
+        let entries = store.entries().map_err(failure)?;
+        Self::with(store, turn, &entries)
+    }
+
+    fn with(store: &Store, turn: Turn, entries: &[Entry]) -> anyhow::Result<Self> {
+        let number = turn.number;
+        let decisions = entries.iter().filter(|it| it.turn == Some(number));
+        Ok(Self {
+            judged: store.judged(number).map_err(failure)?,
+            decisions: decisions.cloned().collect(),
+            turn,
+        })
     }
 
     /// Those that were in this folder, or in one of its folders, oldest first. What cannot be read is left out, and that is said.
@@ -71,15 +112,19 @@ impl Kept {
     pub fn of_folder(store: &Store, folder: &Path) -> anyhow::Result<Vec<Self>> {
         let folder = real_path(folder);
         let numbers = store.numbers().map_err(failure)?;
-        let read = |number| match Self::read(store, number) {
-            Ok(kept) => Some(kept),
-            Err(error) => {
-                // One that is begun at this moment is none yet.
-                let is_unreadable = !matches!(store.turn(number), Err(StoreError::NoTurn(_)));
-                if is_unreadable {
-                    crate::failure::warn_of(&error);
+        let entries = store.entries().map_err(failure)?;
+        let read = |number| {
+            let read = store.turn(number).map_err(failure);
+            match read.and_then(|turn| Self::with(store, turn, &entries)) {
+                Ok(kept) => Some(kept),
+                Err(error) => {
+                    // One that is begun at this moment is none yet.
+                    let is_unreadable = !matches!(store.turn(number), Err(StoreError::NoTurn(_)));
+                    if is_unreadable {
+                        crate::failure::warn_of(&error);
+                    }
+                    None
                 }
-                None
             }
         };
         let turns = numbers.into_iter().filter_map(read);
@@ -91,8 +136,7 @@ impl Kept {
 
     /// What people call the agent.
     pub fn agent(&self) -> &str {
-        let agent = Dialect::from_name(&self.turn.agent);
-        agent.map_or(&self.turn.agent, |it| it.display_name())
+        agent_name(&self.turn.agent)
     }
 
     /// Where a change stands.
@@ -119,6 +163,24 @@ impl Kept {
         }
     }
 
+    /// What was decided about proposals in the turn, but for those whose change is among its changes.
+    pub fn decisions(&self) -> impl Iterator<Item = &Entry> {
+        let is_change = |it: &Entry| {
+            let mut changes = self.turn.real_changes();
+            changes.any(|change| change.path == it.proposal.path)
+        };
+        let entries = self.decisions.iter();
+        entries.filter(move |it| it.state == EntryState::Rejected || !is_change(it))
+    }
+
+    /// How many proposals the person rejected in it.
+    pub fn rejected(&self) -> usize {
+        let decisions = self.decisions.iter();
+        decisions
+            .filter(|it| it.state == EntryState::Rejected)
+            .count()
+    }
+
     /// How many nobody has seen.
     pub fn unseen(&self) -> usize {
         let changes = self.turn.real_changes();
@@ -141,17 +203,10 @@ fn refused(message: impl Into<String>) -> Failure {
 }
 
 fn failure(error: StoreError) -> Failure {
-    match error {
-        StoreError::NoTurn(_) => {
-            Failure::new(Kind::Refused, error.to_string()).hint("`pillion turns` lists them.")
-        }
-        error => {
-            let failure = Failure::new(Kind::Refused, error.to_string());
-            match error.hint() {
-                Some(hint) => failure.hint(format!("{hint}.")),
-                None => failure,
-            }
-        }
+    let failure = Failure::new(Kind::Refused, error.to_string());
+    match error.hint() {
+        Some(hint) => failure.hint(format!("{hint}.")),
+        None => failure,
     }
 }
 
@@ -167,6 +222,7 @@ struct Printed<'a> {
     moved_from: Option<&'a Path>,
     added: Option<usize>,
     removed: Option<usize>,
+    reason: Option<String>,
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
@@ -184,6 +240,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         for kept in &turns {
             let changes = kept.turn.real_changes().filter(|it| is_meant(kept, it));
             printed.extend(changes.map(|change| describe(&store, kept, change)));
+            let decisions = kept.decisions().filter(|_| shows_all);
+            printed.extend(decisions.map(|it| describe_decision(&store, kept, it)));
         }
         drop(out);
         return print_json(&printed);
@@ -195,7 +253,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             .real_changes()
             .filter(|it| is_meant(kept, it))
             .collect();
-        if changes.is_empty() {
+        let decisions: Vec<_> = kept.decisions().filter(|_| shows_all).collect();
+        if changes.is_empty() && decisions.is_empty() {
             continue;
         }
         if !is_empty {
@@ -210,14 +269,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         };
         for change in changes.into_iter().take(shown) {
             let printed = describe(&store, kept, change);
-            writeln!(
-                out,
-                "  {:<7} {:<10} {:>9}  {}",
-                printed.id,
-                printed.state,
-                lines(&printed),
-                place(&kept.turn, change)
-            )?;
+            writeln!(out, "{}{}", row(&printed), place(&kept.turn, change))?;
+        }
+        for entry in decisions {
+            let printed = describe_decision(&store, kept, entry);
+            let shown = visible::one_line(&entry.proposal.shown().to_string_lossy());
+            let reason = printed.reason.as_ref();
+            let reason = reason.map_or_else(String::new, |it| format!(": {it}"));
+            writeln!(out, "{}{shown}{reason}", row(&printed))?;
         }
         if more > 0 {
             let turn = kept.turn.number;
@@ -257,21 +316,37 @@ fn place(turn: &Turn, change: &Change) -> String {
     place
 }
 
-fn lines(printed: &Printed<'_>) -> String {
-    match (printed.added, printed.removed) {
-        (Some(added), Some(removed)) => format!("+{added} -{removed}"),
-        _ => String::new(),
+/// The columns before the name of the file.
+fn row(printed: &Printed<'_>) -> String {
+    let lines = lines(printed.added.zip(printed.removed));
+    format!("  {:<7} {:<10} {lines:>9}  ", printed.id, printed.state)
+}
+
+/// How many lines were added and removed, in short.
+fn lines(counted: Option<(usize, usize)>) -> String {
+    counted.map_or_else(String::new, |(added, removed)| {
+        format!("+{added} -{removed}")
+    })
+}
+
+fn describe_decision<'a>(store: &Store, kept: &Kept, entry: &'a Entry) -> Printed<'a> {
+    let counted = history::count(store, &entry.proposal.before, entry.after()).ok();
+    let reason = entry.reason();
+    Printed {
+        id: entry.name().to_string(),
+        turn: kept.turn.number,
+        path: &entry.proposal.path,
+        state: entry.state.name(),
+        by: None,
+        moved_from: None,
+        added: counted.map(|(added, _)| added),
+        removed: counted.map(|(_, removed)| removed),
+        reason: (!reason.is_empty()).then_some(reason),
     }
 }
 
 fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a> {
-    let counted = texts(store, change).ok();
-    let counted = counted.map(|(before, after)| {
-        let hunks = hunks::between(&before, &after);
-        let added: usize = hunks.iter().map(|it| it.after.len()).sum();
-        let removed: usize = hunks.iter().map(|it| it.before.len()).sum();
-        (added, removed)
-    });
+    let counted = history::count(store, &change.before, &change.after).ok();
     Printed {
         id: name(&kept.turn, change),
         turn: kept.turn.number,
@@ -284,6 +359,7 @@ fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a
         moved_from: change.moved_from.as_deref(),
         added: counted.map(|(added, _)| added),
         removed: counted.map(|(_, removed)| removed),
+        reason: None,
     }
 }
 
@@ -292,28 +368,4 @@ pub fn name(turn: &Turn, change: &Change) -> String {
     let change = Some(change.number);
     let turn = turn.number;
     ChangeRef { turn, change }.to_string()
-}
-
-/// A text, if these bytes are one.
-pub fn as_text(bytes: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(bytes).ok();
-    text.filter(|it| !it.contains('\0'))
-}
-
-/// The texts before and after a change; an empty one where there was no file.
-///
-/// # Errors
-/// When one was not kept.
-pub fn texts(store: &Store, change: &Change) -> anyhow::Result<(Text, Text)> {
-    let text = |state: &FileState| -> anyhow::Result<Text> {
-        match state.text() {
-            Some(hash) => Ok(Text::new(store.get(hash).map_err(failure)?)),
-            None if state.is_absent() => Ok(Text::default()),
-            None => {
-                let message = format!("the text of {} was not kept", change.path.display());
-                Err(Failure::new(Kind::Refused, message).into())
-            }
-        }
-    };
-    Ok((text(&change.before)?, text(&change.after)?))
 }

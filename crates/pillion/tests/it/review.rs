@@ -1,5 +1,6 @@
 //! The review in a real terminal, with an agent of the test's own.
 
+mod drafts;
 mod edits;
 mod gate;
 #[cfg(target_os = "linux")]
@@ -38,7 +39,10 @@ struct Review {
 
 impl Review {
     fn start(size: Size, args: &str, more: &Env) -> Self {
-        let sandbox = Sandbox::new();
+        Self::start_in(Sandbox::new(), size, args, more)
+    }
+
+    fn start_in(sandbox: Sandbox, size: Size, args: &str, more: &Env) -> Self {
         let mut env = sandbox.home.env();
         for (name, value) in more.iter() {
             env.set(name, value);
@@ -64,6 +68,13 @@ impl Review {
 
     fn usual_with(more: &Env) -> Self {
         let review = Self::start(Size::new(110, 30), "", more);
+        review.pane.wait_for(WELCOME, SOON);
+        review
+    }
+
+    /// Another one for the same person, after this one has ended.
+    fn again(self, more: &Env) -> Self {
+        let review = Self::start_in(self.sandbox, Size::new(110, 30), "", more);
         review.pane.wait_for(WELCOME, SOON);
         review
     }

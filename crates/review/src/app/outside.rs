@@ -57,6 +57,8 @@ impl App {
                 self.proposed(id, is_newer, edits, now);
                 self.effects.push(Effect::Shown(shown));
             }
+            Done::Offered(false) => {}
+            Done::Offered(true) => self.say_offered(id, now),
             Done::EditedLate(edits) => self.say_newer(id, edits, now),
             Done::Rebased(is_changed) => {
                 let is_new = |view: &View| view.proposal.is_new_file();
@@ -125,6 +127,20 @@ impl App {
             }
         };
         self.say(Tone::Warning, text, now);
+    }
+
+    fn say_offered(&mut self, id: DiffId, now: Instant) {
+        let Some(view) = self.views.find(id) else {
+            return;
+        };
+        let name = &view.target.shown;
+        let text = match self.shows(id) {
+            true => format!("what you had changed in {name} was kept · Z brings it back"),
+            false => {
+                format!("what you had changed in {name} was kept · Z in its tab brings it back")
+            }
+        };
+        self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
     }
 
     fn shows(&self, id: DiffId) -> bool {

@@ -2,7 +2,9 @@
 
 mod deciding;
 mod delay;
+mod drafts;
 mod edits;
+mod history;
 mod merging;
 mod mode;
 mod naming;

@@ -198,7 +198,8 @@ pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     panel(buffer, area, " Quit? ", lines, 0, theme);
 }
 
-fn panel(
+/// A frame with lines over what is drawn.
+pub fn panel(
     buffer: &mut Buffer,
     area: Rect,
     title: &str,

@@ -17,8 +17,8 @@ use ratatui::layout::Size;
 use ratatui::style::{Color, Modifier};
 
 use super::*;
-use crate::app::Event;
 use crate::app::tests::Person;
+use crate::app::{Event, Opened};
 use crate::highlight;
 use crate::syntax::Class;
 use crate::view::Disk;
@@ -576,4 +576,30 @@ fn a_note_is_shown_whole_in_narrow_terminals_and_leaves_the_diff_its_place() {
             "{screen}"
         );
     }
+}
+
+#[test]
+fn what_was_decided_is_drawn_without_a_byte_that_a_terminal_obeys() {
+    let mut person = Person::new(80, 12);
+    person.happens(Event::History(Ok(Vec::new())));
+    assert!(see(&mut person).contains("You have not decided anything here yet."));
+    let lines = [
+        "# d1 rejected",
+        "--- a/x",
+        "+++ b/x",
+        "+\tred \u{1b}[31m\u{202e}",
+        "-old",
+    ];
+    person.happens(Event::Past(Opened {
+        title: "d1 rejected".to_owned(),
+        lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+        from: 0,
+    }));
+    let screen = see(&mut person);
+    assert!(screen.contains(" d1 rejected · Esc goes back "), "{screen}");
+    assert!(
+        screen.contains("+    red ") && screen.contains("-old"),
+        "{screen}"
+    );
+    assert!(!screen.contains(['\u{1b}', '\u{202e}', '\t']), "{screen}");
 }

@@ -34,6 +34,8 @@ pub enum Step {
         /// What it became.
         text: Arc<String>,
     },
+    /// What the reviewer made of the text before, and nobody decided about, is offered.
+    Offer(String),
 }
 
 /// What a step came to.
@@ -54,6 +56,8 @@ pub enum Done {
     Edited(bool),
     /// What became of what the reviewer wrote for a former proposal.
     EditedLate(Edits),
+    /// What the reviewer wrote before can be had again, unless it is there.
+    Offered(bool),
 }
 
 /// A step that is to be taken, with all that it needs.
@@ -101,6 +105,7 @@ impl Job {
             Step::Rebase(original) => Done::Rebased(proposal.rebase(original.map(Text::new))),
             Step::Edit(text) => Done::Edited(proposal.edit(&text)),
             Step::EditLate { base, text } => Done::EditedLate(proposal.edit_late(&base, &text)),
+            Step::Offer(text) => Done::Offered(proposal.offer(&text)),
         };
         Compared {
             id: self.id,
@@ -159,7 +164,7 @@ impl View {
                 comparing.edited = Some(Arc::clone(text));
             }
             Step::EditLate { text, .. } => comparing.edited = Some(Arc::clone(text)),
-            Step::Rebase(_) => {}
+            Step::Rebase(_) | Step::Offer(_) => {}
         }
         comparing.waiting.push_back(step);
     }

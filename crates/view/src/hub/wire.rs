@@ -64,6 +64,11 @@ pub enum FromView {
         /// As [`pillion_system::clock::shared`] tells it.
         at: Duration,
     },
+    /// What stands in the view of a proposal.
+    Draft {
+        key: ProposalKey,
+        text: Option<String>,
+    },
     /// The workspace roots changed.
     Roots(#[serde(with = "exact::paths")] Vec<PathBuf>),
     /// The editor's process is another one.
@@ -98,6 +103,8 @@ pub enum FromHub {
     Text { request: u64, key: ProposalKey },
     /// As [`EditorEvent::Shared`](crate::EditorEvent::Shared).
     Shared(ProposalKey),
+    /// As [`EditorEvent::Draft`](crate::EditorEvent::Draft).
+    Draft { key: ProposalKey, text: String },
     /// Answered with a list of problems.
     Diagnostics { request: u64, uri: Option<String> },
     /// What people are shown.

@@ -202,6 +202,12 @@ impl Inbox<'_> {
             } => {
                 self.decided(decide, clock::own(at), link.reply(request));
             }
+            FromView::Draft { key, text } => {
+                // What an agent's view says is none of the person's words.
+                if self.attached.commands.agent_behind(&self.speaker).is_none() {
+                    self.attached.handle.keep_draft(key, text);
+                }
+            }
             FromView::Roots(roots) => {
                 self.shared.change_roots(self.view, roots.clone());
                 self.attached.handle.change_roots(roots);

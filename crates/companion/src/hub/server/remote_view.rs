@@ -49,6 +49,8 @@ impl Editor for RemoteView {
                 self.link
                     .ask(told, |request| FromHub::Text { request, key });
             }
+            EditorEvent::Draft(..) if self.is_silent() => {}
+            EditorEvent::Draft(key, text) => self.link.send(FromHub::Draft { key, text }),
             EditorEvent::Shared(key) => self.link.send(FromHub::Shared(key)),
             EditorEvent::Diagnostics(uri, found) => {
                 self.link

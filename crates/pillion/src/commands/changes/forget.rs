@@ -3,20 +3,23 @@
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
-use super::{Kept, failure, store};
+use pillion_changes::{ChangeRef, EntryRef, Store};
+
+use super::{Kept, Named, failure, store};
 use crate::commands::control_client;
 use crate::failure::{Failure, Kind};
 
-/// Forget turns, with the texts that were kept of them
+/// Forget turns and decisions, with the texts that were kept of them
 ///
-/// What nobody has seen of them cannot be shown or taken back any more. The files themselves stay as they are.
+/// What nobody has seen of a turn cannot be shown or taken back any more. The files themselves stay as they are. With a turn,
+/// what you decided about proposals in it is forgotten, too.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The turn
+    /// The turn (`7`), or an entry of `pillion log` (`d12`)
     #[arg(required_unless_present = "all", conflicts_with = "all")]
-    turn: Option<u64>,
+    turn: Option<Named>,
 
-    /// All turns, wherever they were, with all texts
+    /// All turns and decisions, wherever they were, with all texts
     #[arg(long)]
     all: bool,
 }
@@ -24,9 +27,35 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     control_client::speak_for_the_person()?;
     let store = store()?;
-    let numbers = match args.turn {
-        Some(turn) => vec![turn],
-        None => store.numbers().map_err(failure)?,
+    let entries = store.entries().map_err(failure)?;
+    let (numbers, entries) = match args.turn {
+        None => {
+            let entries = entries.iter().filter(|it| !it.is_pending());
+            let entries: Vec<_> = entries.map(|it| it.name()).collect();
+            (store.numbers().map_err(failure)?, entries)
+        }
+        Some(Named::Change(ChangeRef { turn, change: None })) => {
+            let entries = entries.iter().filter(|it| it.turn == Some(turn));
+            (vec![turn], entries.map(|it| it.name()).collect())
+        }
+        Some(Named::Change(change)) => {
+            let message = format!("{change} is one change of a turn");
+            return Err(Failure::new(Kind::Usage, message)
+                .hint(format!(
+                    "`pillion forget {}` forgets the whole turn.",
+                    change.turn
+                ))
+                .into());
+        }
+        Some(Named::Entry(name)) => {
+            if store.entry(name).map_err(failure)?.is_pending() {
+                let message = format!("the proposal of {name} waits for your decision");
+                return Err(Failure::new(Kind::Refused, message)
+                    .hint("Try again when it is decided.")
+                    .into());
+            }
+            (Vec::new(), vec![name])
+        }
     };
     for number in &numbers {
         let kept = Kept::read(&store, *number);
@@ -37,18 +66,30 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 .into());
         }
     }
-    for number in &numbers {
-        store.forget(*number).map_err(failure)?;
-    }
+    forget(&store, &numbers, &entries)?;
     let is_watched = !control_client::are_none_running();
     if !is_watched {
         store
             .remove_texts(SystemTime::now(), Duration::ZERO, |_| false)
             .map_err(failure)?;
     }
-    let turns = match numbers.len() {
-        1 => "1 turn is".to_owned(),
-        count => format!("{count} turns are"),
+    let count = |count: usize, one: &str| match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {one}s"),
+    };
+    let (turns, decisions) = (numbers.len(), entries.len());
+    let what = match (turns, decisions) {
+        (turns, 0) => count(turns, "turn"),
+        (0, decisions) => count(decisions, "decision"),
+        (turns, decisions) => format!(
+            "{} and {}",
+            count(turns, "turn"),
+            count(decisions, "decision")
+        ),
+    };
+    let is = match turns + decisions {
+        1 => "is",
+        _ => "are",
     };
     let texts = match is_watched {
         true => {
@@ -56,5 +97,15 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         false => "",
     };
-    Ok(writeln!(io::stdout(), "{turns} forgotten{texts}")?)
+    Ok(writeln!(io::stdout(), "{what} {is} forgotten{texts}")?)
+}
+
+fn forget(store: &Store, turns: &[u64], entries: &[EntryRef]) -> anyhow::Result<()> {
+    for number in turns {
+        store.forget(*number).map_err(failure)?;
+    }
+    for name in entries {
+        store.forget_entry(*name).map_err(failure)?;
+    }
+    Ok(())
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::thread;
 
 use pillion_agent::set::{End, ProposedFile};
+use pillion_changes::history::as_text;
 use pillion_changes::take_back::{self, Present};
 use pillion_changes::{Change, ChangeRef, Judgement, Standing, Store};
 use pillion_protocol::diff::set::MAX_FILES;
@@ -12,7 +13,7 @@ use pillion_text::stderr;
 
 use super::decide::Deciding;
 use super::said::MAX_LINES;
-use super::{Kept, as_text, name, store};
+use super::{Kept, name, store};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::commands::{ask, control_client};

@@ -2,59 +2,80 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use pillion_changes::{Change, ChangeRef, FileState, Store};
-use pillion_text::unified::unified;
+use pillion_changes::history::{self, Item};
+use pillion_changes::{Change, FileState, Store};
 
-use super::{Kept, as_text, name, store, texts};
+use super::{Kept, Named, agent_name, failure, name, store};
 use crate::commands::output::printable;
+use crate::failure::{Failure, Kind};
 
-/// Print what an agent changed, as a unified diff
+/// Print what an agent changed, or a decision of yours, as a unified diff
 ///
 /// The text before is the one that the file had when the turn began, also if that was not committed anywhere. A file that
-/// is not text is named only.
+/// is not text is named only. An entry of `pillion log` is shown as it was decided: what you accepted, with your edits, what
+/// you rejected, or what you had written in a proposal that nobody decided about.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The change (`7.2`), or all of a turn (`7`), as `pillion changes` lists them
-    change: ChangeRef,
+    /// The change (`7.2`), or all of a turn (`7`), as `pillion changes` lists them, or an entry of `pillion log` (`d12`)
+    change: Named,
+
+    /// Print the whole text after the change, and nothing else: `pillion show d12 --text > FILE`
+    #[arg(long)]
+    text: bool,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let store = store()?;
-    let kept = Kept::read(&store, args.change.turn)?;
     let mut out = io::stdout().lock();
     let is_terminal = out.is_terminal();
-    for change in kept.named(args.change)? {
-        let diff = diff(&store, &kept, change);
-        out.write_all(printable(&diff, is_terminal).as_bytes())?;
+    let mut print = |text: &str| out.write_all(printable(text, is_terminal).as_bytes());
+    let name = match args.change {
+        Named::Change(name) => name,
+        Named::Entry(name) => {
+            let item = Item::Entry(Box::new(store.entry(name).map_err(failure)?));
+            return match args.text {
+                true => print_text(&store, item.sides().1),
+                false => Ok(print(&item.diff(&store, agent_name(item.agent())))?),
+            };
+        }
+    };
+    let kept = Kept::read(&store, name.turn)?;
+    let changes = kept.named(name)?;
+    match (&changes[..], args.text) {
+        ([change], true) => return print_text(&store, &change.after),
+        (_, true) => {
+            let message = format!("turn {} has several files", name.turn);
+            return Err(Failure::new(Kind::Usage, message)
+                .hint("Name one of them, such as 7.2.")
+                .into());
+        }
+        (_, false) => {}
+    }
+    for change in changes {
+        print(&diff(&store, &kept, change))?;
+    }
+    if name.change.is_none() {
+        for entry in kept.decisions() {
+            let item = Item::Entry(Box::new(entry.clone()));
+            print(&item.diff(&store, agent_name(item.agent())))?;
+        }
     }
     Ok(())
 }
 
+/// Prints a text byte for byte.
+fn print_text(store: &Store, state: &FileState) -> anyhow::Result<()> {
+    let text = store.text_of(state).map_err(failure)?;
+    Ok(io::stdout().lock().write_all(&text.unwrap_or_default())?)
+}
+
 fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
-    let path = kept.turn.shown(&change.path).display();
-    let side = |state: &FileState, side: char| match state {
-        FileState::Absent => "/dev/null".to_owned(),
-        _ => format!("{side}/{path}"),
-    };
-    let mut text = format!(
-        "# {} {}\n--- {}\n+++ {}\n",
-        name(&kept.turn, change),
-        kept.standing(change).name(),
-        side(&change.before, 'a'),
-        side(&change.after, 'b'),
+    let (name, standing) = (name(&kept.turn, change), kept.standing(change).name());
+    let diff = history::diff(
+        store,
+        kept.turn.shown(&change.path),
+        &change.before,
+        &change.after,
     );
-    if let (FileState::File { mode: old, .. }, FileState::File { mode: new, .. }) =
-        (&change.before, &change.after)
-        && old != new
-    {
-        text += &format!("# mode {old:o} → {new:o}\n");
-    }
-    let both = texts(store, change).ok();
-    let both = both.as_ref();
-    let both = both.and_then(|(before, after)| as_text(before.bytes()).zip(as_text(after.bytes())));
-    text += &match both {
-        Some((before, after)) => unified(before, after),
-        None => "# not text, or not kept\n".to_owned(),
-    };
-    text
+    format!("# {name} {standing}\n{diff}")
 }

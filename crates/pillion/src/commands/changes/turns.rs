@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
+use pillion_changes::history::ago;
 use pillion_text::visible;
 use serde::Serialize;
 
@@ -12,12 +12,12 @@ use crate::commands::output::print_json;
 
 /// List agents' turns in this folder, and their unseen changes
 ///
-/// A turn is what an agent does with one prompt. Turns in which nothing was changed are not kept. Of the others, those
+/// A turn is what an agent does with one prompt. Turns in which nothing was changed or decided are not kept. Of the others, those
 /// with something unseen are kept until it is judged, the rest for seven days.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Print a JSON array of `{turn, agent, prompt, began, ended, changes, unseen}`; times are milliseconds since 1970,
-    /// and `ended` is null while a turn goes on
+    /// Print a JSON array of `{turn, agent, prompt, began, ended, changes, unseen, rejected}`; times are milliseconds since
+    /// 1970, `ended` is null while a turn goes on, and `rejected` is the number of proposals that you rejected
     #[arg(long)]
     json: bool,
 }
@@ -32,6 +32,7 @@ struct Printed<'a> {
     ended: Option<u64>,
     changes: usize,
     unseen: usize,
+    rejected: usize,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
@@ -48,6 +49,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 ended: kept.turn.ended,
                 changes: files(kept),
                 unseen: kept.unseen(),
+                rejected: kept.rejected(),
             })
             .collect();
         return print_json(&printed);
@@ -65,7 +67,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             0 => String::new(),
             count => format!(", {count} unseen"),
         };
-        writeln!(out, "{}: {count}{unseen}", title(kept))?;
+        let rejected = match kept.rejected() {
+            0 => String::new(),
+            count => format!(", {count} rejected"),
+        };
+        writeln!(out, "{}: {count}{unseen}{rejected}", title(kept))?;
     }
     Ok(())
 }
@@ -73,22 +79,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 /// A turn in one line: its number, whose it is, when it began, and the first words of its prompt.
 pub fn title(kept: &Kept) -> String {
     let (turn, agent) = (&kept.turn, kept.agent());
-    let began = SystemTime::UNIX_EPOCH + Duration::from_millis(turn.began);
-    let ago = ago(SystemTime::now().duration_since(began).unwrap_or_default());
+    let ago = ago(turn.began);
     let prompt = match turn.prompt.is_empty() {
         true => String::new(),
         false => format!(", {:?}", turn.prompt),
     };
     let title = format!("turn {} of {agent}, {ago}{prompt}", turn.number);
     visible::one_line(&title)
-}
-
-fn ago(age: Duration) -> String {
-    let seconds = age.as_secs();
-    match seconds {
-        0..60 => "just now".to_owned(),
-        60..3600 => format!("{} min ago", seconds / 60),
-        3600..86400 => format!("{} h ago", seconds / 3600),
-        _ => format!("{} days ago", seconds / 86400),
-    }
 }

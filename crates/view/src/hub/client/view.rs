@@ -197,6 +197,10 @@ impl View {
                 let id = self.state().proposals.here(key.id);
                 EditorEvent::Shared(ProposalKey { id, ..key })
             }
+            FromHub::Draft { key, text } => {
+                let id = self.state().proposals.here(key.id);
+                EditorEvent::Draft(ProposalKey { id, ..key }, text)
+            }
             FromHub::Diagnostics { request, uri } => {
                 EditorEvent::Diagnostics(uri, link.reply(request))
             }
@@ -235,6 +239,13 @@ impl View {
             }
             Report::Saved(file) => send(FromView::Saved(file.into())),
             Report::Synced { path, is_saved } => send(FromView::Synced { path, is_saved }),
+            Report::Draft(key, text) => {
+                // One of a former hub was kept by that.
+                if let Some(id) = state.proposals.hub(key.id) {
+                    let key = ProposalKey { id, ..key };
+                    send(FromView::Draft { key, text });
+                }
+            }
             Report::Roots(roots) => {
                 state.options.roots = roots.clone();
                 send(FromView::Roots(roots));

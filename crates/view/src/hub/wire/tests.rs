@@ -117,6 +117,14 @@ fn what_a_view_says_arrives() {
             decide: Box::new(rejected),
             at: Duration::MAX,
         },
+        FromView::Draft {
+            key: key(),
+            text: Some("a\r\n\u{0}".to_owned()),
+        },
+        FromView::Draft {
+            key: key(),
+            text: None,
+        },
         FromView::Roots(vec![raw_path(), "/w".into()]),
         FromView::Editor(9),
         FromView::Leave,
@@ -173,6 +181,10 @@ fn what_the_hub_says_arrives() {
         FromHub::Text {
             request: 3,
             key: key(),
+        },
+        FromHub::Draft {
+            key: key(),
+            text: "\u{feff}a\r".to_owned(),
         },
         FromHub::Diagnostics {
             request: 4,

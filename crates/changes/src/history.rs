@@ -1,0 +1,272 @@
+//! What a person decided, newest first: about proposals, and about changes that were written already. For lists, and to be
+//! opened again.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pillion_discovery::real_path;
+use pillion_system::clock;
+use pillion_text::unified::unified;
+use pillion_text::{Text, hunks, visible};
+
+use crate::log::{Entry, EntryState};
+use crate::state::FileState;
+use crate::store::{Store, StoreError};
+use crate::turn::{Change, ChangeRef, Judged, Judgement, Turn, first_words};
+
+/// A decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// About a proposal, or what was written in one that nobody decided about.
+    Entry(Box<Entry>),
+    /// About a change that was written already.
+    Change(Box<JudgedChange>),
+}
+
+/// A change that a person has judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgedChange {
+    /// Its name.
+    pub name: ChangeRef,
+    /// The short name of the agent.
+    pub agent: String,
+    /// The path as it is shown.
+    pub shown: PathBuf,
+    /// The change.
+    pub change: Change,
+    /// What they made of it.
+    pub judged: Judged,
+}
+
+/// The decisions in these folders and in those around them, newest first, but no more than `limit`. What cannot be read is
+/// left out.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn read(store: &Store, folders: &[&Path], limit: usize) -> Result<Vec<Item>, StoreError> {
+    let folders: Vec<PathBuf> = folders.iter().map(|folder| real_path(folder)).collect();
+    let is_here = |roots: &[PathBuf]| {
+        let mut pairs = roots
+            .iter()
+            .flat_map(|root| folders.iter().map(move |folder| (root, folder)));
+        pairs.any(|(root, folder)| folder.starts_with(root) || root.starts_with(folder))
+    };
+    let entries = store.entries()?.into_iter();
+    let entries = entries.filter(|it| is_here(&it.proposal.roots));
+    let mut items: Vec<Item> = entries.map(|it| Item::Entry(Box::new(it))).collect();
+    for number in store.numbers()? {
+        let judged = store.judged(number)?;
+        if judged.is_empty() {
+            continue;
+        }
+        let turn = store.turn(number).ok();
+        let Some(turn) = turn.filter(|turn| is_here(&turn.roots)) else {
+            continue;
+        };
+        let changes = judged.into_iter().filter_map(|(change, judged)| {
+            let change = turn.change(change)?.clone();
+            Some(Item::Change(Box::new(JudgedChange::new(
+                &turn, change, judged,
+            ))))
+        });
+        items.extend(changes);
+    }
+    items.sort_by_key(|item| std::cmp::Reverse(item.at()));
+    items.truncate(limit);
+    Ok(items)
+}
+
+impl JudgedChange {
+    fn new(turn: &Turn, change: Change, judged: Judged) -> Self {
+        Self {
+            name: ChangeRef {
+                turn: turn.number,
+                change: Some(change.number),
+            },
+            agent: turn.agent.clone(),
+            shown: turn.shown(&change.path).to_owned(),
+            change,
+            judged,
+        }
+    }
+}
+
+impl Item {
+    /// How commands name it.
+    pub fn id(&self) -> String {
+        match self {
+            Self::Entry(entry) => entry.name().to_string(),
+            Self::Change(it) => it.name.to_string(),
+        }
+    }
+
+    /// When it was decided: milliseconds since 1970.
+    pub fn at(&self) -> u64 {
+        match self {
+            Self::Entry(entry) => entry.at,
+            Self::Change(it) => it.judged.at,
+        }
+    }
+
+    /// The short name of the agent.
+    pub fn agent(&self) -> &str {
+        match self {
+            Self::Entry(entry) => &entry.proposal.agent,
+            Self::Change(it) => &it.agent,
+        }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Entry(entry) => &entry.proposal.path,
+            Self::Change(it) => &it.change.path,
+        }
+    }
+
+    /// The path as it is shown.
+    pub fn shown(&self) -> &Path {
+        match self {
+            Self::Entry(entry) => entry.proposal.shown(),
+            Self::Change(it) => &it.shown,
+        }
+    }
+
+    /// What was decided.
+    pub fn state(&self) -> &'static str {
+        match self {
+            Self::Entry(entry) => entry.state.name(),
+            Self::Change(it) => it.judged.judgement.name(),
+        }
+    }
+
+    /// The first words of what the person said to the agent; empty if nothing.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Entry(entry) => entry.reason(),
+            Self::Change(_) => String::new(),
+        }
+    }
+
+    /// The file before, and as it was decided.
+    pub fn sides(&self) -> (&FileState, &FileState) {
+        match self {
+            Self::Entry(entry) => (&entry.proposal.before, entry.after()),
+            Self::Change(it) => {
+                let written = it.judged.written.as_ref();
+                let written = written.filter(|_| it.judged.judgement == Judgement::Edited);
+                (&it.change.before, written.unwrap_or(&it.change.after))
+            }
+        }
+    }
+
+    /// It as a unified diff, below lines with `# ` that tell what was decided, when and why. `agent` is what people call the
+    /// agent.
+    pub fn diff(&self, store: &Store, agent: &str) -> String {
+        let mut text = format!(
+            "# {} {}, {agent}, {}\n",
+            self.id(),
+            self.state(),
+            ago(self.at())
+        );
+        if let Self::Entry(entry) = self {
+            text += &entry.remarks();
+        }
+        let (before, after) = self.sides();
+        text + &diff(store, self.shown(), before, after)
+    }
+}
+
+impl Entry {
+    /// The first words of what the person said to the agent; empty if nothing.
+    pub fn reason(&self) -> String {
+        let first = self.notes.first();
+        first.map_or_else(String::new, |note| first_words(&note.text))
+    }
+
+    /// What is to be known of it beside the texts, in lines with `# `.
+    fn remarks(&self) -> String {
+        let mut text = String::new();
+        if let Some((place, of)) = self.proposal.set {
+            text += &format!("# {place} of {of} files\n");
+        }
+        if self.state == EntryState::Undecided {
+            text += "# this is what you had written\n";
+        }
+        for note in &self.notes {
+            let lines = note.lines.map(|lines| match lines.first == lines.last {
+                true => format!("line {}: ", lines.first + 1),
+                false => format!("lines {}-{}: ", lines.first + 1, lines.last + 1),
+            });
+            let note = lines.unwrap_or_default() + &note.text;
+            for line in note.lines() {
+                text += &format!("# {}\n", visible::one_line(line));
+            }
+        }
+        text
+    }
+}
+
+/// A change of a file as a unified diff with its two lines of names.
+pub fn diff(store: &Store, shown: &Path, before: &FileState, after: &FileState) -> String {
+    let shown = shown.display();
+    let side = |state: &FileState, side: char| match state {
+        FileState::Absent => "/dev/null".to_owned(),
+        _ => format!("{side}/{shown}"),
+    };
+    let mut text = format!("--- {}\n+++ {}\n", side(before, 'a'), side(after, 'b'));
+    if let (FileState::File { mode: old, .. }, FileState::File { mode: new, .. }) = (before, after)
+        && old != new
+    {
+        text += &format!("# mode {old:o} → {new:o}\n");
+    }
+    let both = texts(store, before, after).ok();
+    let both = both.as_ref();
+    let both = both.and_then(|(before, after)| as_text(before.bytes()).zip(as_text(after.bytes())));
+    text += &match both {
+        Some((before, after)) => unified(before, after),
+        None => "# not text, or not kept\n".to_owned(),
+    };
+    text
+}
+
+/// How many lines were added and removed.
+///
+/// # Errors
+/// When a text was not kept.
+pub fn count(
+    store: &Store,
+    before: &FileState,
+    after: &FileState,
+) -> Result<(usize, usize), StoreError> {
+    let (before, after) = texts(store, before, after)?;
+    let hunks = hunks::between(&before, &after);
+    let added = hunks.iter().map(|it| it.after.len()).sum();
+    let removed = hunks.iter().map(|it| it.before.len()).sum();
+    Ok((added, removed))
+}
+
+fn texts(store: &Store, before: &FileState, after: &FileState) -> Result<(Text, Text), StoreError> {
+    let text = |state| {
+        let text = store.text_of(state)?;
+        Ok::<_, StoreError>(Text::new(text.unwrap_or_default()))
+    };
+    Ok((text(before)?, text(after)?))
+}
+
+/// A text, if these bytes are one.
+pub fn as_text(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok();
+    text.filter(|it| !it.contains('\0'))
+}
+
+/// How long ago a time was that is given in milliseconds since 1970.
+pub fn ago(at: u64) -> String {
+    let seconds = Duration::from_millis(clock::now_ms().saturating_sub(at)).as_secs();
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..86400 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} days ago", seconds / 86400),
+    }
+}

@@ -1,0 +1,142 @@
+//! The log: what a person decided about each proposal, and what they wrote in one that nobody has decided about.
+
+use std::fmt;
+use std::num::ParseIntError;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use pillion_discovery::exact;
+use pillion_protocol::Note;
+use pillion_system::process;
+use serde::{Deserialize, Serialize};
+
+use crate::state::{FileState, Hash};
+
+/// A proposal of one file, with what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Its number, from 1.
+    pub number: u64,
+    /// What became of it.
+    pub state: EntryState,
+    /// When it was decided, or edited last: milliseconds since 1970.
+    pub at: u64,
+    /// The proposal.
+    #[serde(flatten)]
+    pub proposal: Proposal,
+    /// The turn of the agent in which it was decided, if one was known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn: Option<u64>,
+    /// What the person said to the agent.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<Note>,
+    /// What was accepted, or what the person has made of it; none if that is the text as proposed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub edited: Option<FileState>,
+    /// The process in which it is pending; none once it is not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pending_in: Option<u32>,
+    /// True if this was offered to the person again, or if a later proposal of the file was decided: it is not offered again.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_closed: bool,
+}
+
+/// A proposal as the log knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Proposal {
+    /// The short name of the agent.
+    pub agent: String,
+    /// The file.
+    #[serde(with = "exact::path")]
+    pub path: PathBuf,
+    /// The folders of the workspace.
+    #[serde(with = "exact::paths")]
+    pub roots: Vec<PathBuf>,
+    /// Its place in its set, and how many files that has.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub set: Option<(u32, u32)>,
+    /// The text that it was compared with.
+    pub before: FileState,
+    /// The proposed text; absent if the file was to be deleted.
+    pub proposed: FileState,
+}
+
+/// What became of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum EntryState {
+    /// It was accepted as proposed.
+    Accepted,
+    /// It was accepted with edits, or without some of its hunks.
+    Edited,
+    /// It was rejected.
+    Rejected,
+    /// Nobody has decided about what the person has made of it.
+    Undecided,
+}
+
+impl EntryState {
+    /// How it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Edited => "edited",
+            Self::Rejected => "rejected",
+            Self::Undecided => "not decided",
+        }
+    }
+}
+
+impl Entry {
+    /// Returns true if the proposal still waits for a decision.
+    pub fn is_pending(&self) -> bool {
+        self.pending_in.is_some_and(process::is_alive)
+    }
+
+    /// The text after: what was accepted, what the person has made of it, or what was rejected.
+    pub fn after(&self) -> &FileState {
+        self.edited.as_ref().unwrap_or(&self.proposal.proposed)
+    }
+
+    /// The names of the texts that it needs.
+    pub fn texts(&self) -> impl Iterator<Item = &Hash> {
+        let Proposal {
+            before, proposed, ..
+        } = &self.proposal;
+        let states = [Some(before), Some(proposed), self.edited.as_ref()];
+        states.into_iter().flatten().filter_map(FileState::text)
+    }
+
+    /// How it is named.
+    pub fn name(&self) -> EntryRef {
+        EntryRef(self.number)
+    }
+}
+
+impl Proposal {
+    /// The path as it is shown: from the workspace on, if it lies in it.
+    pub fn shown(&self) -> &Path {
+        let inner = |root: &PathBuf| self.path.strip_prefix(root).ok();
+        self.roots.iter().find_map(inner).unwrap_or(&self.path)
+    }
+}
+
+/// Names an entry: `d12`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EntryRef(pub u64);
+
+impl fmt::Display for EntryRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "d{}", self.0)
+    }
+}
+
+impl FromStr for EntryRef {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        text.strip_prefix('d').unwrap_or("").parse().map(Self)
+    }
+}

@@ -1,0 +1,369 @@
+//! What a person decides about proposals, and what they write in those that wait: it goes into the log.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::{mem, process};
+
+use pillion_protocol::Note;
+use pillion_system::clock;
+use pillion_text::{Text, merge};
+
+use super::Recorder;
+use crate::log::{Entry, EntryState, Proposal};
+use crate::state::{FileState, Hash};
+use crate::store::{Store, StoreError};
+
+/// A proposal that a person is shown.
+#[derive(Debug, Clone)]
+pub struct NewProposal {
+    /// Its number; a later one with the same number takes its place.
+    pub id: u64,
+    /// Counts those of one number.
+    pub revision: u32,
+    /// As the log has it, but for the texts.
+    pub agent: String,
+    /// The file.
+    pub path: PathBuf,
+    /// The folders of the workspace.
+    pub roots: Vec<PathBuf>,
+    /// Its place in its set, and how many files that has.
+    pub set: Option<(u32, u32)>,
+    /// The text that it is compared with; none if there is no file.
+    pub before: Option<Vec<u8>>,
+    /// The proposed text; none if the file is to be deleted.
+    pub proposed: Option<Arc<String>>,
+}
+
+/// What a person decided.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    /// True if they accepted it.
+    pub is_accepted: bool,
+    /// What they accepted, if it is not the text as proposed.
+    pub edited: Option<String>,
+    /// What they said to the agent.
+    pub notes: Vec<Note>,
+    /// The agent's session, as the recorder knows it.
+    pub session: Option<u64>,
+}
+
+/// What a person wrote in a proposal that nobody decided about, for one of the same file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The number of the proposal that waits.
+    pub id: u64,
+    /// Its revision.
+    pub revision: u32,
+    /// What the person made of the proposal then, taken along to this one; as it was where both changed the same lines.
+    pub text: String,
+}
+
+/// The proposals that wait, and the number of the entry that each view's text has.
+#[derive(Debug, Default)]
+pub(super) struct Journal {
+    pending: BTreeMap<u64, Pending>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    revision: u32,
+    proposal: Proposal,
+    drafts: Vec<Draft>,
+}
+
+/// What stands in a view.
+#[derive(Debug)]
+struct Draft {
+    view: u64,
+    revision: u32,
+    entry: Entry,
+}
+
+impl Journal {
+    /// Returns true if a proposal that waits needs this text.
+    pub(super) fn needs(&self, hash: &Hash) -> bool {
+        let proposals = self.pending.values().map(|it| &it.proposal);
+        let mut texts = proposals.flat_map(|it| [it.before.text(), it.proposed.text()]);
+        texts.any(|text| text == Some(hash))
+    }
+}
+
+impl Recorder {
+    /// A proposal is shown.
+    ///
+    /// # Errors
+    /// When the store cannot be written. Then nothing that is decided about it is kept.
+    pub fn proposed(&mut self, new: NewProposal) -> Result<(), StoreError> {
+        let put = |text: Option<&[u8]>| match text {
+            Some(text) => self.store.put_text(text),
+            None => Ok(FileState::Absent),
+        };
+        let proposal = Proposal {
+            agent: new.agent,
+            path: new.path,
+            roots: new.roots,
+            set: new.set,
+            before: put(new.before.as_deref())?,
+            proposed: put(new.proposed.as_ref().map(|text| text.as_bytes()))?,
+        };
+        let former = self.journal.pending.remove(&new.id);
+        let pending = Pending {
+            revision: new.revision,
+            proposal,
+            drafts: former.map(|it| it.drafts).unwrap_or_default(),
+        };
+        self.journal.pending.insert(new.id, pending);
+        Ok(())
+    }
+
+    /// This stands in the view of a proposal; none if the person has written nothing there.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn edited(
+        &mut self,
+        id: u64,
+        revision: u32,
+        view: u64,
+        text: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let Some(pending) = self.journal.pending.get_mut(&id) else {
+            return Ok(());
+        };
+        if pending.revision != revision {
+            return Ok(());
+        }
+        let edited = text.map(|text| self.store.put_text(text.as_bytes()));
+        let edited = edited
+            .transpose()?
+            .filter(|it| *it != pending.proposal.proposed);
+        let is_its = |it: &Draft| it.view == view && it.revision == revision;
+        let own = pending.drafts.iter().position(is_its);
+        let Some(edited) = edited else {
+            if let Some(at) = own {
+                let draft = pending.drafts.remove(at);
+                self.store.forget_entry(draft.entry.name())?;
+            }
+            return Ok(());
+        };
+        let entry = Entry {
+            number: own.map_or(0, |at| pending.drafts[at].entry.number),
+            state: EntryState::Undecided,
+            at: clock::now_ms(),
+            proposal: pending.proposal.clone(),
+            turn: None,
+            notes: Vec::new(),
+            edited: Some(edited),
+            pending_in: Some(process::id()),
+            is_closed: false,
+        };
+        let entry = match own {
+            Some(at) => {
+                self.store.save_entry(&entry)?;
+                pending.drafts[at].entry = entry.clone();
+                entry
+            }
+            None => {
+                let entry = self.store.add_entry(entry)?;
+                pending.drafts.push(Draft {
+                    view,
+                    revision,
+                    entry: entry.clone(),
+                });
+                entry
+            }
+        };
+        // Former texts that this one has all of.
+        let store = &self.store;
+        let is_former = |it: &Draft| it.view == view && it.revision < revision;
+        let drafts = mem::take(&mut pending.drafts).into_iter();
+        let (contained, others): (Vec<Draft>, _) =
+            drafts.partition(|it| is_former(it) && is_contained(store, &it.entry, &entry));
+        pending.drafts = others;
+        for draft in contained {
+            self.store.forget_entry(draft.entry.name())?;
+        }
+        for other in self.store.undecided()? {
+            let is_other = other.number != entry.number && !other.is_pending();
+            if is_other
+                && other.proposal.path == entry.proposal.path
+                && is_contained(&self.store, &other, &entry)
+            {
+                self.store.forget_entry(other.name())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A person has decided about a proposal.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn decided(&mut self, id: u64, decided: Decided) -> Result<(), StoreError> {
+        let Some(pending) = self.journal.pending.remove(&id) else {
+            return Ok(());
+        };
+        let proposal = pending.proposal;
+        let edited = decided.edited.map(|it| self.store.put_text(it.as_bytes()));
+        let edited = edited.transpose()?.filter(|it| *it != proposal.proposed);
+        let state = match (decided.is_accepted, &edited) {
+            (true, None) => EntryState::Accepted,
+            (true, Some(_)) => EntryState::Edited,
+            (false, _) => EntryState::Rejected,
+        };
+        let turn = self.turn_of(decided.session, &proposal);
+        let entry = self.store.add_entry(Entry {
+            number: 0,
+            state,
+            at: clock::now_ms(),
+            turn,
+            proposal,
+            notes: decided.notes,
+            edited,
+            pending_in: None,
+            is_closed: true,
+        })?;
+        for draft in pending.drafts {
+            self.end_draft(draft.entry, Some(&entry))?;
+        }
+        for other in self.store.undecided()? {
+            if other.proposal.path == entry.proposal.path && !other.is_pending() {
+                self.end_draft(other, Some(&entry))?;
+            }
+        }
+        self.tidy_now_and_then()
+    }
+
+    /// A proposal is not shown any more, and nobody has decided about it.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn closed(&mut self, id: u64) -> Result<(), StoreError> {
+        let pending = self.journal.pending.remove(&id);
+        for draft in pending.map(|it| it.drafts).unwrap_or_default() {
+            self.end_draft(draft.entry, None)?;
+        }
+        Ok(())
+    }
+
+    /// A view is gone, with what stood in it.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn view_left(&mut self, view: u64) -> Result<(), StoreError> {
+        let mut left = Vec::new();
+        for pending in self.journal.pending.values_mut() {
+            let drafts = mem::take(&mut pending.drafts).into_iter();
+            let (gone, others): (Vec<_>, _) = drafts.partition(|it| it.view == view);
+            pending.drafts = others;
+            left.extend(gone);
+        }
+        for draft in left {
+            self.end_draft(draft.entry, None)?;
+        }
+        Ok(())
+    }
+
+    /// What a person wrote in earlier proposals of the files that wait, and nobody decided about: where the file is as it was
+    /// then, or where the same is proposed again.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn offers(&self) -> Result<Vec<Offer>, StoreError> {
+        if self.journal.pending.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut left = self.store.undecided()?;
+        left.retain(|it| !it.is_closed && !it.is_pending());
+        let mut offers = Vec::new();
+        for (id, pending) in &self.journal.pending {
+            let fits = |entry: &&Entry| {
+                let (then, now) = (&entry.proposal, &pending.proposal);
+                then.path == now.path
+                    && then.agent == now.agent
+                    && (then.before == now.before || then.proposed == now.proposed)
+            };
+            let newest = left.iter().filter(fits).max_by_key(|entry| entry.at);
+            let text = newest.and_then(|entry| self.taken_along(entry, &pending.proposal));
+            offers.extend(text.map(|text| Offer {
+                id: *id,
+                revision: pending.revision,
+                text,
+            }));
+        }
+        Ok(offers)
+    }
+
+    /// What a person made of a proposal, on top of another one of the same file.
+    fn taken_along(&self, entry: &Entry, to: &Proposal) -> Option<String> {
+        let (base, text) = texts(&self.store, entry)?;
+        if entry.proposal.proposed == to.proposed {
+            return Some(text);
+        }
+        let newer = self.store.text_of(&to.proposed).ok()?.unwrap_or_default();
+        let carried = merge::carry(
+            &Text::new(base),
+            &Text::new(text.as_str()),
+            &Text::new(newer),
+        );
+        let carried = String::from_utf8(carried.text)
+            .ok()
+            .filter(|_| carried.conflicts.is_empty());
+        Some(carried.unwrap_or(text))
+    }
+
+    /// What a person wrote is not shown any more. `decided` is what they decided instead.
+    fn end_draft(&self, mut entry: Entry, decided: Option<&Entry>) -> Result<(), StoreError> {
+        if decided.is_some_and(|it| it.after() == entry.after()) {
+            return self.store.forget_entry(entry.name());
+        }
+        entry.pending_in = None;
+        entry.is_closed |= decided.is_some();
+        self.store.save_entry(&entry)
+    }
+
+    /// The turn in which this was decided: that of the session, or the only one of this agent that goes on here.
+    fn turn_of(&mut self, session: Option<u64>, proposal: &Proposal) -> Option<u64> {
+        let is_its = |id: u64, agent: &str| match session {
+            Some(session) => id == session,
+            None => agent == proposal.agent,
+        };
+        let open = self.sessions.iter_mut().filter_map(|(id, session)| {
+            let turn = session.turn.as_ref()?;
+            let number = turn.number;
+            is_its(*id, &turn.agent).then_some((number, session))
+        });
+        let mut open: Vec<_> = open.collect();
+        if open.len() > 1 {
+            return None;
+        }
+        let (number, session) = open.pop()?;
+        session.has_decisions = true;
+        Some(number)
+    }
+}
+
+/// What was proposed, and what a person made of it.
+fn texts(store: &Store, entry: &Entry) -> Option<(String, String)> {
+    let text = |state: &FileState| {
+        let text = store.text_of(state).ok()?.unwrap_or_default();
+        String::from_utf8(text).ok()
+    };
+    Some((text(&entry.proposal.proposed)?, text(entry.after())?))
+}
+
+/// Returns true if the `newer` text has all that a person wrote in the older one.
+fn is_contained(store: &Store, older: &Entry, newer: &Entry) -> bool {
+    if older.after() == newer.after() {
+        return true;
+    }
+    let Some(((base, text), (newer_base, newer_text))) =
+        texts(store, older).zip(texts(store, newer))
+    else {
+        return false;
+    };
+    let [base, text, newer_base] = [base, text, newer_base].map(Text::new);
+    let carried = merge::carry(&base, &text, &newer_base);
+    carried.conflicts.is_empty() && carried.text == newer_text.as_bytes()
+}

@@ -1,0 +1,451 @@
+//! What a person decides about proposals, and what they write before that, in a store of its own.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use pillion_changes::history::{self, Item};
+use pillion_changes::store::MAX_ENTRIES;
+use pillion_changes::{Decided, Entry, EntryRef, EntryState, NewProposal, Offer, Recorder, Store};
+use pillion_discovery::Environment;
+use pillion_protocol::Note;
+
+/// A user's folders.
+struct World {
+    folder: tempfile::TempDir,
+    store: Store,
+}
+
+/// What is proposed: a file, the text before, and the proposed one.
+type Texts = (&'static str, Option<&'static [u8]>, Option<&'static str>);
+
+const USUAL: Texts = ("a.txt", Some(b"1\n2\n3\n"), Some("one\n2\n3\n"));
+const MINE: &str = "one\n2\nmine\n";
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        fs::create_dir_all(&state).unwrap();
+        fs::create_dir_all(folder.path().join("w")).unwrap();
+        let state = state.to_str().unwrap().to_owned();
+        let environment =
+            Environment::from_pairs([("XDG_STATE_HOME", state.as_str()), ("HOME", "/h")]);
+        let store = Store::of(&environment).unwrap();
+        Self { folder, store }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("w")
+    }
+
+    /// One for each hub.
+    fn recorder(&self) -> Recorder {
+        Recorder::new(self.store.clone(), &[self.root()], Vec::new())
+    }
+
+    fn proposal(&self, id: u64, revision: u32, texts: Texts) -> NewProposal {
+        let (name, before, proposed) = texts;
+        NewProposal {
+            id,
+            revision,
+            agent: "gemini".to_owned(),
+            path: self.root().join(name),
+            roots: vec![self.root()],
+            set: None,
+            before: before.map(<[u8]>::to_vec),
+            proposed: proposed.map(|text| Arc::new(text.to_owned())),
+        }
+    }
+
+    fn log(&self) -> Vec<Entry> {
+        self.store.entries().unwrap()
+    }
+
+    fn states(&self) -> Vec<EntryState> {
+        self.log().iter().map(|it| it.state).collect()
+    }
+
+    fn after(&self, entry: &Entry) -> Option<String> {
+        let text = self.store.text_of(entry.after()).unwrap();
+        text.map(|text| String::from_utf8(text).unwrap())
+    }
+
+    /// The process that had them pending is gone.
+    fn hub_is_killed(&self) {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        for mut entry in self.log() {
+            entry.pending_in = entry.pending_in.map(|_| child.id());
+            self.store.save_entry(&entry).unwrap();
+        }
+    }
+}
+
+fn accepted(edited: Option<&str>) -> Decided {
+    Decided {
+        is_accepted: true,
+        edited: edited.map(str::to_owned),
+        notes: Vec::new(),
+        session: None,
+    }
+}
+
+fn rejected(reason: &str) -> Decided {
+    let note = Note {
+        lines: None,
+        text: reason.to_owned(),
+    };
+    Decided {
+        is_accepted: false,
+        edited: None,
+        notes: vec![note],
+        session: None,
+    }
+}
+
+fn offered(recorder: &Recorder) -> Vec<(u64, String)> {
+    let offers = recorder.offers().unwrap().into_iter();
+    offers.map(|Offer { id, text, .. }| (id, text)).collect()
+}
+
+#[test]
+fn each_decision_is_kept_with_all_its_texts() {
+    let crlf: Texts = ("b.txt", Some(b"\xef\xbb\xbfa\r\nb"), Some("\u{feff}A\r\nb"));
+    let new: Texts = ("new", None, Some("no last line feed"));
+    let deleted: Texts = ("gone", Some(b"x\n"), None);
+    for (texts, decided, state, after) in [
+        (
+            USUAL,
+            accepted(Some("one\n2\n3\n")),
+            EntryState::Accepted,
+            Some("one\n2\n3\n"),
+        ),
+        (USUAL, accepted(Some(MINE)), EntryState::Edited, Some(MINE)),
+        (
+            crlf,
+            accepted(Some("\u{feff}A\r\nc")),
+            EntryState::Edited,
+            Some("\u{feff}A\r\nc"),
+        ),
+        (
+            crlf,
+            rejected("no"),
+            EntryState::Rejected,
+            Some("\u{feff}A\r\nb"),
+        ),
+        (
+            new,
+            rejected("not here"),
+            EntryState::Rejected,
+            Some("no last line feed"),
+        ),
+        (
+            new,
+            accepted(None),
+            EntryState::Accepted,
+            Some("no last line feed"),
+        ),
+        (deleted, accepted(None), EntryState::Accepted, None),
+        (deleted, rejected(""), EntryState::Rejected, None),
+    ] {
+        let world = World::new();
+        let mut recorder = world.recorder();
+        recorder.proposed(world.proposal(1, 1, texts)).unwrap();
+        let reason = decided.notes.first().map_or("", |it| &it.text).to_owned();
+        recorder.decided(1, decided).unwrap();
+        let [entry] = &world.log()[..] else {
+            panic!("{:?}", world.log());
+        };
+        assert_eq!((entry.state, world.after(entry).as_deref()), (state, after));
+        let before = world.store.text_of(&entry.proposal.before).unwrap();
+        assert_eq!(before.as_deref(), texts.1);
+        assert_eq!(entry.reason(), reason);
+        let items = history::read(&world.store, &[&world.root()], 9).unwrap();
+        assert_eq!(items, [Item::Entry(Box::new(entry.clone()))]);
+        let elsewhere = history::read(&world.store, &[Path::new("/elsewhere")], 9).unwrap();
+        assert_eq!(elsewhere, []);
+        recorder.decided(1, rejected("twice")).unwrap();
+        assert_eq!(world.log().len(), 1, "one decision of each");
+    }
+}
+
+#[test]
+fn what_was_written_outlives_a_view_a_hub_and_the_agent_and_is_offered_again() {
+    type End = fn(&World, Recorder) -> Recorder;
+    let ends: [(&str, End); 3] = [
+        ("the view", |_, mut recorder| {
+            recorder.view_left(1).unwrap();
+            recorder
+        }),
+        ("the hub", |world, _| {
+            world.hub_is_killed();
+            world.recorder()
+        }),
+        ("the agent", |_, mut recorder| {
+            recorder.closed(1).unwrap();
+            recorder
+        }),
+    ];
+    let crlf: Texts = ("b.txt", Some(b"\xef\xbb\xbfa\r\nb"), Some("\u{feff}A\r\nb"));
+    let new: Texts = ("new", None, Some("x"));
+    for (name, end) in ends {
+        for (texts, mine) in [(USUAL, MINE), (crlf, "\u{feff}A\r\nmine"), (new, "")] {
+            let world = World::new();
+            let mut recorder = world.recorder();
+            recorder.proposed(world.proposal(1, 1, texts)).unwrap();
+            recorder.edited(1, 1, 1, Some("first")).unwrap();
+            recorder.edited(1, 1, 1, Some(mine)).unwrap();
+            assert_eq!(offered(&recorder), [], "the view has it");
+            let mut recorder = end(&world, recorder);
+            recorder.proposed(world.proposal(2, 1, texts)).unwrap();
+            let other = ("other", texts.1, texts.2);
+            recorder.proposed(world.proposal(3, 1, other)).unwrap();
+            let offers = recorder.offers().unwrap();
+            let of_file = offers.iter().find(|it| it.id == 2).unwrap();
+            assert_eq!(of_file.text, mine, "{name}");
+            assert!(offers.iter().all(|it| it.id != 3));
+            // It is in the view again.
+            recorder.edited(2, 1, 7, Some(mine)).unwrap();
+            assert!(!offered(&recorder).iter().any(|(id, _)| *id == 2), "{name}");
+            assert_eq!(world.states(), [EntryState::Undecided], "no copies");
+            recorder.decided(2, accepted(Some(mine))).unwrap();
+            assert_eq!(world.states(), [EntryState::Edited], "{name}");
+        }
+    }
+}
+
+#[test]
+fn it_is_offered_for_the_same_file_or_the_same_text_until_that_is_decided() {
+    let same_text: Texts = ("a.txt", Some(b"now\n"), USUAL.2);
+    let same_file: Texts = ("a.txt", USUAL.1, Some("another\n2\n3\n"));
+    let others: Texts = ("a.txt", Some(b"now\n"), Some("another\n2\n3\n"));
+    let both: Texts = ("a.txt", USUAL.1, Some("one\n2\ntheirs\n"));
+    let along = Some("another\n2\nmine\n");
+    for (texts, expected) in [
+        (same_text, Some(MINE)),
+        (same_file, along),
+        (both, Some(MINE)),
+        (others, None),
+    ] {
+        let world = World::new();
+        let mut recorder = world.recorder();
+        recorder.proposed(world.proposal(1, 1, USUAL)).unwrap();
+        recorder.edited(1, 1, 1, Some(MINE)).unwrap();
+        recorder.closed(1).unwrap();
+        recorder.proposed(world.proposal(2, 1, texts)).unwrap();
+        let expected = expected.map(|text| (2, text.to_owned()));
+        assert_eq!(offered(&recorder), Vec::from_iter(expected));
+        recorder.decided(2, rejected("no")).unwrap();
+        assert_eq!(
+            world.states(),
+            [EntryState::Undecided, EntryState::Rejected]
+        );
+        assert_eq!(
+            world.after(&world.log()[0]).as_deref(),
+            Some(MINE),
+            "it is not lost"
+        );
+        recorder.proposed(world.proposal(3, 1, texts)).unwrap();
+        assert_eq!(offered(&recorder), [], "the person has decided without it");
+    }
+    let world = World::new();
+    let mut recorder = world.recorder();
+    recorder.proposed(world.proposal(1, 1, USUAL)).unwrap();
+    recorder.edited(1, 1, 1, Some(MINE)).unwrap();
+    recorder.closed(1).unwrap();
+    let mut other = world.proposal(2, 1, USUAL);
+    "claude".clone_into(&mut other.agent);
+    recorder.proposed(other).unwrap();
+    assert_eq!(offered(&recorder), [], "another agent's");
+}
+
+#[test]
+fn a_newer_revision_takes_a_text_along_or_leaves_it() {
+    for (newer, text, left) in [
+        ("one\ntwo\n3\n", "one\ntwo\nmine\n", 1),
+        ("one\n2\nthree\n", "one\n2\nthree!\n", 2),
+        ("one\n2\n3\n", MINE, 1),
+    ] {
+        let world = World::new();
+        let mut recorder = world.recorder();
+        recorder.proposed(world.proposal(1, 1, USUAL)).unwrap();
+        recorder.edited(1, 1, 1, Some(MINE)).unwrap();
+        let mut second = world.proposal(1, 2, USUAL);
+        second.proposed = Some(Arc::new(newer.to_owned()));
+        recorder.proposed(second).unwrap();
+        recorder.edited(1, 1, 1, Some("late")).unwrap();
+        recorder.edited(1, 2, 1, Some(text)).unwrap();
+        let texts: Vec<_> = world
+            .log()
+            .iter()
+            .filter_map(|it| world.after(it))
+            .collect();
+        assert_eq!(texts.len(), left, "{texts:?}");
+        assert_eq!(texts.last().map(String::as_str), Some(text));
+        recorder.edited(1, 2, 1, None).unwrap();
+        assert_eq!(world.log().len(), left - 1);
+    }
+}
+
+#[test]
+fn what_two_views_have_is_kept_apart() {
+    let world = World::new();
+    let mut recorder = world.recorder();
+    recorder.proposed(world.proposal(1, 1, USUAL)).unwrap();
+    recorder.edited(1, 1, 1, Some(MINE)).unwrap();
+    recorder.edited(1, 1, 2, Some("other\n")).unwrap();
+    recorder.decided(1, accepted(Some("other\n"))).unwrap();
+    assert_eq!(world.states(), [EntryState::Undecided, EntryState::Edited]);
+    assert_eq!(world.after(&world.log()[0]).as_deref(), Some(MINE));
+}
+
+#[test]
+fn a_decision_belongs_to_the_turn_that_goes_on() {
+    for (session, agents, expected) in [
+        (Some(1), &["gemini", "gemini"][..], Some(1)),
+        (None, &["gemini", "claude"], Some(1)),
+        (None, &["gemini", "gemini"], None),
+        (None, &["claude"], None),
+        (None, &[], None),
+    ] {
+        let world = World::new();
+        let mut recorder = world.recorder();
+        for (session, agent) in (1..).zip(agents) {
+            recorder.begin(session, agent, "prompt").unwrap();
+        }
+        recorder.proposed(world.proposal(9, 1, USUAL)).unwrap();
+        let decided = Decided {
+            session,
+            ..rejected("no")
+        };
+        recorder.decided(9, decided).unwrap();
+        assert_eq!(world.log()[0].turn, expected, "{session:?} {agents:?}");
+        for session in 1..=agents.len() as u64 {
+            recorder.end(session).unwrap();
+        }
+        let kept = world.store.numbers().unwrap();
+        assert_eq!(
+            kept,
+            Vec::from_iter(expected),
+            "a turn without any is not kept"
+        );
+    }
+}
+
+#[test]
+fn old_entries_go_and_their_texts_with_them() {
+    let world = World::new();
+    let mut recorder = world.recorder();
+    for (id, name) in [(1, "draft"), (2, "decided"), (3, "newest")] {
+        let texts = (name, USUAL.1, USUAL.2);
+        recorder.proposed(world.proposal(id, 1, texts)).unwrap();
+        match id {
+            1 => {
+                recorder.edited(id, 1, 1, Some(MINE)).unwrap();
+                recorder.closed(id).unwrap();
+            }
+            _ => recorder.decided(id, accepted(Some(name))).unwrap(),
+        }
+    }
+    let days = |days: u64| SystemTime::now() + Duration::from_secs(days * 24 * 60 * 60 + 60);
+    for (age, expected) in [(6, &[1, 2, 3][..]), (8, &[1, 3]), (29, &[1, 3]), (31, &[3])] {
+        world.store.tidy(days(age), |_| false).unwrap();
+        let numbers: Vec<_> = world.log().iter().map(|it| it.number).collect();
+        assert_eq!(numbers, expected, "{age} days");
+    }
+    let newest = &world.log()[0];
+    assert_eq!(world.after(newest).as_deref(), Some("newest"));
+    world.store.forget_entry(EntryRef(3)).unwrap();
+    assert!(world.store.forget_entry(EntryRef(3)).is_err());
+    world
+        .store
+        .remove_texts(
+            SystemTime::now() + Duration::from_secs(1),
+            Duration::ZERO,
+            |_| false,
+        )
+        .unwrap();
+    assert!(
+        world.store.text_of(newest.after()).is_err(),
+        "nothing needs it"
+    );
+}
+
+#[test]
+fn no_more_decisions_are_kept_than_the_limit() {
+    let world = World::new();
+    let mut recorder = world.recorder();
+    for id in 0..MAX_ENTRIES as u64 + 20 {
+        recorder.proposed(world.proposal(id, 1, USUAL)).unwrap();
+        recorder.decided(id, rejected("no")).unwrap();
+    }
+    world.store.tidy(SystemTime::now(), |_| false).unwrap();
+    let numbers: Vec<_> = world.log().iter().map(|it| it.number).collect();
+    assert_eq!(numbers.len(), MAX_ENTRIES);
+    assert_eq!(
+        (numbers[0], numbers.last()),
+        (21, Some(&(MAX_ENTRIES as u64 + 20)))
+    );
+}
+
+#[test]
+fn two_recorders_never_take_one_number() {
+    let world = World::new();
+    let threads: Vec<_> = (0..4)
+        .map(|at| {
+            let mut recorder = world.recorder();
+            let proposals: Vec<_> = (0..20).map(|id| world.proposal(id, 1, USUAL)).collect();
+            std::thread::spawn(move || {
+                for (id, proposal) in (0..).zip(proposals) {
+                    recorder.proposed(proposal).unwrap();
+                    match at % 2 {
+                        0 => recorder
+                            .edited(id, 1, 1, Some(&format!("{at} {id}")))
+                            .unwrap(),
+                        _ => recorder.decided(id, rejected("no")).unwrap(),
+                    }
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let log = world.log();
+    let mut numbers: Vec<_> = log.iter().map(|it| it.number).collect();
+    numbers.dedup();
+    assert_eq!((log.len(), numbers.len()), (80, 80));
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_can_read_it_and_what_is_damaged_is_left_out() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    let mut recorder = world.recorder();
+    for id in 1..=3 {
+        recorder.proposed(world.proposal(id, 1, USUAL)).unwrap();
+        recorder.decided(id, accepted(Some(MINE))).unwrap();
+    }
+    let folder = world.store.path().join("log");
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    let files: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|it| it.unwrap().path())
+        .collect();
+    assert!(files.iter().all(|file| mode(file) == 0o600));
+    fs::write(folder.join("1.decided.json"), "{").unwrap();
+    fs::write(folder.join("x.decided.json"), "{}").unwrap();
+    fs::remove_file(folder.join("2.decided.json")).unwrap();
+    std::os::unix::fs::symlink("3.decided.json", folder.join("2.decided.json")).unwrap();
+    let numbers: Vec<_> = world.log().iter().map(|it| it.number).collect();
+    assert_eq!(numbers, [3]);
+    recorder.proposed(world.proposal(4, 1, USUAL)).unwrap();
+    recorder.decided(4, rejected("")).unwrap();
+    assert_eq!(world.log().last().unwrap().number, 4);
+}

@@ -1,0 +1,125 @@
+//! What the person decided before: a list, and one entry of it opened again, to be read and nothing else.
+
+use std::time::Instant;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use pillion_changes::history::Item;
+
+use super::{App, Effect, Overlay, Tone};
+
+/// The rows of the frame around it.
+const FRAME: u16 = 2;
+
+/// What was decided, newest first, and what of it is shown.
+#[derive(Debug, Default)]
+pub struct History {
+    /// The decisions.
+    pub items: Vec<Past>,
+    /// The one that is chosen.
+    pub at: usize,
+    /// The first that is shown.
+    pub top: usize,
+    /// What is opened of them.
+    pub opened: Option<Opened>,
+}
+
+/// A decision, as a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Past {
+    /// What it is.
+    pub item: Item,
+    /// What people call the agent.
+    pub agent: String,
+    /// When it was decided, in words.
+    pub ago: String,
+    /// How many lines were added and removed, in short.
+    pub lines: String,
+}
+
+/// A decision as it was decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// Its name and what was decided.
+    pub title: String,
+    /// As a unified diff.
+    pub lines: Vec<String>,
+    /// The first line that is shown.
+    pub from: usize,
+}
+
+impl App {
+    /// Has the history read.
+    pub(super) fn ask_for_history(&mut self) {
+        self.effects.push(Effect::History);
+    }
+
+    /// It was read, or cannot be.
+    pub(super) fn show_history(&mut self, items: Result<Vec<Past>, String>, now: Instant) {
+        match items {
+            Ok(items) => {
+                self.history = History {
+                    items,
+                    ..History::default()
+                };
+                self.overlay = Some(Overlay::History);
+            }
+            Err(why) => self.say(Tone::Warning, why, now),
+        }
+    }
+
+    /// One of them was read.
+    pub(super) fn show_past(&mut self, opened: Opened) {
+        if self.overlay == Some(Overlay::History) {
+            self.history.opened = Some(opened);
+        }
+    }
+
+    pub(super) fn on_history_key(&mut self, key: KeyEvent) {
+        let height = usize::from(self.size.height.saturating_sub(FRAME)).max(1);
+        let history = &mut self.history;
+        if let KeyCode::Esc | KeyCode::Char('q' | 'H') = key.code {
+            if history.opened.take().is_none() {
+                self.overlay = None;
+            }
+            return;
+        }
+        let (at, last) = match &history.opened {
+            Some(opened) => (opened.from, opened.lines.len().saturating_sub(height)),
+            None => (history.at, history.items.len().saturating_sub(1)),
+        };
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let page = height.saturating_sub(1).max(1);
+        let to = match (key.code, control) {
+            (KeyCode::Down | KeyCode::Char('j'), false) => at + 1,
+            (KeyCode::Up | KeyCode::Char('k'), false) => at.saturating_sub(1),
+            (KeyCode::PageDown | KeyCode::Char(' '), false) | (KeyCode::Char('f'), true) => {
+                at + page
+            }
+            (KeyCode::PageUp, false) | (KeyCode::Char('b'), true) => at.saturating_sub(page),
+            (KeyCode::Home | KeyCode::Char('g'), false) => 0,
+            (KeyCode::End | KeyCode::Char('G'), false) => last,
+            (KeyCode::Enter, false) if history.opened.is_none() => {
+                let chosen = history.items.get(at);
+                self.effects
+                    .extend(chosen.map(|past| Effect::Past(Box::new(past.clone()))));
+                return;
+            }
+            _ => return,
+        };
+        let to = to.min(last);
+        match &mut history.opened {
+            Some(opened) => opened.from = to,
+            None => history.at = to,
+        }
+        self.fit_history();
+    }
+
+    /// What is chosen is on the screen.
+    pub(super) fn fit_history(&mut self) {
+        let height = usize::from(self.size.height.saturating_sub(FRAME)).max(1);
+        let history = &mut self.history;
+        history.top = history
+            .top
+            .clamp((history.at + 1).saturating_sub(height), history.at);
+    }
+}

@@ -1,0 +1,74 @@
+//! Tells the companion what the reviewer has made of pending diffs, a moment after it became something else: whatever ends
+//! the review, the companion or the agent, it can be offered again. It decides nothing.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use pillion_view::{DiffId, ProposalKey, Proposed};
+
+use crate::view::View;
+
+/// How long after a change it is told: several often follow each other.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What was told of each diff.
+#[derive(Debug, Default)]
+pub struct Journal {
+    told: HashMap<DiffId, Told>,
+    due: Option<Instant>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Told {
+    revision: u32,
+    /// As the proposal counts.
+    changes: u64,
+    /// True if there was something to tell.
+    is_something: bool,
+}
+
+impl Journal {
+    /// When it wants to be asked.
+    pub fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// What is to be told now; none of a diff is that the reviewer has changed nothing any more.
+    pub fn look(&mut self, views: &[View], now: Instant) -> Vec<(ProposalKey, Option<String>)> {
+        self.told
+            .retain(|id, _| views.iter().any(|view| view.id == *id));
+        let other: Vec<&View> = views.iter().filter(|view| self.is_other(view)).collect();
+        if other.is_empty() {
+            self.due = None;
+            return Vec::new();
+        }
+        if now < *self.due.get_or_insert(now + PAUSE) {
+            return Vec::new();
+        }
+        self.due = None;
+        other
+            .into_iter()
+            .filter_map(|view| {
+                let draft = view.proposal.draft();
+                let told = Told {
+                    revision: view.revision,
+                    changes: view.proposal.changes(),
+                    is_something: draft.is_some(),
+                };
+                let is_something = told.is_something;
+                let former = self.told.insert(view.id, told);
+                let was_something = former.is_some_and(|it| it.is_something);
+                (is_something || was_something).then(|| (view.key(), draft))
+            })
+            .collect()
+    }
+
+    /// Returns true if something else may be told of it than before.
+    fn is_other(&self, view: &View) -> bool {
+        let told = self.told.get(&view.id);
+        !view.is_comparing()
+            && told.is_none_or(|told| {
+                told.revision != view.revision || told.changes != view.proposal.changes()
+            })
+    }
+}

@@ -1,0 +1,87 @@
+//! Draws what was decided before: the list, or one entry of it.
+
+use pillion_text::visible;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::pages::panel;
+use super::theme::Theme;
+use crate::app::{App, Opened, Past};
+
+/// Over everything else.
+pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let height = usize::from(area.height.saturating_sub(2));
+    let history = &app.history;
+    if let Some(opened) = &history.opened {
+        let shown = opened.lines.iter().skip(opened.from).take(height);
+        let lines = shown.map(|line| diff_line(line, theme));
+        return panel(
+            buffer,
+            area,
+            &title(opened, height),
+            lines.collect(),
+            0,
+            theme,
+        );
+    }
+    let shown = history.items.iter().enumerate();
+    let shown = shown.skip(history.top).take(height);
+    let mut lines: Vec<_> = shown
+        .map(|(at, past)| row(past, at == history.at, theme))
+        .collect();
+    if lines.is_empty() {
+        lines.push(Line::raw("You have not decided anything here yet."));
+    }
+    let title = " What you decided · Enter opens it · Esc ";
+    panel(buffer, area, title, lines, 0, theme);
+}
+
+fn title(opened: &Opened, height: usize) -> String {
+    let more = match opened.lines.len() > opened.from + height {
+        true => " · ↓ for more",
+        false => "",
+    };
+    format!(" {}{more} · Esc goes back ", opened.title)
+}
+
+fn row<'a>(past: &Past, is_chosen: bool, theme: &Theme) -> Line<'a> {
+    let (item, style) = (&past.item, Style::default());
+    let state = match item.state() {
+        "accepted" | "kept" => theme.good,
+        "not decided" => theme.warning,
+        _ => style,
+    };
+    let mark = match is_chosen {
+        true => Span::styled("▶ ", theme.current),
+        false => Span::raw("  "),
+    };
+    let shown = visible::one_line(&item.shown().to_string_lossy());
+    let reason = match item.reason() {
+        reason if reason.is_empty() => String::new(),
+        reason => format!(": {reason}"),
+    };
+    Line::from(vec![
+        mark,
+        Span::styled(format!("{:<6} ", item.id()), theme.muted),
+        Span::styled(format!("{:<11} ", item.state()), state),
+        Span::raw(format!("{:>9} ", past.lines)),
+        Span::styled(format!("{:>11}  ", past.ago), theme.muted),
+        Span::styled(shown, theme.strong),
+        Span::styled(format!("  {}{reason}", past.agent), theme.muted),
+    ])
+}
+
+fn diff_line<'a>(line: &str, theme: &Theme) -> Line<'a> {
+    let style = match line.as_bytes() {
+        [b'+', ..] if !line.starts_with("+++ ") => theme.added.line,
+        [b'-', ..] if !line.starts_with("--- ") => theme.removed.line,
+        [b'#', ..] => theme.strong,
+        [b' ', ..] => Style::default(),
+        _ => theme.muted,
+    };
+    // Nothing of a file reaches the terminal as it is.
+    let text = visible::one_line(&line.replace('\t', "    "));
+    Line::styled(text, style)
+}
