@@ -2,6 +2,7 @@
 //! that ran then, if only one did.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::SystemTime;
@@ -39,6 +40,15 @@ impl Call {
             path: self.path.clone(),
         }
     }
+}
+
+/// What there is of changes below some folders.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// How many nobody has seen.
+    pub unseen: usize,
+    /// Another number once a list of them would show something else.
+    pub list: u32,
 }
 
 /// An agent's session, while it lasts.
@@ -259,8 +269,8 @@ impl Recorder {
         }
     }
 
-    /// How many changes below the folders nobody has seen, in all turns that are kept. Waits for the disk.
-    pub fn unseen(&mut self) -> usize {
+    /// What there is of changes below the folders, in all turns that are kept. Waits for the disk.
+    pub fn tally(&mut self) -> Tally {
         let numbers = self.store.numbers().unwrap_or_default();
         self.ended.retain(|number, _| numbers.contains(number));
         for number in &numbers {
@@ -279,17 +289,20 @@ impl Recorder {
                 |root: &PathBuf| self.tables.iter().any(|table| are_one(root, table.root()));
             turn.roots.iter().any(watched)
         };
-        let unseen = |turn: &Turn| {
+        let mut tally = Tally::default();
+        for turn in self.ended.values().chain(open).filter(is_here) {
             let judged = self.store.judged(turn.number).unwrap_or_default();
-            let is_unseen = |it: &&Change| it.standing(judged.get(&it.number)) == Standing::Unseen;
-            turn.real_changes().filter(is_unseen).count()
-        };
-        self.ended
-            .values()
-            .chain(open)
-            .filter(is_here)
-            .map(unseen)
-            .sum()
+            for change in turn.real_changes() {
+                let judged = judged.get(&change.number);
+                let standing = change.standing(judged);
+                tally.unseen += usize::from(standing == Standing::Unseen);
+                let mut hasher = DefaultHasher::new();
+                let at = judged.map(|it| it.at);
+                (turn.number, change.number, &change.after, standing.name(), at).hash(&mut hasher);
+                tally.list = tally.list.wrapping_add((hasher.finish() >> 32) as u32);
+            }
+        }
+        tally
     }
 
     fn heard(&mut self) -> u64 {

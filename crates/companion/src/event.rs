@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pillion_changes::Tally;
 use pillion_discovery::CompanionState;
 #[cfg(unix)]
 use pillion_protocol::IdeContext;
@@ -17,6 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::acceptance::Finding;
 use crate::agents::ToolCall;
+use crate::judging::Acted;
 use crate::diffs::{Answer, PendingDiff, SettleRequest};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
@@ -65,6 +67,8 @@ pub(crate) enum Event {
     },
     /// What agents change was kept, or not.
     Kept(Kept),
+    /// What a person does with changes that are written is done, as far as it can be.
+    Acted(Box<Acted>),
     /// What agents had written has been looked at; or why not.
     LookEnded(Option<String>),
     /// An agent waits for a call no longer.
@@ -113,8 +117,8 @@ pub(crate) enum Event {
 pub(crate) struct Kept {
     /// Why the last job failed, as a sentence for people.
     pub(crate) problem: Option<String>,
-    /// How many changes nobody has seen.
-    pub(crate) unseen: usize,
+    /// What there is of changes.
+    pub(crate) tally: Tally,
 }
 
 /// A front end that comes.

@@ -27,6 +27,7 @@ mod feedback;
 pub mod gate;
 #[cfg(unix)]
 pub mod hub;
+mod judging;
 mod line_endings;
 mod looking;
 mod lost;

@@ -28,6 +28,7 @@ use crate::discovery::DiscoveryThread;
 use crate::event::{Caller, Event, Events, Waiter};
 use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
+use crate::judging::Judging;
 use crate::lost::{KEPT_WITHIN, Losses, Lost};
 use crate::outbox::{Delivery, Mention};
 use crate::questions::Questions;
@@ -98,6 +99,7 @@ pub(crate) struct MainLoop {
     asking: Asking,
     questions: Questions<Caller>,
     recording: Recording,
+    judging: Judging,
     /// Why the last look at what agents had written failed.
     look_problem: Option<String>,
     events: Events,
@@ -121,6 +123,7 @@ impl MainLoop {
         losses: Losses,
     ) -> Self {
         let environment = views.options().next().map(|it| it.environment.clone());
+        let judging = Judging::new(environment.as_ref(), events.clone());
         let recording = Recording::start(environment, &views.roots(), state.port, events.clone());
         sessions.set_shows_diffs(views.shows_diffs());
         let compares = views.compares();
@@ -146,6 +149,7 @@ impl MainLoop {
             asking: Asking::default(),
             questions: Questions::default(),
             recording,
+            judging,
             look_problem: None,
             events: events.clone(),
             wakers: Wakers::default(),
@@ -257,6 +261,7 @@ impl MainLoop {
                     self.report_status();
                 }
             }
+            Event::Acted(acted) => self.acted(*acted),
             Event::LookEnded(problem) => {
                 self.look_problem = problem;
                 self.recording.count();

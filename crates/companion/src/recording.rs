@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pillion_changes::recorder::Call;
-use pillion_changes::{Recorder, Store, StoreError};
+use pillion_changes::{Recorder, Store, StoreError, Tally};
 use pillion_discovery::Environment;
 use pillion_system::worker::Worker;
 use tokio::sync::oneshot;
@@ -61,7 +61,6 @@ impl Recording {
         port: u16,
         events: Events,
     ) -> Self {
-        let is_on = |it: &Environment| it.filled(VARIABLE).is_none_or(|it| it != OFF);
         let (worker, problem) = match environment.filter(is_on) {
             None => (None, None),
             Some(environment) => match open(&environment, roots, events.clone()) {
@@ -75,7 +74,10 @@ impl Recording {
             sessions: HashMap::new(),
             count: u64::from(port) << 32,
             is_stuck: Arc::default(),
-            kept: Kept { problem, unseen: 0 },
+            kept: Kept {
+                problem,
+                tally: Tally::default(),
+            },
             roots: roots.to_vec(),
             is_used: false,
         }
@@ -88,7 +90,12 @@ impl Recording {
 
     /// How many changes nobody has seen; none if they have not been counted.
     pub(crate) fn unseen(&self) -> Option<usize> {
-        self.is_used.then_some(self.kept.unseen)
+        self.is_used.then_some(self.kept.tally.unseen)
+    }
+
+    /// Another number once a list of the changes would show something else.
+    pub(crate) fn list(&self) -> u64 {
+        self.kept.tally.list.into()
     }
 
     /// What came of the last job. Returns true if that is news.
@@ -227,7 +234,7 @@ impl Recording {
             let _ = done.send(());
             result
         }));
-        let (events, unseen) = (self.events.clone(), self.kept.unseen);
+        let (events, tally) = (self.events.clone(), self.kept.tally);
         if self.is_stuck.load(Ordering::Relaxed) {
             let _ = events.send(resume);
             return;
@@ -237,11 +244,16 @@ impl Recording {
             if timeout(WAITS, waiting).await.is_err() {
                 is_stuck.store(true, Ordering::Relaxed);
                 let problem = Some("the disk does not answer".to_owned());
-                let _ = events.send(Event::Kept(Kept { problem, unseen }));
+                let _ = events.send(Event::Kept(Kept { problem, tally }));
             }
             let _ = events.send(resume);
         });
     }
+}
+
+/// Returns true if the person has not turned it off.
+pub(crate) fn is_on(environment: &Environment) -> bool {
+    environment.filled(VARIABLE).is_none_or(|it| it != OFF)
 }
 
 /// What Pillion and agents themselves write while agents work. A workspace may be the home folder.
@@ -260,8 +272,8 @@ fn open(
     let mut recorder = Recorder::new(store, roots, own_folders(environment));
     let perform = move |job: Job| {
         let problem = job(&mut recorder).err().map(|error| error.to_string());
-        let unseen = recorder.unseen();
-        let _ = events.send(Event::Kept(Kept { problem, unseen }));
+        let tally = recorder.tally();
+        let _ = events.send(Event::Kept(Kept { problem, tally }));
     };
     Worker::start("changes", GRACE, perform).map_err(|error| error.to_string())
 }

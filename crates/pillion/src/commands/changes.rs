@@ -6,16 +6,13 @@ pub mod look;
 pub mod show;
 pub mod turns;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use pillion_changes::{
-    Author, Change, ChangeRef, FileState, Judged, Standing, Store, StoreError, Turn,
-};
-use pillion_discovery::{Environment, real_path};
-use pillion_protocol::Dialect;
-use pillion_text::{Text, hunks, visible};
+use pillion_changes::kept::{self, Kept};
+use pillion_changes::{Author, Change, DecideError, Standing, Store};
+use pillion_discovery::Environment;
+use pillion_text::visible;
 use serde::Serialize;
 
 use super::output::print_json;
@@ -45,78 +42,6 @@ pub struct Args {
     json: bool,
 }
 
-/// A turn with what became of its changes.
-pub struct Kept {
-    pub turn: Turn,
-    judged: BTreeMap<u64, Judged>,
-}
-
-impl Kept {
-    /// The turn of this number.
-    ///
-    /// # Errors
-    /// When there is none, or it cannot be read.
-    pub fn read(store: &Store, number: u64) -> anyhow::Result<Self> {
-        let turn = store.turn(number).map_err(failure)?;
-        let judged = store.judged(number).map_err(failure)?;
-        Ok(Self { turn, judged })
-    }
-
-    /// Those that were in this folder, or in one of its folders, oldest first. What cannot be read is left out.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn of_folder(store: &Store, folder: &Path) -> anyhow::Result<Vec<Self>> {
-        let folder = real_path(folder);
-        let numbers = store.numbers().map_err(failure)?;
-        let turns = numbers
-            .into_iter()
-            .filter_map(|number| Self::read(store, number).ok());
-        let is_here = |root: &PathBuf| folder.starts_with(root) || root.starts_with(&folder);
-        Ok(turns
-            .filter(|it| it.turn.roots.iter().any(is_here))
-            .collect())
-    }
-
-    /// What people call the agent.
-    pub fn agent(&self) -> &str {
-        let agent = Dialect::from_name(&self.turn.agent);
-        agent.map_or(&self.turn.agent, |it| it.display_name())
-    }
-
-    /// Where a change stands.
-    pub fn standing(&self, change: &Change) -> Standing {
-        change.standing(self.judged.get(&change.number))
-    }
-
-    /// What a person made of a change.
-    pub fn judged(&self, change: &Change) -> Option<&Judged> {
-        self.judged.get(&change.number)
-    }
-
-    /// The changes that are meant: one, or all of the turn.
-    ///
-    /// # Errors
-    /// When there is no such change.
-    pub fn named(&self, name: ChangeRef) -> anyhow::Result<Vec<&Change>> {
-        let Some(number) = name.change else {
-            return Ok(self.turn.real_changes().collect());
-        };
-        match self.turn.change(number) {
-            Some(change) => Ok(vec![change]),
-            None => Err(refused(format!("there is no change {name}")).into()),
-        }
-    }
-
-    /// How many nobody has seen.
-    pub fn unseen(&self) -> usize {
-        let changes = self.turn.real_changes();
-        changes
-            .filter(|it| self.standing(it) == Standing::Unseen)
-            .count()
-    }
-}
-
 /// The store of this user.
 ///
 /// # Errors
@@ -125,17 +50,22 @@ pub fn store() -> anyhow::Result<Store> {
     Ok(Store::of(&Environment::current()).map_err(failure)?)
 }
 
-fn refused(message: impl Into<String>) -> Failure {
-    Failure::new(Kind::Refused, message.into()).hint("`pillion changes --all` lists what is known.")
+/// Why the store does not answer, with what can be done about it.
+fn failure(error: impl Into<DecideError>) -> Failure {
+    let error = error.into();
+    let failure = Failure::new(Kind::Refused, error.to_string());
+    match error.hint() {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
-fn failure(error: StoreError) -> Failure {
-    match error {
-        StoreError::NoTurn(_) => {
-            Failure::new(Kind::Refused, error.to_string()).hint("`pillion turns` lists them.")
-        }
-        error => Failure::new(Kind::Refused, error.to_string()),
-    }
+/// The turns of the folder that commands are run in, oldest first.
+///
+/// # Errors
+/// When the store cannot be read.
+fn turns_here(store: &Store) -> anyhow::Result<Vec<Kept>> {
+    Ok(Kept::of_folders(store, &[PathBuf::from(".")]).map_err(failure)?)
 }
 
 /// A change with `--json`.
@@ -155,8 +85,8 @@ struct Printed<'a> {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let store = store()?;
     let turns = match args.turn {
-        Some(number) => vec![Kept::read(&store, number)?],
-        None => Kept::of_folder(&store, Path::new("."))?,
+        Some(number) => vec![Kept::read(&store, number).map_err(failure)?],
+        None => turns_here(&store)?,
     };
     let shows_all = args.all || args.turn.is_some();
     let is_meant =
@@ -185,7 +115,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             writeln!(out)?;
         }
         is_empty = false;
-        writeln!(out, "{}", turns::title(kept))?;
+        writeln!(out, "{}", kept.title())?;
         for change in changes {
             let printed = describe(&store, kept, change);
             writeln!(
@@ -194,7 +124,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 printed.id,
                 printed.state,
                 lines(&printed),
-                place(&kept.turn, change)
+                kept.place(change)
             )?;
         }
         for uncovered in &kept.turn.uncovered {
@@ -207,27 +137,6 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The file, what it was before, and who changed it if that is not clear.
-fn place(turn: &Turn, change: &Change) -> String {
-    let shown = |path: &Path| visible::one_line(&turn.shown(path).to_string_lossy());
-    let mut place = shown(&change.path);
-    match (&change.before, &change.after) {
-        (FileState::Absent, _) => place += " (new)",
-        (_, FileState::Absent) => place += " (deleted)",
-        _ => {}
-    }
-    if let Some(from) = &change.moved_from {
-        place = format!("{place}, moved from {}", shown(from));
-    }
-    if change.by == Author::Unclear {
-        place += ", unclear who changed it";
-    }
-    if change.is_mixed {
-        place += ", includes changes of yours";
-    }
-    place
-}
-
 fn lines(printed: &Printed<'_>) -> String {
     match (printed.added, printed.removed) {
         (Some(added), Some(removed)) => format!("+{added} -{removed}"),
@@ -236,15 +145,9 @@ fn lines(printed: &Printed<'_>) -> String {
 }
 
 fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a> {
-    let counted = texts(store, change).ok();
-    let counted = counted.map(|(before, after)| {
-        let hunks = hunks::between(&before, &after);
-        let added: usize = hunks.iter().map(|it| it.after.len()).sum();
-        let removed: usize = hunks.iter().map(|it| it.before.len()).sum();
-        (added, removed)
-    });
+    let counted = kept::texts(store, change).map(|texts| kept::lines(&texts));
     Printed {
-        id: name(&kept.turn, change),
+        id: kept.name(change).to_string(),
         turn: kept.turn.number,
         path: &change.path,
         state: kept.standing(change).name(),
@@ -258,33 +161,8 @@ fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a
     }
 }
 
-/// How commands name a change.
-pub fn name(turn: &Turn, change: &Change) -> String {
-    let change = Some(change.number);
-    let turn = turn.number;
-    ChangeRef { turn, change }.to_string()
-}
-
 /// A text, if these bytes are one.
 pub fn as_text(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok();
     text.filter(|it| !it.contains('\0'))
-}
-
-/// The texts before and after a change; an empty one where there was no file.
-///
-/// # Errors
-/// When one was not kept.
-pub fn texts(store: &Store, change: &Change) -> anyhow::Result<(Text, Text)> {
-    let text = |state: &FileState| -> anyhow::Result<Text> {
-        match state.text() {
-            Some(hash) => Ok(Text::new(store.get(hash).map_err(failure)?)),
-            None if state.is_absent() => Ok(Text::default()),
-            None => {
-                let message = format!("the text of {} was not kept", change.path.display());
-                Err(Failure::new(Kind::Refused, message).into())
-            }
-        }
-    };
-    Ok((text(&change.before)?, text(&change.after)?))
 }

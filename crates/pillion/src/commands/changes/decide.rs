@@ -2,15 +2,12 @@
 
 use std::io::{self, Write};
 
-use pillion_changes::take_back::{self, Done, Present};
-use pillion_changes::{Change, ChangeRef, FileState, Judged, Judgement, Standing, Store};
-use pillion_protocol::{Note, remarks};
-use pillion_system::clock;
-use pillion_text::unified::unified;
-use pillion_text::visible;
+use pillion_changes::deciding::last_taken_back;
+use pillion_changes::{Act, ChangeRef, Decided, Deciding, Kept};
+use pillion_view::changes::judged_said;
 use pillion_view::commands;
 
-use super::{Kept, failure, name, store};
+use super::{failure, store};
 use crate::commands::control_client;
 use crate::failure::{Failure, Kind};
 
@@ -48,246 +45,77 @@ pub struct Undo {
 }
 
 pub fn keep(args: &Keep) -> anyhow::Result<()> {
-    let (store, kept) = open(args.change)?;
-    let mut deciding = Deciding::new(&store, &kept);
-    for change in kept.named(args.change)? {
-        if args.change.change.is_some() || kept.standing(change) == Standing::Unseen {
-            deciding.decide(change, |it| it.judge(change, Judgement::Kept, None));
-        }
-    }
-    deciding.end()
+    act(Act::Keep, args.change)
 }
 
 pub fn revert(args: &Revert) -> anyhow::Result<()> {
-    let (store, kept) = open(args.change)?;
-    let mut deciding = Deciding::new(&store, &kept);
-    // What was done last is taken back first.
-    for change in kept.named(args.change)?.into_iter().rev() {
-        deciding.decide(change, |it| match kept.standing(change) {
-            Standing::TakenBack => it.say(change, "taken back already"),
-            _ => it.take_back(change, &[]),
-        });
-    }
-    deciding.end()
+    act(Act::TakeBack, args.change)
 }
 
 pub fn undo(args: &Undo) -> anyhow::Result<()> {
-    let store = store()?;
     let name = match args.change {
         Some(name) => name,
-        None => last_taken_back(&store)?,
+        None => last_taken_back(&store()?).map_err(failure)?,
     };
-    let (store, kept) = open(name)?;
-    let is_back = |change: &&Change| {
-        matches!(
-            kept.standing(change),
-            Standing::TakenBack | Standing::Edited
-        )
-    };
-    let changes: Vec<_> = kept.named(name)?.into_iter().filter(is_back).collect();
-    if changes.is_empty() {
-        let message = format!("{name} was not taken back");
-        return Err(Failure::new(Kind::Refused, message).into());
-    }
-    let mut deciding = Deciding::new(&store, &kept);
-    for change in changes {
-        deciding.decide(change, |it| it.undo(change));
-    }
-    deciding.end()
+    act(Act::Undo, name)
 }
 
-/// The turn that is meant, if this command may decide about it.
-fn open(name: ChangeRef) -> anyhow::Result<(Store, Kept)> {
+fn act(act: Act, name: ChangeRef) -> anyhow::Result<()> {
     control_client::speak_for_the_person()?;
     let store = store()?;
-    let kept = Kept::read(&store, name.turn)?;
-    Ok((store, kept))
-}
-
-fn last_taken_back(store: &Store) -> anyhow::Result<ChangeRef> {
-    let mut last = None;
-    for turn in store.numbers().map_err(failure)? {
-        for (change, judged) in store.judged(turn).map_err(failure)? {
-            let is_later = last.is_none_or(|(at, _)| judged.at >= at);
-            if judged.judgement != Judgement::Kept && is_later {
-                let change = Some(change);
-                last = Some((judged.at, ChangeRef { turn, change }));
-            }
-        }
+    let kept = Kept::read(&store, name.turn).map_err(failure)?;
+    let mut deciding = Deciding::new(&store, &kept);
+    let mut said = Said::default();
+    for decided in deciding.all(act, name).map_err(failure)? {
+        said.say(decided)?;
     }
-    let none = || Failure::new(Kind::Refused, "nothing has been taken back");
-    Ok(last.map(|(_, name)| name).ok_or_else(none)?)
+    tell(&kept, &mut deciding)?;
+    said.result
 }
 
-/// What a person makes of the changes of one turn, one after the other.
-pub(super) struct Deciding<'a> {
-    store: &'a Store,
-    kept: &'a Kept,
-    /// What the agent is to hear: the file, and a text, each.
-    told: Vec<(String, String)>,
+/// Prints what came of changes, one after the other.
+pub(super) struct Said {
     /// Why the first did not succeed, if one did not.
-    result: anyhow::Result<()>,
+    pub(super) result: anyhow::Result<()>,
 }
 
-impl<'a> Deciding<'a> {
-    pub(super) fn new(store: &'a Store, kept: &'a Kept) -> Self {
-        Self {
-            store,
-            kept,
-            told: Vec::new(),
-            result: Ok(()),
-        }
+impl Default for Said {
+    fn default() -> Self {
+        Self { result: Ok(()) }
     }
+}
 
-    /// Decides about one change. If that fails, the others can be decided nevertheless.
-    pub(super) fn decide(
-        &mut self,
-        change: &Change,
-        work: impl FnOnce(&mut Self) -> anyhow::Result<()>,
-    ) {
-        let Err(error) = work(self) else {
-            return;
+impl Said {
+    pub(super) fn say(&mut self, decided: Decided) -> anyhow::Result<()> {
+        let Decided { name, path, result } = decided;
+        let error = match result {
+            Ok(what) => return Ok(writeln!(io::stdout(), "{name} {path}: {what}")?),
+            Err(error) => error,
         };
-        let message = format!("{} is as it was", name(&self.kept.turn, change));
-        let error = error.context(Failure::new(Kind::Refused, message));
+        let mut failed = Failure::new(Kind::Refused, format!("{name} is as it was"));
+        if let Some(hint) = error.hint() {
+            failed = failed.hint(hint);
+        }
+        let error = anyhow::Error::new(error).context(failed);
         match self.result.is_ok() {
             true => self.result = Err(error),
             false => crate::failure::warn(&error),
         }
+        Ok(())
     }
+}
 
-    /// Takes all of a change back. `notes` are what the person has to say of it.
-    pub(super) fn take_back(&mut self, change: &Change, notes: &[Note]) -> anyhow::Result<()> {
-        self.refuse_running(change)?;
-        let done = take_back::take_back(self.store, &self.kept.turn.roots, change)?;
-        self.tell_what_became(change, true, &done, notes);
-        self.judge(change, Judgement::TakenBack, Some(done))
+/// Tells the agent, and says whether it hears that.
+pub(super) fn tell(kept: &Kept, deciding: &mut Deciding<'_>) -> anyhow::Result<()> {
+    let judged = commands::Judged {
+        watcher: kept.turn.watcher,
+        session: kept.turn.session,
+        told: deciding.take_told(),
+    };
+    let has_news = !judged.told.is_empty();
+    let is_told = control_client::tell_judged(&judged);
+    if !has_news {
+        return Ok(());
     }
-
-    /// Writes what the person made of a change that they have seen beside this.
-    pub(super) fn rewrite(
-        &mut self,
-        change: &Change,
-        seen: &Present,
-        text: &str,
-        notes: &[Note],
-    ) -> anyhow::Result<()> {
-        self.refuse_running(change)?;
-        let roots = &self.kept.turn.roots;
-        let done = take_back::rewrite(self.store, roots, change, seen, text.as_bytes())?;
-        self.tell_what_became(change, false, &done, notes);
-        self.judge(change, Judgement::Edited, Some(done))
-    }
-
-    fn undo(&mut self, change: &Change) -> anyhow::Result<()> {
-        let Some(judged) = self.kept.judged(change) else {
-            return Ok(());
-        };
-        self.refuse_running(change)?;
-        let turn = &self.kept.turn;
-        take_back::undo(self.store, &turn.roots, change, judged)?;
-        self.store
-            .unjudge(turn.number, change.number)
-            .map_err(failure)?;
-        self.say(change, "is as the agent left it")
-    }
-
-    /// Keeps what the person decided.
-    pub(super) fn judge(
-        &self,
-        change: &Change,
-        judgement: Judgement,
-        done: Option<Done>,
-    ) -> anyhow::Result<()> {
-        let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
-        let judged = Judged {
-            judgement,
-            after: change.after.clone(),
-            at: clock::now_ms(),
-            overwritten,
-            written,
-        };
-        self.store
-            .judge(self.kept.turn.number, change.number, &judged)
-            .map_err(failure)?;
-        self.say(change, judgement.name())
-    }
-
-    /// Refuses what a call of the agent may be writing at this moment.
-    fn refuse_running(&self, change: &Change) -> anyhow::Result<()> {
-        let Some(call) = self.kept.turn.call_on(&change.path) else {
-            return Ok(());
-        };
-        let message = format!(
-            "{} is running {}, which may be changing it",
-            self.kept.agent(),
-            visible::one_line(&call.tool)
-        );
-        Err(Failure::new(Kind::Refused, message)
-            .hint("Try again when it has ended.")
-            .into())
-    }
-
-    /// The agent is to hear what became of the file. What is not text cannot be told.
-    fn tell_what_became(&mut self, change: &Change, is_all: bool, done: &Done, notes: &[Note]) {
-        let text = |state: &FileState| match state.text() {
-            Some(hash) => String::from_utf8(self.store.get(hash).ok()?).ok(),
-            None => Some(String::new()),
-        };
-        if let (Some(before), Some(after)) = (text(&done.overwritten), text(&done.written)) {
-            let path = change.path.to_string_lossy().into_owned();
-            let diff = unified(&before, &after);
-            let told = remarks::taken_back(&path, is_all, &diff, notes, &after);
-            self.told.push((path, told));
-        }
-    }
-
-    /// The agent is to hear what the person has to say of a change that stays, or about which they have not decided.
-    pub(super) fn tell_notes(
-        &mut self,
-        change: &Change,
-        is_kept: bool,
-        notes: &[Note],
-        shown: &str,
-    ) {
-        if !notes.is_empty() {
-            let path = change.path.to_string_lossy().into_owned();
-            let told = remarks::decided(is_kept, &path, notes, shown);
-            self.told.push((path, told));
-        }
-    }
-
-    /// Tells the agent, and says whether it hears that.
-    pub(super) fn tell(&mut self) -> anyhow::Result<()> {
-        let judged = commands::Judged {
-            watcher: self.kept.turn.watcher,
-            session: self.kept.turn.session,
-            told: std::mem::take(&mut self.told),
-        };
-        let has_news = !judged.told.is_empty();
-        let is_told = control_client::tell_judged(&judged);
-        if !has_news {
-            return Ok(());
-        }
-        let agent = self.kept.agent();
-        let said = match is_told {
-            true => {
-                format!("{agent} is told with your next prompt; `pillion send-notes` tells it now")
-            }
-            false => format!("{agent} is no longer connected, and is not told"),
-        };
-        Ok(writeln!(io::stdout(), "{said}")?)
-    }
-
-    /// All is decided. Fails with the first that could not be.
-    pub(super) fn end(mut self) -> anyhow::Result<()> {
-        self.tell()?;
-        self.result
-    }
-
-    fn say(&self, change: &Change, what: &str) -> anyhow::Result<()> {
-        let path = self.kept.turn.shown(&change.path).display().to_string();
-        let (name, path) = (name(&self.kept.turn, change), visible::one_line(&path));
-        Ok(writeln!(io::stdout(), "{name} {path}: {what}")?)
-    }
+    Ok(writeln!(io::stdout(), "{}", judged_said(kept.agent(), is_told))?)
 }

@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
-use super::{Kept, failure, store};
+use pillion_changes::Kept;
+
+use super::{failure, store};
 use crate::commands::control_client;
 use crate::failure::{Failure, Kind};
 

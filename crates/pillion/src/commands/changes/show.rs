@@ -2,10 +2,11 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use pillion_changes::kept::{self, Kept};
 use pillion_changes::{Change, ChangeRef, FileState, Store};
 use pillion_text::unified::unified;
 
-use super::{Kept, as_text, name, store, texts};
+use super::{as_text, failure, store};
 use crate::commands::output::printable;
 
 /// Print what an agent changed, as a unified diff
@@ -20,10 +21,10 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let store = store()?;
-    let kept = Kept::read(&store, args.change.turn)?;
+    let kept = Kept::read(&store, args.change.turn).map_err(failure)?;
     let mut out = io::stdout().lock();
     let is_terminal = out.is_terminal();
-    for change in kept.named(args.change)? {
+    for change in kept.named(args.change).map_err(failure)? {
         let diff = diff(&store, &kept, change);
         out.write_all(printable(&diff, is_terminal).as_bytes())?;
     }
@@ -38,7 +39,7 @@ fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
     };
     let mut text = format!(
         "# {} {}\n--- {}\n+++ {}\n",
-        name(&kept.turn, change),
+        kept.name(change),
         kept.standing(change).name(),
         side(&change.before, 'a'),
         side(&change.after, 'b'),
@@ -49,7 +50,7 @@ fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
     {
         text += &format!("# mode {old:o} → {new:o}\n");
     }
-    let both = texts(store, change).ok();
+    let both = kept::texts(store, change);
     let both = both.as_ref();
     let both = both.and_then(|(before, after)| as_text(before.bytes()).zip(as_text(after.bytes())));
     text += &match both {

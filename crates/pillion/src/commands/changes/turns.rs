@@ -1,13 +1,11 @@
 //! `pillion turns`.
 
 use std::io::{self, Write};
-use std::path::Path;
-use std::time::{Duration, SystemTime};
 
-use pillion_text::visible;
+use pillion_changes::Kept;
 use serde::Serialize;
 
-use super::{Kept, store};
+use super::{store, turns_here};
 use crate::commands::output::print_json;
 
 /// List agents' turns in this folder, and their unseen changes
@@ -35,7 +33,7 @@ struct Printed<'a> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let turns = Kept::of_folder(&store()?, Path::new("."))?;
+    let turns = turns_here(&store()?)?;
     let files = |kept: &Kept| kept.turn.real_changes().count();
     if args.json {
         let printed: Vec<_> = turns
@@ -65,30 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             0 => String::new(),
             count => format!(", {count} unseen"),
         };
-        writeln!(out, "{}: {count}{unseen}", title(kept))?;
+        writeln!(out, "{}: {count}{unseen}", kept.title())?;
     }
     Ok(())
-}
-
-/// A turn in one line: its number, whose it is, when it began, and the first words of its prompt.
-pub fn title(kept: &Kept) -> String {
-    let (turn, agent) = (&kept.turn, kept.agent());
-    let began = SystemTime::UNIX_EPOCH + Duration::from_millis(turn.began);
-    let ago = ago(SystemTime::now().duration_since(began).unwrap_or_default());
-    let prompt = match turn.prompt.is_empty() {
-        true => String::new(),
-        false => format!(", {:?}", turn.prompt),
-    };
-    let title = format!("turn {} of {agent}, {ago}{prompt}", turn.number);
-    visible::one_line(&title)
-}
-
-fn ago(age: Duration) -> String {
-    let seconds = age.as_secs();
-    match seconds {
-        0..60 => "just now".to_owned(),
-        60..3600 => format!("{} min ago", seconds / 60),
-        3600..86400 => format!("{} h ago", seconds / 3600),
-        _ => format!("{} days ago", seconds / 86400),
-    }
 }
