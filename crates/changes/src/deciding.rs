@@ -140,11 +140,7 @@ impl<'a> Deciding<'a> {
     }
 
     /// What came of this change.
-    pub fn decided(
-        &self,
-        change: &Change,
-        result: Result<&'static str, DecideError>,
-    ) -> Decided {
+    pub fn decided(&self, change: &Change, result: Result<&'static str, DecideError>) -> Decided {
         let path = self.kept.turn.shown(&change.path).display().to_string();
         Decided {
             name: self.kept.name(change),
@@ -339,7 +335,9 @@ impl<'a> Deciding<'a> {
     /// What was taken back of the change before, as it is now: another view may have done it.
     fn part(&self, change: &Change) -> Result<Option<Judged>, DecideError> {
         let judged = self.store.judged(self.kept.turn.number)?;
-        let judged = judged.into_iter().find(|(number, _)| *number == change.number);
+        let judged = judged
+            .into_iter()
+            .find(|(number, _)| *number == change.number);
         let judged = judged.map(|(_, judged)| judged);
         Ok(judged.filter(|it| it.judgement == Judgement::Part && it.after == change.after))
     }

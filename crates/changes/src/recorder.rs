@@ -298,7 +298,14 @@ impl Recorder {
                 tally.unseen += usize::from(standing == Standing::Unseen);
                 let mut hasher = DefaultHasher::new();
                 let at = judged.map(|it| it.at);
-                (turn.number, change.number, &change.after, standing.name(), at).hash(&mut hasher);
+                (
+                    turn.number,
+                    change.number,
+                    &change.after,
+                    standing.name(),
+                    at,
+                )
+                    .hash(&mut hasher);
                 tally.list = tally.list.wrapping_add((hasher.finish() >> 32) as u32);
             }
         }

@@ -25,7 +25,10 @@ impl StandingHunks {
         let mut found = Vec::new();
         let (mut next, mut shift) = (0, 0_isize);
         for hunk in &changed {
-            while let Some(newer) = since.get(next).filter(|it| it.before.end <= hunk.after.start) {
+            while let Some(newer) = since
+                .get(next)
+                .filter(|it| it.before.end <= hunk.after.start)
+            {
                 if is_touched(&hunk.after, &newer.before) {
                     break;
                 }

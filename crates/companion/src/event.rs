@@ -18,8 +18,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::acceptance::Finding;
 use crate::agents::ToolCall;
-use crate::judging::Acted;
 use crate::diffs::{Answer, PendingDiff, SettleRequest};
+use crate::judging::Acted;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;

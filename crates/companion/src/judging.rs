@@ -106,9 +106,8 @@ impl Judging {
                 Err(error) => (refused(&error), String::new(), Judged::default()),
             });
             let acted = acting.await;
-            let (done, agent, judged) = acted.unwrap_or_else(|| {
-                (ActDone::refused(SILENT), String::new(), Judged::default())
-            });
+            let (done, agent, judged) = acted
+                .unwrap_or_else(|| (ActDone::refused(SILENT), String::new(), Judged::default()));
             let _ = events.send(Event::Acted(Box::new(Acted {
                 agent,
                 judged,

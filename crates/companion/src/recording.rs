@@ -40,8 +40,10 @@ pub(crate) struct Recording {
     is_stuck: Arc<AtomicBool>,
     kept: Kept,
     roots: Vec<PathBuf>,
-    /// True once an agent was there. Before that, no disk is touched.
+    /// True once an agent was there. Before that, no disk is touched,
     is_used: bool,
+    /// unless a person has done something with what was written before.
+    is_counted: bool,
 }
 
 /// So many files, in words.
@@ -80,6 +82,7 @@ impl Recording {
             },
             roots: roots.to_vec(),
             is_used: false,
+            is_counted: false,
         }
     }
 
@@ -90,7 +93,7 @@ impl Recording {
 
     /// How many changes nobody has seen; none if they have not been counted.
     pub(crate) fn unseen(&self) -> Option<usize> {
-        self.is_used.then_some(self.kept.tally.unseen)
+        (self.is_used || self.is_counted).then_some(self.kept.tally.unseen)
     }
 
     /// Another number once a list of the changes would show something else.
@@ -106,10 +109,9 @@ impl Recording {
     }
 
     /// Counts anew what nobody has seen.
-    pub(crate) fn count(&self) {
-        if self.is_used {
-            self.order(|_| Ok(()));
-        }
+    pub(crate) fn count(&mut self) {
+        self.is_counted = true;
+        self.order(|_| Ok(()));
     }
 
     /// The folders are others.

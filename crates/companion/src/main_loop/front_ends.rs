@@ -10,11 +10,11 @@ use pillion_view::{Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Report, 
 use super::{Ending, MainLoop};
 use crate::discovery::Order;
 use crate::event::NewView;
+use crate::looking::{self, Wanted};
 use crate::lost::Lost;
+use crate::recording;
 use crate::view_id::ViewId;
 use crate::views::{Closed, Leftover, ShownResult};
-use crate::looking::{self, Wanted};
-use crate::recording;
 
 impl MainLoop {
     pub(super) fn attached(&mut self, new: NewView, now: Instant) {

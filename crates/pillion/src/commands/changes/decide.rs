@@ -117,5 +117,9 @@ pub(super) fn tell(kept: &Kept, deciding: &mut Deciding<'_>) -> anyhow::Result<(
     if !has_news {
         return Ok(());
     }
-    Ok(writeln!(io::stdout(), "{}", judged_said(kept.agent(), is_told))?)
+    Ok(writeln!(
+        io::stdout(),
+        "{}",
+        judged_said(kept.agent(), is_told)
+    )?)
 }

@@ -49,7 +49,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let kept = Kept::read(&store, name.turn).map_err(failed)?;
     let is_meant = |it: &&Change| name.change.is_some() || kept.standing(it) == Standing::Unseen;
-    let changes: Vec<_> = kept.named(name).map_err(failed)?.into_iter().filter(is_meant).collect();
+    let changes: Vec<_> = kept
+        .named(name)
+        .map_err(failed)?
+        .into_iter()
+        .filter(is_meant)
+        .collect();
     let mut shown: Vec<_> = changes
         .into_iter()
         .filter_map(|it| show(&store, &kept, it))
