@@ -176,7 +176,10 @@ pub fn are_needed(reason: &str) -> bool {
 /// # Errors
 /// If an editor cannot be had, or is another version than the tests are written for.
 pub fn install(target_dir: &Path) -> Result<PathBuf> {
-    let folder = std::path::absolute(target_dir.join("editors"))?;
+    let folder = target_dir.join("editors");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    // Through links: work trees may share one.
+    let folder = fs::canonicalize(folder)?;
     let mut suites: Vec<&str> = EDITORS.iter().map(|editor| editor.suite).collect();
     suites.sort_unstable();
     suites.dedup();
