@@ -326,7 +326,13 @@ fn taken_back(
     for change in deciding.meant(Act::TakeBack, name)? {
         let buffers = &wanted.buffers;
         let buffer = buffers.iter().find(|it| real_path(&it.path) == change.path);
-        let result = match buffer.filter(|it| it.is_modified) {
+        // A file that was created or deleted comes and goes as a whole.
+        let is_edit = !change.before.is_absent() && !change.after.is_absent();
+        let is_unsaved = |it: &&BufferText| {
+            let is_on_disk = || kept::now(&change.path).as_deref() == Some(it.content.as_bytes());
+            it.is_modified && (is_edit || !is_on_disk())
+        };
+        let result = match buffer.filter(is_unsaved) {
             Some(buffer) => {
                 let taken = deciding.take_out_of(change, wanted.lines.clone(), &buffer.content);
                 taken.map(|(content, what)| {

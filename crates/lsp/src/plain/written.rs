@@ -179,12 +179,15 @@ impl Written {
             })
         });
         let buffers: Vec<_> = buffers.collect();
+        let mut listed = self.unseen.values().map(|(_, change)| change);
+        let own = listed.find(|it| Some(&it.id) == id.as_ref());
+        let is_open = own.is_some_and(|own| buffers.iter().any(|it| it.path == own.path));
         self.acting.insert(request.clone(), buffers.clone());
         let meant = Meant {
             id,
             path: None,
             // What is open and not saved has another one, and is merged with.
-            revision: revision.filter(|_| buffers.is_empty()),
+            revision: revision.filter(|_| !is_open),
         };
         let act = ChangesAct::TakeBack(TakeBack {
             meant,

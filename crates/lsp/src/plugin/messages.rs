@@ -317,6 +317,7 @@ pub struct OpenDiff<'a> {
     pub uri: String,
     pub path: String,
     pub agent: Agent,
+    pub does: &'static str,
     pub original: Option<String>,
     pub original_is_lossy: bool,
     pub original_is_other: bool,

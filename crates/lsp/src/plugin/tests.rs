@@ -341,6 +341,7 @@ fn open_diff() -> OpenDiff<'static> {
         uri: String::new(),
         path: String::new(),
         agent: agent(),
+        does: "proposes",
         original: Some(String::new()),
         original_is_lossy: false,
         original_is_other: false,

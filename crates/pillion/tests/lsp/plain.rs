@@ -13,3 +13,4 @@ mod open_with;
 mod review;
 mod sets;
 pub mod world;
+mod written;

@@ -95,12 +95,11 @@ fn the_list_leads_to_hunks_and_shows_what_became_of_them(version: NvimVersion) {
         .nvim
         .wait_until("a shorter list", "#vim.fn.getqflist() == 4");
     // What was decided stays in the whole list.
-    open_list(&world, "PillionChanges all");
-    assert!(
-        list(&world)
-            .iter()
-            .any(|it| it.0 == "1.2 kept +1 -0 new.txt")
-    );
+    world.nvim.command("PillionChanges all");
+    world
+        .nvim
+        .wait_until("all changes", "#vim.fn.getqflist() == 5");
+    assert_eq!(list(&world)[3].0, "1.2 kept +1 -0 new.txt");
     world.nvim.command("call cursor(5, 1) | PillionTakeBack");
     wait_told(&world, "1.3 picture: taken back");
     assert!(!world.home.workspace().join("picture").exists());
