@@ -381,6 +381,7 @@ With a prefix argument, it is the one with this ID."
     (setf (pillion-diff-revision diff) (or (plist-get params :revision) 1)
           (pillion-diff-path diff) (plist-get params :path)
           (pillion-diff-agent diff) (or (plist-get agent :displayName) "?")
+          (pillion-diff-does diff) (or (plist-get params :does) "proposes")
           (pillion-diff-notes diff) (append (plist-get params :notes) nil)
           (pillion-diff-set-label diff) (plist-get (plist-get params :set) :label)
           (pillion-diff-is-new diff) (not (stringp original))

@@ -60,15 +60,15 @@ and draws no other."
    (lambda ()
      ;; They were told that it waits; and what they look at now has come by itself.
      (when (pillion-diff-is-announced diff)
-       (pillion-say "%s proposes %s: C-c C-c accepts, C-c C-k rejects"
-                    (pillion-diff-agent diff) (pillion-proposal-name diff))))))
+       (pillion-say "%s %s %s: C-c C-c accepts, C-c C-k rejects"
+                    (pillion-diff-agent diff) (pillion-diff-does diff) (pillion-proposal-name diff))))))
 
 (defun pillion-offer--announce (diff)
   "Announce DIFF, if it still waits, to a person who is looking elsewhere."
   (when (and (pillion-diff--pending-p diff) (not (pillion-diff-config diff)))
     (setf (pillion-diff-is-announced diff) t)
-    (pillion-say "%s proposes %s. M-x pillion-diffs shows it"
-                 (pillion-diff-agent diff) (pillion-proposal-name diff))))
+    (pillion-say "%s %s %s. M-x pillion-diffs shows it"
+                 (pillion-diff-agent diff) (pillion-diff-does diff) (pillion-proposal-name diff))))
 
 (defun pillion-offer-waiting ()
   "Return the number of proposals that are out of sight."

@@ -20,7 +20,7 @@
 
 (cl-defstruct (pillion-diff (:constructor pillion-diff--make) (:copier nil))
   "A proposal that waits for a decision."
-  id revision path agent notes original proposed is-new is-lossy remarks
+  id revision path agent (does "proposes") notes original proposed is-new is-lossy remarks
   ;; Its place in its set in words, or nil.
   set-label
   ;; Its buffers, what differs between them, and of which state of the text that is true.

@@ -239,14 +239,26 @@ pub fn count(
     before: &FileState,
     after: &FileState,
 ) -> Result<(usize, usize), StoreError> {
-    let (before, after) = texts(store, before, after)?;
-    let hunks = hunks::between(&before, &after);
-    let added = hunks.iter().map(|it| it.after.len()).sum();
-    let removed = hunks.iter().map(|it| it.before.len()).sum();
-    Ok((added, removed))
+    texts(store, before, after).map(|texts| lines(&texts))
 }
 
-fn texts(store: &Store, before: &FileState, after: &FileState) -> Result<(Text, Text), StoreError> {
+/// How many lines were added and removed between two texts.
+pub fn lines((before, after): &(Text, Text)) -> (usize, usize) {
+    let hunks = hunks::between(before, after);
+    let added = hunks.iter().map(|it| it.after.len()).sum();
+    let removed = hunks.iter().map(|it| it.before.len()).sum();
+    (added, removed)
+}
+
+/// Two texts of a file; an empty one where there was no file.
+///
+/// # Errors
+/// When one was not kept.
+pub fn texts(
+    store: &Store,
+    before: &FileState,
+    after: &FileState,
+) -> Result<(Text, Text), StoreError> {
     let text = |state| {
         let text = store.text_of(state)?;
         Ok::<_, StoreError>(Text::new(text.unwrap_or_default()))

@@ -5,6 +5,9 @@
 //! - [`turn`]: a turn, its changes, and what became of them.
 //! - [`log`]: what was decided about proposals, and what a person wrote in one that nobody has decided about.
 //! - [`history`]: what a person decided, as a list.
+//! - [`kept`]: a turn with what people made of it, and how it is shown.
+//! - [`deciding`]: what a person decides about changes: keep them, take them back, undo that.
+//! - [`standing_hunks`]: the hunks of a change as they stand in a text now.
 //! - [`recorder`]: watches folders while agents work, and keeps what they change.
 //! - [`take_back`]: writes old texts back, into what stands there now.
 //! - [`save`]: writes files as editors do.
@@ -12,21 +15,26 @@
 //!
 //! Everything here waits for the disk, and knows neither agents nor companions.
 
+pub mod deciding;
 mod git;
 pub mod history;
+pub mod kept;
 pub mod leftovers;
 pub mod log;
 pub mod recorder;
 pub mod save;
 mod scan;
+pub mod standing_hunks;
 pub mod state;
 pub mod store;
 mod table;
 pub mod take_back;
 pub mod turn;
 
+pub use deciding::{Act, DecideError, Decided, Deciding};
+pub use kept::Kept;
 pub use log::{Entry, EntryRef, EntryState};
-pub use recorder::{Decided, NewProposal, Offer, Recorder};
+pub use recorder::{Decision, NewProposal, Offer, Recorder, Tally};
 pub use state::{FileState, Hash};
 pub use store::{Store, StoreError};
 pub use turn::{Author, Change, ChangeRef, Judged, Judgement, Standing, Turn};

@@ -5,6 +5,7 @@ mod journal;
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, Instant, SystemTime};
@@ -19,7 +20,7 @@ use crate::store::{Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Running, Standing, Turn, first_words};
 use journal::Journal;
-pub use journal::{Decided, NewProposal, Offer};
+pub use journal::{Decision, NewProposal, Offer};
 
 /// More changes of one turn are not kept.
 const MAX_CHANGES: usize = 50_000;
@@ -64,6 +65,22 @@ pub enum Coverage {
     Elsewhere,
 }
 
+/// What there is of changes below some folders.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// How many nobody has seen.
+    pub unseen: usize,
+    /// Another number once a list of them would show something else.
+    pub list: u32,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        self.unseen += other.unseen;
+        self.list = self.list.wrapping_add(other.list);
+    }
+}
+
 /// An agent's session, while it lasts.
 #[derive(Debug)]
 struct Session {
@@ -90,8 +107,8 @@ pub struct Recorder {
     count: u64,
     /// Turns that have ended, as they were read.
     ended: HashMap<u64, Turn>,
-    /// How many changes of a turn nobody has seen, as it was when the turn was written last.
-    counted: HashMap<u64, (SystemTime, usize)>,
+    /// What there was of a turn when the turn was written last.
+    counted: HashMap<u64, (SystemTime, Tally)>,
     /// When old turns and texts were removed last.
     tidied: Option<Instant>,
     journal: Journal,
@@ -352,8 +369,8 @@ impl Recorder {
         }
     }
 
-    /// How many changes below the folders nobody has seen, in all turns that are kept. Waits for the disk.
-    pub fn unseen(&mut self) -> usize {
+    /// What there is of changes below the folders, in all turns that are kept. Waits for the disk.
+    pub fn tally(&mut self) -> Tally {
         let numbers = self.store.numbers().unwrap_or_default();
         self.ended.retain(|number, _| numbers.contains(number));
         for number in &numbers {
@@ -373,26 +390,48 @@ impl Recorder {
                 |root: &PathBuf| self.tables.iter().any(|table| are_one(root, table.root()));
             turn.roots.iter().any(watched)
         };
-        let mut unseen = 0;
+        let mut tally = Tally::default();
         for turn in self.ended.values().chain(open).filter(is_here) {
             let written = self.store.written_at(turn.number);
             let known = self.counted.get(&turn.number);
             let known = known.filter(|(at, _)| Some(*at) == written);
-            if let Some((_, count)) = known {
-                unseen += count;
+            if let Some((_, known)) = known {
+                tally.add(*known);
                 continue;
             }
-            let judged = self.store.judged(turn.number).unwrap_or_default();
-            let is_unseen = |it: &&Change| it.standing(judged.get(&it.number)) == Standing::Unseen;
-            let count = turn.real_changes().filter(is_unseen).count();
-            unseen += count;
+            let counted = self.tally_of(turn);
+            tally.add(counted);
             // File systems count time in steps: what is written in the same one leaves no trace.
             let is_settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > STEP);
             if let Some(at) = written.filter(is_settled) {
-                self.counted.insert(turn.number, (at, count));
+                self.counted.insert(turn.number, (at, counted));
             }
         }
-        unseen
+        tally
+    }
+
+    fn tally_of(&self, turn: &Turn) -> Tally {
+        let judged = self.store.judged(turn.number).unwrap_or_default();
+        let mut tally = Tally::default();
+        for change in turn.real_changes() {
+            let judged = judged.get(&change.number);
+            let standing = change.standing(judged);
+            let mut hasher = DefaultHasher::new();
+            let at = judged.map(|it| it.at);
+            let shown = (
+                turn.number,
+                change.number,
+                &change.after,
+                standing.name(),
+                at,
+            );
+            shown.hash(&mut hasher);
+            tally.add(Tally {
+                unseen: usize::from(standing == Standing::Unseen),
+                list: (hasher.finish() >> 32) as u32,
+            });
+        }
+        tally
     }
 
     fn heard(&mut self) -> u64 {

@@ -61,7 +61,7 @@ impl fmt::Debug for Hash {
 }
 
 /// What was at a path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum FileState {
     /// Nothing.

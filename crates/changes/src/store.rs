@@ -449,8 +449,7 @@ impl Store {
             };
             texts.extend(turn.changes.iter().flat_map(|it| it.texts().cloned()));
             for judged in self.judged(number)?.values() {
-                let states = [&judged.overwritten, &judged.written].into_iter().flatten();
-                texts.extend(states.filter_map(|state| state.text().cloned()));
+                texts.extend(judged.texts().cloned());
             }
         }
         for entry in self.log_names()? {

@@ -11,9 +11,11 @@ use std::thread;
 use pillion_discovery::{real_path, regular_file};
 use pillion_text::{Text, fingerprint, merge};
 
+use crate::history;
 use crate::leftovers;
 use crate::save::{Original, SaveError};
 use crate::scan::{Stat, is_absence};
+use crate::standing_hunks::StandingHunks;
 use crate::state::{FileState, Writing};
 use crate::store::{MAX_TEXT, Store, StoreError};
 use crate::turn::{Change, Judged};
@@ -35,6 +37,12 @@ pub enum TakeBackError {
     /// The text before, or the one after it, was not kept.
     #[error("the text of {} before the change was not kept", .0.display())]
     Unknown(PathBuf),
+    /// It has no lines that could be taken back.
+    #[error("{} is not text", .0.display())]
+    NotText(PathBuf),
+    /// Nothing can be merged with what is not saved.
+    #[error("{} has unsaved changes, and the agent created or deleted it", .0.display())]
+    Unsaved(PathBuf),
     /// A folder of its path leads elsewhere by now.
     #[error("a folder in the path of {} has become a symbolic link", .0.display())]
     Elsewhere(PathBuf),
@@ -55,6 +63,31 @@ pub enum TakeBackError {
     /// The store cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl TakeBackError {
+    /// What a person can do about it, if there is something.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
+            Self::Unsaved(_) => "Save it or discard the changes.",
+            Self::Save(SaveError::Incomplete { .. }) => {
+                "Give the command again when the disk lets you: its texts are kept."
+            }
+            Self::Save(SaveError::Io { source, .. } | SaveError::Unusable { source, .. })
+            | Self::Io { source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    "Free some space on that file system, and give the command again."
+                }
+                io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+                    "Make the file and its folder writable, and give the command again."
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
 }
 
 /// What was done with a file.
@@ -143,6 +176,65 @@ pub fn present(
         before: (!state.is_absent()).then_some(bytes),
         now: (!now.state.is_absent()).then_some(now.bytes),
     })
+}
+
+/// The hunks of a change as they stand in the file now.
+///
+/// # Errors
+/// When a text was not kept, or is none.
+pub fn hunks(
+    store: &Store,
+    roots: &[PathBuf],
+    change: &Change,
+) -> Result<StandingHunks, TakeBackError> {
+    stays_in(roots, &change.path)?;
+    let now = look(store, &change.path)?;
+    if matches!(now.state, FileState::Link { .. }) {
+        return Err(TakeBackError::Changed(change.path.clone()));
+    }
+    hunks_in(store, change, now.bytes)
+}
+
+/// The hunks of a change as they stand in this text of the file.
+///
+/// # Errors
+/// When a text was not kept, or is none.
+pub fn hunks_in(
+    store: &Store,
+    change: &Change,
+    now: Vec<u8>,
+) -> Result<StandingHunks, TakeBackError> {
+    let (before, after) = history::texts(store, &change.before, &change.after)
+        .map_err(|_| TakeBackError::Unknown(change.path.clone()))?;
+    let texts = [before.bytes(), after.bytes(), &now];
+    let is_link = |state: &FileState| matches!(state, FileState::Link { .. });
+    let are_links = is_link(&change.before) || is_link(&change.after);
+    if are_links || texts.iter().any(|it| it.contains(&0)) {
+        return Err(TakeBackError::NotText(change.path.clone()));
+    }
+    Ok(StandingHunks::find(before, &after, Text::new(now)))
+}
+
+/// This text of a file without the change: what becomes of a buffer that is not saved.
+///
+/// # Errors
+/// When the same places were changed in it, or a text was not kept or is none.
+pub fn out_of(store: &Store, change: &Change, text: Vec<u8>) -> Result<Vec<u8>, TakeBackError> {
+    let is_file = |state: &FileState| matches!(state, FileState::File { .. });
+    if !is_file(&change.before) || !is_file(&change.after) {
+        return Err(TakeBackError::Unsaved(change.path.clone()));
+    }
+    let now = Now {
+        state: FileState::File {
+            mode: 0,
+            size: text.len() as u64,
+            text: None,
+        },
+        bytes: text,
+        torn: None,
+    };
+    let (_, bytes) = wanted(store, &change.path, &change.before, &change.after, &now)?;
+    Ok(bytes)
 }
 
 /// Writes what a person made of a change: `text`, over what they have seen.

@@ -108,6 +108,8 @@ pub enum Judgement {
     TakenBack,
     /// A part of it was taken back, or it was edited.
     Edited,
+    /// Some hunks were taken back, and nothing was decided about the others.
+    Part,
 }
 
 impl Judgement {
@@ -117,6 +119,7 @@ impl Judgement {
             Self::Kept => Standing::Kept.name(),
             Self::TakenBack => Standing::TakenBack.name(),
             Self::Edited => Standing::Edited.name(),
+            Self::Part => "taken back in part",
         }
     }
 }
@@ -137,6 +140,18 @@ pub struct Judged {
     /// For what was taken back: what was written then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub written: Option<FileState>,
+    /// What was taken back of the same text before this: undoing this leads back to it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub former: Option<Box<Judged>>,
+}
+
+impl Judged {
+    /// The names of the texts that undoing it needs.
+    pub fn texts(&self) -> impl Iterator<Item = &Hash> {
+        let all = std::iter::successors(Some(self), |it| it.former.as_deref());
+        let states = all.flat_map(|it| [&it.overwritten, &it.written]);
+        states.flatten().filter_map(FileState::text)
+    }
 }
 
 /// Where a change stands.
@@ -176,6 +191,7 @@ impl Change {
             Some(Judgement::Kept) => Standing::Kept,
             Some(Judgement::TakenBack) => Standing::TakenBack,
             Some(Judgement::Edited) => Standing::Edited,
+            Some(Judgement::Part) => Standing::Unseen,
             None if self.accepted.as_ref() == Some(&self.after) => Standing::Accepted,
             None => Standing::Unseen,
         }

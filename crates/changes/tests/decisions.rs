@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use pillion_changes::history::{self, Item};
 use pillion_changes::store::MAX_ENTRIES;
-use pillion_changes::{Decided, Entry, EntryRef, EntryState, NewProposal, Offer, Recorder, Store};
+use pillion_changes::{Decision, Entry, EntryRef, EntryState, NewProposal, Offer, Recorder, Store};
 use pillion_discovery::Environment;
 use pillion_protocol::Note;
 
@@ -85,8 +85,8 @@ impl World {
     }
 }
 
-fn accepted(edited: Option<&str>) -> Decided {
-    Decided {
+fn accepted(edited: Option<&str>) -> Decision {
+    Decision {
         is_accepted: true,
         edited: edited.map(str::to_owned),
         notes: Vec::new(),
@@ -94,12 +94,12 @@ fn accepted(edited: Option<&str>) -> Decided {
     }
 }
 
-fn rejected(reason: &str) -> Decided {
+fn rejected(reason: &str) -> Decision {
     let note = Note {
         lines: None,
         text: reason.to_owned(),
     };
-    Decided {
+    Decision {
         is_accepted: false,
         edited: None,
         notes: vec![note],
@@ -318,7 +318,7 @@ fn a_decision_belongs_to_the_turn_that_goes_on() {
             recorder.begin(session, agent, "prompt").unwrap();
         }
         recorder.proposed(world.proposal(9, 1, USUAL)).unwrap();
-        let decided = Decided {
+        let decided = Decision {
             session,
             ..rejected("no")
         };

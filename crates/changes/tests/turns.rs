@@ -131,6 +131,7 @@ impl Lab {
             at: 0,
             overwritten: Some(done.overwritten),
             written: Some(done.written),
+            former: None,
         };
         self.store
             .judge(turn.number, change.number, &judged)

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pillion_changes::Offer;
 use pillion_changes::recorder::Coverage;
+use pillion_changes::{Offer, Tally};
 use pillion_discovery::CompanionState;
 #[cfg(unix)]
 use pillion_protocol::IdeContext;
@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::acceptance::Finding;
 use crate::agents::ToolCall;
 use crate::diffs::{Answer, PendingDiff, SettleRequest};
+use crate::judging::Acted;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
@@ -79,6 +80,8 @@ pub(crate) enum Event {
     Kept(Kept),
     /// What a person wrote in earlier proposals of files that wait again.
     Offered(Vec<Offer>),
+    /// What a person does with changes that are written is done, as far as it can be.
+    Acted(Box<Acted>),
     /// What agents had written has been looked at; or why not.
     LookEnded(Option<String>),
     /// An agent waits for a call no longer.
@@ -127,8 +130,8 @@ pub(crate) enum Event {
 pub(crate) struct Kept {
     /// Why the last job failed, as a sentence for people.
     pub(crate) problem: Option<String>,
-    /// How many changes nobody has seen.
-    pub(crate) unseen: usize,
+    /// What there is of changes.
+    pub(crate) tally: Tally,
 }
 
 /// A front end that comes.

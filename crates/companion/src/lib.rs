@@ -28,6 +28,7 @@ pub mod gate;
 mod hooked;
 #[cfg(unix)]
 pub mod hub;
+mod judging;
 mod line_endings;
 mod looking;
 mod lost;

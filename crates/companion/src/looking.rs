@@ -3,19 +3,32 @@
 use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
+use pillion_changes::{Kept, Store};
 use pillion_system::spawn;
 
 use crate::event::{Event, Events};
 
-/// Starts it in this folder, from a thread of its own. Why it failed, or that it did not, comes as an event when it has
-/// ended.
+/// What is to be shown.
+pub(crate) struct Wanted {
+    /// A change or a turn; without it, the newest turn of these folders that has something nobody has seen.
+    pub(crate) id: Option<String>,
+    /// The workspace folders.
+    pub(crate) roots: Arc<[PathBuf]>,
+    /// None if nothing is recorded.
+    pub(crate) store: Option<Store>,
+    /// The companion's port.
+    pub(crate) port: u16,
+}
+
+/// Starts it, from a thread of its own. Why it failed, or that it did not, comes as an event when it has ended.
 ///
 /// # Errors
 /// When the system has no thread for it.
-pub(crate) fn start(folder: PathBuf, port: u16, events: Events) -> io::Result<()> {
+pub(crate) fn start(wanted: Wanted, events: Events) -> io::Result<()> {
     spawn("look", move || {
-        let said = run(folder, port);
+        let said = run(wanted);
         let said = said.unwrap_or_else(|error| format!("cannot start `pillion look`: {error}"));
         let lines: Vec<&str> = said.lines().map(without_kind).collect();
         let problem = (!lines.is_empty()).then(|| lines.join("; "));
@@ -31,11 +44,20 @@ fn without_kind(line: &str) -> &str {
 }
 
 /// What it says on standard error.
-fn run(folder: PathBuf, port: u16) -> io::Result<String> {
+fn run(wanted: Wanted) -> io::Result<String> {
+    let Some(id) = wanted.id.clone().or_else(|| newest(&wanted)) else {
+        return Ok("there are no unseen changes here".to_owned());
+    };
     let output = Command::new(std::env::current_exe()?)
-        .args(["look", "--port", &port.to_string()])
-        .current_dir(folder)
+        .args(["look", "--port", &wanted.port.to_string(), &id])
         .stdin(Stdio::null())
         .output()?;
     Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The newest turn of these folders that has something nobody has seen.
+fn newest(wanted: &Wanted) -> Option<String> {
+    let turns = Kept::of_folders(wanted.store.as_ref()?, &wanted.roots, drop).ok()?;
+    let newest = turns.iter().rev().find(|kept| kept.unseen() > 0)?;
+    Some(newest.turn.number.to_string())
 }

@@ -31,6 +31,7 @@ use crate::event::{Caller, Event, Events, Waiter};
 use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
 use crate::hooked::Hooked;
+use crate::judging::Judging;
 use crate::lost::{KEPT_WITHIN, Losses, Lost};
 use crate::outbox::{Delivery, Mention};
 use crate::questions::Questions;
@@ -102,6 +103,7 @@ pub(crate) struct MainLoop {
     questions: Questions<Caller>,
     recording: Recording,
     hooked: Hooked,
+    judging: Judging,
     /// Why the last look at what agents had written failed.
     look_problem: Option<String>,
     events: Events,
@@ -125,6 +127,7 @@ impl MainLoop {
         losses: Losses,
     ) -> Self {
         let environment = views.options().next().map(|it| it.environment.clone());
+        let judging = Judging::new(environment.as_ref(), events.clone());
         let recording = Recording::start(environment, &views.roots(), state.port, events.clone());
         sessions.set_shows_diffs(views.shows_diffs());
         let compares = views.compares();
@@ -151,6 +154,7 @@ impl MainLoop {
             questions: Questions::default(),
             recording,
             hooked: Hooked::default(),
+            judging,
             look_problem: None,
             events: events.clone(),
             wakers: Wakers::default(),
@@ -280,6 +284,7 @@ impl MainLoop {
                     self.views.offer(ProposalKey { id, revision }, &offer.text);
                 }
             }
+            Event::Acted(acted) => self.acted(*acted),
             Event::LookEnded(problem) => {
                 self.look_problem = problem;
                 self.recording.count();

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pillion_changes::recorder::{Call, Coverage};
-use pillion_changes::{Decided, NewProposal, Recorder, Store, StoreError};
+use pillion_changes::recorder::{Call, Coverage, Decision};
+use pillion_changes::{NewProposal, Recorder, Store, StoreError, Tally};
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::Outcome;
 use pillion_system::worker::Worker;
@@ -49,8 +49,10 @@ pub(crate) struct Recording {
     waiting: Arc<AtomicUsize>,
     kept: Kept,
     roots: Vec<PathBuf>,
-    /// True once an agent was there. Before that, no disk is touched.
+    /// True once an agent was there. Before that, no disk is touched,
     is_used: bool,
+    /// unless a person has done something with what was written before.
+    is_counted: bool,
 }
 
 /// So many files, in words.
@@ -70,7 +72,6 @@ impl Recording {
         port: u16,
         events: Events,
     ) -> Self {
-        let is_on = |it: &Environment| it.filled(VARIABLE).is_none_or(|it| it != OFF);
         let (worker, problem) = match environment.filter(is_on) {
             None => (None, None),
             Some(environment) => match open(&environment, roots, events.clone()) {
@@ -85,9 +86,13 @@ impl Recording {
             count: u64::from(port) << 32,
             is_stuck: Arc::default(),
             waiting: Arc::default(),
-            kept: Kept { problem, unseen: 0 },
+            kept: Kept {
+                problem,
+                tally: Tally::default(),
+            },
             roots: roots.to_vec(),
             is_used: false,
+            is_counted: false,
         }
     }
 
@@ -103,7 +108,12 @@ impl Recording {
 
     /// How many changes nobody has seen; none if they have not been counted.
     pub(crate) fn unseen(&self) -> Option<usize> {
-        self.is_used.then_some(self.kept.unseen)
+        (self.is_used || self.is_counted).then_some(self.kept.tally.unseen)
+    }
+
+    /// Another number once a list of the changes would show something else.
+    pub(crate) fn list(&self) -> u64 {
+        self.kept.tally.list.into()
     }
 
     /// What came of the last job. Returns true if that is news.
@@ -114,10 +124,9 @@ impl Recording {
     }
 
     /// Counts anew what nobody has seen.
-    pub(crate) fn count(&self) {
-        if self.is_used {
-            self.order(|_| Ok(()));
-        }
+    pub(crate) fn count(&mut self) {
+        self.is_counted = true;
+        self.order(|_| Ok(()));
     }
 
     /// The folders are others.
@@ -259,7 +268,7 @@ impl Recording {
             Outcome::Rejected => (false, None),
         };
         let bytes = edited.as_ref().map_or(0, String::len);
-        let decided = Decided {
+        let decided = Decision {
             is_accepted,
             edited,
             notes,
@@ -352,7 +361,7 @@ impl Recording {
             let _ = done.send(*result.as_ref().unwrap_or(&Coverage::NotKept));
             result.map(drop)
         }));
-        let (events, unseen) = (self.events.clone(), self.kept.unseen);
+        let (events, tally) = (self.events.clone(), self.kept.tally);
         if self.is_stuck.load(Ordering::Relaxed) {
             let _ = events.send(resume(Coverage::NotKept));
             return;
@@ -363,12 +372,17 @@ impl Recording {
             if waited.is_err() {
                 is_stuck.store(true, Ordering::Relaxed);
                 let problem = Some("the disk does not answer".to_owned());
-                let _ = events.send(Event::Kept(Kept { problem, unseen }));
+                let _ = events.send(Event::Kept(Kept { problem, tally }));
             }
             let coverage = waited.ok().and_then(Result::ok);
             let _ = events.send(resume(coverage.unwrap_or(Coverage::NotKept)));
         });
     }
+}
+
+/// Returns true if the person has not turned it off.
+pub(crate) fn is_on(environment: &Environment) -> bool {
+    environment.filled(VARIABLE).is_none_or(|it| it != OFF)
 }
 
 /// What Pillion and agents themselves write while agents work. A workspace may be the home folder.
@@ -388,8 +402,8 @@ fn open(
     let perform = move |job: Job| {
         let problem = job(&mut recorder).err().map(|error| error.in_full());
         let problem = problem.or(recorder.problem());
-        let unseen = recorder.unseen();
-        let _ = events.send(Event::Kept(Kept { problem, unseen }));
+        let tally = recorder.tally();
+        let _ = events.send(Event::Kept(Kept { problem, tally }));
     };
     Worker::start("changes", GRACE, perform).map_err(|error| error.to_string())
 }

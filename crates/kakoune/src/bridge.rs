@@ -368,7 +368,7 @@ impl Bridge {
         // Short, so that what the mode line says stays to be seen.
         let name = diff.path.file_name().unwrap_or_default().display();
         let place = SetPlace::after_name(diff.set);
-        self.show_message(&format!("{agent} proposes {name}{place}"));
+        self.show_message(&format!("{agent} {} {name}{place}", diff.does()));
         for note in &diff.notes {
             self.show_message(note);
         }

@@ -258,6 +258,7 @@ mod tests {
             deletes: false,
             on_behalf_of: None,
             original_is_other: false,
+            is_written: false,
         };
         View {
             is_loaded: true,

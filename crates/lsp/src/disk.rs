@@ -15,9 +15,10 @@ use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
-use lsp_server::Message;
+use lsp_server::{Message, RequestId};
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_system::Worker;
+use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{Attached, Diff, DiffId, ProposalKey, Proposed, Ruling};
 
 use self::proposal_dir::ProposalFile;
@@ -68,6 +69,16 @@ pub enum Done {
     },
     /// The gate has ruled about what the person decided.
     Ruled { key: ProposalKey, ruling: Ruling },
+    /// What agents have written, for this request of the client's, or for the profile itself.
+    Listed {
+        request: Option<RequestId>,
+        list: ChangesList,
+    },
+    /// What came of what the person does with that, for this request.
+    Acted {
+        request: Option<RequestId>,
+        done: ActDone,
+    },
     /// The companion runs, or why it cannot.
     Started(Result<Attached, String>),
     /// A guest has joined the view that shows its proposal, or why not.
@@ -184,6 +195,7 @@ mod tests {
             deletes: false,
             on_behalf_of: None,
             original_is_other: false,
+            is_written: false,
         })
     }
 

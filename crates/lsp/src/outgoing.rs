@@ -19,20 +19,27 @@ const MAX_PENDING: usize = 1000;
 /// The requests, each with what its answer is for.
 #[derive(Debug)]
 pub struct Outgoing<T> {
+    first_id: i32,
     next_id: i32,
     pending: BTreeMap<i32, T>,
 }
 
 impl<T> Default for Outgoing<T> {
     fn default() -> Self {
-        Self {
-            next_id: FIRST_ID,
-            pending: BTreeMap::new(),
-        }
+        Self::from(FIRST_ID)
     }
 }
 
 impl<T> Outgoing<T> {
+    /// With ids from this one on.
+    pub fn from(first_id: i32) -> Self {
+        Self {
+            first_id,
+            next_id: first_id,
+            pending: BTreeMap::new(),
+        }
+    }
+
     /// A request whose answer is for `waiting`.
     pub fn ask(&mut self, method: &str, params: impl Serialize, waiting: T) -> Message {
         let params = serde_json::to_value(params).unwrap_or_default();
@@ -42,7 +49,7 @@ impl<T> Outgoing<T> {
     /// The same with parameters that are not to be copied.
     pub fn ask_value(&mut self, method: &str, params: Value, waiting: T) -> Message {
         let id = self.next_id;
-        self.next_id = id.checked_add(1).unwrap_or(FIRST_ID);
+        self.next_id = id.checked_add(1).unwrap_or(self.first_id);
         self.pending.insert(id, waiting);
         if self.pending.len() > MAX_PENDING {
             self.pending.pop_first();

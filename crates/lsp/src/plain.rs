@@ -10,6 +10,7 @@ mod reads;
 mod showing;
 mod view;
 mod wire;
+mod written;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -30,8 +31,9 @@ use crate::plain::files::Files;
 use crate::plain::proposal::{ACCEPT, REJECT};
 use crate::plain::proposals::Proposals;
 use crate::plain::wire::{At, CodeAction, DocumentEvent, ExecuteCommand};
+use crate::plain::written::Written;
 use crate::position::Encoding;
-use crate::profile::{Action, ClientProfile};
+use crate::profile::{Action, ClientProfile, Published};
 use crate::quirks::Quirks;
 use crate::{message, uri};
 
@@ -61,6 +63,7 @@ pub struct Plain {
     quirks: Quirks,
     files: Files,
     proposals: Proposals,
+    written: Written,
     /// What was reported already.
     warnings: Vec<String>,
     /// What agents were said to have changed without asking.
@@ -76,6 +79,7 @@ impl Plain {
             quirks,
             files: Files::new(encoding, quirks.has_block_cursor),
             proposals: Proposals::new(setup),
+            written: Written::new(encoding),
             warnings: Vec::new(),
             unasked: Vec::new(),
         }
@@ -101,9 +105,12 @@ impl Plain {
             path: path.clone(),
             is_saved,
         });
+        let written = (is_saved == Some(true))
+            .then(|| self.written.saved(&path))
+            .flatten();
         let is_news = self.files.document_event(path, event, now);
         let reported = if is_news { self.report() } else { Vec::new() };
-        Ok(synced.into_iter().chain(reported).collect())
+        Ok(synced.into_iter().chain(reported).chain(written).collect())
     }
 
     /// A place that the editor asks about is where the cursor is. The answer is empty.
@@ -127,7 +134,10 @@ impl Plain {
         let path = uri::to_path(&params.text_document.uri);
         let path = path.filter(|_| wants_commands(params.context.only));
         let answer = match path {
-            Some(path) => self.proposals.ask_commands(&path, id),
+            Some(path) => {
+                let others = self.written.commands(&path, params.range);
+                self.proposals.ask_commands(&path, id, others)
+            }
             None => Some(Action::Send(message::answer(id, Ok(json!([]))))),
         };
         Ok(answer.into_iter().chain(actions).collect())
@@ -224,13 +234,22 @@ impl ClientProfile for Plain {
             signature_help_provider: Some(SignatureHelpOptions::default()),
             code_action_provider: Some(CodeActionProvider::Bool(true)),
             execute_command_provider: Some(ExecuteCommandOptions {
-                commands: [ACCEPT, REJECT, REVIEW, SEND_NOTES]
-                    .map(str::to_owned)
-                    .into(),
+                commands: [
+                    &[ACCEPT, REJECT, REVIEW, SEND_NOTES][..],
+                    &written::COMMANDS,
+                ]
+                .concat()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
                 ..ExecuteCommandOptions::default()
             }),
             ..ServerCapabilities::default()
         }
+    }
+
+    fn initialized(&mut self, _published: &Published) -> Vec<Action> {
+        vec![Action::Changes { request: None }]
     }
 
     fn request(&mut self, Request { id, method, params }: Request) -> Vec<Action> {
@@ -244,6 +263,14 @@ impl ClientProfile for Plain {
                 if command == SEND_NOTES {
                     let (request, answer) = (id.clone(), chosen as fn(_) -> _);
                     return vec![Action::SendNotes { request, answer }];
+                }
+                if written::COMMANDS.contains(&&*command) {
+                    let text = |path: &Path| self.files.text(path);
+                    let act = self.written.execute(id.clone(), &command, &arguments, text);
+                    return vec![act.unwrap_or_else(|why| {
+                        let invalid = Err(message::invalid(why));
+                        Action::Send(message::answer(id.clone(), invalid))
+                    })];
                 }
                 self.proposals
                     .execute(id.clone(), &command, &arguments, now)
@@ -269,7 +296,10 @@ impl ClientProfile for Plain {
     }
 
     fn response(&mut self, response: Response) -> Vec<Action> {
-        self.proposals.response(response, Instant::now())
+        match self.written.response(&response) {
+            Some(actions) => actions,
+            None => self.proposals.response(response, Instant::now()),
+        }
     }
 
     fn event(&mut self, event: EditorEvent) -> Vec<Action> {
@@ -284,6 +314,7 @@ impl ClientProfile for Plain {
             }
             EditorEvent::Status(status) => {
                 let mut actions = self.warn(status.warnings);
+                actions.extend(self.written.status(status.changes));
                 let known = std::mem::replace(&mut self.unasked, status.unasked);
                 let news = self.unasked.iter().filter(|it| !known.contains(it));
                 actions
@@ -299,7 +330,14 @@ impl ClientProfile for Plain {
     }
 
     fn done(&mut self, done: Done) -> Vec<Action> {
-        self.proposals.done(done, Instant::now())
+        match done {
+            Done::Listed { list, .. } => self.written.listed(list),
+            Done::Acted { request, done } => {
+                let text = |path: &Path| self.files.text(path);
+                self.written.acted(request, done, text)
+            }
+            done => self.proposals.done(done, Instant::now()),
+        }
     }
 
     fn joined(&mut self, guest: DiffId, joined: Result<bool, String>) -> Vec<Action> {

@@ -1,6 +1,7 @@
 //! The plugin profile: `docs/editor-protocol.md` as a state machine.
 
 mod asked;
+mod changes;
 mod comparing;
 mod context;
 mod diagnostics;
@@ -19,9 +20,9 @@ use self::asked::{Asked, Requests};
 use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 use self::messages::{
-    Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_SYNC, DidChangeContext,
-    DidChangeStatus, DidSync, ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention, Mentioned,
-    Profile, REVIEW, SEND_NOTES,
+    CHANGES, Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_SYNC,
+    DidChangeContext, DidChangeStatus, DidSync, ENVIRONMENT, Environment, HUNKS, KEEP, MENTION,
+    MERGE, Mention, Mentioned, Profile, REVIEW, SEND_NOTES, TAKE_BACK, UNDO,
 };
 use crate::disk::Done;
 use crate::position::Encoding;
@@ -143,6 +144,8 @@ impl Plugin {
             warnings: [&*self.status.warnings, &*self.status.unasked].concat(),
             notes: self.status.asking.clone(),
             review: self.status.review.clone().map(Into::into),
+            unseen: self.status.unseen,
+            changes: self.status.changes,
         };
         if status == self.reported {
             return None;
@@ -192,15 +195,21 @@ impl ClientProfile for Plugin {
             MENTION => Self::mention(id, params),
             REVIEW => Self::review(id, params),
             SEND_NOTES => Self::send_notes(id),
+            CHANGES => Action::Changes { request: Some(id) },
+            KEEP => changes::keep(id, params),
+            TAKE_BACK => changes::take_back(id, params),
+            UNDO => changes::undo(id, params),
             _ => Action::Send(message::answer(id, Err(message::unknown_method(&method)))),
         }]
     }
 
     fn done(&mut self, done: Done) -> Vec<Action> {
-        let Done::Ruled { key, ruling } = done else {
-            return Vec::new();
+        let answer = match done {
+            Done::Ruled { key, ruling } => self.diffs.ruled(key, ruling).map(Action::Send),
+            Done::Listed { request, list } => changes::listed(request, list),
+            Done::Acted { request, done } => changes::acted(request, done),
+            _ => None,
         };
-        let answer = self.diffs.ruled(key, ruling).map(Action::Send);
         answer.into_iter().chain(self.status()).collect()
     }
 

@@ -8,6 +8,7 @@ use gen_lsp_types::ServerCapabilities;
 use lsp_server::{Message, Request, RequestId, Response, ResponseError};
 use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Dialect, File, ReviewChoice};
+use pillion_view::changes::ChangesAct;
 use pillion_view::{Chosen, Decide, DiffId, EditorEvent, ProposalKey};
 use serde_json::Value;
 
@@ -146,6 +147,13 @@ pub enum Action {
     SendNotes {
         request: RequestId,
         answer: fn(Chosen) -> Result<Value, ResponseError>,
+    },
+    /// Have what agents have written listed: [`Done::Listed`].
+    Changes { request: Option<RequestId> },
+    /// The person does something with that: [`Done::Acted`].
+    Act {
+        request: Option<RequestId>,
+        act: ChangesAct,
     },
     /// The person decided: the ruling comes back as [`Done::Ruled`].
     Decide(Decide),

@@ -17,6 +17,7 @@ use lsp_server::{ErrorCode, Message, Request, RequestId, ResponseError};
 use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_system::{Worker, spawn};
+use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{
     Chosen, Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows,
 };
@@ -442,6 +443,29 @@ impl Session {
                     let reply = self.chosen(request, answer);
                     if let Some(companion) = self.service.handle() {
                         companion.send_notes(reply);
+                    }
+                }
+                Action::Changes { request } => {
+                    let done = self.done.clone();
+                    let reply = Reply::new(move |list: Result<ChangesList, String>| {
+                        let list = list.unwrap_or_else(|problem| ChangesList {
+                            problem: Some(problem),
+                            ..ChangesList::default()
+                        });
+                        let _ = done.send(Done::Listed { request, list });
+                    });
+                    if let Some(companion) = self.service.handle() {
+                        companion.changes(reply);
+                    }
+                }
+                Action::Act { request, act } => {
+                    let sender = self.done.clone();
+                    let reply = Reply::new(move |done: Result<ActDone, String>| {
+                        let done = done.unwrap_or_else(ActDone::refused);
+                        let _ = sender.send(Done::Acted { request, done });
+                    });
+                    if let Some(companion) = self.service.handle() {
+                        companion.act(act, reply);
                     }
                 }
                 Action::Decide(mut decide) => {

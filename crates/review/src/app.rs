@@ -1,5 +1,6 @@
 //! The whole review as a state machine: events and time in, effects out. No I/O, no clock.
 
+mod changes;
 mod comparing;
 mod deciding;
 mod history;
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 use pillion_protocol::{Dialect, ReviewChoice};
 use pillion_text::visible;
 use pillion_text::visible::wrap;
+use pillion_view::changes::{ActDone, ChangesAct, ChangesList};
 use pillion_view::{
     Chosen, CloseReason, Decide, Diff, DiffId, Pending, ProposalKey, Reply, Ruling, Status,
 };
@@ -29,6 +31,7 @@ use crate::proposal::Side;
 use crate::rows::Layout;
 use crate::syntax::Coloured;
 use crate::view::{Compared, Disk, Job, Stayed, Step, View, Viewport};
+pub use changes::{ChangesPage, ChangesRow};
 pub use history::{History, Opened, Past};
 pub use marks::name as mark_name;
 use reason::Reason;
@@ -89,6 +92,10 @@ pub enum Event {
     Edited(DiffId, Edit),
     /// The gate has ruled about a decision.
     Ruled(ProposalKey, Ruling),
+    /// What agents have written.
+    Listed(ChangesList),
+    /// What came of [`Effect::Act`].
+    Acted(ActDone),
     /// What came of [`Effect::Review`] or [`Effect::SendNotes`].
     Chosen(Chosen),
     /// A message.
@@ -142,6 +149,10 @@ pub enum Effect {
     Review(Option<ReviewChoice>),
     /// The person sends the notes that wait for agents.
     SendNotes,
+    /// Have what agents have written listed.
+    Changes,
+    /// The person does something with that.
+    Act(ChangesAct),
     /// Compare texts, on a thread.
     Compare(Box<Job>),
     /// Answer once the screen is drawn.
@@ -193,6 +204,8 @@ pub enum Overlay {
     Quit,
     /// What was decided before.
     History,
+    /// The list of what agents have written.
+    Changes,
 }
 
 /// A key that has to be pressed twice in a row.
@@ -249,6 +262,7 @@ pub struct App {
     pub current: usize,
     /// What covers it.
     pub overlay: Option<Overlay>,
+    changes: Option<ChangesPage>,
     /// True if the reviewer prefers one column.
     pub unified: bool,
     /// True if long lines are wrapped.
@@ -302,8 +316,11 @@ impl App {
             } => self.open(&diff, original, shown, now),
             Event::Closed { id, reason, closed } => self.close(id, reason, closed, now),
             Event::Status(status) => {
-                self.status = status;
+                let former = std::mem::replace(&mut self.status, status).changes;
                 self.number_agents();
+                if former != self.status.changes {
+                    self.changes_changed();
+                }
             }
             Event::Drafted(key, text) => {
                 if self.views.current(key).is_ok() {
@@ -320,6 +337,8 @@ impl App {
             Event::Saved(id, text) => self.compare(id, Step::Edit(text.into()), now),
             Event::Edited(id, edit) => self.edited(id, edit, now),
             Event::Ruled(key, ruling) => self.ruled(key, ruling, now),
+            Event::Listed(list) => self.listed(list),
+            Event::Acted(done) => self.acted(done, now),
             Event::Chosen(chosen) => self.chosen(chosen, now),
             Event::Notice(text) => self.noticed(text, now),
             Event::History(items) => self.show_history(items, now),

@@ -17,6 +17,7 @@ use crossterm::style::Print;
 use pillion_discovery::{Environment, kept_text};
 use pillion_system::Worker;
 use pillion_text::stderr;
+use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{Chosen, Diff, DiffId, EditorEvent, Handle, Reply, Ruling};
 use ratatui::layout::Size;
 
@@ -286,7 +287,7 @@ impl Driver {
         let view = self.app.views.find(id);
         self.arrived.extend(view.map(|view| {
             let name = &view.target.shown;
-            format!("{} {} {name}", self.app.agent_name(view), view.proposes())
+            format!("{} {} {name}", self.app.agent_name(view), view.does)
         }));
         Ok(())
     }
@@ -322,6 +323,25 @@ impl Driver {
             }
             Effect::Review(choice) => self.companion.review(choice, self.chosen()),
             Effect::SendNotes => self.companion.send_notes(self.chosen()),
+            Effect::Changes => {
+                let sender = self.sender.clone();
+                self.companion
+                    .changes(Reply::new(move |list: Result<_, String>| {
+                        let list = list.unwrap_or_else(|problem| ChangesList {
+                            problem: Some(problem),
+                            ..ChangesList::default()
+                        });
+                        let _ = sender.send(Input::Event(Event::Listed(list)));
+                    }));
+            }
+            Effect::Act(act) => {
+                let sender = self.sender.clone();
+                let reply = Reply::new(move |done: Result<_, String>| {
+                    let done = done.unwrap_or_else(ActDone::refused);
+                    let _ = sender.send(Input::Event(Event::Acted(done)));
+                });
+                self.companion.act(act, reply);
+            }
             Effect::Compare(job) => {
                 self.compare.order(*job);
             }

@@ -13,7 +13,7 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// What each key does.
-const KEYS: [(&str, &str); 28] = [
+const KEYS: [(&str, &str); 29] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("R", "reject it and tell the agent why"),
@@ -37,6 +37,7 @@ const KEYS: [(&str, &str); 28] = [
     ("m", "show every change, or as the agent asks"),
     ("v", "view what was written without asking"),
     ("H", "history of what you decided"),
+    ("S", "list it by turns; a keeps, r takes back"),
     ("", ""),
     ("?", "this help"),
     ("q  Ctrl-C", "quit; pending diffs are rejected"),
@@ -47,7 +48,7 @@ const KEYS: [(&str, &str); 28] = [
 /// What is good to know besides.
 const NOTES: [&str; 4] = [
     "The agent writes the file after you accept.",
-    "What you take back with v is all that is written here.",
+    "What you take back is all that is written here.",
     "Key repeat and pasted text never decide.",
     "An unedited last line keeps its missing newline.",
 ];

@@ -2,6 +2,7 @@
 
 mod agents;
 mod body;
+mod changes;
 mod footer;
 mod header;
 mod history;
@@ -52,12 +53,22 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> Rest {
     } else {
         rest = body::draw(buffer, geometry.body, app, theme);
     }
+    if let Some(page) = app.changes() {
+        let top = geometry.header.bottom();
+        let height = geometry.status.top().saturating_sub(top);
+        let area = Rect {
+            y: top,
+            height,
+            ..area
+        };
+        changes::draw(buffer, area, page, theme);
+    }
     footer::draw(buffer, &geometry, app, theme);
     match app.overlay {
         Some(Overlay::Help(from)) => pages::help(buffer, area, from, theme),
         Some(Overlay::Quit) => pages::quit(buffer, area, app, theme),
         Some(Overlay::History) => history::draw(buffer, area, app, theme),
-        None => {}
+        Some(Overlay::Changes) | None => {}
     }
     rest
 }
@@ -130,4 +141,4 @@ fn fill(buffer: &mut Buffer, area: Rect, symbol: &str, style: Style) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

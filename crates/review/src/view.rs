@@ -82,6 +82,8 @@ pub struct View {
     pub set: Option<SetPlace>,
     /// True if the file is to be deleted.
     pub deletes: bool,
+    /// What its agent does, before the name of the file.
+    pub does: &'static str,
     /// The file.
     pub target: Target,
     /// What the reviewer should know about what the agent will write, each a sentence.
@@ -144,14 +146,6 @@ impl View {
         self.agent != self.shown_agent
     }
 
-    /// What its agent does, before the name of the file.
-    pub fn proposes(&self) -> &'static str {
-        match self.deletes {
-            true => "proposes to delete",
-            false => "proposes",
-        }
-    }
-
     /// A view without anything to see yet.
     pub fn new(diff: &Diff, target: Target) -> Self {
         let proposal = Proposal::unread();
@@ -166,6 +160,7 @@ impl View {
             agent_number: diff.agent_number,
             set: diff.set,
             deletes: diff.deletes,
+            does: diff.does(),
             target,
             notes: diff.notes.clone(),
             proposal,

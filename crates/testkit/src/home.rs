@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use pillion_changes::Recorder;
+use pillion_changes::recorder::Call;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -76,6 +78,25 @@ impl Home {
         fs::create_dir_all(parent).expect("the workspace is ours");
         fs::write(&path, text).expect("the workspace is ours");
         path
+    }
+
+    /// A turn of Claude Code's that has ended, in which a shell command did this in the workspace. Its number.
+    pub fn agents_turn(&self, prompt: &str, command: impl FnOnce(&Path)) -> u64 {
+        let home = self.home().into_os_string();
+        let environment = pillion_discovery::Environment::from_pairs([("HOME", home)]);
+        let store = pillion_changes::Store::of(&environment).expect("there is a home");
+        let root = self.workspace();
+        let mut recorder = Recorder::new(store.clone(), std::slice::from_ref(&root), Vec::new());
+        let (id, tool, path) = ("call".to_owned(), "Bash".to_owned(), None);
+        recorder.begin(1, "claude", prompt).expect("it is kept");
+        recorder
+            .before(1, "claude", Call { id, tool, path })
+            .expect("it is kept");
+        command(&root);
+        recorder.after(1, "call", |_| false).expect("it is kept");
+        recorder.end(1).expect("it is kept");
+        let numbers = store.numbers().expect("it can be read");
+        *numbers.last().expect("something was changed")
     }
 
     /// The folder that holds all of the above.

@@ -7,6 +7,7 @@ use std::time::Instant;
 use pillion_protocol::{Dialect, File, FileDiagnostics, IdeContext, ReviewChoice, ReviewMode};
 use serde::{Deserialize, Serialize};
 
+use crate::changes::{ActDone, ChangesAct, ChangesList};
 use crate::decision::{Decide, Ruling};
 use crate::lost::LostOutcome;
 use crate::proposal::{Diff, DiffId, ProposalKey};
@@ -154,6 +155,10 @@ pub enum Report {
     Review(Option<ReviewChoice>, Reply<Chosen>),
     /// The person sends the notes that wait for agents, so that these read them at once.
     SendNotes(Reply<Chosen>),
+    /// The changes that agents have written already are to be listed.
+    Changes(Reply<ChangesList>),
+    /// The person does something with them.
+    Act(Box<ChangesAct>, Reply<ActDone>),
     /// The person decided about a proposal, at this moment: on its way to the gate it may be held up, and two that follow each
     /// other at once come from a held key.
     Decide(Box<Decide>, Instant, Reply<Ruling>),
@@ -191,6 +196,9 @@ pub struct Status {
     /// How many files agents have changed here that nobody has seen.
     #[serde(default)]
     pub unseen: usize,
+    /// Another number once the list of what agents have written differs; 0 if nothing is known of it.
+    #[serde(default)]
+    pub changes: u64,
 }
 
 /// When agents ask before they change files.

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use pillion_protocol::{Dialect, File, ReviewChoice};
 
+use crate::changes::{ActDone, ChangesAct, ChangesList};
 use crate::decision::{Decide, Ruling};
 use crate::editor::{Chosen, Reply, Report};
 use crate::proposal::ProposalKey;
@@ -77,6 +78,16 @@ impl Handle {
     /// The person sends the notes that wait for agents, so that these read them at once. `reply` gets what came of it.
     pub fn send_notes(&self, reply: Reply<Chosen>) {
         self.report(Report::SendNotes(reply));
+    }
+
+    /// `reply` gets the changes that agents have written already.
+    pub fn changes(&self, reply: Reply<ChangesList>) {
+        self.report(Report::Changes(reply));
+    }
+
+    /// The person does something with such changes. `reply` gets what came of it.
+    pub fn act(&self, act: ChangesAct, reply: Reply<ActDone>) {
+        self.report(Report::Act(Box::new(act), reply));
     }
 
     /// The editor's workspace roots changed (C2.5).

@@ -4,6 +4,7 @@
 //! It attaches to a companion, mostly in another process ([`attach`]), and knows nothing of agents' protocols.
 
 mod attach;
+pub mod changes;
 pub mod commands;
 pub mod decision;
 mod editor;

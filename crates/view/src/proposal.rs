@@ -113,6 +113,9 @@ pub struct Diff {
     /// True if `original` is not what the file has: a part of it, or the text before a change that is written already.
     #[serde(default)]
     pub original_is_other: bool,
+    /// True if the change is in the file already.
+    #[serde(default)]
+    pub is_written: bool,
     /// The agent whose change a command proposes: only the name that people are shown depends on it.
     #[serde(default)]
     pub on_behalf_of: Option<Dialect>,
@@ -122,5 +125,14 @@ impl Diff {
     /// The agent whose name people are shown.
     pub fn shown_agent(&self) -> Dialect {
         on_behalf::shown(self.agent, self.on_behalf_of)
+    }
+
+    /// What the agent does, between its name and that of the file.
+    pub fn does(&self) -> &'static str {
+        match (self.is_written, self.deletes) {
+            (true, _) => "has written",
+            (false, true) => "proposes to delete",
+            (false, false) => "proposes",
+        }
     }
 }

@@ -33,13 +33,17 @@ local short = {
   Accept = { "accept", "accept the diff" },
   -- The rest of the line is what the agent is told, with any `|` and `"`.
   Reject = { "reject", "reject the diff, and tell the agent why", is_text = true },
-  Note = { "note", "add a note for the agent to lines of a proposal", is_text = true },
+  Note = { "note", "add a note for the agent to lines of a proposal", is_text = true, has_bang = true },
   Diffs = { "diffs", "list the diffs" },
   Merge = { "merge", "take your unsaved changes into the proposal" },
   TakeHunk = { "take-hunk", "take the hunk under the cursor" },
   DropHunk = { "drop-hunk", "drop the hunk under the cursor" },
   NextHunk = { "next-hunk", "go to the next hunk" },
   PreviousHunk = { "previous-hunk", "go to the previous hunk" },
+  Changes = { "changes", "list what agents have written", has_bang = true },
+  Keep = { "keep", "keep what an agent has written" },
+  TakeBack = { "take-back", "take back the hunk under the cursor", has_bang = true },
+  Undo = { "undo", "bring back what was taken back last" },
   SendNotes = { "send-notes", "send your notes to the agent now" },
   Review = { "review", "choose when agents ask before they change files" },
   Add = { "add", "put a file, or lines of it, into the agent's prompt" },
@@ -55,7 +59,7 @@ for name, row in pairs(short) do
     nargs = "*",
     range = true,
     bar = not row.is_text,
-    bang = subcommand == "note",
+    bang = row.has_bang or false,
     desc = "Pillion: " .. description,
     complete = function(...)
       return require("pillion.command").complete_short(subcommand, ...)

@@ -37,7 +37,7 @@ pub struct NewProposal {
 
 /// What a person decided.
 #[derive(Debug, Clone)]
-pub struct Decided {
+pub struct Decision {
     /// True if they accepted it.
     pub is_accepted: bool,
     /// What they accepted, if it is not the text as proposed.
@@ -200,7 +200,7 @@ impl Recorder {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn decided(&mut self, id: u64, decided: Decided) -> Result<(), StoreError> {
+    pub fn decided(&mut self, id: u64, decided: Decision) -> Result<(), StoreError> {
         let Some(pending) = self.journal.pending.remove(&id) else {
             return Ok(());
         };

@@ -17,6 +17,7 @@ use crate::line_endings::MAY_LOSE_LINE_FEED;
 use crate::on_disk::{FileState, OnDisk};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
+use crate::stand_in::StandIn;
 use crate::target::Target;
 
 const AGENT_CLOSED: &str = "the agent closed the diff";
@@ -166,6 +167,10 @@ impl<C> Diffs<C> {
             deletes: entry.proposal.deletes,
             on_behalf_of: entry.proposal.on_behalf_of,
             original_is_other: entry.proposal.stand_in.is_some(),
+            is_written: matches!(
+                entry.proposal.stand_in.as_deref(),
+                Some(StandIn::Written(_))
+            ),
         })]
     }
 

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use pillion_discovery::{CompanionState, ViewState};
 use pillion_protocol::dialect::Base;
+use pillion_view::changes::judged_said;
 use pillion_view::commands::{AgentOfHook, HookCall, Judged};
 use pillion_view::{Options, Reply};
 
@@ -11,6 +12,7 @@ use super::MainLoop;
 use crate::diffs::SettleRequest;
 use crate::event::Command;
 use crate::feedback::Remark;
+use crate::judging::Acted;
 
 impl MainLoop {
     pub(super) fn command(&mut self, command: Command, now: Instant) {
@@ -110,6 +112,22 @@ impl MainLoop {
                 let _ = sent.send(());
             }
         }
+    }
+
+    /// A person has done something with what an agent had written: the agent hears of it, and the person what came of it.
+    pub(super) fn acted(&mut self, acted: Acted) {
+        let Acted {
+            agent,
+            judged,
+            mut done,
+            reply,
+        } = acted;
+        let has_news = !judged.told.is_empty();
+        let is_told = self.judged(judged);
+        if has_news {
+            done.message = format!("{} · {}", done.message, judged_said(&agent, is_told));
+        }
+        reply.done(done);
     }
 
     /// A person has judged what an agent had written. Returns true if the agent is told.

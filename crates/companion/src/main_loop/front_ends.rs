@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::{ReviewChoice, ReviewMode};
+use pillion_view::changes::{ActDone, ChangesAct};
 use pillion_view::{Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Report, Shows, Status};
 
 use super::{Ending, MainLoop};
 use crate::discovery::Order;
 use crate::event::NewView;
+use crate::looking::{self, Wanted};
 use crate::lost::Lost;
+use crate::recording;
 use crate::view_id::ViewId;
 use crate::views::{Closed, Leftover, ShownResult};
-use crate::{looking, recording};
 
 impl MainLoop {
     pub(super) fn attached(&mut self, new: NewView, now: Instant) {
@@ -57,6 +59,18 @@ impl MainLoop {
             Report::Mention { path, lines, reply } => reply.done(self.mention(&path, lines)),
             Report::Review(choice, reply) => reply.done(self.choose(choice, None)),
             Report::SendNotes(reply) => self.send_now(None, None, reply),
+            Report::Changes(reply) => self.judging.list(Arc::clone(&self.roots), reply),
+            Report::Act(act, reply) => match *act {
+                ChangesAct::Look(id) => {
+                    let Chosen { done, message } = self.look(id);
+                    reply.done(ActDone {
+                        done,
+                        message,
+                        ..ActDone::default()
+                    });
+                }
+                act => self.judging.act(act, Arc::clone(&self.roots), reply),
+            },
             Report::Decide(decide, at, reply) => self.decided(view, *decide, reply, at),
             Report::Draft(key, text) => {
                 if self.diffs.check_current(key).is_ok() {
@@ -134,7 +148,7 @@ impl MainLoop {
     /// The person chooses when agents ask, all or that of this number, or wants to know it.
     pub(super) fn choose(&mut self, choice: Option<ReviewChoice>, number: Option<u32>) -> Chosen {
         if choice == Some(ReviewChoice::Changes) {
-            return self.look();
+            return self.look(None);
         }
         let listening = self.sessions.listening();
         match self.asking.choose(&listening, choice, number) {
@@ -152,21 +166,28 @@ impl MainLoop {
         }
     }
 
-    /// Shows what agents have written and nobody has seen.
-    fn look(&mut self) -> Chosen {
+    /// Shows what agents have written: these changes, or those of the newest turn that nobody has seen.
+    fn look(&mut self, id: Option<String>) -> Chosen {
         let unseen = self.recording.unseen();
-        let root = self.roots.first().filter(|_| unseen != Some(0));
-        let Some(root) = root else {
+        if self.roots.is_empty() || (id.is_none() && unseen == Some(0)) {
             return Chosen::refused("there are no unseen changes here");
+        }
+        let message = match (&id, unseen) {
+            (Some(id), _) => format!("{id} is opened"),
+            (None, Some(unseen)) => format!("{} to look at", recording::files(unseen)),
+            (None, None) => "what nobody has seen is looked for".to_owned(),
         };
         self.look_problem = None;
-        match looking::start(root.clone(), self.state.port, self.events.clone()) {
+        let wanted = Wanted {
+            id,
+            roots: Arc::clone(&self.roots),
+            store: self.judging.store(),
+            port: self.state.port,
+        };
+        match looking::start(wanted, self.events.clone()) {
             Ok(()) => Chosen {
                 done: true,
-                message: match unseen {
-                    Some(unseen) => format!("{} to look at", recording::files(unseen)),
-                    None => "what nobody has seen is looked for".to_owned(),
-                },
+                message,
             },
             Err(error) => Chosen::refused(format!("cannot start `pillion look`: {error}")),
         }
@@ -202,6 +223,7 @@ impl MainLoop {
                 review
             }),
             unseen,
+            changes: self.recording.list(),
             agents: self.connected.clone(),
             context: (*self.context.current()).clone(),
             warnings: self.warnings(),

@@ -146,6 +146,12 @@ impl Files {
         newest.map(|file| file.reported.clone()).collect()
     }
 
+    /// The text of an open file.
+    pub fn text(&self, path: &Path) -> Option<&str> {
+        let at = self.position(path)?;
+        Some(self.open[at].document.text())
+    }
+
     fn position(&self, path: &Path) -> Option<usize> {
         let path = path.to_str()?;
         let mut open = self.open.iter();

@@ -134,7 +134,11 @@ impl Proposals {
                 cost,
             } => Vec::from_iter(self.compared(number, diagnostics, cost)),
             Done::Ruled { key, ruling } => self.ruled(key, ruling),
-            Done::Roots { .. } | Done::Started(_) | Done::Joined { .. } => Vec::new(),
+            Done::Listed { .. }
+            | Done::Acted { .. }
+            | Done::Roots { .. }
+            | Done::Started(_)
+            | Done::Joined { .. } => Vec::new(),
         }
     }
 

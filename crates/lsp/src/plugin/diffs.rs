@@ -64,6 +64,7 @@ impl Diffs {
     pub fn open(&mut self, diff: Diff, shown: Reply<()>, requests: &mut Requests) -> Message {
         let key = diff.key();
         let agent = diff.shown_agent().into();
+        let does = diff.does();
         let (original, original_is_lossy) = match diff.original.text.map(String::from_utf8) {
             None => (None, false),
             Some(Ok(text)) => (Some(text), false),
@@ -88,6 +89,7 @@ impl Diffs {
             agent,
             original,
             original_is_lossy,
+            does,
             original_is_other: diff.original_is_other,
             proposed: &diff.proposed,
             notes: diff.notes,

@@ -21,6 +21,10 @@ pub const MERGE: &str = "pillion/merge";
 pub const MENTION: &str = "pillion/mention";
 pub const REVIEW: &str = "pillion/review";
 pub const SEND_NOTES: &str = "pillion/sendNotes";
+pub const CHANGES: &str = "pillion/changes";
+pub const KEEP: &str = "pillion/keep";
+pub const TAKE_BACK: &str = "pillion/takeBack";
+pub const UNDO: &str = "pillion/undo";
 pub const DIAGNOSTICS: &str = "pillion/diagnostics";
 pub const OPEN_DIFF: &str = "pillion/openDiff";
 pub const CLOSE_DIFF: &str = "pillion/closeDiff";
@@ -169,6 +173,100 @@ pub struct Chosen {
     pub message: String,
 }
 
+/// The answer to [`CHANGES`].
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Changes {
+    pub turns: Vec<ChangedTurn>,
+    pub left_out: usize,
+    pub problem: Option<String>,
+}
+
+/// A turn of an agent.
+#[derive(Debug, Serialize)]
+pub struct ChangedTurn {
+    pub id: String,
+    pub title: String,
+    pub agent: String,
+    pub prompt: String,
+    pub began: u64,
+    pub ended: Option<u64>,
+    pub revision: String,
+    pub changes: Vec<ChangedFile>,
+}
+
+/// What an agent has changed in a file.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedFile {
+    pub id: String,
+    pub uri: String,
+    pub label: String,
+    pub shown: String,
+    pub state: String,
+    pub is_unseen: bool,
+    pub added: Option<usize>,
+    pub removed: Option<usize>,
+    pub revision: String,
+    pub hunks: Vec<ChangedLines>,
+}
+
+/// A hunk as it stands in the file now.
+#[derive(Debug, Serialize)]
+pub struct ChangedLines {
+    pub lines: Span,
+    pub removed: usize,
+}
+
+/// The person keeps changes.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Keep {
+    pub id: Option<String>,
+    pub uri: Option<String>,
+    pub revision: Option<String>,
+}
+
+/// The person takes changes back.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct TakeBack {
+    pub id: Option<String>,
+    pub uri: Option<String>,
+    pub revision: Option<String>,
+    pub lines: Option<Lines>,
+    pub buffers: Option<Vec<Buffer>>,
+}
+
+/// A file that is open in the editor.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Buffer {
+    pub uri: String,
+    pub content: String,
+    pub is_modified: bool,
+}
+
+/// The person undoes that they have taken something back.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Undo {
+    pub id: Option<String>,
+}
+
+/// The answer to [`KEEP`], [`TAKE_BACK`] and [`UNDO`].
+#[derive(Debug, Serialize)]
+pub struct Acted {
+    pub done: bool,
+    pub message: String,
+    pub edits: Vec<Edit>,
+}
+
+/// A new text for a buffer.
+#[derive(Debug, Serialize)]
+pub struct Edit {
+    pub uri: String,
+    pub id: String,
+    pub content: String,
+}
+
 /// Ask for the problems that the editor shows.
 #[derive(Debug, Serialize)]
 pub struct AskDiagnostics {
@@ -228,6 +326,7 @@ pub struct OpenDiff<'a> {
     pub uri: String,
     pub path: String,
     pub agent: Agent,
+    pub does: &'static str,
     pub original: Option<String>,
     pub original_is_lossy: bool,
     pub original_is_other: bool,
@@ -264,6 +363,8 @@ pub struct DidChangeStatus {
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
     pub review: Option<Review>,
+    pub unseen: usize,
+    pub changes: u64,
 }
 
 /// When agents ask before they change files.

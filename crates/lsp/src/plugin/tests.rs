@@ -8,6 +8,7 @@ use std::path::Path;
 use pillion_protocol::{Dialect, Note, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::{Text, merge};
+use pillion_view::changes::{ActDone, BufferEdit, ChangesList};
 use pillion_view::{Chosen as ViewChosen, CloseReason, SetPlace};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,9 +17,9 @@ use serde_json::{Map, Value, json};
 use super::messages::*;
 use crate::handshake::{self, InitializeParams};
 use crate::message;
-use crate::plugin::Plugin;
+use crate::plugin::{Plugin, changes};
 use crate::position::Encoding;
-use crate::profile::ClientProfile;
+use crate::profile::{Action, ClientProfile};
 use crate::roots::DidChangeWorkspaceFolders;
 
 const PAGE: &str = include_str!("../../../../docs/editor-protocol.md");
@@ -83,6 +84,14 @@ fn sample(field: &Field, tables: &Tables) -> Value {
         "Review" => {
             let table = "`pillion/didChangeStatus` (notification): Review";
             object(&tables[table], tables)
+        }
+        "ChangedTurn[]" | "ChangedFile[]" | "ChangedLines[]" => {
+            let name = field.kind.trim_end_matches("[]");
+            list_of(&format!("`pillion/changes` (request): {name}"))
+        }
+        "Buffer[]" | "Edit[]" => {
+            let name = field.kind.trim_end_matches("[]");
+            list_of(&format!("`pillion/takeBack` (request): {name}"))
         }
         "`{start, end}`" => json!({"start": 1, "end": 2}),
         "`true` or `{version?, diffs?}`" => json!({"version": "text"}),
@@ -253,6 +262,33 @@ fn every_table_is_a_message_and_every_message_a_table() {
             "`pillion/review` (request): The answer" => {
                 check_written(Chosen::from(ViewChosen::refused("")), fields, &tables);
             }
+            "`pillion/changes` (request): The answer" => {
+                let answer = sent(changes::listed(Some(1.into()), turns()));
+                check_written(answer, fields, &tables);
+            }
+            "`pillion/changes` (request): ChangedTurn" => {
+                let turn = turns().turns.remove(0);
+                check_written(ChangedTurn::from(turn), fields, &tables);
+            }
+            "`pillion/changes` (request): ChangedFile" => {
+                let change = turns().turns.remove(0).changes.remove(0);
+                check_written(ChangedFile::from(change), fields, &tables);
+            }
+            "`pillion/changes` (request): ChangedLines" => {
+                let change = turns().turns.remove(0).changes.remove(0);
+                let mut hunks = ChangedFile::from(change).hunks;
+                check_written(hunks.remove(0), fields, &tables);
+            }
+            "`pillion/keep` (request)" => check_read::<Keep>(fields, &tables),
+            "`pillion/takeBack` (request)" => check_read::<TakeBack>(fields, &tables),
+            "`pillion/takeBack` (request): Buffer" => check_read::<Buffer>(fields, &tables),
+            "`pillion/undo` (request)" => check_read::<Undo>(fields, &tables),
+            "`pillion/keep` (request): The answer" | "`pillion/takeBack` (request): The answer" => {
+                check_written(acted(), fields, &tables);
+            }
+            "`pillion/takeBack` (request): Edit" => {
+                check_written(&acted()["edits"][0], fields, &tables);
+            }
             "`pillion/didChangeStatus` (notification): Review" => {
                 check_written(review(), fields, &tables);
             }
@@ -296,7 +332,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 34, "every table was found");
+    assert_eq!(tables.len(), 45, "every table was found");
 }
 
 fn open_diff() -> OpenDiff<'static> {
@@ -306,6 +342,7 @@ fn open_diff() -> OpenDiff<'static> {
         uri: String::new(),
         path: String::new(),
         agent: agent(),
+        does: "proposes",
         original: Some(String::new()),
         original_is_lossy: false,
         original_is_other: false,
@@ -344,7 +381,48 @@ fn status() -> DidChangeStatus {
         warnings: vec![String::new()],
         notes: vec![String::new()],
         review: Some(review()),
+        unseen: 1,
+        changes: 1,
     }
+}
+
+fn turns() -> ChangesList {
+    let changed = json!({
+        "id": "7.2", "revision": "r", "path": "/a", "shown": "a", "state": "unseen", "isUnseen": true,
+        "added": 1, "removed": 1, "hunks": [{"lines": {"start": 1, "end": 2}, "removed": 1}],
+    });
+    let turn = json!({
+        "id": "7", "agent": "claude", "prompt": "p", "began": 1, "ended": 2, "title": "t", "revision": "r",
+        "changes": [changed],
+    });
+    let list = json!({"turns": [turn], "leftOut": 0, "problem": "none"});
+    serde_json::from_value(list).unwrap()
+}
+
+/// What the client is answered.
+fn sent(action: Option<Action>) -> Value {
+    match action {
+        Some(Action::Send(lsp_server::Message::Response(response))) => {
+            response.response_result.unwrap()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn acted() -> Value {
+    let edit = BufferEdit {
+        path: "/a".into(),
+        id: "7.2".to_owned(),
+        content: String::new(),
+    };
+    let edits = vec![edit];
+    sent(changes::acted(
+        Some(1.into()),
+        ActDone {
+            edits,
+            ..ActDone::default()
+        },
+    ))
 }
 
 fn review() -> Review {

@@ -8,19 +8,15 @@ mod said;
 pub mod show;
 pub mod turns;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::num::ParseIntError;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use pillion_changes::history;
-use pillion_changes::{
-    Author, Change, ChangeRef, Entry, EntryRef, EntryState, FileState, Judged, Standing, Store,
-    StoreError, Turn,
-};
-use pillion_discovery::{Environment, real_path};
-use pillion_protocol::Dialect;
+use pillion_changes::kept::Kept;
+use pillion_changes::{Author, Change, ChangeRef, DecideError, Entry, EntryRef, Standing, Store};
+use pillion_discovery::Environment;
 use pillion_text::visible;
 use serde::Serialize;
 
@@ -54,13 +50,6 @@ pub struct Args {
     json: bool,
 }
 
-/// A turn with what became of its changes.
-pub struct Kept {
-    pub turn: Turn,
-    judged: BTreeMap<u64, Judged>,
-    decisions: Vec<Entry>,
-}
-
 /// Names a change, a turn, or an entry of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
@@ -79,117 +68,6 @@ impl FromStr for Named {
     }
 }
 
-/// What people call the agent of this short name.
-pub fn agent_name(name: &str) -> &str {
-    Dialect::from_name(name).map_or(name, |it| it.display_name())
-}
-
-impl Kept {
-    /// The turn of this number.
-    ///
-    /// # Errors
-    /// When there is none, or it cannot be read.
-    pub fn read(store: &Store, number: u64) -> anyhow::Result<Self> {
-        let turn = store.turn(number).map_err(failure)?;
-        let entries = store.entries().map_err(failure)?;
-        Self::with(store, turn, &entries)
-    }
-
-    fn with(store: &Store, turn: Turn, entries: &[Entry]) -> anyhow::Result<Self> {
-        let number = turn.number;
-        let decisions = entries.iter().filter(|it| it.turn == Some(number));
-        Ok(Self {
-            judged: store.judged(number).map_err(failure)?,
-            decisions: decisions.cloned().collect(),
-            turn,
-        })
-    }
-
-    /// Those that were in this folder, or in one of its folders, oldest first. What cannot be read is left out, and that is said.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn of_folder(store: &Store, folder: &Path) -> anyhow::Result<Vec<Self>> {
-        let folder = real_path(folder);
-        let numbers = store.numbers().map_err(failure)?;
-        let entries = store.entries().map_err(failure)?;
-        let read = |number| {
-            let read = store.turn(number).map_err(failure);
-            match read.and_then(|turn| Self::with(store, turn, &entries)) {
-                Ok(kept) => Some(kept),
-                Err(error) => {
-                    // One that is begun at this moment is none yet.
-                    let is_unreadable = !matches!(store.turn(number), Err(StoreError::NoTurn(_)));
-                    if is_unreadable {
-                        crate::failure::warn_of(&error);
-                    }
-                    None
-                }
-            }
-        };
-        let turns = numbers.into_iter().filter_map(read);
-        let is_here = |root: &PathBuf| folder.starts_with(root) || root.starts_with(&folder);
-        Ok(turns
-            .filter(|it| it.turn.roots.iter().any(is_here))
-            .collect())
-    }
-
-    /// What people call the agent.
-    pub fn agent(&self) -> &str {
-        agent_name(&self.turn.agent)
-    }
-
-    /// Where a change stands.
-    pub fn standing(&self, change: &Change) -> Standing {
-        change.standing(self.judged.get(&change.number))
-    }
-
-    /// What a person made of a change.
-    pub fn judged(&self, change: &Change) -> Option<&Judged> {
-        self.judged.get(&change.number)
-    }
-
-    /// The changes that are meant: one, or all of the turn.
-    ///
-    /// # Errors
-    /// When there is no such change.
-    pub fn named(&self, name: ChangeRef) -> anyhow::Result<Vec<&Change>> {
-        let Some(number) = name.change else {
-            return Ok(self.turn.real_changes().collect());
-        };
-        match self.turn.change(number) {
-            Some(change) => Ok(vec![change]),
-            None => Err(refused(format!("there is no change {name}")).into()),
-        }
-    }
-
-    /// What was decided about proposals in the turn, but for those whose change is among its changes.
-    pub fn decisions(&self) -> impl Iterator<Item = &Entry> {
-        let is_change = |it: &Entry| {
-            let mut changes = self.turn.real_changes();
-            changes.any(|change| change.path == it.proposal.path)
-        };
-        let entries = self.decisions.iter();
-        entries.filter(move |it| it.state == EntryState::Rejected || !is_change(it))
-    }
-
-    /// How many proposals the person rejected in it.
-    pub fn rejected(&self) -> usize {
-        let decisions = self.decisions.iter();
-        decisions
-            .filter(|it| it.state == EntryState::Rejected)
-            .count()
-    }
-
-    /// How many nobody has seen.
-    pub fn unseen(&self) -> usize {
-        let changes = self.turn.real_changes();
-        changes
-            .filter(|it| self.standing(it) == Standing::Unseen)
-            .count()
-    }
-}
-
 /// The store of this user.
 ///
 /// # Errors
@@ -198,16 +76,23 @@ pub fn store() -> anyhow::Result<Store> {
     Ok(Store::of(&Environment::current()).map_err(failure)?)
 }
 
-fn refused(message: impl Into<String>) -> Failure {
-    Failure::new(Kind::Refused, message.into()).hint("`pillion changes --all` lists what is known.")
-}
-
-fn failure(error: StoreError) -> Failure {
+/// Why the store does not answer, with what can be done about it.
+fn failure(error: impl Into<DecideError>) -> Failure {
+    let error = error.into();
     let failure = Failure::new(Kind::Refused, error.to_string());
     match error.hint() {
-        Some(hint) => failure.hint(format!("{hint}.")),
+        Some(hint) => failure.hint(hint),
         None => failure,
     }
+}
+
+/// The turns of the folder that commands are run in, oldest first.
+///
+/// # Errors
+/// When the store cannot be read.
+fn turns_here(store: &Store) -> anyhow::Result<Vec<Kept>> {
+    let unreadable = |error| crate::failure::warn_of(&failure(error).into());
+    Ok(Kept::of_folders(store, &[PathBuf::from(".")], unreadable).map_err(failure)?)
 }
 
 /// A change with `--json`.
@@ -228,8 +113,8 @@ struct Printed<'a> {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let store = store()?;
     let turns = match args.turn {
-        Some(number) => vec![Kept::read(&store, number)?],
-        None => Kept::of_folder(&store, Path::new("."))?,
+        Some(number) => vec![Kept::read(&store, number).map_err(failure)?],
+        None => turns_here(&store)?,
     };
     let shows_all = args.all || args.turn.is_some();
     let is_meant =
@@ -261,7 +146,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             writeln!(out)?;
         }
         is_empty = false;
-        writeln!(out, "{}", turns::title(kept))?;
+        writeln!(out, "{}", kept.title())?;
         // All of a turn that is named.
         let (shown, more) = match args.turn {
             Some(_) => (changes.len(), 0),
@@ -269,7 +154,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         };
         for change in changes.into_iter().take(shown) {
             let printed = describe(&store, kept, change);
-            writeln!(out, "{}{}", row(&printed), place(&kept.turn, change))?;
+            writeln!(out, "{}{}", row(&printed), kept.place(change))?;
         }
         for entry in decisions {
             let printed = describe_decision(&store, kept, entry);
@@ -293,27 +178,6 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         writeln!(out, "there are no unseen changes here")?;
     }
     Ok(())
-}
-
-/// The file, what it was before, and who changed it if that is not clear.
-fn place(turn: &Turn, change: &Change) -> String {
-    let shown = |path: &Path| visible::one_line(&turn.shown(path).to_string_lossy());
-    let mut place = shown(&change.path);
-    match (&change.before, &change.after) {
-        (FileState::Absent, _) => place += " (new)",
-        (_, FileState::Absent) => place += " (deleted)",
-        _ => {}
-    }
-    if let Some(from) = &change.moved_from {
-        place = format!("{place}, moved from {}", shown(from));
-    }
-    if change.by == Author::Unclear {
-        place += ", unclear who changed it";
-    }
-    if change.is_mixed {
-        place += ", includes changes of yours";
-    }
-    place
 }
 
 /// The columns before the name of the file.
@@ -348,7 +212,7 @@ fn describe_decision<'a>(store: &Store, kept: &Kept, entry: &'a Entry) -> Printe
 fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a> {
     let counted = history::count(store, &change.before, &change.after).ok();
     Printed {
-        id: name(&kept.turn, change),
+        id: kept.name(change).to_string(),
         turn: kept.turn.number,
         path: &change.path,
         state: kept.standing(change).name(),
@@ -361,11 +225,4 @@ fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a
         removed: counted.map(|(_, removed)| removed),
         reason: None,
     }
-}
-
-/// How commands name a change.
-pub fn name(turn: &Turn, change: &Change) -> String {
-    let change = Some(change.number);
-    let turn = turn.number;
-    ChangeRef { turn, change }.to_string()
 }

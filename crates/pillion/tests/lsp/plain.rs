@@ -14,3 +14,4 @@ mod review;
 mod saves;
 mod sets;
 pub mod world;
+mod written;

@@ -36,6 +36,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod agents;
+mod changes;
 mod claude;
 mod configurations;
 mod conformance;

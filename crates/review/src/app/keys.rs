@@ -34,6 +34,7 @@ impl App {
             (KeyCode::Char('c'), true) => self.ask_to_quit(),
             (KeyCode::Char('q' | 'y'), false) if press.is_no_decision() => {}
             _ if self.overlay == Some(Overlay::History) => self.on_history_key(key),
+            _ if self.overlay == Some(Overlay::Changes) => self.on_changes_key(press, now),
             _ if self.overlay.is_some() => self.on_overlay_key(key),
             _ if key
                 .modifiers
@@ -48,6 +49,7 @@ impl App {
                     .push(Effect::Review(Some(ReviewChoice::Changes)));
             }
             (KeyCode::Char('H'), false) => self.ask_for_history(),
+            (KeyCode::Char('S'), false) => self.show_changes(),
             (KeyCode::Char('s'), false) => self.send_notes(press),
             _ => self.on_diff_key(press, control, armed, now),
         }

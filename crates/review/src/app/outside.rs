@@ -97,7 +97,7 @@ impl App {
             self.show_first_hunk();
         } else if let Some(view) = self.views.find(id) {
             let (agent, name) = (self.agent_name(view), &view.target.shown);
-            let proposes = view.proposes();
+            let proposes = view.does;
             let text = format!("{agent} {proposes} {name} · Tab shows it");
             self.say(Tone::Info, text, now);
         }

@@ -1,5 +1,6 @@
 //! The review as a person with a keyboard meets it, without terminal and files.
 
+mod changes;
 mod deciding;
 mod delay;
 mod drafts;
@@ -127,6 +128,7 @@ impl Person {
             deletes: self.deletes,
             on_behalf_of: self.on_behalf_of,
             original_is_other: false,
+            is_written: false,
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -341,6 +343,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         deletes: false,
         on_behalf_of: None,
         original_is_other: false,
+        is_written: false,
     };
     let opened = Event::Opened {
         diff,

@@ -65,6 +65,10 @@ fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
 
 /// When agents ask, and where in the diff the view stands.
 fn position(app: &App) -> String {
+    if let Some(page) = app.changes() {
+        let count = page.rows().len();
+        return format!("{}/{count}", (page.at() + 1).min(count));
+    }
     let review = app.status.review.as_ref();
     let mut parts: Vec<_> = review.map(|it| it.label.clone()).into_iter().collect();
     let Some(view) = app.view() else {
@@ -125,8 +129,21 @@ fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 
 /// Keys, what they do, and how soon they give way when there is no room.
 fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
+    if app.changes().is_some() {
+        return vec![
+            ("Enter", "look", 0),
+            ("a", "keep", 0),
+            ("r", "take back", 0),
+            ("z", "undo", 1),
+            ("n", "next unseen", 2),
+            ("S", "close", 0),
+        ];
+    }
     let Some(view) = app.view() else {
         let mut keys = vec![("?", "help", 0), ("q", "quit", 0)];
+        if app.status.unseen > 0 {
+            keys.insert(0, ("S", "what was written", 1));
+        }
         if app.status.review.is_some() {
             keys.insert(0, ("m", "when to ask", 1));
         }

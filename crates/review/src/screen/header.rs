@@ -101,7 +101,7 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme)
     let mut facts = facts(view, theme);
     let width_of =
         |facts: &[(String, Style)]| facts.iter().map(|(text, _)| width(text) + 3).sum::<usize>();
-    let mut intro = format!("{agent} {} ", view.proposes());
+    let mut intro = format!("{agent} {} ", view.does);
     let wanted = path_width.min(24);
     if width(&intro) + wanted + width_of(&facts) > room {
         intro = match view.deletes {

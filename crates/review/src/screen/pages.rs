@@ -52,7 +52,7 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         };
         lines.push(Line::raw(""));
         lines.push(Line::styled(
-            format!("{files} that you have not seen: v shows what changed."),
+            format!("{files} that you have not seen: v shows what changed, S lists it."),
             theme.strong,
         ));
     }

@@ -93,7 +93,7 @@ fn text(buffer: &Buffer) -> String {
     text
 }
 
-fn see(person: &mut Person) -> String {
+pub(crate) fn see(person: &mut Person) -> String {
     text(&draw(person, &Theme::new(true, Depth::True)))
 }
 
@@ -118,6 +118,7 @@ fn status() -> Status {
         warnings: Vec::new(),
         review: None,
         unseen: 0,
+        changes: 0,
     }
 }
 

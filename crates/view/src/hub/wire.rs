@@ -11,6 +11,7 @@ use pillion_protocol::{Dialect, IdeInfo, ReviewChoice};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::changes::ChangesAct;
 use crate::decision::Decide;
 use crate::editor::{CloseReason, Shows, Status};
 use crate::lost::LostOutcome;
@@ -57,6 +58,10 @@ pub enum FromView {
     },
     /// Notes are sent at once; answered with what came of it.
     SendNotes { request: u64 },
+    /// Answered with the list of what agents have written.
+    Changes { request: u64 },
+    /// Answered with what came of it.
+    Act { request: u64, act: Box<ChangesAct> },
     /// Answered with a ruling.
     Decide {
         request: u64,

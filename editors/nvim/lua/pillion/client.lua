@@ -27,6 +27,7 @@ local function fresh_state()
     review = {},
     files = {},
     pendingDiffs = 0,
+    unseen = 0,
     environment = {},
   }
 end
@@ -104,6 +105,11 @@ local notifications = {
     M.state.notes = params.notes or {}
     M.state.review = type(params.review) == "table" and params.review or {}
     M.state.pendingDiffs = params.pendingDiffs or 0
+    M.state.unseen = params.unseen or 0
+    if package.loaded["pillion.changes"] and params.changes ~= M.state.changes then
+      require("pillion.changes").changed()
+    end
+    M.state.changes = params.changes
     require("pillion.status").update(params)
   end,
   ["window/showMessage"] = show_message,

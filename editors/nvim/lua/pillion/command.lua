@@ -147,6 +147,33 @@ M.subcommands = {
       require("pillion.diff").previous_hunk()
     end,
   },
+  changes = {
+    help = "list what agents have written",
+    complete = function(lead, is_first)
+      return is_first and starting_with(lead, { "all" }) or {}
+    end,
+    run = function(arguments, call)
+      require("pillion.changes").open(call.bang or arguments[1] == "all")
+    end,
+  },
+  keep = {
+    help = "keep what an agent has written",
+    run = function(arguments)
+      require("pillion.changes").keep(arguments[1])
+    end,
+  },
+  ["take-back"] = {
+    help = "take back what an agent has written: the hunk under the cursor, the file or a turn",
+    run = function(arguments, call)
+      require("pillion.changes").take_back(arguments[1], call)
+    end,
+  },
+  undo = {
+    help = "bring back what was taken back last",
+    run = function(arguments)
+      require("pillion.changes").undo(arguments[1])
+    end,
+  },
   ["send-notes"] = {
     help = "send your notes to the agent now",
     run = function()

@@ -142,6 +142,7 @@ local function read(diff, params)
   diff.revision = params.revision
   diff.path = params.path
   diff.agent = params.agent.displayName
+  diff.does = params.does or "proposes"
   diff.notes = vim.tbl_map(tostring, params.notes or {})
   diff.hunks = params.hunks or {}
   diff.place = type(params.set) == "table" and (" (%s)"):format(params.set.label) or ""

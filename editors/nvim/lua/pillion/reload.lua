@@ -175,6 +175,15 @@ function M.check()
   end
 end
 
+--- Pillion itself has written files: looks at all that are open, now.
+function M.look_everywhere()
+  local all = {}
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    all[buf] = vim.api.nvim_buf_is_loaded(buf) or nil
+  end
+  look_at(all)
+end
+
 --- An agent is about to write the file: look at its buffer until it has.
 function M.expect(path)
   expected[path] = vim.uv.now() + EXPECTED_FOR

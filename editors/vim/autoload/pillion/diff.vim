@@ -156,6 +156,7 @@ def Read(diff: dict<any>, params: dict<any>, nul: string)
     revision: params.revision,
     path: params.path,
     agent: get(agent, 'displayName', '?'),
+    does: get(params, 'does', 'proposes'),
     notes: get(params, 'notes', [])->copy(),
     set_label: type(get(params, 'set', v:null)) == v:t_dict ? get(params.set, 'label', '') : '',
     is_new: type(original) != v:t_string,

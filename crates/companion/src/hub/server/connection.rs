@@ -8,6 +8,7 @@ use pillion_discovery::private_file::Stream;
 use pillion_discovery::state;
 use pillion_protocol::File;
 use pillion_system::{clock, peer};
+use pillion_view::changes::ActDone;
 use pillion_view::commands::{Answer, Command, Refused as CommandRefused};
 use pillion_view::{Chosen, Decide, Refusal, Reply, Report, Ruling};
 
@@ -194,6 +195,19 @@ impl Inbox<'_> {
             FromView::SendNotes { request } => {
                 let handle = &self.attached.handle;
                 self.for_person(link.reply(request), |reply| handle.send_notes(reply));
+            }
+            FromView::Changes { request } => {
+                self.attached.handle.changes(link.reply(request));
+            }
+            FromView::Act { request, act } => {
+                let (handle, reply) = (&self.attached.handle, link.reply::<ActDone>(request));
+                match self.attached.commands.agent_behind(&self.speaker) {
+                    Some(agent) => {
+                        tracing::info!(%agent, "an act in an agent's view is refused");
+                        reply.done(ActDone::refused(Chosen::by_agent(agent).message));
+                    }
+                    None => handle.act(*act, reply),
+                }
             }
             FromView::Decide {
                 request,

@@ -3,6 +3,7 @@
 //! A guest, a view for this one proposal, joins the view that shows it. The file is not ours: we neither write, read nor
 //! remove it.
 
+use gen_lsp_types::Command;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -172,14 +173,19 @@ impl Proposals {
     }
 
     /// Somebody wants to know what can be done with a document. It is answered once that is known.
-    pub fn ask_commands(&mut self, path: &Path, request: RequestId) -> Option<Action> {
+    pub fn ask_commands(
+        &mut self,
+        path: &Path,
+        request: RequestId,
+        others: Vec<Command>,
+    ) -> Option<Action> {
         let mut guests = self.guests.guests.iter_mut();
         let guest = guests.find(|guest| guest.path == path);
         if let Some(State::Joining(_, requests)) = guest.map(|guest| &mut guest.state) {
             requests.push(request);
             return None;
         }
-        let commands = json!(self.commands(path));
+        let commands = json!([self.commands(path), others].concat());
         Some(Action::Send(message::answer(request, Ok(commands))))
     }
 

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
+use pillion_changes::kept::Kept;
 use pillion_changes::{ChangeRef, EntryRef, Store};
 
-use super::{Kept, Named, failure, store};
+use super::{Named, failure, store};
 use crate::commands::control_client;
 use crate::failure::{Failure, Kind};
 

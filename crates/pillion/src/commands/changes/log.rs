@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use pillion_changes::history::{self, Item, ago};
+use pillion_changes::kept::agent_name;
 use pillion_text::visible;
 use serde::Serialize;
 
-use super::{agent_name, failure, lines, store};
+use super::{failure, lines, store};
 use crate::commands::output::print_json;
 
 /// List what you decided here, newest first

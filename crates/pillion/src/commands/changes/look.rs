@@ -1,19 +1,18 @@
 //! `pillion look`: changes that are written already, in the same views as proposals.
 
-use std::path::Path;
 use std::thread;
 
 use pillion_agent::set::{End, ProposedFile};
 use pillion_changes::history::as_text;
 use pillion_changes::take_back::{self, Present};
-use pillion_changes::{Change, ChangeRef, Judgement, Standing, Store};
+use pillion_changes::{Change, ChangeRef, DecideError, Deciding, Kept, Standing, Store};
 use pillion_protocol::diff::set::MAX_FILES;
 use pillion_protocol::{Dialect, Note, Outcome};
 use pillion_text::stderr;
 
-use super::decide::Deciding;
-use super::said::MAX_LINES;
-use super::{Kept, name, store};
+use super::decide;
+use super::said::{MAX_LINES, Said};
+use super::{failure as failed, store, turns_here};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::commands::{ask, control_client};
@@ -50,9 +49,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Some(name) => name,
         None => newest(&store)?,
     };
-    let kept = Kept::read(&store, name.turn)?;
+    let kept = Kept::read(&store, name.turn).map_err(failed)?;
     let is_meant = |it: &&Change| name.change.is_some() || kept.standing(it) == Standing::Unseen;
-    let changes: Vec<_> = kept.named(name)?.into_iter().filter(is_meant).collect();
+    let named = kept.named(name).map_err(failed)?;
+    let changes: Vec<_> = named.into_iter().filter(is_meant).collect();
     let (mut left_out, of) = (0, changes.len());
     let mut shown = Vec::new();
     for change in changes {
@@ -91,25 +91,33 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             .into());
     }
     let mut deciding = Deciding::new(&store, &kept);
+    let mut said = Said::default();
     // What was accepted is done at once, whatever becomes of the other files.
     let decided = |at: usize, end: &End| {
         let End::Decided { outcome, notes } = end else {
             return;
         };
         let shown = &shown[at];
-        deciding.decide(shown.change, |it| {
-            match outcome {
-                Outcome::Accepted { content, .. } => shown.accepted(it, content, notes)?,
-                Outcome::Rejected => it.tell_notes(shown.change, false, notes, &shown.now),
+        let result = match outcome {
+            Outcome::Accepted { content, .. } => shown.accepted(&mut deciding, content, notes),
+            Outcome::Rejected => {
+                deciding.tell_notes(shown.change, false, notes, &shown.now);
+                Ok("")
             }
-            // Looking for companions may need a runtime of its own, which this thread cannot have.
-            let told = thread::scope(|scope| scope.spawn(|| it.tell()).join());
-            told.unwrap_or(Ok(()))
-        });
+        };
+        let decided = deciding.decided(shown.change, result);
+        if !matches!(decided.result, Ok("")) {
+            said.say(decided);
+        }
+        // Looking for companions may need a runtime of its own, which this thread cannot have.
+        let told = thread::scope(|scope| scope.spawn(|| decide::tell(&kept, &mut deciding)).join());
+        if let Ok(Err(error)) = told {
+            failure::warn(&error);
+        }
     };
     let asking = ask::ask(&connection, &files, None, decided);
     let asked = pillion_agent::runtime()?.block_on(asking)?;
-    let done = deciding.end();
+    let done = said.end();
     let Some(error) = asked.error else {
         return done;
     };
@@ -120,7 +128,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 }
 
 fn newest(store: &Store) -> anyhow::Result<ChangeRef> {
-    let turns = Kept::of_folder(store, Path::new("."))?;
+    let turns = turns_here(store)?;
     let newest = turns.iter().rev().find(|kept| kept.unseen() > 0);
     let none = || Failure::new(Kind::Refused, "there are no unseen changes here");
     let turn = newest.ok_or_else(none)?.turn.number;
@@ -136,7 +144,7 @@ fn show<'a>(store: &Store, kept: &Kept, change: &'a Change, is_said: bool) -> Op
         let path = kept.turn.shown(&change.path).display();
         stderr::warn(format_args!(
             "{} {path} is left out: {why}",
-            name(&kept.turn, change)
+            kept.name(change)
         ));
     };
     let present = match take_back::present(store, &kept.turn.roots, change) {
@@ -177,15 +185,14 @@ impl Shown<'_> {
         deciding: &mut Deciding<'_>,
         content: &str,
         notes: &[Note],
-    ) -> anyhow::Result<()> {
+    ) -> Result<&'static str, DecideError> {
         let Self {
             change,
             present,
             now,
         } = self;
         if content == now {
-            deciding.tell_notes(change, true, notes, now);
-            return deciding.judge(change, Judgement::Kept, None);
+            return deciding.keep(change, notes, now);
         }
         let before = present.before.as_deref();
         match before == Some(content.as_bytes()) || (before.is_none() && content.is_empty()) {

@@ -3,49 +3,84 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use pillion_changes::{DecideError, Decided};
+
+use crate::failure::{Failure, Kind};
 use crate::progress;
 
 /// So many lines are printed.
 pub const MAX_LINES: usize = 100;
 
-/// What was printed of changes that were decided.
-#[derive(Debug, Default)]
+/// Prints what came of changes, one after the other.
 pub struct Said {
     lines: usize,
     failures: usize,
     /// What was not printed, with how often it happened.
     more: BTreeMap<&'static str, usize>,
+    /// Why the first did not succeed, if one did not, or could not be printed.
+    result: anyhow::Result<()>,
+}
+
+impl Default for Said {
+    fn default() -> Self {
+        Self {
+            lines: 0,
+            failures: 0,
+            more: BTreeMap::new(),
+            result: Ok(()),
+        }
+    }
 }
 
 impl Said {
-    /// Says what became of a change.
-    pub fn say(&mut self, change: &str, what: &'static str) -> io::Result<()> {
+    pub fn say(&mut self, decided: Decided) {
         let done = self.lines + self.more.values().sum::<usize>();
         progress::doing(format!("at work: {done} files done"));
-        if self.lines < MAX_LINES {
-            self.lines += 1;
-            return writeln!(io::stdout(), "{change}: {what}");
+        let Decided { name, path, result } = decided;
+        match result {
+            Ok(what) if self.lines < MAX_LINES => {
+                self.lines += 1;
+                let printed = writeln!(io::stdout(), "{name} {path}: {what}");
+                if let (Err(error), true) = (printed, self.result.is_ok()) {
+                    self.result = Err(error.into());
+                }
+            }
+            Ok(what) => *self.more.entry(what).or_default() += 1,
+            Err(error) => self.fails(&name.to_string(), error),
         }
-        *self.more.entry(what).or_default() += 1;
-        Ok(())
     }
 
-    /// One more has failed. Returns true if that is to be said.
-    pub fn fails(&mut self) -> bool {
+    fn fails(&mut self, name: &str, error: DecideError) {
         self.failures += 1;
-        self.failures < MAX_LINES
+        let is = match error.is_unfinished() {
+            true => "is not done yet",
+            false => "is as it was",
+        };
+        let mut failed = Failure::new(Kind::Refused, format!("{name} {is}"));
+        if let Some(hint) = error.hint() {
+            failed = failed.hint(hint);
+        }
+        let error = anyhow::Error::new(error).context(failed);
+        match self.result.is_ok() {
+            true => self.result = Err(error),
+            false if self.failures < MAX_LINES => crate::failure::warn(&error),
+            false => {}
+        }
     }
 
     /// Says how many more there were.
-    pub fn end(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// With the first that did not succeed.
+    pub fn end(self) -> anyhow::Result<()> {
         progress::pause();
-        for (what, count) in std::mem::take(&mut self.more) {
+        for (what, count) in self.more {
             writeln!(io::stdout(), "… and {count} more: {what}")?;
         }
         let failures = self.failures.saturating_sub(MAX_LINES - 1);
         if failures > 0 {
             pillion_text::stderr::warn(format_args!("{failures} more could not be done"));
         }
-        Ok(())
+        self.result
     }
 }

@@ -3,9 +3,10 @@
 use std::io::{self, IsTerminal, Write};
 
 use pillion_changes::history::{self, Item};
+use pillion_changes::kept::{Kept, agent_name};
 use pillion_changes::{Change, FileState, Store};
 
-use super::{Kept, Named, agent_name, failure, name, store};
+use super::{Named, failure, store};
 use crate::commands::output::printable;
 use crate::failure::{Failure, Kind};
 
@@ -39,8 +40,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             };
         }
     };
-    let kept = Kept::read(&store, name.turn)?;
-    let changes = kept.named(name)?;
+    let kept = Kept::read(&store, name.turn).map_err(failure)?;
+    let changes = kept.named(name).map_err(failure)?;
     match (&changes[..], args.text) {
         ([change], true) => return print_text(&store, &change.after),
         (_, true) => {
@@ -70,7 +71,7 @@ fn print_text(store: &Store, state: &FileState) -> anyhow::Result<()> {
 }
 
 fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
-    let (name, standing) = (name(&kept.turn, change), kept.standing(change).name());
+    let (name, standing) = (kept.name(change), kept.standing(change).name());
     let diff = history::diff(
         store,
         kept.turn.shown(&change.path),

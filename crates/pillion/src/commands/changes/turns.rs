@@ -1,13 +1,10 @@
 //! `pillion turns`.
 
-use std::io::{self, Write};
-use std::path::Path;
-
-use pillion_changes::history::ago;
-use pillion_text::visible;
+use pillion_changes::Kept;
 use serde::Serialize;
+use std::io::{self, Write};
 
-use super::{Kept, store};
+use super::{store, turns_here};
 use crate::commands::output::print_json;
 
 /// List agents' turns in this folder, and their unseen changes
@@ -36,7 +33,7 @@ struct Printed<'a> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let turns = Kept::of_folder(&store()?, Path::new("."))?;
+    let turns = turns_here(&store()?)?;
     let files = |kept: &Kept| kept.turn.real_changes().count();
     if args.json {
         let printed: Vec<_> = turns
@@ -71,19 +68,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             0 => String::new(),
             count => format!(", {count} rejected"),
         };
-        writeln!(out, "{}: {count}{unseen}{rejected}", title(kept))?;
+        writeln!(out, "{}: {count}{unseen}{rejected}", kept.title())?;
     }
     Ok(())
-}
-
-/// A turn in one line: its number, whose it is, when it began, and the first words of its prompt.
-pub fn title(kept: &Kept) -> String {
-    let (turn, agent) = (&kept.turn, kept.agent());
-    let ago = ago(turn.began);
-    let prompt = match turn.prompt.is_empty() {
-        true => String::new(),
-        false => format!(", {:?}", turn.prompt),
-    };
-    let title = format!("turn {} of {agent}, {ago}{prompt}", turn.number);
-    visible::one_line(&title)
 }

@@ -9,6 +9,7 @@ use pillion_protocol::File;
 use pillion_system::clock;
 
 use super::proposals::Proposals;
+use crate::changes::{ActDone, ChangesList};
 use crate::decision::Ruling;
 use crate::editor::{Chosen, CloseReason, Compares, Editor, EditorEvent, Reply, Report};
 use crate::hub::link::Link;
@@ -279,6 +280,23 @@ impl View {
                     None => reply.done(hub_is_gone()),
                 }
             }
+            Report::Changes(reply) => {
+                drop(state);
+                match link {
+                    Some(link) => link.ask(reply, |request| FromView::Changes { request }),
+                    None => reply.done(ChangesList {
+                        problem: Some(HUB_IS_GONE.to_owned()),
+                        ..ChangesList::default()
+                    }),
+                }
+            }
+            Report::Act(act, reply) => {
+                drop(state);
+                match link {
+                    Some(link) => link.ask(reply, |request| FromView::Act { request, act }),
+                    None => reply.done(ActDone::refused(HUB_IS_GONE)),
+                }
+            }
             Report::Decide(mut decide, at, ruling) => {
                 let id = state.proposals.hub(decide.key.id);
                 drop(state);
@@ -378,6 +396,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+const HUB_IS_GONE: &str = "the hub is gone: try again in a moment";
+
 fn hub_is_gone() -> Chosen {
-    Chosen::refused("the hub is gone: try again in a moment")
+    Chosen::refused(HUB_IS_GONE)
 }

@@ -128,7 +128,7 @@ local MIN_ROOM = 8
 --- Which agent proposes what, in this many columns: the path and the remarks are cut first.
 local function what(diff, room)
   local path, remarks = M.name(diff), table.concat(diff.remarks, "; ")
-  local head = notify.visible(diff.agent) .. " proposes: "
+  local head = ("%s %s: "):format(notify.visible(diff.agent), diff.does)
   local name = width(vim.fn.fnamemodify(path, ":t")) + 2
   if width(head) + math.max(MIN_ROOM, remarks ~= "" and name + MIN_ROOM + 3 or 0) > room then
     head = ""
@@ -181,7 +181,7 @@ local function say_hidden(diff)
     -- Later: `:bufdo` comes through many buffers.
     vim.schedule(function()
       if diff.is_hidden and not diff.outcome and vim.api.nvim_buf_is_loaded(diff.right) then
-        M.announce(diff, "still proposes")
+        M.announce(diff, (diff.does:gsub("^proposes", "still proposes")))
       end
     end)
   end
@@ -312,20 +312,20 @@ end
 --- Says that there is a diff where the person does not look.
 function M.announce(diff, verb)
   local key = is_in_terminal() and (mapped_key("t", "diffs") or "CTRL-\\ CTRL-N :PillionDiffs") or ":PillionDiffs"
-  say(diff, verb or "proposes", (". %s shows it"):format(key))
+  say(diff, verb or diff.does, (". %s shows it"):format(key))
 end
 
 --- Says that a proposal waits until the person is done, where that disturbs no question.
 function M.announce_waiting(diff)
   local mode = vim.api.nvim_get_mode()
   if not mode.blocking and not mode.mode:find("^[cr!]") then
-    say(diff, "proposes", ": opens when you stop typing")
+    say(diff, diff.does, ": opens when you stop typing")
   end
 end
 
 --- Says that a proposal which waited is on the screen now.
 function M.announce_opened(diff)
-  say(diff, "proposed", " meanwhile")
+  say(diff, (diff.does:gsub("^proposes", "proposed")), " meanwhile")
 end
 
 function M.announce_problem(diff, problem)
@@ -336,7 +336,7 @@ end
 function M.notice(diff, count, columns)
   local more = count > 1 and (" (1 of %d)"):format(count) or ""
   local key = (mapped_key("t", "diffs") or "CTRL-\\ CTRL-N") .. " shows it"
-  local head = notify.visible(diff.agent) .. " proposes "
+  local head = ("%s %s "):format(notify.visible(diff.agent), diff.does)
   local room = columns - width(" " .. head .. more .. ": " .. key)
   if room < MIN_ROOM then
     return " " .. literal(key .. ": proposal" .. more) .. "%<"

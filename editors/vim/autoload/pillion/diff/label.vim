@@ -113,7 +113,7 @@ export def Right(): string
   var counts = ' ' .. Counts(diff)
   counts = room - strwidth(counts) >= remarks_wanted + 2 * MIN_ROOM ? counts : ''
   room -= strwidth(counts)
-  const head = strwidth(diff.agent) + 11 + MIN_ROOM + remarks_wanted < room ? $'{diff.agent} proposes: ' : ''
+  const head = strwidth(diff.agent .. diff.does) + 3 + MIN_ROOM + remarks_wanted < room ? $'{diff.agent} {diff.does}: ' : ''
   const path = EndOf(Name(diff), room - strwidth(head))
   const left = room - strwidth(head) - strdisplaywidth(path) - 3
   const remarks = empty(diff.remarks) || left < MIN_ROOM ? '' : $' [{StartOf(join(diff.remarks, "; "), left)}]'
@@ -156,7 +156,7 @@ enddef
 # Says which keys decide, where the window of the proposal has no status line.
 export def SayKeys(diff: dict<any>)
   if &laststatus == 0 || &laststatus == 1 && winnr('$') == 1
-    notify.Unasked('info', $'{diff.agent} proposes {EndOf(Name(diff), max([v:echospace - 60, MIN_ROOM]))}: {Keys(&buftype)[0]}', diff.id)
+    notify.Unasked('info', $'{diff.agent} {diff.does} {EndOf(Name(diff), max([v:echospace - 60, MIN_ROOM]))}: {Keys(&buftype)[0]}', diff.id)
   endif
 enddef
 
@@ -168,26 +168,31 @@ def WhenShown(): list<string>
   return mode() == 't' ? ['CTRL-W N shows it', 'CTRL-W N'] : ['opens when you are done', 'opens later']
 enddef
 
+# What the agent has done, once that is over.
+def Past(diff: dict<any>): string
+  return substitute(diff.does, '^proposes', 'proposed', '')
+enddef
+
 # The line about proposals that wait: the first one, and how many there are.
 export def Notice(diff: dict<any>, count: number): string
   const more = count > 1 ? $' (1 of {count})' : ''
   const [full, short] = WhenShown()
-  for [head, tail] in [[$' {diff.agent} proposes ', $'{more}: {full} '], [' proposed: ', $'{more}: {short} ']]
+  for [head, tail] in [[$' {diff.agent} {diff.does} ', $'{more}: {full} '], [$' {Past(diff)}: ', $'{more}: {short} ']]
     const room = &columns - strdisplaywidth(head .. tail)
     if room >= MIN_ROOM
       return head .. EndOf(Path(diff), room) .. tail
     endif
   endfor
-  return EndOf($' proposed: {Path(diff)}', &columns)
+  return EndOf($' {Past(diff)}: {Path(diff)}', &columns)
 enddef
 
 # Notes for later that a proposal waits: the line about it is on the screen.
 export def NoteWaiting(diff: dict<any>)
-  notify.Note($'{diff.agent} proposes {Path(diff)}: {WhenShown()[0]}')
+  notify.Note($'{diff.agent} {diff.does} {Path(diff)}: {WhenShown()[0]}')
 enddef
 
 # Says that a proposal which waited is on the screen now.
 export def SayOpened(diff: dict<any>)
-  const room = v:echospace - strdisplaywidth($'Pillion: {diff.agent} proposed  meanwhile')
-  notify.Unasked('info', $'{diff.agent} proposed {EndOf(Name(diff), max([room, MIN_ROOM]))} meanwhile', diff.id)
+  const room = v:echospace - strdisplaywidth($'Pillion: {diff.agent} {Past(diff)}  meanwhile')
+  notify.Unasked('info', $'{diff.agent} {Past(diff)} {EndOf(Name(diff), max([room, MIN_ROOM]))} meanwhile', diff.id)
 enddef

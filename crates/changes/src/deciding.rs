@@ -1,0 +1,509 @@
+//! What a person decides about changes that are written already: keep them, take them back, or undo that. Commands and
+//! companions decide with this code; who may decide, and who is told, is theirs.
+
+use std::ops::Range;
+
+use pillion_protocol::{Note, remarks};
+use pillion_system::clock;
+use pillion_text::unified::unified;
+use pillion_text::visible;
+
+use crate::kept::Kept;
+use crate::save::SaveError;
+use crate::standing_hunks::StandingHunks;
+use crate::state::FileState;
+use crate::store::{Store, StoreError};
+use crate::take_back::{self, Done, Present, TakeBackError};
+use crate::turn::{Change, ChangeRef, Judged, Judgement, Standing};
+
+/// So many files are written before what became of them is kept.
+const PART: usize = 64;
+
+/// An agent is told no more than this of what became of its changes, in bytes: it reads more elsewhere.
+const MAX_TOLD: usize = 64 << 10;
+
+/// What a person does with changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// They stay, and count as seen.
+    Keep,
+    /// The text before comes back.
+    TakeBack,
+    /// What was taken back or edited comes back.
+    Undo,
+}
+
+/// Why something is not done. Everything is as it was then.
+#[derive(Debug, thiserror::Error)]
+pub enum DecideError {
+    /// There is no such change.
+    #[error("there is no change {0}")]
+    NoChange(ChangeRef),
+    /// There is nothing to undo.
+    #[error("{0} was not taken back")]
+    NotTakenBack(ChangeRef),
+    /// There is nothing to undo anywhere.
+    #[error("nothing has been taken back")]
+    NothingTakenBack,
+    /// No hunk stands at the lines that were named.
+    #[error("at these lines of {0}, nothing of an agent's change can be taken back by itself")]
+    NoHunk(String),
+    /// The agent may be writing the file at this moment.
+    #[error("{agent} is running {tool}, which may be changing it")]
+    Running {
+        /// What people call the agent.
+        agent: String,
+        /// The tool.
+        tool: String,
+    },
+    /// It cannot be taken back.
+    #[error(transparent)]
+    TakeBack(#[from] TakeBackError),
+    /// The store cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl DecideError {
+    /// What a person can do about it, if there is something.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoChange(_) => "`pillion changes --all` lists what is known.",
+            Self::Running { .. } => "Try again when it has ended.",
+            Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
+            Self::TakeBack(error) => return error.hint(),
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// Returns true if the file is neither as it was nor as it is to be: that can be done again.
+    pub fn is_unfinished(&self) -> bool {
+        let is_incomplete =
+            |it: &TakeBackError| matches!(it, TakeBackError::Save(SaveError::Incomplete { .. }));
+        matches!(self, Self::TakeBack(error) if is_incomplete(error))
+    }
+}
+
+/// What was written for a change, and is not noted yet.
+enum Written {
+    TakenBack(Done),
+    Undone,
+}
+
+/// What came of one change.
+#[derive(Debug)]
+pub struct Decided {
+    /// Which.
+    pub name: ChangeRef,
+    /// Its file, as it is shown.
+    pub path: String,
+    /// What became of it, in a word or a few, or why it is as it was.
+    pub result: Result<&'static str, DecideError>,
+}
+
+/// What a person makes of the changes of one turn, one after the other.
+#[derive(Debug)]
+pub struct Deciding<'a> {
+    store: &'a Store,
+    kept: &'a Kept,
+    /// What the agent is to hear: the file, and a text, each.
+    told: Vec<(String, String)>,
+    /// Of how many files it does not hear by name.
+    untold: usize,
+}
+
+impl<'a> Deciding<'a> {
+    /// Nothing is decided yet.
+    pub fn new(store: &'a Store, kept: &'a Kept) -> Self {
+        Self {
+            store,
+            kept,
+            told: Vec::new(),
+            untold: 0,
+        }
+    }
+
+    /// Does this with one change, or with those of the turn with which it can be done, and hands over what came of each. If it
+    /// fails with one, it is done with the others nevertheless.
+    ///
+    /// # Errors
+    /// When there is no such change, or nothing to undo.
+    pub fn all(
+        &mut self,
+        act: Act,
+        name: ChangeRef,
+        mut said: impl FnMut(Decided),
+    ) -> Result<(), DecideError> {
+        for part in self.meant(act, name)?.chunks(PART) {
+            let written = self.write(act, part);
+            for (change, written) in part.iter().zip(written) {
+                let result = match (act, written) {
+                    (Act::Keep, _) => self.keep(change, &[], ""),
+                    (Act::TakeBack, Some(Written::TakenBack(done))) => {
+                        self.took_back(change, done, &[])
+                    }
+                    (Act::Undo, Some(Written::Undone)) => self.undid(change),
+                    // Another file of these may have been in its way.
+                    (Act::TakeBack, _) => self.take_back(change, &[]),
+                    (Act::Undo, _) => self.undo(change),
+                };
+                said(self.decided(change, result));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the files of these changes side by side, as far as nothing is in the way.
+    fn write(&self, act: Act, changes: &[&Change]) -> Vec<Option<Written>> {
+        let (store, kept, roots) = (self.store, self.kept, &self.kept.turn.roots);
+        take_back::side_by_side(changes, |change| {
+            let is_back = kept.standing(change) == Standing::TakenBack;
+            if kept.turn.call_on(&change.path).is_some() {
+                return None;
+            }
+            match act {
+                Act::Keep => None,
+                Act::TakeBack if is_back => None,
+                Act::TakeBack => {
+                    let done = take_back::take_back(store, roots, change);
+                    done.ok().map(Written::TakenBack)
+                }
+                Act::Undo => {
+                    let judged = kept.judged(change).filter(|it| it.written.is_some())?;
+                    let undone = take_back::undo(store, roots, change, judged);
+                    undone.ok().map(|_| Written::Undone)
+                }
+            }
+        })
+    }
+
+    /// The changes with which this is to be done, in this order.
+    ///
+    /// # Errors
+    /// As [`all`](Self::all).
+    pub fn meant(&self, act: Act, name: ChangeRef) -> Result<Vec<&'a Change>, DecideError> {
+        let kept = self.kept;
+        let mut changes = kept.named(name)?;
+        match act {
+            Act::Keep if name.change.is_some() => {}
+            Act::Keep => changes.retain(|it| kept.standing(it) == Standing::Unseen),
+            // What was done last is taken back first.
+            Act::TakeBack => changes.reverse(),
+            Act::Undo => {
+                changes.retain(|it| kept.has_taken_back(it));
+                if changes.is_empty() {
+                    return Err(DecideError::NotTakenBack(name));
+                }
+            }
+        }
+        Ok(changes)
+    }
+
+    /// What came of this change.
+    pub fn decided(&self, change: &Change, result: Result<&'static str, DecideError>) -> Decided {
+        let path = self.kept.turn.shown(&change.path).display().to_string();
+        Decided {
+            name: self.kept.name(change),
+            path: visible::one_line(&path),
+            result,
+        }
+    }
+
+    /// A change stays. `notes` are what the person has to say of it, on the text that was `shown`.
+    ///
+    /// # Errors
+    /// When that cannot be kept.
+    pub fn keep(
+        &mut self,
+        change: &Change,
+        notes: &[Note],
+        shown: &str,
+    ) -> Result<&'static str, DecideError> {
+        self.tell_notes(change, true, notes, shown);
+        match self.part(change)? {
+            // What is left of it stays.
+            Some(part) => self.save(
+                change,
+                Judged {
+                    judgement: Judgement::Edited,
+                    ..part
+                },
+            ),
+            None => self.judge(change, Judgement::Kept, None),
+        }
+    }
+
+    /// Takes all of a change back. `notes` are what the person has to say of it.
+    ///
+    /// # Errors
+    /// When it cannot be taken back.
+    pub fn take_back(
+        &mut self,
+        change: &Change,
+        notes: &[Note],
+    ) -> Result<&'static str, DecideError> {
+        if self.kept.standing(change) == Standing::TakenBack {
+            return Ok("taken back already");
+        }
+        self.refuse_running(change)?;
+        let done = take_back::take_back(self.store, &self.kept.turn.roots, change)?;
+        self.took_back(change, done, notes)
+    }
+
+    /// All of a change has been taken back.
+    fn took_back(
+        &mut self,
+        change: &Change,
+        done: Done,
+        notes: &[Note],
+    ) -> Result<&'static str, DecideError> {
+        self.tell_what_became(change, true, &done, notes);
+        self.judge(change, Judgement::TakenBack, Some(done))
+    }
+
+    /// Takes the hunks of a change back that touch these lines of the file, from 0.
+    ///
+    /// # Errors
+    /// When there are none, or they cannot be taken back.
+    pub fn take_lines_back(
+        &mut self,
+        change: &Change,
+        lines: Range<usize>,
+    ) -> Result<&'static str, DecideError> {
+        self.refuse_running(change)?;
+        let roots = &self.kept.turn.roots;
+        let found = take_back::hunks(self.store, roots, change)?;
+        let without = found.without(lines).ok_or_else(|| self.no_hunk(change))?;
+        if without.is_all && change.before.is_absent() {
+            return self.take_back(change, &[]);
+        }
+        let seen = Present {
+            before: None,
+            now: Some(found.now().bytes().to_vec()),
+        };
+        let done = take_back::rewrite(self.store, roots, change, &seen, &without.text)?;
+        self.tell_what_became(change, without.is_all, &done, &[]);
+        self.judge(change, judgement(without.left, without.is_all), Some(done))
+    }
+
+    /// Takes a change, or the hunks of it that touch `lines`, out of a text of the file that is not saved. Returns what
+    /// becomes of that text; nothing is written.
+    ///
+    /// # Errors
+    /// When it cannot be taken out.
+    pub fn take_out_of(
+        &mut self,
+        change: &Change,
+        lines: Option<Range<usize>>,
+        text: &str,
+    ) -> Result<(String, &'static str), DecideError> {
+        self.refuse_running(change)?;
+        let bytes = text.as_bytes().to_vec();
+        let (taken, judgement) = match lines {
+            None => {
+                let taken = take_back::out_of(self.store, change, bytes)?;
+                (taken, Judgement::TakenBack)
+            }
+            Some(lines) => {
+                let found: StandingHunks = take_back::hunks_in(self.store, change, bytes)?;
+                let without = found.without(lines).ok_or_else(|| self.no_hunk(change))?;
+                let judgement = judgement(without.left, without.is_all);
+                (without.text, judgement)
+            }
+        };
+        let not_text = |_| TakeBackError::NotText(change.path.clone());
+        let taken = String::from_utf8(taken).map_err(not_text)?;
+        let is_all = judgement == Judgement::TakenBack;
+        self.tell_diff(change, is_all, text, &taken, &[]);
+        let what = self.judge(change, judgement, None)?;
+        Ok((taken, what))
+    }
+
+    /// Writes what the person made of a change that they have seen beside this.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn rewrite(
+        &mut self,
+        change: &Change,
+        seen: &Present,
+        text: &str,
+        notes: &[Note],
+    ) -> Result<&'static str, DecideError> {
+        self.refuse_running(change)?;
+        let roots = &self.kept.turn.roots;
+        let done = take_back::rewrite(self.store, roots, change, seen, text.as_bytes())?;
+        self.tell_what_became(change, false, &done, notes);
+        self.judge(change, Judgement::Edited, Some(done))
+    }
+
+    /// Brings back what was taken back of a change last, or edited.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn undo(&mut self, change: &Change) -> Result<&'static str, DecideError> {
+        let judged = self.judged(change)?;
+        self.refuse_running(change)?;
+        if judged.written.is_some() {
+            take_back::undo(self.store, &self.kept.turn.roots, change, &judged)?;
+        }
+        self.undid(change)
+    }
+
+    /// What the person made of a change, as it is now: another view may have done it.
+    fn judged(&self, change: &Change) -> Result<Judged, DecideError> {
+        let name = self.kept.name(change);
+        let judged = self.store.judged(name.turn)?.remove(&change.number);
+        judged.ok_or(DecideError::NotTakenBack(name))
+    }
+
+    /// What was taken back is there again.
+    fn undid(&self, change: &Change) -> Result<&'static str, DecideError> {
+        let name = self.kept.name(change);
+        let judged = self.judged(change)?;
+        let is_written = judged.written.is_some();
+        let is_left = judged.former.is_some();
+        match judged.former {
+            Some(former) => self.store.judge(name.turn, change.number, &former)?,
+            None => self.store.unjudge(name.turn, change.number)?,
+        }
+        Ok(match (is_written, is_left) {
+            (true, false) => "is as the agent left it",
+            (true, true) => "is as before the last hunk was taken back",
+            (false, _) => "is unseen again; undo it in the editor, too",
+        })
+    }
+
+    /// The agent is to hear what the person has to say of a change that stays, or about which they have not decided.
+    pub fn tell_notes(&mut self, change: &Change, is_kept: bool, notes: &[Note], shown: &str) {
+        if !notes.is_empty() {
+            let path = change.path.to_string_lossy().into_owned();
+            let told = remarks::decided(is_kept, &path, notes, shown);
+            self.hear(path, told);
+        }
+    }
+
+    /// The agent is to hear this of a file. After many, one sentence says how many more there are.
+    fn hear(&mut self, path: String, told: String) {
+        let length: usize = self.told.iter().map(|(_, text)| text.len()).sum();
+        match length + told.len() > MAX_TOLD && !self.told.is_empty() {
+            true => self.untold += 1,
+            false => self.told.push((path, told)),
+        }
+    }
+
+    /// What the agent is to hear so far: the file, and a text, each.
+    pub fn take_told(&mut self) -> Vec<(String, String)> {
+        if let Some((_, told)) = self.told.last_mut().filter(|_| self.untold > 0) {
+            let untold = std::mem::take(&mut self.untold);
+            *told += &format!("\n\nThe user did the same with {untold} more of your files.");
+        }
+        std::mem::take(&mut self.told)
+    }
+
+    /// Keeps what the person decided.
+    fn judge(
+        &self,
+        change: &Change,
+        judgement: Judgement,
+        done: Option<Done>,
+    ) -> Result<&'static str, DecideError> {
+        let former = self.part(change)?.map(Box::new);
+        let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
+        let judged = Judged {
+            judgement,
+            after: change.after.clone(),
+            at: clock::now_ms(),
+            overwritten,
+            written,
+            former,
+        };
+        self.save(change, judged)
+    }
+
+    fn save(&self, change: &Change, judged: Judged) -> Result<&'static str, DecideError> {
+        let turn = self.kept.turn.number;
+        self.store.judge(turn, change.number, &judged)?;
+        Ok(judged.judgement.name())
+    }
+
+    /// What was taken back of the change before, as it is now: another view may have done it.
+    fn part(&self, change: &Change) -> Result<Option<Judged>, DecideError> {
+        let judged = self.store.judged(self.kept.turn.number)?;
+        let judged = judged
+            .into_iter()
+            .find(|(number, _)| *number == change.number);
+        let judged = judged.map(|(_, judged)| judged);
+        Ok(judged.filter(|it| it.judgement == Judgement::Part && it.after == change.after))
+    }
+
+    fn no_hunk(&self, change: &Change) -> DecideError {
+        let path = self.kept.turn.shown(&change.path).display().to_string();
+        DecideError::NoHunk(visible::one_line(&path))
+    }
+
+    /// Refuses what a call of the agent may be writing at this moment.
+    fn refuse_running(&self, change: &Change) -> Result<(), DecideError> {
+        match self.kept.turn.call_on(&change.path) {
+            None => Ok(()),
+            Some(call) => Err(DecideError::Running {
+                agent: self.kept.agent().to_owned(),
+                tool: visible::one_line(&call.tool),
+            }),
+        }
+    }
+
+    /// The agent is to hear what became of the file. What is not text cannot be told.
+    fn tell_what_became(&mut self, change: &Change, is_all: bool, done: &Done, notes: &[Note]) {
+        let text = |state: &FileState| match state.text() {
+            Some(hash) => String::from_utf8(self.store.get(hash).ok()?).ok(),
+            None => Some(String::new()),
+        };
+        if let (Some(before), Some(after)) = (text(&done.overwritten), text(&done.written)) {
+            self.tell_diff(change, is_all, &before, &after, notes);
+        }
+    }
+
+    fn tell_diff(
+        &mut self,
+        change: &Change,
+        is_all: bool,
+        before: &str,
+        after: &str,
+        notes: &[Note],
+    ) {
+        let path = change.path.to_string_lossy().into_owned();
+        let diff = unified(before, after);
+        let told = remarks::taken_back(&path, is_all, &diff, notes, after);
+        self.hear(path, told);
+    }
+}
+
+/// What was taken back or edited last, of all turns.
+///
+/// # Errors
+/// When nothing was, or the store cannot be read.
+pub fn last_taken_back(store: &Store) -> Result<ChangeRef, DecideError> {
+    let mut last = None;
+    for turn in store.numbers()? {
+        for (change, judged) in store.judged(turn)? {
+            let is_later = last.is_none_or(|(at, _)| judged.at >= at);
+            if judged.judgement != Judgement::Kept && is_later {
+                let change = Some(change);
+                last = Some((judged.at, ChangeRef { turn, change }));
+            }
+        }
+    }
+    last.map(|(_, name)| name)
+        .ok_or(DecideError::NothingTakenBack)
+}
+
+/// What hunks that were taken back make of a change of which so many are left.
+fn judgement(left: usize, is_all: bool) -> Judgement {
+    match (left, is_all) {
+        (0, true) => Judgement::TakenBack,
+        (0, false) => Judgement::Edited,
+        _ => Judgement::Part,
+    }
+}

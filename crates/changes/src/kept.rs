@@ -1,0 +1,190 @@
+//! A turn as the store keeps it, with what people made of its changes, and how both are shown.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pillion_discovery::{real_path, regular_file};
+use pillion_protocol::Dialect;
+use pillion_text::{fingerprint, visible};
+
+use crate::deciding::DecideError;
+use crate::history::ago;
+use crate::log::{Entry, EntryState};
+use crate::state::FileState;
+use crate::store::{MAX_TEXT, Store, StoreError};
+use crate::turn::{Author, Change, ChangeRef, Judged, Judgement, Standing, Turn};
+
+/// A turn with what became of its changes.
+#[derive(Debug)]
+pub struct Kept {
+    /// The turn.
+    pub turn: Turn,
+    judged: BTreeMap<u64, Judged>,
+    decisions: Vec<Entry>,
+}
+
+impl Kept {
+    /// The turn of this number.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn read(store: &Store, number: u64) -> Result<Self, StoreError> {
+        Self::with(store, number, &store.entries()?)
+    }
+
+    fn with(store: &Store, number: u64, entries: &[Entry]) -> Result<Self, StoreError> {
+        let decisions = entries.iter().filter(|it| it.turn == Some(number));
+        Ok(Self {
+            turn: store.turn(number)?,
+            judged: store.judged(number)?,
+            decisions: decisions.cloned().collect(),
+        })
+    }
+
+    /// Those that were in one of these folders, or in a folder of theirs, oldest first. What cannot be read is left out, and
+    /// `unreadable` hears why.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn of_folders(
+        store: &Store,
+        folders: &[PathBuf],
+        mut unreadable: impl FnMut(StoreError),
+    ) -> Result<Vec<Self>, StoreError> {
+        let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
+        let is_here = |root: &PathBuf| {
+            let mut folders = folders.iter();
+            folders.any(|folder| folder.starts_with(root) || root.starts_with(folder))
+        };
+        let entries = store.entries()?;
+        let mut turns = Vec::new();
+        for number in store.numbers()? {
+            match Self::with(store, number, &entries) {
+                Ok(kept) if kept.turn.roots.iter().any(is_here) => turns.push(kept),
+                // One that is begun at this moment is none yet.
+                Ok(_) | Err(StoreError::NoTurn(_)) => {}
+                Err(error) => unreadable(error),
+            }
+        }
+        Ok(turns)
+    }
+
+    /// What people call the agent.
+    pub fn agent(&self) -> &str {
+        agent_name(&self.turn.agent)
+    }
+
+    /// What was decided about proposals in the turn, but for those whose change is among its changes.
+    pub fn decisions(&self) -> impl Iterator<Item = &Entry> {
+        let is_change = |it: &Entry| {
+            let mut changes = self.turn.real_changes();
+            changes.any(|change| change.path == it.proposal.path)
+        };
+        let entries = self.decisions.iter();
+        entries.filter(move |it| it.state == EntryState::Rejected || !is_change(it))
+    }
+
+    /// How many proposals the person rejected in it.
+    pub fn rejected(&self) -> usize {
+        let decisions = self.decisions.iter();
+        let rejected = decisions.filter(|it| it.state == EntryState::Rejected);
+        rejected.count()
+    }
+
+    /// Where a change stands.
+    pub fn standing(&self, change: &Change) -> Standing {
+        change.standing(self.judged.get(&change.number))
+    }
+
+    /// What a person made of a change.
+    pub fn judged(&self, change: &Change) -> Option<&Judged> {
+        self.judged.get(&change.number)
+    }
+
+    /// Returns true if a person has taken back something of a change that can be brought back.
+    pub fn has_taken_back(&self, change: &Change) -> bool {
+        let judged = self.judged.get(&change.number);
+        judged.is_some_and(|it| it.after == change.after && it.judgement != Judgement::Kept)
+    }
+
+    /// The changes that are meant: one, or all of the turn.
+    ///
+    /// # Errors
+    /// When there is no such change.
+    pub fn named(&self, name: ChangeRef) -> Result<Vec<&Change>, DecideError> {
+        let Some(number) = name.change else {
+            return Ok(self.turn.real_changes().collect());
+        };
+        match self.turn.change(number) {
+            Some(change) => Ok(vec![change]),
+            None => Err(DecideError::NoChange(name)),
+        }
+    }
+
+    /// How many nobody has seen.
+    pub fn unseen(&self) -> usize {
+        let changes = self.turn.real_changes();
+        changes
+            .filter(|it| self.standing(it) == Standing::Unseen)
+            .count()
+    }
+
+    /// How a change of the turn is named.
+    pub fn name(&self, change: &Change) -> ChangeRef {
+        ChangeRef {
+            turn: self.turn.number,
+            change: Some(change.number),
+        }
+    }
+
+    /// The turn in one line: its number, whose it is, when it began, and the first words of its prompt.
+    pub fn title(&self) -> String {
+        let (turn, agent) = (&self.turn, self.agent());
+        let ago = ago(turn.began);
+        let prompt = match turn.prompt.is_empty() {
+            true => String::new(),
+            false => format!(", {:?}", turn.prompt),
+        };
+        let title = format!("turn {} of {agent}, {ago}{prompt}", turn.number);
+        visible::one_line(&title)
+    }
+
+    /// The file of a change in one line, with what it was before, and who changed it if that is not clear.
+    pub fn place(&self, change: &Change) -> String {
+        let shown = |path: &Path| visible::one_line(&self.turn.shown(path).to_string_lossy());
+        let mut place = shown(&change.path);
+        match (&change.before, &change.after) {
+            (FileState::Absent, _) => place += " (new)",
+            (_, FileState::Absent) => place += " (deleted)",
+            _ => {}
+        }
+        if let Some(from) = &change.moved_from {
+            place = format!("{place}, moved from {}", shown(from));
+        }
+        if change.by == Author::Unclear {
+            place += ", unclear who changed it";
+        }
+        if change.is_mixed {
+            place += ", includes changes of yours";
+        }
+        place
+    }
+}
+
+/// What people call the agent of this short name.
+pub fn agent_name(name: &str) -> &str {
+    Dialect::from_name(name).map_or(name, |it| it.display_name())
+}
+
+/// What a regular file has now; none if there is no such file, or nothing that the store would keep.
+pub fn now(path: &Path) -> Option<Vec<u8>> {
+    let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
+    is_file.then(|| regular_file::read(path, MAX_TEXT).ok())?
+}
+
+/// A name of what is shown of a change: another one once the agent, or anybody else, has changed the file again.
+pub fn revision(change: &Change, now: Option<&[u8]>) -> String {
+    let after = serde_json::to_string(&change.after).unwrap_or_default();
+    let all = format!("{after} {}", fingerprint::of(now));
+    fingerprint::hash(all.as_bytes())[..16].to_owned()
+}

@@ -1,0 +1,214 @@
+//! The hunks of a change as they stand in a text now: those of which nobody has changed a line since. Each can be taken
+//! back by itself. Pure.
+
+use std::ops::Range;
+
+use pillion_text::Text;
+use pillion_text::hunks::{self, Hunk};
+
+/// A change beside a text that has come from it.
+#[derive(Debug)]
+pub struct StandingHunks {
+    before: Text,
+    now: Text,
+    /// Lines before the change, and the lines of the text that stand in their place.
+    hunks: Vec<Hunk>,
+    /// True if some hunks do not stand there any more.
+    has_lost: bool,
+}
+
+impl StandingHunks {
+    /// Finds the hunks from `before` to `after` in `now`.
+    pub fn find(before: Text, after: &Text, now: Text) -> Self {
+        let changed = hunks::between(&before, after);
+        let since = hunks::between(after, &now);
+        let mut found = Vec::new();
+        let (mut next, mut shift) = (0, 0_isize);
+        for hunk in &changed {
+            while let Some(newer) = since
+                .get(next)
+                .filter(|it| it.before.end <= hunk.after.start)
+            {
+                if is_touched(&hunk.after, &newer.before) {
+                    break;
+                }
+                shift += newer.after.len().cast_signed() - newer.before.len().cast_signed();
+                next += 1;
+            }
+            let mut newer = since[next..]
+                .iter()
+                .take_while(|it| it.before.start <= hunk.after.end);
+            if newer.any(|it| is_touched(&hunk.after, &it.before)) {
+                continue;
+            }
+            let moved = |line: usize| line.saturating_add_signed(shift);
+            let range = moved(hunk.after.start)..moved(hunk.after.end);
+            let lines = before.slice(hunk.before.clone());
+            let is_unended = !lines.is_empty() && !lines.ends_with(b"\n");
+            // The next line would become a part of its last one.
+            if is_unended && range.end < now.len() {
+                continue;
+            }
+            found.push(Hunk::new(hunk.before.clone(), range));
+        }
+        Self {
+            has_lost: found.len() < changed.len(),
+            before,
+            now,
+            hunks: found,
+        }
+    }
+
+    /// The lines before the change, and those of the text now.
+    pub fn hunks(&self) -> &[Hunk] {
+        &self.hunks
+    }
+
+    /// The text without the hunks that touch these lines, from 0; none if there are no such hunks.
+    pub fn without(&self, lines: Range<usize>) -> Option<Without> {
+        let is_meant = |hunk: &Hunk| match hunk.after.is_empty() {
+            // Lines were removed there: the line before and the one after are meant.
+            true => lines.start <= hunk.after.start && hunk.after.start <= lines.end,
+            false => lines.start < hunk.after.end && hunk.after.start < lines.end,
+        };
+        let mut hunks = self.hunks.clone();
+        for hunk in &mut hunks {
+            hunk.out = is_meant(hunk);
+        }
+        if !hunks.iter().any(|it| it.out) {
+            return None;
+        }
+        let left = hunks.iter().filter(|it| !it.out).count();
+        Some(Without {
+            text: hunks::accepted(&self.before, &self.now, &hunks),
+            left,
+            is_all: left == 0 && !self.has_lost,
+        })
+    }
+
+    /// The text now.
+    pub fn now(&self) -> &Text {
+        &self.now
+    }
+}
+
+/// A text without some hunks of a change.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Without {
+    /// The text.
+    pub text: Vec<u8>,
+    /// How many hunks of the change still stand in it.
+    pub left: usize,
+    /// True if nothing of the change is in it any more.
+    pub is_all: bool,
+}
+
+/// Returns true if a newer change of these lines is one of the hunk's, too.
+fn is_touched(hunk: &Range<usize>, newer: &Range<usize>) -> bool {
+    match hunk.is_empty() {
+        true => newer.start <= hunk.start && hunk.start <= newer.end,
+        false => match newer.is_empty() {
+            true => hunk.start < newer.start && newer.start < hunk.end,
+            false => newer.start < hunk.end && hunk.start < newer.end,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn find(before: &str, after: &str, now: &str) -> StandingHunks {
+        let text = |text: &str| Text::new(text.as_bytes());
+        StandingHunks::find(text(before), &text(after), text(now))
+    }
+
+    fn places(found: &StandingHunks) -> Vec<Range<usize>> {
+        found.hunks().iter().map(|it| it.after.clone()).collect()
+    }
+
+    fn without(found: &StandingHunks, lines: Range<usize>) -> Option<(String, usize, bool)> {
+        let it = found.without(lines)?;
+        Some((String::from_utf8(it.text).unwrap(), it.left, it.is_all))
+    }
+
+    const BEFORE: &str = "a\nb\nc\nd\ne\nf\ng\n";
+    const AFTER: &str = "a\nB\nc\nd\ne\nF\nG2\ng\n";
+
+    #[test]
+    fn each_hunk_goes_by_itself_and_later_lines_stay() {
+        let found = find(BEFORE, AFTER, &format!("new\nmore\n{AFTER}end\n"));
+        assert_eq!(places(&found), [3..4, 7..9]);
+        assert_eq!(
+            without(&found, 3..4),
+            Some((
+                "new\nmore\na\nb\nc\nd\ne\nF\nG2\ng\nend\n".to_owned(),
+                1,
+                false
+            ))
+        );
+        assert_eq!(
+            without(&found, 0..99),
+            Some((format!("new\nmore\n{BEFORE}end\n"), 0, true))
+        );
+        assert_eq!(without(&found, 0..3), None);
+        assert_eq!(without(&found, 4..7), None);
+    }
+
+    #[test]
+    fn a_hunk_that_somebody_changed_is_not_taken_back_and_the_other_is() {
+        let found = find(BEFORE, AFTER, "a\nmine\nc\nd\ne\nF\nG2\ng\n");
+        assert_eq!(places(&found), [5..7]);
+        assert_eq!(
+            without(&found, 0..99),
+            Some(("a\nmine\nc\nd\ne\nf\ng\n".to_owned(), 0, false))
+        );
+    }
+
+    #[test]
+    fn removed_lines_are_found_beside_where_they_were() {
+        let found = find("a\nb\nc\nd\n", "a\nd\n", "top\na\nd\n");
+        assert_eq!(places(&found), [2..2]);
+        for (lines, is_there) in [(0..1, false), (1..2, true), (2..3, true), (3..4, false)] {
+            let taken = without(&found, lines.clone()).map(|it| it.0);
+            let expected = is_there.then(|| "top\na\nb\nc\nd\n".to_owned());
+            assert_eq!(taken, expected, "{lines:?}");
+        }
+        let touched = find("a\nb\nc\nd\n", "a\nd\n", "a\nmine\nd\n");
+        assert_eq!(places(&touched), [] as [Range<usize>; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn all_hunks_out_of_what_the_agent_left_is_the_text_before(
+            before in "([abc]\n){0,12}[abc]?",
+            after in "([abc]\n){0,12}[abc]?",
+        ) {
+            let found = find(&before, &after, &after);
+            let whole = found.without(0..usize::MAX);
+            prop_assert_eq!(whole.is_some(), before != after);
+            if let Some(whole) = whole {
+                prop_assert_eq!(String::from_utf8(whole.text).unwrap(), before);
+                prop_assert!(whole.is_all);
+            }
+        }
+
+        #[test]
+        fn a_line_of_the_persons_own_is_never_lost(
+            before in "([abc]\n){0,8}[abc]?",
+            after in "([abc]\n){0,8}",
+            at in 0_usize..9,
+            lines in 0_usize..9,
+        ) {
+            let mut now: Vec<&str> = after.split_inclusive('\n').collect();
+            now.insert(at.min(now.len()), "mine\n");
+            let found = find(&before, &after, &now.concat());
+            if let Some(without) = found.without(lines..lines + 3) {
+                let text = String::from_utf8(without.text).unwrap();
+                prop_assert!(text.lines().any(|line| line == "mine"), "{text:?}");
+            }
+        }
+    }
+}

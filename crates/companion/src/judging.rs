@@ -1,0 +1,415 @@
+//! The list of what agents have written, for views, and what people do with it there. Everything here waits for the disk,
+//! on threads beside the loop; what is decided is decided by `pillion_changes`, as for commands.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pillion_changes::deciding::last_taken_back;
+use pillion_changes::history;
+use pillion_changes::{
+    Act, Change, ChangeRef, DecideError, Decided, Deciding, Kept, Standing, Store, kept, take_back,
+};
+use pillion_discovery::{Environment, real_path};
+use pillion_text::fingerprint;
+use pillion_view::Reply;
+use pillion_view::changes::{
+    ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, ListedTurn,
+    Meant, TakeBack,
+};
+use pillion_view::commands::Judged;
+use tokio::time::timeout;
+
+use crate::disk::Lane;
+use crate::event::{Event, Events};
+use crate::recording;
+
+/// How many lists are made at a time.
+const MAX_LISTS: usize = 4;
+
+/// No more changes are listed.
+const MAX_CHANGES: usize = 2_000;
+
+/// How long a list may take.
+const LIST_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How many sentences a person is told of several changes.
+const MAX_SAID: usize = 3;
+
+const OFF: &str = "what agents change is not recorded here";
+const SILENT: &str = "the disk does not answer";
+
+/// The changes that are written.
+pub(crate) struct Judging {
+    /// None if nothing is recorded.
+    store: Option<Store>,
+    lists: Lane,
+    /// One after the other: two could mean the same file.
+    acts: Lane,
+    events: Events,
+}
+
+/// What a person has done.
+#[derive(Debug)]
+pub(crate) struct Acted {
+    /// What people call the agent.
+    pub(crate) agent: String,
+    /// What it is to hear.
+    pub(crate) judged: Judged,
+    /// What the person is told.
+    pub(crate) done: ActDone,
+    pub(crate) reply: Reply<ActDone>,
+}
+
+impl Judging {
+    pub(crate) fn new(environment: Option<&Environment>, events: Events) -> Self {
+        let environment = environment.filter(|it| recording::is_on(it));
+        Self {
+            store: environment.and_then(|it| Store::of(it).ok()),
+            lists: Lane::new(MAX_LISTS),
+            acts: Lane::new(1),
+            events,
+        }
+    }
+
+    /// None if nothing is recorded.
+    pub(crate) fn store(&self) -> Option<Store> {
+        self.store.clone()
+    }
+
+    /// Answers with what there is below these folders.
+    pub(crate) fn list(&self, roots: Arc<[PathBuf]>, reply: Reply<ChangesList>) {
+        let problem = |problem: &str| ChangesList {
+            problem: Some(problem.to_owned()),
+            ..ChangesList::default()
+        };
+        let Some(store) = self.store.clone() else {
+            return reply.done(problem(OFF));
+        };
+        let lane = self.lists.clone();
+        tokio::spawn(async move {
+            let listing = lane.run(move || list(&store, &roots));
+            let list = timeout(LIST_TIMEOUT, listing).await.ok().flatten();
+            reply.done(list.unwrap_or_else(|| problem(SILENT)));
+        });
+    }
+
+    /// Does this. What came of it is an event.
+    pub(crate) fn act(&self, act: ChangesAct, roots: Arc<[PathBuf]>, reply: Reply<ActDone>) {
+        let Some(store) = self.store.clone() else {
+            return reply.done(ActDone::refused(OFF));
+        };
+        let (lane, events) = (self.acts.clone(), self.events.clone());
+        tokio::spawn(async move {
+            let acting = lane.run(move || match perform(&store, &roots, act) {
+                Ok(acted) => acted,
+                Err(error) => (refused(&error), String::new(), Judged::default()),
+            });
+            let acted = acting.await;
+            let (done, agent, judged) = acted
+                .unwrap_or_else(|| (ActDone::refused(SILENT), String::new(), Judged::default()));
+            let _ = events.send(Event::Acted(Box::new(Acted {
+                agent,
+                judged,
+                done,
+                reply,
+            })));
+        });
+    }
+}
+
+fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
+    let kept = match Kept::of_folders(store, roots, drop) {
+        Ok(kept) => kept,
+        Err(error) => {
+            return ChangesList {
+                problem: Some(error.to_string()),
+                ..ChangesList::default()
+            };
+        }
+    };
+    let mut list = ChangesList::default();
+    let mut room = MAX_CHANGES;
+    for kept in kept.iter().rev() {
+        let count = kept.turn.real_changes().count();
+        let listed: Vec<_> = kept
+            .turn
+            .real_changes()
+            .take(room)
+            .map(|change| listed(store, kept, change))
+            .collect();
+        room -= listed.len();
+        list.left_out += count - listed.len();
+        if listed.is_empty() {
+            continue;
+        }
+        let turn = &kept.turn;
+        list.turns.push(ListedTurn {
+            id: turn.number.to_string(),
+            agent: turn.agent.clone(),
+            prompt: turn.prompt.clone(),
+            began: turn.began,
+            ended: turn.ended,
+            title: kept.title(),
+            revision: turn_revision(kept),
+            changes: listed,
+        });
+    }
+    list
+}
+
+fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
+    let now = kept::now(&change.path);
+    let standing = kept.standing(change);
+    let texts = history::texts(store, &change.before, &change.after).ok();
+    let lines = texts.as_ref().map(history::lines);
+    let is_text = texts.is_some_and(|(before, after)| before.is_utf8() && after.is_utf8());
+    let revision = kept::revision(change, now.as_deref());
+    let shows_hunks = is_text && standing != Standing::TakenBack;
+    let found = now.filter(|_| shows_hunks);
+    let found = found.and_then(|now| take_back::hunks_in(store, change, now).ok());
+    let hunks = found.iter().flat_map(|it| it.hunks());
+    ListedChange {
+        id: kept.name(change).to_string(),
+        revision,
+        path: change.path.clone(),
+        shown: kept.place(change),
+        state: standing.name().to_owned(),
+        is_unseen: standing == Standing::Unseen,
+        added: lines.filter(|_| is_text).map(|(added, _)| added),
+        removed: lines.filter(|_| is_text).map(|(_, removed)| removed),
+        hunks: hunks
+            .map(|hunk| ListedHunk {
+                lines: hunk.after.clone(),
+                removed: hunk.before.len(),
+            })
+            .collect(),
+    }
+}
+
+/// Of a turn: what was seen of it is what was written until then.
+fn turn_revision(kept: &Kept) -> String {
+    let changes = kept.turn.real_changes();
+    let all: String = changes.map(|it| kept::revision(it, None)).collect();
+    fingerprint::hash(all.as_bytes())[..16].to_owned()
+}
+
+/// Why something that a view asks for is not done.
+#[derive(Debug, thiserror::Error)]
+enum ActError {
+    #[error("{0:?} names no change")]
+    NoName(String),
+    #[error("no agent's change of {0} is waiting here")]
+    NoChange(String),
+    #[error("{0} has changed since it was listed: look at it again")]
+    Stale(String),
+    #[error(transparent)]
+    Decide(#[from] DecideError),
+}
+
+impl From<pillion_changes::StoreError> for ActError {
+    fn from(error: pillion_changes::StoreError) -> Self {
+        Self::Decide(error.into())
+    }
+}
+
+fn refused(error: &ActError) -> ActDone {
+    ActDone::refused(error.to_string())
+}
+
+fn named(id: &str) -> Result<ChangeRef, ActError> {
+    id.parse().map_err(|_| ActError::NoName(id.to_owned()))
+}
+
+/// Does it. Returns what the person is told, what people call the agent, and what it is to hear.
+fn perform(
+    store: &Store,
+    roots: &[PathBuf],
+    act: ChangesAct,
+) -> Result<(ActDone, String, Judged), ActError> {
+    let (kind, names, take_back) = match act {
+        ChangesAct::Look(_) => (Act::Keep, Vec::new(), None),
+        ChangesAct::Keep(meant) => (Act::Keep, find(store, roots, &meant, false)?, None),
+        ChangesAct::TakeBack(take_back) => {
+            let has_lines = take_back.lines.is_some();
+            let names = find(store, roots, &take_back.meant, has_lines)?;
+            (Act::TakeBack, names, Some(take_back))
+        }
+        ChangesAct::Undo(Some(id)) => (Act::Undo, vec![named(&id)?], None),
+        ChangesAct::Undo(None) => (Act::Undo, vec![last_taken_back(store)?], None),
+    };
+    let mut last = Err(ActError::NoChange("the file".to_owned()));
+    // Of several changes of one file, the newest is meant that has something at these lines.
+    for name in names {
+        let kept = Kept::read(store, name.turn)?;
+        let mut deciding = Deciding::new(store, &kept);
+        let (decided, edits) = match &take_back {
+            None => {
+                let mut all = Vec::new();
+                deciding.all(kind, name, |decided| all.push(decided))?;
+                (all, Vec::new())
+            }
+            Some(wanted) => taken_back(&kept, &mut deciding, name, wanted)?,
+        };
+        let judged = Judged {
+            watcher: kept.turn.watcher,
+            session: kept.turn.session,
+            told: deciding.take_told(),
+        };
+        let is_elsewhere = decided
+            .iter()
+            .all(|it| matches!(it.result, Err(DecideError::NoHunk(_))));
+        let done = ActDone {
+            done: decided.iter().all(|it| it.result.is_ok()),
+            message: said(&decided, &edits),
+            edits,
+        };
+        last = Ok((done, kept.agent().to_owned(), judged));
+        if !is_elsewhere {
+            break;
+        }
+    }
+    last
+}
+
+/// The changes that are meant, the most likely one first, if they are as they were listed.
+fn find(
+    store: &Store,
+    roots: &[PathBuf],
+    meant: &Meant,
+    has_lines: bool,
+) -> Result<Vec<ChangeRef>, ActError> {
+    let names = match (&meant.id, &meant.path) {
+        (Some(id), _) => vec![named(id)?],
+        (None, Some(path)) => {
+            let real = real_path(path);
+            let mut names = Vec::new();
+            for kept in Kept::of_folders(store, roots, drop)?.iter().rev() {
+                let changes = kept.turn.real_changes().filter(|it| it.path == real);
+                names.extend(changes.filter_map(|change| {
+                    let standing = kept.standing(change);
+                    let is_open = standing == Standing::Unseen
+                        || (has_lines && standing != Standing::TakenBack);
+                    is_open.then(|| (standing != Standing::Unseen, kept.name(change)))
+                }));
+            }
+            // Stable: the newest first, of those that nobody has seen and then of the others.
+            names.sort_by_key(|(is_seen, _)| *is_seen);
+            if names.is_empty() {
+                return Err(ActError::NoChange(path.display().to_string()));
+            }
+            let count = if has_lines { names.len() } else { 1 };
+            names.into_iter().take(count).map(|(_, it)| it).collect()
+        }
+        (None, None) => return Err(ActError::NoName(String::new())),
+    };
+    if let (Some(revision), [name]) = (&meant.revision, &*names) {
+        let kept = Kept::read(store, name.turn)?;
+        let is_as_listed = match name.change {
+            None => *revision == turn_revision(&kept),
+            Some(_) => kept.named(*name)?.iter().all(|change| {
+                let now = kept::now(&change.path);
+                *revision == kept::revision(change, now.as_deref())
+            }),
+        };
+        if !is_as_listed {
+            return Err(ActError::Stale(name.to_string()));
+        }
+    }
+    Ok(names)
+}
+
+/// Takes changes back: in files, or out of what is not saved.
+fn taken_back(
+    kept: &Kept,
+    deciding: &mut Deciding<'_>,
+    name: ChangeRef,
+    wanted: &TakeBack,
+) -> Result<(Vec<Decided>, Vec<BufferEdit>), ActError> {
+    let (mut all, mut edits) = (Vec::new(), Vec::new());
+    for change in deciding.meant(Act::TakeBack, name)? {
+        let buffers = &wanted.buffers;
+        let buffer = buffers.iter().find(|it| real_path(&it.path) == change.path);
+        // A file that was created or deleted comes and goes as a whole.
+        let is_edit = !change.before.is_absent() && !change.after.is_absent();
+        let is_unsaved = |it: &&BufferText| {
+            let is_on_disk = || kept::now(&change.path).as_deref() == Some(it.content.as_bytes());
+            it.is_modified && (is_edit || !is_on_disk())
+        };
+        let result = match buffer.filter(is_unsaved) {
+            Some(buffer) => {
+                let taken = deciding.take_out_of(change, wanted.lines.clone(), &buffer.content);
+                taken.map(|(content, what)| {
+                    edits.push(BufferEdit {
+                        path: buffer.path.clone(),
+                        id: kept.name(change).to_string(),
+                        content,
+                    });
+                    what
+                })
+            }
+            None => match wanted.lines.clone() {
+                Some(lines) => in_file(deciding, change, lines, buffer, &wanted.meant)?,
+                None => deciding.take_back(change, &[]),
+            },
+        };
+        all.push(deciding.decided(change, result));
+    }
+    Ok((all, edits))
+}
+
+/// Lines of a file mean something only beside the text in which they were seen.
+fn in_file(
+    deciding: &mut Deciding<'_>,
+    change: &Change,
+    lines: Range<usize>,
+    buffer: Option<&BufferText>,
+    meant: &Meant,
+) -> Result<Result<&'static str, DecideError>, ActError> {
+    let now = kept::now(&change.path);
+    let is_seen = match buffer {
+        Some(buffer) => now.as_deref() == Some(buffer.content.as_bytes()),
+        None => meant.revision.is_some() && meant.id.is_some(),
+    };
+    match is_seen {
+        true => Ok(deciding.take_lines_back(change, lines)),
+        false => Err(ActError::Stale(change.path.display().to_string())),
+    }
+}
+
+/// What came of changes, as a sentence or a few.
+fn said(decided: &[Decided], edits: &[BufferEdit]) -> String {
+    let (done, failed): (Vec<_>, Vec<_>) = decided.iter().partition(|it| it.result.is_ok());
+    let failed = failed.iter().filter_map(|it| {
+        let error = it.result.as_ref().err()?;
+        Some(match error.hint() {
+            Some(hint) => format!("{} is as it was: {error} · {hint}", it.name),
+            None => format!("{} is as it was: {error}", it.name),
+        })
+    });
+    let mut said: Vec<String> = failed.collect();
+    match &*done {
+        [] => {}
+        few if few.len() <= MAX_SAID => said.extend(few.iter().filter_map(|it| {
+            let what = it.result.as_ref().ok()?;
+            Some(format!("{} {}: {what}", it.name, it.path))
+        })),
+        many => {
+            let what = many[0].result.as_ref().ok().copied().unwrap_or_default();
+            said.push(format!("{} changes: {what}", many.len()));
+        }
+    }
+    if said.len() > MAX_SAID + 1 {
+        let more = said.len() - MAX_SAID;
+        said.truncate(MAX_SAID);
+        said.push(format!("and {more} more"));
+    }
+    if said.is_empty() {
+        said.push("nothing was waiting".to_owned());
+    }
+    if !edits.is_empty() {
+        said.push("in the editor, which has unsaved changes: save it".to_owned());
+    }
+    said.join(" · ")
+}

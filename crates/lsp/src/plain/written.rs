@@ -1,0 +1,380 @@
+//! What agents have written already, for a client without a plugin: diagnostics on the hunks that nobody has looked at,
+//! and code actions that keep them or take them back. What is open in the editor is changed by an edit of the editor's own,
+//! so that its undo works.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use gen_lsp_types::{
+    Code, Command, Diagnostic, DiagnosticSeverity, MessageType, Position, Range as LspRange,
+};
+use lsp_server::{ErrorCode, RequestId, Response};
+use pillion_protocol::Dialect;
+use pillion_text::{Text, hunks, visible};
+use pillion_view::changes::{
+    ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, Meant, TakeBack,
+};
+use serde_json::{Value, json};
+
+use super::wire;
+use crate::outgoing::Outgoing;
+use crate::position::{self, Encoding};
+use crate::profile::Action;
+use crate::{message, uri};
+
+/// Keeps a change.
+pub const KEEP: &str = "pillion.keep";
+
+/// Takes a change back, or the hunks of it at some lines.
+pub const TAKE_BACK: &str = "pillion.takeBack";
+
+/// Brings back what was taken back last.
+pub const UNDO: &str = "pillion.undo";
+
+/// The commands of this module.
+pub const COMMANDS: [&str; 3] = [KEEP, TAKE_BACK, UNDO];
+
+/// The ids of these requests are none of those of proposals.
+const FIRST_EDIT: i32 = 1_500_000_000;
+
+/// More diagnostics of one file slow an editor down.
+const MAX_HUNKS: usize = 200;
+
+/// What agents have written.
+#[derive(Debug, Default)]
+pub struct Written {
+    encoding: Encoding,
+    /// The number of the list, as the status has it.
+    number: u64,
+    /// The changes that nobody has looked at, by their files, with what people call the agent.
+    unseen: BTreeMap<PathBuf, (String, ListedChange)>,
+    /// What is being taken back: the texts of the editor that were sent with it.
+    acting: HashMap<RequestId, Vec<BufferText>>,
+    /// `workspace/applyEdit`, each with the change that it takes out.
+    edits: Outgoing<String>,
+}
+
+impl Written {
+    /// Nothing is known yet.
+    pub fn new(encoding: Encoding) -> Self {
+        Self {
+            encoding,
+            edits: Outgoing::from(FIRST_EDIT),
+            ..Self::default()
+        }
+    }
+
+    /// The list has this number now.
+    pub fn status(&mut self, number: u64) -> Option<Action> {
+        (std::mem::replace(&mut self.number, number) != number).then(ask)
+    }
+
+    /// A file was saved: its lines may be elsewhere.
+    pub fn saved(&self, path: &Path) -> Option<Action> {
+        self.unseen.contains_key(path).then(ask)
+    }
+
+    /// What there is now.
+    pub fn listed(&mut self, list: ChangesList) -> Vec<Action> {
+        if list.problem.is_some() {
+            return Vec::new();
+        }
+        let mut unseen = BTreeMap::new();
+        for turn in list.turns {
+            let agent = Dialect::from_name(&turn.agent);
+            let agent = agent.map_or(turn.agent, |it| it.display_name().to_owned());
+            for change in turn.changes.into_iter().filter(|it| it.is_unseen) {
+                // The newest turn comes first.
+                let path = change.path.clone();
+                unseen.entry(path).or_insert((agent.clone(), change));
+            }
+        }
+        let former = std::mem::replace(&mut self.unseen, unseen);
+        let gone = former
+            .keys()
+            .filter(|path| !self.unseen.contains_key(*path));
+        let empty = gone.map(|path| publish(path, Vec::new()));
+        let news = self
+            .unseen
+            .iter()
+            .filter(|(path, it)| former.get(*path) != Some(it));
+        let news = news.map(|(path, (agent, change))| publish(path, diagnostics(agent, change)));
+        empty.chain(news).collect()
+    }
+
+    /// The code actions for these lines of a file.
+    pub fn commands(&self, path: &Path, range: wire::Range) -> Vec<Command> {
+        let Some((_, change)) = self.unseen.get(path) else {
+            return Vec::new();
+        };
+        let (first, last) = (range.start.line, range.end.line.max(range.start.line));
+        let touched = first as usize..last as usize + 1;
+        let is_touched = |lines: &Range<usize>| {
+            lines.start <= touched.end
+                && touched.start <= lines.end
+                && (lines.is_empty() || (lines.start < touched.end && touched.start < lines.end))
+        };
+        let command = |title: &str, command: &str, arguments: Value| Command {
+            title: format!("{title} ({})", change.id),
+            tooltip: None,
+            command: command.to_owned(),
+            arguments: arguments.as_array().cloned(),
+        };
+        let (id, revision) = (&change.id, &change.revision);
+        let mut commands = vec![command(
+            "Keep what the agent wrote",
+            KEEP,
+            json!([id, revision]),
+        )];
+        if change.hunks.iter().any(|it| is_touched(&it.lines)) {
+            let arguments = json!([id, revision, first, last]);
+            commands.push(command("Take this hunk back", TAKE_BACK, arguments));
+        }
+        commands.push(command(
+            "Take the file back",
+            TAKE_BACK,
+            json!([id, revision]),
+        ));
+        commands
+    }
+
+    /// Runs one of [`COMMANDS`]. `text` knows what is open.
+    ///
+    /// # Errors
+    /// A sentence, if the arguments make no sense.
+    pub fn execute<'a>(
+        &mut self,
+        request: RequestId,
+        command: &str,
+        arguments: &[Value],
+        text: impl Fn(&Path) -> Option<&'a str>,
+    ) -> Result<Action, String> {
+        let word = |at: usize| match arguments.get(at) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(word)) => Ok(Some(word.clone())),
+            Some(_) => Err("arguments: not the name of a change".to_owned()),
+        };
+        let line = |at: usize| arguments.get(at).and_then(Value::as_u64);
+        let (id, revision) = (word(0)?, word(1)?);
+        if command == UNDO {
+            let act = ChangesAct::Undo(id);
+            return Ok(act_on(request, act));
+        }
+        let id = Some(id.ok_or("arguments: no change is named")?);
+        if command == KEEP {
+            let path = None;
+            let act = ChangesAct::Keep(Meant { id, path, revision });
+            return Ok(act_on(request, act));
+        }
+        let lines = line(2).zip(line(3));
+        let lines = lines.map(|(first, last)| first as usize..last as usize + 1);
+        let paths = self.unseen.values().map(|(_, change)| &change.path);
+        // Whether it is as on disk, this program does not know: the editor's undo is to work in either case.
+        let buffers = paths.filter_map(|path| {
+            Some(BufferText {
+                path: path.clone(),
+                content: text(path)?.to_owned(),
+                is_modified: true,
+            })
+        });
+        let buffers: Vec<_> = buffers.collect();
+        let mut listed = self.unseen.values().map(|(_, change)| change);
+        let own = listed.find(|it| Some(&it.id) == id.as_ref());
+        let is_open = own.is_some_and(|own| buffers.iter().any(|it| it.path == own.path));
+        self.acting.insert(request.clone(), buffers.clone());
+        let meant = Meant {
+            id,
+            path: None,
+            // What is open and not saved has another one, and is merged with.
+            revision: revision.filter(|_| !is_open),
+        };
+        let act = ChangesAct::TakeBack(TakeBack {
+            meant,
+            lines,
+            buffers,
+        });
+        Ok(act_on(request, act))
+    }
+
+    /// What came of it: the editor gets its edits, the person the sentence, and the request its answer.
+    pub fn acted<'a>(
+        &mut self,
+        request: Option<RequestId>,
+        done: ActDone,
+        text: impl Fn(&Path) -> Option<&'a str>,
+    ) -> Vec<Action> {
+        let Some(request) = request else {
+            return vec![ask()];
+        };
+        let sent = self.acting.remove(&request).unwrap_or_default();
+        let mut actions = Vec::new();
+        for edit in done.edits {
+            let former = sent.iter().find(|it| it.path == edit.path);
+            let former = former.filter(|it| text(&it.path) == Some(&it.content));
+            match former {
+                Some(former) => actions.push(self.apply(&former.content, &edit)),
+                None => actions.extend([
+                    show(
+                        MessageType::Warning,
+                        "the file was edited meanwhile: nothing was taken out of it",
+                    ),
+                    undo(&edit.id),
+                ]),
+            }
+        }
+        let kind = match done.done {
+            true => MessageType::Info,
+            false => MessageType::Warning,
+        };
+        actions.push(show(kind, &done.message));
+        actions.push(ask());
+        let answer = match done.done {
+            true => Ok(Value::Null),
+            false => Err(message::error(ErrorCode::RequestFailed, done.message)),
+        };
+        actions.push(Action::Send(message::answer(request, answer)));
+        actions
+    }
+
+    /// The editor has answered a request of ours. None if it was not one of these.
+    pub fn response(&mut self, response: &Response) -> Option<Vec<Action>> {
+        let id = self.edits.answered(&response.id)?;
+        let result = response.response_result.as_ref();
+        if result.is_ok_and(|it| it["applied"] == true) {
+            return Some(Vec::new());
+        }
+        Some(vec![
+            show(
+                MessageType::Warning,
+                "the editor did not take the edit: nothing was taken back",
+            ),
+            undo(&id),
+        ])
+    }
+
+    fn apply(&mut self, former: &str, edit: &BufferEdit) -> Action {
+        let edits = text_edits(former, &edit.content, self.encoding);
+        let params = json!({
+            "label": format!("Take {} back", edit.id),
+            "edit": {"changes": {uri::from_path(&edit.path): edits}},
+        });
+        let id = edit.id.clone();
+        Action::Send(self.edits.ask("workspace/applyEdit", params, id))
+    }
+}
+
+fn ask() -> Action {
+    Action::Changes { request: None }
+}
+
+fn undo(id: &str) -> Action {
+    Action::Act {
+        request: None,
+        act: ChangesAct::Undo(Some(id.to_owned())),
+    }
+}
+
+fn act_on(request: RequestId, act: ChangesAct) -> Action {
+    Action::Act {
+        request: Some(request),
+        act,
+    }
+}
+
+fn show(kind: MessageType, text: &str) -> Action {
+    Action::Send(message::show(kind, format!("Pillion: {text}")))
+}
+
+fn publish(path: &Path, diagnostics: Vec<Diagnostic>) -> Action {
+    Action::Send(message::diagnostics(&uri::from_path(path), diagnostics))
+}
+
+fn diagnostics(agent: &str, change: &ListedChange) -> Vec<Diagnostic> {
+    let hunks = change.hunks.iter().take(MAX_HUNKS).map(|hunk| {
+        let what = match (hunk.lines.len(), hunk.removed) {
+            (0, removed) => format!("removed {}", lines(removed)),
+            (added, 0) => format!("added {}", lines(added)),
+            (added, removed) => format!("put {} in place of {removed}", lines(added)),
+        };
+        let place = |line: usize| Position {
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            character: 0,
+        };
+        let agent = visible::one_line(agent);
+        Diagnostic {
+            range: LspRange {
+                start: place(hunk.lines.start),
+                end: place(hunk.lines.end),
+            },
+            severity: Some(DiagnosticSeverity::Information),
+            source: Some("pillion".to_owned()),
+            code: Some(Code::String(change.id.clone())),
+            message: format!("{agent} has {what} here, and nobody has looked at it.").into(),
+            ..Diagnostic::default()
+        }
+    });
+    hunks.collect()
+}
+
+fn lines(count: usize) -> String {
+    match count {
+        1 => "1 line".to_owned(),
+        count => format!("{count} lines"),
+    }
+}
+
+/// What turns one text into the other, line by line, so that the cursor and marks elsewhere stay.
+fn text_edits(former: &str, newer: &str, encoding: Encoding) -> Vec<Value> {
+    let texts = [former, newer].map(|it| Text::new(it.as_bytes()));
+    let place = |line: usize| {
+        let bytes = texts[0].slice(0..line).len();
+        let (line, character) = position::position(former, bytes, encoding);
+        json!({"line": line, "character": character})
+    };
+    let hunks = hunks::between(&texts[0], &texts[1]);
+    let edits = hunks.iter().map(|hunk| {
+        let text = String::from_utf8_lossy(texts[1].slice(hunk.after.clone()));
+        json!({
+            "range": {"start": place(hunk.before.start), "end": place(hunk.before.end)},
+            "newText": text,
+        })
+    });
+    edits.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_make_the_one_text_of_the_other() {
+        let texts = [
+            "",
+            "a",
+            "a\n",
+            "a\nb",
+            "x\na\r\nb\n",
+            "ä\n\u{1f600}b\nc",
+            "b\n",
+        ];
+        for (former, newer) in texts
+            .iter()
+            .flat_map(|a| texts.iter().map(move |b| (*a, *b)))
+        {
+            let mut text = former.to_owned();
+            let mut edits = text_edits(former, newer, Encoding::Utf16);
+            edits.reverse();
+            for edit in edits {
+                let place = |end: &str| {
+                    let at = &edit["range"][end];
+                    let number = |name: &str| u32::try_from(at[name].as_u64().unwrap()).unwrap();
+                    position::offset(&text, number("line"), number("character"), Encoding::Utf16)
+                };
+                let range = place("start")..place("end");
+                text.replace_range(range, edit["newText"].as_str().unwrap());
+            }
+            assert_eq!(text, newer, "from {former:?}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What agents have written already, for a plugin: its list, and what the person does with it.
+
+use std::path::PathBuf;
+
+use lsp_server::RequestId;
+use pillion_protocol::verdict::Lines;
+use pillion_view::changes::{
+    ActDone, BufferText, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant,
+    TakeBack as ViewTakeBack,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::invalid;
+use super::messages::{
+    Acted, Buffer, ChangedFile, ChangedLines, ChangedTurn, Changes, Edit, Keep, Span, TakeBack,
+    Undo,
+};
+use crate::profile::Action;
+use crate::{message, uri};
+
+/// The person keeps changes.
+pub fn keep(request: RequestId, params: Value) -> Action {
+    let act = message::params(params).and_then(|Keep { id, uri, revision }| {
+        let meant = meant(id, uri, revision)?;
+        Ok(ChangesAct::Keep(meant))
+    });
+    act_on(request, act)
+}
+
+/// The person takes changes back.
+pub fn take_back(request: RequestId, params: Value) -> Action {
+    let act = message::params(params).and_then(|params: TakeBack| {
+        let buffers = params.buffers.unwrap_or_default().into_iter();
+        Ok(ChangesAct::TakeBack(ViewTakeBack {
+            meant: meant(params.id, params.uri, params.revision)?,
+            lines: params.lines.map(range).transpose()?,
+            buffers: buffers.map(buffer).collect::<Result<_, _>>()?,
+        }))
+    });
+    act_on(request, act)
+}
+
+/// The person undoes that they have taken something back.
+pub fn undo(request: RequestId, params: Value) -> Action {
+    let act = message::params(params).map(|Undo { id }| ChangesAct::Undo(id));
+    act_on(request, act)
+}
+
+fn act_on(request: RequestId, act: Result<ChangesAct, String>) -> Action {
+    match act {
+        Ok(act) => Action::Act {
+            request: Some(request),
+            act,
+        },
+        Err(why) => invalid(request, why),
+    }
+}
+
+fn path(uri: &str) -> Result<PathBuf, String> {
+    uri::to_path(uri).ok_or_else(|| "uri: not a file".to_owned())
+}
+
+fn meant(
+    id: Option<String>,
+    uri: Option<String>,
+    revision: Option<String>,
+) -> Result<Meant, String> {
+    let path = uri.as_deref().map(path).transpose()?;
+    if id.is_none() && path.is_none() {
+        return Err("neither id nor uri is there".to_owned());
+    }
+    Ok(Meant { id, path, revision })
+}
+
+fn range(lines: Lines) -> Result<std::ops::Range<usize>, String> {
+    match lines.first <= lines.last {
+        true => Ok(lines.first as usize..lines.last as usize + 1),
+        false => Err("lines: the last comes before the first".to_owned()),
+    }
+}
+
+fn buffer(buffer: Buffer) -> Result<BufferText, String> {
+    Ok(BufferText {
+        path: path(&buffer.uri)?,
+        content: buffer.content,
+        is_modified: buffer.is_modified,
+    })
+}
+
+/// The answer to a request for the list.
+pub fn listed(request: Option<RequestId>, list: ChangesList) -> Option<Action> {
+    let answer = Changes {
+        turns: list.turns.into_iter().map(Into::into).collect(),
+        left_out: list.left_out,
+        problem: list.problem,
+    };
+    Some(answered(request?, &answer))
+}
+
+/// The answer to whoever did something.
+pub fn acted(request: Option<RequestId>, done: ActDone) -> Option<Action> {
+    let edits = done.edits.into_iter().map(|edit| Edit {
+        uri: uri::from_path(&edit.path),
+        id: edit.id,
+        content: edit.content,
+    });
+    let answer = Acted {
+        done: done.done,
+        message: done.message,
+        edits: edits.collect(),
+    };
+    Some(answered(request?, &answer))
+}
+
+fn answered(request: RequestId, answer: &impl Serialize) -> Action {
+    let answer = serde_json::to_value(answer).unwrap_or_default();
+    Action::Send(message::answer(request, Ok(answer)))
+}
+
+impl From<ListedTurn> for ChangedTurn {
+    fn from(turn: ListedTurn) -> Self {
+        Self {
+            id: turn.id,
+            title: turn.title,
+            agent: turn.agent,
+            prompt: turn.prompt,
+            began: turn.began,
+            ended: turn.ended,
+            revision: turn.revision,
+            changes: turn.changes.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<ListedChange> for ChangedFile {
+    fn from(change: ListedChange) -> Self {
+        let hunks = change.hunks.iter().map(|hunk| ChangedLines {
+            lines: Span {
+                start: hunk.lines.start,
+                end: hunk.lines.end,
+            },
+            removed: hunk.removed,
+        });
+        Self {
+            uri: uri::from_path(&change.path),
+            label: change.label(),
+            hunks: hunks.collect(),
+            id: change.id,
+            shown: change.shown,
+            state: change.state,
+            is_unseen: change.is_unseen,
+            added: change.added,
+            removed: change.removed,
+            revision: change.revision,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What agents have written already: listed, kept and taken back, in files and in buffers.
+
+use std::fs;
+use std::path::PathBuf;
+
+use pillion_testkit::{Home, NvimVersion, each_neovim};
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+const BEFORE: &str = "a\nb\nc\nd\ne\nf\ng\nh\n";
+const AFTER: &str = "a\nB\nc\nd\ne\nf\nG\nG2\nh\n";
+
+/// An agent has written two hunks of `first.txt`, and made `new.txt` and a binary file.
+fn world(version: NvimVersion) -> (World, PathBuf) {
+    let home = Home::new();
+    let path = home.file("first.txt", BEFORE);
+    let number = home.agents_turn("change letters", |folder| {
+        fs::write(folder.join("first.txt"), AFTER).unwrap();
+        fs::write(folder.join("new.txt"), "new\n").unwrap();
+        fs::write(folder.join("picture"), b"\0\xff").unwrap();
+    });
+    assert_eq!(number, 1);
+    let world = World::with(version, home, &[("first.txt", AFTER)], |setup| setup);
+    (world, path)
+}
+
+fn list(world: &World) -> Vec<(String, i64, i64)> {
+    let items: Vec<Value> = world.nvim.lua(
+        "return vim.tbl_map(function(item)
+            local name = item.bufnr > 0 and vim.fn.fnamemodify(vim.api.nvim_buf_get_name(item.bufnr), ':t') or ''
+            return { item.text .. (name ~= '' and ' ' .. name or ''), item.lnum, item.end_lnum }
+        end, vim.fn.getqflist())",
+        json!([]),
+    );
+    let items = items.into_iter();
+    items
+        .map(|it| serde_json::from_value(it).unwrap())
+        .collect()
+}
+
+fn open_list(world: &World, command: &str) {
+    world.nvim.command(command);
+    world
+        .nvim
+        .wait_until("the list", "vim.bo.buftype == 'quickfix'");
+}
+
+fn lines(world: &World) -> String {
+    let lines: Vec<String> = world.nvim.lua(
+        "return vim.api.nvim_buf_get_lines(0, 0, -1, false)",
+        json!([]),
+    );
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+fn wait_lines(world: &World, text: &str) {
+    let code = format!(
+        "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n' == {text:?}"
+    );
+    world.nvim.wait_until(text, &code);
+}
+
+fn wait_told(world: &World, words: &str) {
+    let code = format!("vim.api.nvim_exec('messages', true):find({words:?}, 1, true) ~= nil");
+    world.nvim.wait_until(words, &code);
+}
+
+#[each_neovim]
+fn the_list_leads_to_hunks_and_shows_what_became_of_them(version: NvimVersion) {
+    let (world, _) = world(version);
+    open_list(&world, "PillionChanges");
+    let found = list(&world);
+    assert!(
+        found[0].0.starts_with("turn 1 of Claude Code, "),
+        "{found:?}"
+    );
+    assert!(found[0].0.ends_with("\"change letters\""), "{found:?}");
+    let rest: Vec<_> = found[1..]
+        .iter()
+        .map(|(text, first, last)| (text.as_str(), *first, *last))
+        .collect();
+    assert_eq!(
+        rest,
+        [
+            ("1.1 unseen +3 -2 first.txt", 2, 2),
+            ("1.1 unseen +3 -2 first.txt", 7, 8),
+            ("1.2 unseen +1 -0 new.txt", 1, 1),
+            ("1.3 unseen  picture (new) picture", 1, 1),
+        ]
+    );
+    world.nvim.command("call cursor(4, 1) | PillionKeep");
+    wait_told(&world, "1.2 new.txt: kept");
+    world
+        .nvim
+        .wait_until("a shorter list", "#vim.fn.getqflist() == 4");
+    // What was decided stays in the whole list.
+    world.nvim.command("PillionChanges all");
+    world
+        .nvim
+        .wait_until("all changes", "#vim.fn.getqflist() == 5");
+    assert_eq!(list(&world)[3].0, "1.2 kept +1 -0 new.txt");
+    world.nvim.command("call cursor(5, 1) | PillionTakeBack");
+    wait_told(&world, "1.3 picture: taken back");
+    assert!(!world.home.workspace().join("picture").exists());
+    world.nvim.command("PillionUndo");
+    wait_told(&world, "1.3 picture: is as the agent left it");
+    assert_eq!(
+        fs::read(world.home.workspace().join("picture")).unwrap(),
+        b"\0\xff"
+    );
+    world.nvim.assert_no_errors();
+}
+
+#[each_neovim]
+fn a_hunk_is_taken_back_in_the_file_and_the_buffer_can_undo_it(version: NvimVersion) {
+    let (world, path) = world(version);
+    world.nvim.command("call cursor(2, 1) | PillionTakeBack");
+    let taken = AFTER.replace('B', "b");
+    wait_lines(&world, &taken);
+    assert_eq!(fs::read_to_string(&path).unwrap(), taken);
+    let is_modified: bool = world.nvim.lua("return vim.bo.modified", json!([]));
+    assert!(!is_modified);
+    // The rest of the change waits, and goes with it.
+    world.nvim.command("8 PillionTakeBack");
+    wait_lines(&world, BEFORE);
+    wait_told(&world, "1.1 first.txt: taken back");
+    world.nvim.command("undo");
+    assert_eq!(lines(&world), taken, "the buffer's own undo");
+    world.nvim.command("edit!");
+    for text in [&taken, AFTER] {
+        world.nvim.command("PillionUndo 1.1");
+        wait_lines(&world, text);
+        assert_eq!(fs::read_to_string(&path).unwrap(), *text);
+    }
+    // The agent goes on in that file.
+    let next = AFTER.replace("c\n", "C\n");
+    let number = world
+        .home
+        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
+    world.nvim.command("checktime");
+    wait_lines(&world, &next);
+    world.nvim.command("3 PillionTakeBack");
+    wait_lines(&world, AFTER);
+    wait_told(&world, &format!("{number}.1 first.txt: taken back"));
+    world.nvim.assert_no_errors();
+}
+
+#[each_neovim]
+fn unsaved_lines_stay_and_nothing_is_saved(version: NvimVersion) {
+    let (world, path) = world(version);
+    world
+        .nvim
+        .command("call append(0, 'mine') | call setline(6, 'mine, too')");
+    world.nvim.command("PillionTakeBack!");
+    let merged = "mine\na\nb\nc\nd\nmine, too\nf\ng\nh\n";
+    wait_lines(&world, merged);
+    wait_told(&world, "which has unsaved changes: save it");
+    assert_eq!(fs::read_to_string(&path).unwrap(), AFTER, "not saved");
+    world.nvim.command("undo");
+    assert_eq!(lines(&world), "mine\na\nB\nc\nd\nmine, too\nf\nG\nG2\nh\n");
+    world.nvim.command("redo | write");
+    assert_eq!(fs::read_to_string(&path).unwrap(), merged);
+    world.nvim.assert_no_errors();
+}
+
+#[each_neovim]
+fn a_conflict_changes_nothing_and_is_said(version: NvimVersion) {
+    let (world, path) = world(version);
+    world.nvim.command("call setline(2, 'mine')");
+    let buffer = lines(&world);
+    world.nvim.command("PillionTakeBack!");
+    wait_told(&world, "has changed since, in 1 of the same places");
+    world.nvim.command("2 PillionTakeBack");
+    wait_told(
+        &world,
+        "nothing of an agent's change can be taken back by itself",
+    );
+    assert_eq!(lines(&world), buffer);
+    assert_eq!(fs::read_to_string(&path).unwrap(), AFTER);
+    // The other hunk goes by itself.
+    world.nvim.command("7 PillionTakeBack");
+    wait_lines(&world, "a\nmine\nc\nd\ne\nf\ng\nh\n");
+    world.nvim.assert_no_errors();
+}
+
+/// In each state of the buffer: what nobody has open is written, too.
+#[each_neovim]
+fn a_turn_is_taken_back_in_files_and_buffers_at_once(version: NvimVersion) {
+    let (world, path) = world(version);
+    world.nvim.command("call setline(9, 'mine')");
+    world.nvim.command("PillionTakeBack 1");
+    wait_lines(&world, "a\nb\nc\nd\ne\nf\ng\nmine\n");
+    wait_told(&world, "1.2 new.txt: taken back");
+    assert!(!world.home.workspace().join("new.txt").exists());
+    assert_eq!(fs::read_to_string(&path).unwrap(), AFTER, "not saved");
+    world.nvim.assert_no_errors();
+}

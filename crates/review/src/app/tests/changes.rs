@@ -1,0 +1,186 @@
+//! The list of what agents have written, and the keys that decide in it.
+
+use pillion_view::changes::{
+    ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, TakeBack,
+};
+
+use super::*;
+use crate::screen::tests::see;
+
+fn change(id: &str, state: &str, lines: Option<usize>) -> ListedChange {
+    ListedChange {
+        id: id.to_owned(),
+        revision: format!("r{id}"),
+        path: format!("/work/{id}").into(),
+        shown: format!("src/{id}.rs"),
+        state: state.to_owned(),
+        is_unseen: state == "unseen",
+        added: lines,
+        removed: lines,
+        hunks: Vec::new(),
+    }
+}
+
+fn turn(id: &str, changes: Vec<ListedChange>) -> ListedTurn {
+    ListedTurn {
+        id: id.to_owned(),
+        agent: "claude".to_owned(),
+        prompt: String::new(),
+        began: 0,
+        ended: None,
+        title: format!("turn {id} of Claude Code"),
+        revision: format!("t{id}"),
+        changes,
+    }
+}
+
+fn list() -> ChangesList {
+    let newer = vec![
+        change("8.1", "kept", Some(1)),
+        change("8.2", "unseen", Some(12)),
+        change("8.3", "unseen", None),
+    ];
+    let older = vec![change("7.1", "unseen", Some(2))];
+    ChangesList {
+        turns: vec![turn("8", newer), turn("7", older)],
+        left_out: 3,
+        problem: None,
+    }
+}
+
+fn with_list() -> Person {
+    let mut person = Person::new(100, 24);
+    let asked = person.press("S");
+    assert!(matches!(*asked, [Effect::Changes]), "{asked:?}");
+    person.happens(Event::Listed(list()));
+    person
+}
+
+fn acts(effects: Vec<Effect>) -> Vec<ChangesAct> {
+    let act = |effect| match effect {
+        Effect::Act(act) => Some(act),
+        _ => None,
+    };
+    effects.into_iter().filter_map(act).collect()
+}
+
+fn meant(id: &str, revision: &str) -> Meant {
+    Meant {
+        id: Some(id.to_owned()),
+        path: None,
+        revision: Some(revision.to_owned()),
+    }
+}
+
+#[test]
+fn all_turns_are_listed_with_what_became_of_them() {
+    let mut person = with_list();
+    let screen = see(&mut person);
+    for line in [
+        "  turn 8 of Claude Code",
+        "    8.1    kept            +1 -1  src/8.1.rs",
+        "▌   8.2    unseen        +12 -12  src/8.2.rs",
+        "    8.3    unseen                 src/8.3.rs",
+        "  turn 7 of Claude Code",
+        "  3 older changes: pillion changes --all",
+    ] {
+        assert!(screen.contains(line), "{line:?} in\n{screen}");
+    }
+    person.press("S");
+    assert!(!see(&mut person).contains("turn 8"));
+}
+
+#[test]
+fn each_key_is_about_the_line_with_the_cursor_as_it_was_listed() {
+    let mut person = with_list();
+    assert_eq!(
+        acts(person.press("a")),
+        [ChangesAct::Keep(meant("8.2", "r8.2"))]
+    );
+    person.press("n");
+    let taken = |id: &str, revision: &str| {
+        ChangesAct::TakeBack(TakeBack {
+            meant: meant(id, revision),
+            ..TakeBack::default()
+        })
+    };
+    assert_eq!(acts(person.press("r")), [taken("8.3", "r8.3")], "not text");
+    person.press("n");
+    assert_eq!(
+        acts(person.press("z")),
+        [ChangesAct::Undo(Some("7.1".to_owned()))]
+    );
+    person.press("k");
+    assert_eq!(acts(person.press("r")), [taken("7", "t7")], "a turn");
+    // From the end it goes on at the start.
+    person.press("Gn");
+    assert_eq!(
+        acts(person.press("a")),
+        [ChangesAct::Keep(meant("8.2", "r8.2"))]
+    );
+    let opened = acts(person.key(KeyCode::Enter));
+    assert_eq!(opened, [ChangesAct::Look(Some("8.2".to_owned()))]);
+    assert!(
+        person.app.changes().is_none(),
+        "what is opened is to be seen"
+    );
+}
+
+#[test]
+fn what_is_no_text_is_not_opened_and_what_nobody_pressed_decides_nothing() {
+    let mut person = with_list();
+    person.press("n");
+    assert_eq!(acts(person.key(KeyCode::Enter)), []);
+    assert!(person.app.line().unwrap().0.contains("not text"));
+    for (is_in_burst, is_held) in [(true, false), (false, true)] {
+        for code in [
+            KeyCode::Char('a'),
+            KeyCode::Char('r'),
+            KeyCode::Char('z'),
+            KeyCode::Enter,
+        ] {
+            let press = Press {
+                is_in_burst,
+                is_held,
+                ..person.press_of(code)
+            };
+            assert_eq!(acts(person.happens(Event::Key(press))), [], "{code:?}");
+        }
+    }
+}
+
+#[test]
+fn the_list_follows_and_the_cursor_stays() {
+    let mut person = with_list();
+    person.press("n");
+    let done = ActDone {
+        done: true,
+        message: "8.2 src/8.2.rs: kept".to_owned(),
+        edits: Vec::new(),
+    };
+    let asked = person.happens(Event::Acted(done));
+    assert!(asked.iter().any(|it| matches!(it, Effect::Changes)));
+    let changes = |changes| {
+        Event::Status(Status {
+            changes,
+            ..Status::default()
+        })
+    };
+    let asks = |effects: Vec<Effect>| effects.iter().any(|it| matches!(it, Effect::Changes));
+    assert!(asks(person.happens(changes(5))));
+    assert!(!asks(person.happens(changes(5))), "nothing is new");
+    let mut gone = list();
+    gone.turns.remove(0);
+    let mut same = list();
+    same.turns[0].changes.remove(0);
+    person.happens(Event::Listed(same));
+    assert_eq!(
+        acts(person.press("a")),
+        [ChangesAct::Keep(meant("8.3", "r8.3"))]
+    );
+    person.happens(Event::Listed(gone));
+    assert_eq!(
+        acts(person.press("a")),
+        [ChangesAct::Keep(meant("7.1", "r7.1"))]
+    );
+}

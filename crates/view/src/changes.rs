@@ -1,0 +1,178 @@
+//! Changes that agents have written already, as views list them, and what a person does with them there. The companion
+//! answers, from the store of this user; `7` names a turn, and `7.2` a change of it.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use pillion_discovery::exact;
+use serde::{Deserialize, Serialize};
+
+/// The turns below the folders of a companion.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangesList {
+    /// The newest first.
+    pub turns: Vec<ListedTurn>,
+    /// How many changes are left out, of the oldest turns.
+    pub left_out: usize,
+    /// Why there is nothing, if it cannot be known.
+    pub problem: Option<String>,
+}
+
+/// A turn of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedTurn {
+    /// How it is named: `7`.
+    pub id: String,
+    /// The short name of the agent.
+    pub agent: String,
+    /// The first words of the prompt.
+    pub prompt: String,
+    /// When it began: milliseconds since 1970.
+    pub began: u64,
+    /// When it ended; none if it goes on.
+    pub ended: Option<u64>,
+    /// All that in one line for people.
+    pub title: String,
+    /// Another one once a change has come, has gone or was written again.
+    pub revision: String,
+    /// What was changed in it.
+    pub changes: Vec<ListedChange>,
+}
+
+/// A change of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedChange {
+    /// How it is named: `7.2`.
+    pub id: String,
+    /// Another one once the file was changed again, by whomever.
+    pub revision: String,
+    /// The file.
+    #[serde(with = "exact::path")]
+    pub path: PathBuf,
+    /// The file in one line for people, with what there is to say of it: `src/a.rs (new)`.
+    pub shown: String,
+    /// Where it stands, as `pillion changes` says it.
+    pub state: String,
+    /// True if nobody has decided about it.
+    pub is_unseen: bool,
+    /// How many lines the agent added; none if it is not text.
+    pub added: Option<usize>,
+    /// How many lines it removed.
+    pub removed: Option<usize>,
+    /// What of it stands in the file now, and can be taken back by itself, unless it was taken back.
+    pub hunks: Vec<ListedHunk>,
+}
+
+/// A hunk as it stands in the file now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedHunk {
+    /// The lines of the file, from 0; none where lines were removed.
+    pub lines: Range<usize>,
+    /// How many lines were there before.
+    pub removed: usize,
+}
+
+impl ListedChange {
+    /// The change in one line, without its file: its name, its state, and how many lines there are.
+    pub fn label(&self) -> String {
+        let lines = self.added.zip(self.removed);
+        let lines = lines.map(|(added, removed)| format!(" +{added} -{removed}"));
+        format!("{} {}{}", self.id, self.state, lines.unwrap_or_default())
+    }
+}
+
+/// What a person does with changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ChangesAct {
+    /// Shows them as diffs: a change, what nobody has seen of a turn, or of the newest turn that has something.
+    Look(Option<String>),
+    /// They stay, and count as seen.
+    Keep(Meant),
+    /// They are taken back.
+    TakeBack(TakeBack),
+    /// What was taken back comes back; without a name, what was taken back last.
+    Undo(Option<String>),
+}
+
+/// The changes that are meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Meant {
+    /// A change or a turn; without it, the newest change of the file that nobody has decided about.
+    pub id: Option<String>,
+    /// The file, if there is no `id`.
+    #[serde(with = "exact::optional_path", default)]
+    pub path: Option<PathBuf>,
+    /// What was on the screen: nothing is done if it has another revision by now.
+    pub revision: Option<String>,
+}
+
+/// What is taken back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakeBack {
+    /// The changes.
+    pub meant: Meant,
+    /// The hunks that touch these lines of the file, from 0; all without it.
+    pub lines: Option<Range<usize>>,
+    /// The files that are open in the editor and were changed there, and the one whose `lines` are meant.
+    pub buffers: Vec<BufferText>,
+}
+
+/// A file as it is open in an editor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BufferText {
+    /// The file.
+    #[serde(with = "exact::path")]
+    pub path: PathBuf,
+    /// The text that saving would write.
+    pub content: String,
+    /// True if the text, and not the file, is to be changed: it is not saved.
+    pub is_modified: bool,
+}
+
+/// A new text for a file that is open in an editor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BufferEdit {
+    /// The file.
+    #[serde(with = "exact::path")]
+    pub path: PathBuf,
+    /// The change that was taken out of it: undoing it is right if the editor does not take the text.
+    pub id: String,
+    /// The whole text.
+    pub content: String,
+}
+
+/// What came of [`ChangesAct`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActDone {
+    /// True if all of it is done.
+    pub done: bool,
+    /// A sentence for the person, or several.
+    pub message: String,
+    /// What the editor is to put into its buffers, as an edit that it can undo.
+    pub edits: Vec<BufferEdit>,
+}
+
+impl ActDone {
+    /// Nothing is done, and why.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// What the person is told of whether an agent hears what was taken back.
+pub fn judged_said(agent: &str, is_told: bool) -> String {
+    match is_told {
+        true => format!("{agent} is told with your next prompt; `pillion send-notes` tells it now"),
+        false => format!("{agent} is no longer connected, and is not told"),
+    }
+}

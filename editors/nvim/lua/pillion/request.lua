@@ -1,0 +1,27 @@
+--- Requests of the person's to Pillion, which answers each with a sentence for them.
+
+local M = {}
+
+--- Asks, and shows the sentence of the answer; then `done(result)`, if there was one.
+function M.ask(method, params, done)
+  local notify = require("pillion.notify")
+  local is_sent = require("pillion.client").request(method, params, function(problem, result)
+    if problem then
+      local is_unknown = problem.code == -32601
+      notify.error(is_unknown and "`pillion` is too old for this. Hint: update it" or problem.message or "it failed")
+    elseif type(result) == "table" then
+      if result.message then
+        local say = result.done and notify.info or notify.error
+        say(notify.visible(result.message))
+      end
+      if done then
+        done(result)
+      end
+    end
+  end)
+  if not is_sent then
+    error({ message = "Pillion is not running. Hint: :Pillion start" })
+  end
+end
+
+return M
