@@ -39,7 +39,7 @@ impl World {
     }
 
     fn root(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join("w")
+        pillion_discovery::real_path(self.folder.path()).join("w")
     }
 
     /// One for each hub.
