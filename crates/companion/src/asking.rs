@@ -104,7 +104,7 @@ impl Asking {
     /// A hook was called. Returns true if what people see of the session has changed.
     pub(crate) fn hooked(&mut self, session: &SessionId, call: &Call) -> bool {
         let seen = self.sessions.entry(session.clone()).or_default();
-        let subagents = call.path.as_ref().filter(|_| call.is_subagent);
+        let subagents = call.path.as_ref().filter(|_| call.is_subagent());
         if let Some(path) = subagents.filter(|path| is_short(path))
             && seen.subagents.len() < MAX_FILES
         {
@@ -443,7 +443,7 @@ mod tests {
         Call {
             review,
             mode: mode.into(),
-            is_subagent: false,
+            subagent: None,
             path: path.map(str::to_owned),
             held: None,
             is_command: false,
@@ -747,7 +747,7 @@ mod tests {
         let session = SessionId::from("s");
         let mut asking = Asking::default();
         let subagents = Call {
-            is_subagent: true,
+            subagent: Some("a1".to_owned()),
             ..call(ReviewMode::Always, "auto", Some("/b"))
         };
         asking.hooked(&session, &subagents);
@@ -769,7 +769,7 @@ mod tests {
         for number in 0..2 * MAX_FILES {
             let path = number.to_string().repeat(MAX_PATH / 4);
             let subagents = Call {
-                is_subagent: true,
+                subagent: Some("a1".to_owned()),
                 ..call(ReviewMode::Always, &path, Some(&path))
             };
             asking.hooked(&session, &subagents);
