@@ -36,6 +36,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         id: "1".to_owned(),
         tool: "Bash".to_owned(),
         path: None,
+        subagent: None,
     };
     recorder.before(1, "claude", call)?;
     took("before");

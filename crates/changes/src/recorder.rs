@@ -25,6 +25,9 @@ pub use journal::{Decision, NewProposal, Offer};
 /// More changes of one turn are not kept.
 const MAX_CHANGES: usize = 50_000;
 
+/// A save that comes so soon after an editor's word that it has read a file may have been written before that word was heard.
+const SOON: Duration = Duration::from_secs(1);
+
 /// More calls of one agent are not told apart.
 const MAX_CALLS: usize = 64;
 
@@ -43,6 +46,8 @@ pub struct Call {
     pub tool: String,
     /// The one file that it is to change; none if it may change any.
     pub path: Option<PathBuf>,
+    /// The subagent that makes it: it may work on when the turn has ended.
+    pub subagent: Option<String>,
 }
 
 impl Call {
@@ -85,6 +90,8 @@ impl Tally {
 #[derive(Debug)]
 struct Session {
     turn: Option<Turn>,
+    /// True if the agent has ended it, and a subagent's call still runs.
+    is_ending: bool,
     /// Where in the turn the change of each file is.
     places: HashMap<PathBuf, usize>,
     /// The calls that run.
@@ -112,6 +119,8 @@ pub struct Recorder {
     /// When old turns and texts were removed last.
     tidied: Option<Instant>,
     journal: Journal,
+    /// What was found a moment ago in files that editors had read.
+    read: Vec<(Instant, Difference)>,
 }
 
 impl Recorder {
@@ -129,6 +138,7 @@ impl Recorder {
             counted: HashMap::new(),
             tidied: None,
             journal: Journal::default(),
+            read: Vec::new(),
         };
         recorder.watch(roots);
         recorder
@@ -159,9 +169,11 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written. Then nothing of the turn is kept.
     pub fn begin(&mut self, session: u64, agent: &str, prompt: &str) -> Result<u64, StoreError> {
-        if !self.end(session)? {
-            self.look();
-        }
+        self.look();
+        self.close(session)?;
+        let former = self.sessions.remove(&session);
+        let mut calls = former.map(|it| it.calls).unwrap_or_default();
+        calls.retain(|call| call.subagent.is_some());
         let turn = self.store.begin(Turn {
             number: 0,
             agent: agent.to_owned(),
@@ -185,8 +197,9 @@ impl Recorder {
             session,
             Session {
                 turn: Some(turn),
+                is_ending: false,
                 places: HashMap::new(),
-                calls: Vec::new(),
+                calls,
                 heard,
                 has_decisions: false,
             },
@@ -269,34 +282,64 @@ impl Recorder {
             let ended = session.calls.iter().position(|call| call.id == id);
             ended.map(|at| session.calls.remove(at));
         }
-        self.save()
+        self.save()?;
+        self.close_if_over(session)
     }
 
-    /// The agent has ended its turn. Returns false if it had none; then nothing was looked at.
+    /// The agent has ended its turn. If a subagent's call still runs, the turn goes on until that has run.
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn end(&mut self, session: u64) -> Result<bool, StoreError> {
+    pub fn end(&mut self, session: u64) -> Result<(), StoreError> {
         if !self.has_turn(session) {
-            return Ok(false);
+            return Ok(());
         }
         self.look();
         if let Some(session) = self.sessions.get_mut(&session) {
-            session.calls.clear();
-            if let Some(turn) = &mut session.turn {
-                turn.ended = Some(clock::now_ms());
-            }
+            session.calls.retain(|call| call.subagent.is_some());
+            session.is_ending = true;
         }
         self.save()?;
-        if let Some(session) = self.sessions.get_mut(&session)
-            && let Some(turn) = session.turn.take()
-            && !session.has_decisions
-            && turn.real_changes().next().is_none()
-        {
-            self.store.forget(turn.number)?;
+        self.close_if_over(session)
+    }
+
+    /// A subagent has ended, and none of its calls runs any more.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn subagent_ended(&mut self, session: u64, subagent: &str) -> Result<(), StoreError> {
+        if let Some(session) = self.sessions.get_mut(&session) {
+            let is_its = |call: &Call| call.subagent.as_deref() == Some(subagent);
+            session.calls.retain(|call| !is_its(call));
         }
-        self.tidy_now_and_then()?;
-        Ok(true)
+        self.save()?;
+        self.close_if_over(session)
+    }
+
+    fn close_if_over(&mut self, session: u64) -> Result<(), StoreError> {
+        let found = self.sessions.get(&session);
+        match found.is_some_and(|it| it.is_ending && it.calls.is_empty()) {
+            true => self.close(session),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends the turn of a session, if it has one. Everything has been looked at.
+    fn close(&mut self, session: u64) -> Result<(), StoreError> {
+        self.save()?;
+        let Some(session) = self.sessions.get_mut(&session) else {
+            return Ok(());
+        };
+        let Some(mut turn) = session.turn.take() else {
+            return Ok(());
+        };
+        turn.ended = Some(clock::now_ms());
+        turn.running.clear();
+        match session.has_decisions || turn.real_changes().next().is_some() {
+            true => self.store.save(&turn)?,
+            false => self.store.forget(turn.number)?,
+        }
+        self.tidy_now_and_then()
     }
 
     /// Removes what is old, unless that was done a short while ago.
@@ -317,9 +360,12 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written.
     pub fn left(&mut self, session: u64) -> Result<(), StoreError> {
-        let ended = self.end(session);
+        if self.has_turn(session) {
+            self.look();
+        }
+        let closed = self.close(session);
         self.sessions.remove(&session);
-        ended.map(drop)
+        closed
     }
 
     /// A person's editor has read this file, or they begin to change it there: what was changed until now is not theirs.
@@ -330,6 +376,10 @@ impl Recorder {
         let Some(difference) = self.difference(path) else {
             return Ok(());
         };
+        let now = Instant::now();
+        self.read
+            .retain(|(at, it)| now < *at + SOON && it.path != path);
+        self.read.push((now, difference.clone()));
         self.found(vec![difference]);
         self.save()
     }
@@ -339,7 +389,12 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written.
     pub fn saved(&mut self, path: &Path) -> Result<(), StoreError> {
-        let Some(difference) = self.difference(path) else {
+        let now = Instant::now();
+        let just_read =
+            { self.read.iter() }.position(|(at, it)| it.path == path && now < *at + SOON);
+        let just_read = just_read.map(|at| self.read.swap_remove(at).1);
+        // Nobody saves what they have not changed: the look before has found what they saved.
+        let Some(difference) = self.difference(path).or(just_read) else {
             return Ok(());
         };
         self.wrote_for_person(&difference);

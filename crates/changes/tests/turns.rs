@@ -145,6 +145,7 @@ fn shell(id: &str) -> Call {
         id: id.to_owned(),
         tool: "Bash".to_owned(),
         path: None,
+        subagent: None,
     }
 }
 
@@ -314,6 +315,7 @@ fn what_is_not_watched_is_neither_new_nor_gone() {
         id: "1".to_owned(),
         tool: "Edit".to_owned(),
         path: Some(path.clone()),
+        subagent: None,
     };
     recorder.before(SESSION, "claude", edit).unwrap();
     lab.write("node_modules/p/index.js", b"two\n");
@@ -441,6 +443,38 @@ fn what_a_person_saves_is_none_of_the_agents_changes() {
     }
 }
 
+/// The person saves so fast that the file is looked at only after that, and not when their editor had read it. What the agent
+/// had changed before stays its own.
+#[test]
+fn a_save_that_is_seen_too_soon_is_the_persons_all_the_same() {
+    for agents in [None, Some("one\n2\n3\n4\n5\n")] {
+        let lab = Lab::new(false);
+        lab.write("a.txt", b"1\n2\n3\n4\n5\n");
+        let path = lab.root.join("a.txt");
+        let mut recorder = lab.recorder();
+        let turn = recorder.begin(SESSION, "codex", "").unwrap();
+        recorder.before(SESSION, "codex", shell("1")).unwrap();
+        if let Some(text) = agents {
+            lab.write("a.txt", text.as_bytes());
+            recorder.seen(&path).unwrap();
+        }
+        let mine = agents.unwrap_or("1\n2\n3\n4\n5\n").replace('5', "mine");
+        lab.write("a.txt", mine.as_bytes());
+        recorder.seen(&path).unwrap();
+        recorder.saved(&path).unwrap();
+        recorder.after(SESSION, "1", |_| false).unwrap();
+        let turn = lab.store.turn(turn).unwrap();
+        let found: Vec<_> = turn.real_changes().collect();
+        assert_eq!(found.len(), usize::from(agents.is_some()), "{found:#?}");
+        if let [change] = found[..] {
+            let text = |state: &FileState| String::from_utf8(lab.state(state).unwrap().1).unwrap();
+            assert_eq!(text(&change.before), "1\n2\n3\n4\nmine\n");
+            assert_eq!(text(&change.after), "one\n2\n3\n4\nmine\n");
+            assert!(!change.is_mixed);
+        }
+    }
+}
+
 /// Two agents at once, each with a turn of its own: what both may have changed is unclear, and a file that one of them edits
 /// is that one's.
 #[test]
@@ -456,6 +490,7 @@ fn of_two_agents_at_once_none_is_blamed_for_the_others_change() {
         id: "edit".to_owned(),
         tool: "Edit".to_owned(),
         path: Some(lab.root.join(name)),
+        subagent: None,
     };
     recorder.before(1, "claude", shell("1")).unwrap();
     recorder.before(2, "codex", shell("2")).unwrap();
@@ -488,6 +523,68 @@ fn of_two_agents_at_once_none_is_blamed_for_the_others_change() {
     assert_eq!(all, expected.map(|(name, by)| (name.to_owned(), by)));
     assert!(known(first).contains(&("c.txt".to_owned(), tool("Bash"))));
     assert!(known(second).contains(&("b.txt".to_owned(), tool("Edit"))));
+}
+
+/// A subagent's command runs on when the agent has ended its turn: it ends then, or with the next prompt, or it never says
+/// that it has run, or the subagent or the agent ends.
+#[test]
+fn what_a_subagent_writes_after_the_turn_is_known() {
+    let by_bash = || Some(Author::Tool("Bash".to_owned()));
+    type Rest = fn(&mut Recorder);
+    let rests: [(Rest, usize); 4] = [
+        (
+            |recorder| recorder.after(SESSION, "1", |_| false).unwrap(),
+            1,
+        ),
+        (
+            |recorder| {
+                recorder.begin(SESSION, "claude", "next").unwrap();
+                recorder.after(SESSION, "1", |_| false).unwrap();
+                recorder.end(SESSION).unwrap();
+            },
+            1,
+        ),
+        (|recorder| recorder.left(SESSION).unwrap(), 1),
+        (
+            |recorder| {
+                recorder.begin(SESSION, "claude", "next").unwrap();
+                recorder.subagent_ended(SESSION, "other").unwrap();
+                recorder.subagent_ended(SESSION, "a1").unwrap();
+                recorder.end(SESSION).unwrap();
+            },
+            1,
+        ),
+    ];
+    for (rest, count) in rests {
+        let lab = Lab::new(false);
+        lab.write("a.txt", b"1\n");
+        let mut recorder = lab.recorder();
+        recorder.begin(SESSION, "claude", "go").unwrap();
+        let call = Call {
+            subagent: Some("a1".to_owned()),
+            ..shell("1")
+        };
+        recorder.before(SESSION, "claude", call).unwrap();
+        recorder
+            .before(SESSION, "claude", shell("rejected"))
+            .unwrap();
+        recorder.end(SESSION).unwrap();
+        lab.write("a.txt", b"2\n");
+        rest(&mut recorder);
+        let numbers = lab.store.numbers().unwrap();
+        let turns: Vec<_> = numbers
+            .iter()
+            .map(|it| lab.store.turn(*it).unwrap())
+            .collect();
+        assert!(turns.iter().all(|turn| turn.ended.is_some()), "{turns:#?}");
+        assert!(
+            turns.iter().all(|turn| turn.running.is_empty()),
+            "{turns:#?}"
+        );
+        let changes: Vec<_> = turns.iter().flat_map(Turn::real_changes).collect();
+        assert_eq!(changes.len(), count, "{turns:#?}");
+        assert_eq!(changes.first().map(|it| it.by.clone()), by_bash());
+    }
 }
 
 /// In other lines, in the same ones, and a file that is something else by now.

@@ -113,7 +113,7 @@ impl Asking {
     /// A hook was called. Returns true if what people see of the session has changed.
     pub(crate) fn hooked(&mut self, session: &SessionId, call: &Call) -> bool {
         let seen = self.sessions.entry(session.clone()).or_default();
-        let subagents = call.path.as_ref().filter(|_| call.is_subagent);
+        let subagents = call.path.as_ref().filter(|_| call.is_subagent());
         if let Some(path) = subagents.filter(|path| is_short(path))
             && seen.subagents.len() < MAX_FILES
         {
@@ -482,7 +482,7 @@ mod tests {
         Call {
             review,
             mode: mode.into(),
-            is_subagent: false,
+            subagent: None,
             path: path.map(str::to_owned),
             held: None,
             is_command: false,
@@ -786,7 +786,7 @@ mod tests {
         let session = SessionId::from("s");
         let mut asking = Asking::with(Vec::new(), true);
         let subagents = Call {
-            is_subagent: true,
+            subagent: Some("a1".to_owned()),
             ..call(ReviewMode::Always, "auto", Some("/b"))
         };
         asking.hooked(&session, &subagents);
@@ -808,7 +808,7 @@ mod tests {
         for number in 0..2 * MAX_FILES {
             let path = number.to_string().repeat(MAX_PATH / 4);
             let subagents = Call {
-                is_subagent: true,
+                subagent: Some("a1".to_owned()),
                 ..call(ReviewMode::Always, &path, Some(&path))
             };
             asking.hooked(&session, &subagents);

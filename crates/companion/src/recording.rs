@@ -211,7 +211,13 @@ impl Recording {
     /// A turn has ended.
     pub(crate) fn end(&mut self, session: &SessionId) {
         let session = self.number(session);
-        self.order(move |recorder| recorder.end(session).map(drop));
+        self.order(move |recorder| recorder.end(session));
+    }
+
+    /// A subagent has ended.
+    pub(crate) fn subagent_ended(&mut self, session: &SessionId, subagent: String) {
+        let session = self.number(session);
+        self.order(move |recorder| recorder.subagent_ended(session, &subagent));
     }
 
     /// An editor has read a file, or the person has saved it there.

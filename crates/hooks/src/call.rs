@@ -27,6 +27,8 @@ pub struct Call {
     pub input: Value,
     /// The agent's name for this call of the tool; empty if it has none.
     pub id: String,
+    /// The subagent that calls it, if it is one.
+    pub subagent: Option<String>,
     /// The person's prompt, at the beginning of a turn.
     pub prompt: String,
 }

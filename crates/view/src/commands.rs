@@ -227,6 +227,9 @@ pub struct ToolCall {
         skip_serializing_if = "Option::is_none"
     )]
     pub path: Option<PathBuf>,
+    /// The subagent that makes it, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subagent: Option<String>,
 }
 
 /// An agent that is connected, and whose hook was called.

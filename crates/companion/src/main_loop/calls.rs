@@ -137,7 +137,11 @@ impl MainLoop {
                 let accepted = self.turns.accepted_texts();
                 self.recording.after(session, hook.id.clone(), accepted);
             }
-            ToolCall::AfterTurn(ref hook) if !hook.is_subagent => self.recording.end(session),
+            ToolCall::AfterTurn(ref hook) if hook.is_subagent() => {
+                let subagent = hook.subagent.clone().unwrap_or_default();
+                self.recording.subagent_ended(session, subagent);
+            }
+            ToolCall::AfterTurn(_) => self.recording.end(session),
             _ => {}
         }
         Some((request, call, caller))
@@ -174,7 +178,8 @@ impl MainLoop {
             }
             // It waits for the person's decision. A subagent proposes only once it is answered.
             ToolCall::Question(call) => {
-                if let Some(path) = call.path.filter(|_| !call.is_subagent) {
+                let is_subagent = call.is_subagent();
+                if let Some(path) = call.path.filter(|_| !is_subagent) {
                     self.questions.ask(session, request, path, caller);
                 }
                 return;
@@ -200,7 +205,7 @@ impl MainLoop {
                 vec![Action::Answer { caller, answer }]
             }
             ToolCall::AfterTurn(call) => {
-                self.turns.ends(session, call.is_subagent, now);
+                self.turns.ends(session, call.is_subagent(), now);
                 let answer = Ok(Answer::Text(NO_DECISION.to_owned()));
                 vec![Action::Answer { caller, answer }]
             }
@@ -219,7 +224,7 @@ impl MainLoop {
         now: Instant,
     ) {
         self.note_hook(session, &call);
-        self.turns.works(session, call.is_subagent, now);
+        self.turns.works(session, call.is_subagent(), now);
         if let Some(path) = &call.path {
             drop(self.questions.end(session, path));
         }
@@ -427,6 +432,7 @@ fn running(hook: &hooks::Call) -> Call {
         id: hook.id.clone(),
         tool: hook.tool.clone(),
         path: path.map(PathBuf::from),
+        subagent: hook.subagent.clone(),
     }
 }
 

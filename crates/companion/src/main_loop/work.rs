@@ -50,9 +50,20 @@ impl MainLoop {
                 self.recording
                     .begin(&session, agent.name(), prompt, |_| resume);
             }
-            WorkStep::CallBegins(ToolCall { id, tool, path }) => {
-                self.turns.works(&session, false, now);
-                let call = Call { id, tool, path };
+            WorkStep::CallBegins(call) => {
+                self.turns.works(&session, call.subagent.is_some(), now);
+                let ToolCall {
+                    id,
+                    tool,
+                    path,
+                    subagent,
+                } = call;
+                let call = Call {
+                    id,
+                    tool,
+                    path,
+                    subagent,
+                };
                 self.recording
                     .before(&session, agent.name(), call, |_| resume);
             }

@@ -150,6 +150,7 @@ pub(crate) fn read_events(
     let mut text = |field| take_text(&mut input, field).unwrap_or_default();
     let (session, folder, mode) = (text("session_id"), text("cwd"), text("permission_mode"));
     let (id, prompt) = (text("tool_use_id"), text("prompt"));
+    let subagent = Some(text("agent_id")).filter(|agent| !agent.is_empty());
     let tool = match event {
         Event::BeforeTool | Event::Question | Event::AfterTool | Event::AfterFailure => {
             take_text(&mut input, "tool_name")?
@@ -164,6 +165,7 @@ pub(crate) fn read_events(
         tool,
         input: input.remove("tool_input").unwrap_or_default(),
         id,
+        subagent,
         prompt,
     })
 }

@@ -54,6 +54,7 @@ impl HookProtocol for Copilot {
             tool,
             input: arguments,
             id: String::new(),
+            subagent: None,
             prompt,
         })
     }

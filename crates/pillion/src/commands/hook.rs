@@ -36,6 +36,9 @@ use crate::silent_disk;
 /// call from standard input, shows each file in the editor or review whose workspace holds it,
 /// waits for the decision, and writes the agent's own answer to standard output.
 ///
+/// They also start it when a turn begins or ends, and around each edit and each shell command: then the
+/// companion records what the agent changes.
+///
 /// If nobody decides in time, the change is denied. Without a companion, the agent goes on as if
 /// there were no hook, and tells the person so.
 #[derive(Debug, clap::Args)]

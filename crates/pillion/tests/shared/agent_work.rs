@@ -36,9 +36,10 @@ pub fn command_begins(home: &Home) {
     command(home, "PreToolUse");
 }
 
-/// It has run.
+/// It has run, and that is recorded.
 pub fn command_ends(home: &Home) {
     command(home, "PostToolUse");
+    is_recorded(home);
 }
 
 fn command(home: &Home, event: &str) {
@@ -64,7 +65,7 @@ pub fn is_recorded(home: &Home) {
 }
 
 /// What `pillion` prints with these arguments.
-pub fn printed(home: &Home, args: &[&str]) -> String {
+fn printed(home: &Home, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pillion"));
     command.args(args).env_clear().envs(home.env().iter());
     let output = command.current_dir(home.workspace()).output();

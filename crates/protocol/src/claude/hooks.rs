@@ -61,8 +61,8 @@ pub struct Call {
     pub review: ReviewMode,
     /// Its permission mode now: "default", "acceptEdits", "auto", "plan", "bypassPermissions" or "dontAsk".
     pub mode: String,
-    /// True if a subagent makes the change.
-    pub is_subagent: bool,
+    /// The subagent that makes the change, if it is one.
+    pub subagent: Option<String>,
     /// The file that it is about to change.
     pub path: Option<String>,
     /// What it is about to do, if that can be held.
@@ -78,6 +78,11 @@ pub struct Call {
 }
 
 impl Call {
+    /// Returns true if a subagent makes the change.
+    pub fn is_subagent(&self) -> bool {
+        self.subagent.is_some()
+    }
+
     /// Reads the arguments of a hook's call. What is missing is as it is with a hook that says nothing.
     pub fn from_arguments(mut arguments: Map<String, Value>) -> Self {
         let mut take = |name| take_string(&mut arguments, BEFORE_WRITE, name).unwrap_or_default();
@@ -93,7 +98,7 @@ impl Call {
         Self {
             review,
             mode,
-            is_subagent: !agent.is_empty(),
+            subagent: Some(agent).filter(|agent| !agent.is_empty()),
             path,
             held,
             is_command: tool == RUNS_COMMANDS,
@@ -286,7 +291,7 @@ mod tests {
             Call {
                 review: ReviewMode::Always,
                 mode: "auto".into(),
-                is_subagent: false,
+                subagent: None,
                 path: Some("/a".into()),
                 held: None,
                 is_command: false,
@@ -298,7 +303,7 @@ mod tests {
         let call =
             read(json!({"review": "asked", "mode": "plan", "agent": "a1", "input": "no JSON"}));
         assert_eq!(
-            (call.review, call.is_subagent, call.path),
+            (call.review, call.is_subagent(), call.path),
             (ReviewMode::Asked, true, None)
         );
         assert_eq!(read(json!({"mode": 1})).review, ReviewMode::Asked);

@@ -23,6 +23,7 @@ pub fn step(protocol: &dyn HookProtocol, call: &Call) -> Option<WorkStep> {
                 id: call.key(&scope),
                 tool: call.tool.clone(),
                 path: file(scope),
+                subagent: call.subagent.clone(),
             })
         }
         Event::AfterTool | Event::AfterFailure => WorkStep::CallEnds(call.key(&scope()?)),

@@ -351,7 +351,7 @@ fn what_a_background_subagent_of_claude_writes_is_known() {
         .model
         .script([Turn::subagent(), Turn::say("it is started")]);
     scene.model.script_subagent([
-        shell("until [ -e go ]; do sleep 0.05; done; sed -i s/old/new/ streamed.txt"),
+        shell("touch begun; until [ -e go ]; do sleep 0.05; done; sed -i s/old/new/ streamed.txt"),
         Turn::read_file(&edited),
         Turn::replace(&edited, "two", "zwei"),
         Turn::write_file(folder.join("written.txt"), "new\n"),
@@ -359,15 +359,20 @@ fn what_a_background_subagent_of_claude_writes_is_known() {
     ]);
     scene.claude.prompt("change it");
     scene.claude.wait_for("it is started");
+    // The turn of the agent itself has ended by now.
+    companion::wait_until("a subagent's command that runs", || {
+        folder.join("begun").exists().then_some(())
+    });
     scene.model.script([Turn::say("all is done")]);
     scene.home.file("go", "");
     scene.claude.wait_for("all is done");
     scene.claude.wait_ready();
     let known = companion::wait_until("all changes", || {
         let known = who(&changes(&scene));
-        (known.len() == 4).then_some(known)
+        (known.len() == 5).then_some(known)
     });
     let expected = [
+        ("begun", by("Bash")),
         ("edited.txt", by("Edit")),
         ("go", by("Bash")),
         ("streamed.txt", by("Bash")),
@@ -376,8 +381,13 @@ fn what_a_background_subagent_of_claude_writes_is_known() {
     let expected = expected.map(|(name, by)| (name.to_owned(), by));
     assert_eq!(known, BTreeMap::from(expected));
     fs::remove_file(folder.join("go")).expect("the workspace is ours");
+    let is_go = |change: &Value| {
+        change["path"]
+            .as_str()
+            .is_some_and(|it| it.ends_with("/go"))
+    };
     for change in changes(&scene) {
-        if !change["path"].as_str().expect("a path").ends_with("/go") {
+        if !is_go(&change) {
             pillion(&scene, &["revert", change["id"].as_str().expect("an id")]);
         }
     }
@@ -452,7 +462,7 @@ fn of_two_claudes_at_once_none_is_blamed_for_the_others_changes() {
     assert_eq!(known, BTreeMap::from(expected));
     let of = |words: &str| {
         let turn = turns.iter().find(|turn| prompt(turn) == words);
-        let number = turn.expect("it is there")["number"].to_string();
+        let number = turn.expect("it is there")["turn"].to_string();
         let all = pillion(&first, &["changes", &number, "--json"]);
         who(&serde_json::from_str::<Vec<Value>>(&all).expect("JSON"))
     };

@@ -1,13 +1,17 @@
 //! What agents write whose hooks are commands is recorded: around each shell command and each edit, with the texts before.
 
+use std::cell::Cell;
 use std::process::Child;
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{self as agents, AgentKind, ClaudeRelease, Codex, Npm, Size, Tmux, Turn};
+use pillion_testkit::{
+    self as agents, AgentKind, ClaudeRelease, Codex, Home, Model, Npm, Size, Tmux, Turn,
+};
 use serde_json::{Value, json};
 
 use super::{BEFORE, Decision, Scene, claude, codex, copilot, ended, gemini, qwen};
-use crate::companion::{self, files};
+use crate::companion::{self, SOON, files};
+use crate::review::Review;
 
 /// An agent, and what its model calls.
 struct Agent {
@@ -249,4 +253,41 @@ fn gemini_is_told_what_was_taken_back() {
         gemini.prompt("change it");
         gemini.wait_for(answer);
     });
+}
+
+/// What an agent writes in a turn that its hooks tell of is not the file that the person works on: the review tells agents of
+/// what is saved, whoever saves it.
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn what_codex_writes_is_not_shared_as_what_the_person_saved() {
+    for ways in [codex::STARTS[1], codex::STARTS[2]] {
+        let home = Home::new();
+        let (tmux, model) = (Tmux::start(), Model::start());
+        let review = Review::start(&tmux, &home);
+        let start = codex::start(ways, "");
+        let codex = Codex::start(&tmux, &home, &model, &start);
+        model.script([
+            (CODEX.run)("echo one > written.txt; mkdir in; echo two > in/new.txt"),
+            Turn::say("the turn is done"),
+        ]);
+        codex.prompt("change it");
+        codex.wait_for("the turn is done");
+        codex.wait_ready();
+        assert!(home.workspace().join("in/new.txt").exists());
+        // Each time another file, as the end of the turn is told a moment later: one that is written all the time is a log.
+        let saved = Cell::new(0);
+        review
+            .pane()
+            .wait_until("what the person saves", SOON, |screen| {
+                saved.update(|number| number + 1);
+                home.file(&format!("mine{}.txt", saved.get()), "mine\n");
+                screen.contains("shares mine")
+            });
+        let context = companion::run(&home, ["context", "--json"]);
+        let context = String::from_utf8(context).expect("it is text");
+        assert!(context.contains("mine"), "{context}");
+        for name in ["written.txt", "new.txt"] {
+            assert!(!context.contains(name), "{context}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use pillion_testkit::each_editor;
 use crate::driver::Kind;
 use crate::person::{ORIGINAL, Person, wait_for};
 use crate::shared_agent_work::{
-    assert_recorded, command_begins, command_ends, is_recorded, printed, turn_begins,
+    assert_recorded, command_begins, command_ends, is_recorded, turn_begins,
 };
 
 /// A person, and an agent whose command runs.
@@ -74,9 +74,6 @@ fn what_the_person_saves_after_the_agent_wrote_is_theirs(kind: Kind) {
     save(&mut person);
     command_ends(&person.home);
     is_the_agents_alone(&person, &person.path);
-    printed(&person.home, &["revert", "1"]);
-    let text = fs::read_to_string(&person.path).unwrap();
-    assert_eq!(text, format!("{ORIGINAL}mine\n"), "their line stays");
 }
 
 #[each_editor]

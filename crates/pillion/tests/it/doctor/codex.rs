@@ -27,7 +27,14 @@ fn trust(world: &World) {
     let path = home(world).join("config.toml");
     let mut text = fs::read_to_string(&path).unwrap();
     text += "\n[hooks.state]\n";
-    for event in ["pre_tool_use", "permission_request"] {
+    let events = [
+        "pre_tool_use",
+        "permission_request",
+        "post_tool_use",
+        "user_prompt_submit",
+        "stop",
+    ];
+    for event in events {
         text += &format!(
             "\"{}:{event}:0:0\" = {{ trusted_hash = \"sha256:x\" }}\n",
             path.display()
