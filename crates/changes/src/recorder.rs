@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, Instant, SystemTime};
 
-use pillion_discovery::real_path;
+use pillion_discovery::{Environment, real_path};
 use pillion_system::clock;
 use pillion_text::Text;
 use pillion_text::merge;
 
+use crate::git::Settings;
 use crate::state::{FileState, Hash};
 use crate::store::{Store, StoreError};
 use crate::table::{Difference, Table};
@@ -60,6 +61,17 @@ pub enum Coverage {
     Elsewhere,
 }
 
+/// A turn that has ended with changes that nobody has seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedTurn {
+    /// Its number.
+    pub number: u64,
+    /// The short name of the agent.
+    pub agent: String,
+    /// How many of its changes nobody had seen then.
+    pub unseen: usize,
+}
+
 /// An agent's session, while it lasts.
 #[derive(Debug)]
 struct Session {
@@ -78,6 +90,7 @@ pub struct Recorder {
     tables: Vec<Table>,
     /// Folders that are not watched.
     excluded: Vec<PathBuf>,
+    settings: Settings,
     /// Files elsewhere that were about to be changed.
     outside: Table,
     sessions: HashMap<u64, Session>,
@@ -88,6 +101,8 @@ pub struct Recorder {
     counted: HashMap<u64, (SystemTime, usize)>,
     /// When old turns and texts were removed last.
     tidied: Option<Instant>,
+    /// The turn that was the last to end with something unseen.
+    last: Option<EndedTurn>,
 }
 
 impl Recorder {
@@ -95,7 +110,13 @@ impl Recorder {
     pub fn new(store: Store, roots: &[PathBuf], mut excluded: Vec<PathBuf>) -> Self {
         excluded.push(store.path());
         let mut recorder = Self {
-            outside: Table::new(PathBuf::new(), store.clone(), Vec::new()),
+            outside: Table::new(
+                PathBuf::new(),
+                store.clone(),
+                Vec::new(),
+                Settings::default(),
+            ),
+            settings: Settings::default(),
             excluded,
             store,
             tables: Vec::new(),
@@ -104,9 +125,22 @@ impl Recorder {
             ended: HashMap::new(),
             counted: HashMap::new(),
             tidied: None,
+            last: None,
         };
         recorder.watch(roots);
         recorder
+    }
+
+    /// The same for a person with this environment, before anything is looked at: git's settings say which texts are not on
+    /// the disk as git has them.
+    #[must_use]
+    pub fn of(mut self, environment: &Environment) -> Self {
+        self.settings = Settings::of(environment);
+        let roots: Vec<_> = { self.tables.drain(..) }
+            .map(|table| table.root().to_owned())
+            .collect();
+        self.watch(&roots);
+        self
     }
 
     /// Watches these folders, and no others. One that lies in another is watched with it.
@@ -117,9 +151,10 @@ impl Recorder {
             .retain(|table| wanted.iter().any(|root| *root == table.root()));
         for root in wanted {
             if !self.tables.iter().any(|table| table.root() == root) {
-                let excluded = self.excluded.clone();
+                let (excluded, settings) = (self.excluded.clone(), self.settings.clone());
+                let (root, store) = (root.clone(), self.store.clone());
                 self.tables
-                    .push(Table::new(root.clone(), self.store.clone(), excluded));
+                    .push(Table::new(root, store, excluded, settings));
             }
         }
     }
@@ -261,10 +296,18 @@ impl Recorder {
         }
         self.save()?;
         let session = self.sessions.get_mut(&session);
-        if let Some(turn) = session.and_then(|it| it.turn.take())
-            && turn.real_changes().next().is_none()
-        {
-            self.store.forget(turn.number)?;
+        if let Some(turn) = session.and_then(|it| it.turn.take()) {
+            if turn.real_changes().next().is_none() {
+                self.store.forget(turn.number)?;
+            }
+            let unseen = self.unseen_of(&turn);
+            if unseen > 0 {
+                self.last = Some(EndedTurn {
+                    number: turn.number,
+                    agent: turn.agent,
+                    unseen,
+                });
+            }
         }
         if self.tidied.is_none_or(|tidied| tidied.elapsed() > TIDY) {
             self.tidied = Some(Instant::now());
@@ -340,9 +383,7 @@ impl Recorder {
                 unseen += count;
                 continue;
             }
-            let judged = self.store.judged(turn.number).unwrap_or_default();
-            let is_unseen = |it: &&Change| it.standing(judged.get(&it.number)) == Standing::Unseen;
-            let count = turn.real_changes().filter(is_unseen).count();
+            let count = self.unseen_of(turn);
             unseen += count;
             // File systems count time in steps: what is written in the same one leaves no trace.
             let is_settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > STEP);
@@ -351,6 +392,17 @@ impl Recorder {
             }
         }
         unseen
+    }
+
+    fn unseen_of(&self, turn: &Turn) -> usize {
+        let judged = self.store.judged(turn.number).unwrap_or_default();
+        let is_unseen = |it: &&Change| it.standing(judged.get(&it.number)) == Standing::Unseen;
+        turn.real_changes().filter(is_unseen).count()
+    }
+
+    /// The turn that was the last to end with changes that nobody had seen.
+    pub fn ended(&self) -> Option<&EndedTurn> {
+        self.last.as_ref()
     }
 
     fn heard(&mut self) -> u64 {

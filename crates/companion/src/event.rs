@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pillion_changes::recorder::Coverage;
+use pillion_changes::recorder::{Coverage, EndedTurn};
 use pillion_discovery::CompanionState;
 #[cfg(unix)]
 use pillion_protocol::IdeContext;
@@ -118,6 +118,8 @@ pub(crate) struct Kept {
     pub(crate) problem: Option<String>,
     /// How many changes nobody has seen.
     pub(crate) unseen: usize,
+    /// The turn that was the last to end with some of them.
+    pub(crate) ended: Option<EndedTurn>,
 }
 
 /// A front end that comes.

@@ -10,7 +10,9 @@ use std::time::Duration;
 use pillion_changes::recorder::{Call, Coverage};
 use pillion_changes::{Recorder, Store, StoreError};
 use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
 use pillion_system::worker::Worker;
+use pillion_view::EndedTurn;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -75,7 +77,10 @@ impl Recording {
             sessions: HashMap::new(),
             count: u64::from(port) << 32,
             is_stuck: Arc::default(),
-            kept: Kept { problem, unseen: 0 },
+            kept: Kept {
+                problem,
+                ..Kept::default()
+            },
             roots: roots.to_vec(),
             is_used: false,
         }
@@ -94,6 +99,18 @@ impl Recording {
     /// How many changes nobody has seen; none if they have not been counted.
     pub(crate) fn unseen(&self) -> Option<usize> {
         self.is_used.then_some(self.kept.unseen)
+    }
+
+    /// The turn that was the last to end with changes that nobody had seen, for people.
+    pub(crate) fn ended(&self) -> Option<EndedTurn> {
+        let ended = self.kept.ended.as_ref()?;
+        let agent = Dialect::from_name(&ended.agent);
+        let agent = agent.map_or(&*ended.agent, |it| it.display_name());
+        let files = files(ended.unseen);
+        Some(EndedTurn {
+            turn: ended.number,
+            text: format!("{agent} has ended its turn: {files} to look at"),
+        })
     }
 
     /// What came of the last job. Returns true if that is news.
@@ -237,7 +254,7 @@ impl Recording {
             let _ = done.send(*result.as_ref().unwrap_or(&Coverage::NotKept));
             result.map(drop)
         }));
-        let (events, unseen) = (self.events.clone(), self.kept.unseen);
+        let (events, kept) = (self.events.clone(), self.kept.clone());
         if self.is_stuck.load(Ordering::Relaxed) {
             let _ = events.send(resume(Coverage::NotKept));
             return;
@@ -248,7 +265,7 @@ impl Recording {
             if waited.is_err() {
                 is_stuck.store(true, Ordering::Relaxed);
                 let problem = Some("the disk does not answer".to_owned());
-                let _ = events.send(Event::Kept(Kept { problem, unseen }));
+                let _ = events.send(Event::Kept(Kept { problem, ..kept }));
             }
             let coverage = waited.ok().and_then(Result::ok);
             let _ = events.send(resume(coverage.unwrap_or(Coverage::NotKept)));
@@ -269,12 +286,16 @@ fn open(
     events: Events,
 ) -> Result<Worker<Job>, String> {
     let store = Store::of(environment).map_err(|error| error.to_string())?;
-    let mut recorder = Recorder::new(store, roots, own_folders(environment));
+    let recorder = Recorder::new(store, roots, own_folders(environment));
+    let mut recorder = recorder.of(environment);
     let perform = move |job: Job| {
         let problem = job(&mut recorder).err().map(|error| error.in_full());
         let problem = problem.or(recorder.problem());
-        let unseen = recorder.unseen();
-        let _ = events.send(Event::Kept(Kept { problem, unseen }));
+        let _ = events.send(Event::Kept(Kept {
+            problem,
+            unseen: recorder.unseen(),
+            ended: recorder.ended().cloned(),
+        }));
     };
     Worker::start("changes", GRACE, perform).map_err(|error| error.to_string())
 }

@@ -22,7 +22,7 @@ use gen_lsp_types::{
 use lsp_server::{ErrorCode, Request, RequestId, Response, ResponseError};
 use pillion_protocol::ReviewChoice;
 use pillion_system::now_ms;
-use pillion_view::{Chosen, DiffId, EditorEvent};
+use pillion_view::{Chosen, DiffId, EditorEvent, TurnNews};
 use serde_json::{Value, json};
 
 use crate::disk::Done;
@@ -65,6 +65,7 @@ pub struct Plain {
     warnings: Vec<String>,
     /// What agents were said to have changed without asking.
     unasked: Vec<String>,
+    turn_news: TurnNews,
 }
 
 impl Plain {
@@ -78,6 +79,7 @@ impl Plain {
             proposals: Proposals::new(setup),
             warnings: Vec::new(),
             unasked: Vec::new(),
+            turn_news: TurnNews::default(),
         }
     }
 
@@ -271,11 +273,13 @@ impl ClientProfile for Plain {
                 Vec::new()
             }
             EditorEvent::Status(status) => {
+                let ended = self.turn_news.of(&status);
                 let mut actions = self.warn(status.warnings);
                 let known = std::mem::replace(&mut self.unasked, status.unasked);
                 let news = self.unasked.iter().filter(|it| !known.contains(it));
                 actions
                     .extend(news.map(|it| Action::Send(message::show(MessageType::Warning, it))));
+                actions.extend(ended.map(|it| Action::Send(message::show(MessageType::Info, it))));
                 actions
             }
             // Dropping a request for diagnostics answers that there are none.

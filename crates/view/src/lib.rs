@@ -22,7 +22,8 @@ pub use attach::attach_to_running;
 pub use attach::{Attached, OwnCompanion, StartOwn, attach, attach_guest};
 pub use decision::{Against, Decide, HELD, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen};
 pub use editor::{
-    Chosen, CloseReason, Compares, Editor, EditorEvent, Reply, Report, Review, Shows, Status,
+    Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Reply, Report, Review, Shows,
+    Status, TurnNews,
 };
 pub use handle::Handle;
 pub use lost::{Loss, LostOutcome, LostText};

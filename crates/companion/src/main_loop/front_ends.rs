@@ -193,6 +193,7 @@ impl MainLoop {
                 review
             }),
             unseen,
+            ended: self.recording.ended(),
             agents: self.connected.clone(),
             context: (*self.context.current()).clone(),
             warnings: self.warnings(),

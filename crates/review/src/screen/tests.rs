@@ -118,6 +118,7 @@ fn status() -> Status {
         warnings: Vec::new(),
         review: None,
         unseen: 0,
+        ended: None,
     }
 }
 
