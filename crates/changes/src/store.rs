@@ -3,10 +3,11 @@
 //! A turn's folder has `turn.json`, which only who watches the turn writes, and for each change that a person has
 //! judged a file of its own, so that writers never overwrite each other. Every file is whole or not there.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::error::Error;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
@@ -122,6 +123,8 @@ struct Version {
 #[derive(Debug, Clone)]
 pub struct Store {
     base: PathBuf,
+    /// The folders that were made, or found to be this user's alone, since this process began.
+    made: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 impl Store {
@@ -131,7 +134,10 @@ impl Store {
     /// If the user has no home directory.
     pub fn of(environment: &Environment) -> Result<Self, StoreError> {
         let base = environment.user_state_dir().ok_or(StoreError::NoPlace)?;
-        Ok(Self { base })
+        Ok(Self {
+            base,
+            made: Arc::default(),
+        })
     }
 
     /// Where it lies.
@@ -150,7 +156,17 @@ impl Store {
     }
 
     fn create(&self, below: &[&str]) -> Result<Folder, FileError> {
-        Folder::create(&self.base, &self.parts(below))
+        let path: PathBuf = below.iter().collect();
+        let is_made = self.made.lock().is_ok_and(|made| made.contains(&path));
+        // Many files are written to few folders.
+        if is_made && let Some(folder) = self.open(below)? {
+            return Ok(folder);
+        }
+        let folder = Folder::create(&self.base, &self.parts(below))?;
+        if let Ok(mut made) = self.made.lock() {
+            made.insert(path);
+        }
+        Ok(folder)
     }
 
     fn open(&self, below: &[&str]) -> Result<Option<Folder>, FileError> {

@@ -59,6 +59,11 @@ fn what_is_chosen_is_printed_and_listed() {
         ),
         (&[], "Claude Code 1 shows every change", "review: differs"),
         (
+            &["after"],
+            "Claude Code 2 changes files in the workspace without asking, from your next prompt on",
+            "after the write",
+        ),
+        (
             &["always"],
             "Claude Code 2 shows every change",
             "review: always",
