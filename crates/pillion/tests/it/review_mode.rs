@@ -22,7 +22,7 @@ fn a_choice_needs_an_agent_that_does_as_one_chooses() {
     assert!(
         unknown
             .stderr
-            .contains("[possible values: always, asked, commands, no-commands, changes]"),
+            .contains("[possible values: always, asked, after, commands, no-commands, changes]"),
         "{}",
         unknown.stderr
     );
