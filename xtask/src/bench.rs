@@ -14,8 +14,10 @@ mod process;
 mod report;
 mod servers;
 mod text;
+mod turns;
 mod watching;
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,9 +25,11 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
 use serde_json::{Map, Value};
 
 use self::servers::Programs;
+use self::turns::Size;
 use crate::{npm, root, target_dir};
 
 /// Measure pillion beside a bare server and the official SDK, its commands, and in editors
@@ -57,6 +61,8 @@ enum Part {
     Editors,
     /// What the review spends on watching a large repository
     Watching,
+    /// What recording costs at the start of a turn, and at a call of a tool
+    Turns,
 }
 
 /// How much is measured.
@@ -72,6 +78,8 @@ struct Effort {
     editors: editors::Effort,
     /// How often git goes to another branch and back.
     checkouts: usize,
+    /// The work trees in which turns begin, and how often.
+    turns: (&'static [Size], usize),
 }
 
 const FULL: Effort = Effort {
@@ -87,6 +95,23 @@ const FULL: Effort = Effort {
         diffs: [100, 30],
     },
     checkouts: 5,
+    turns: (
+        &[
+            Size {
+                files: 1_000,
+                limit: 40.0,
+            },
+            Size {
+                files: 20_000,
+                limit: 150.0,
+            },
+            Size {
+                files: 300_000,
+                limit: 1_000.0,
+            },
+        ],
+        5,
+    ),
 };
 
 const QUICK: Effort = Effort {
@@ -102,49 +127,87 @@ const QUICK: Effort = Effort {
         diffs: [5, 2],
     },
     checkouts: 1,
+    turns: (
+        &[Size {
+            files: 1_000,
+            limit: 40.0,
+        }],
+        2,
+    ),
 };
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let effort = if args.quick { &QUICK } else { &FULL };
-    build("pillion")?;
-    let mut tables = Vec::new();
-    let mut json = Map::new();
-    if args.measures(Part::Companion) {
-        let figures = figures::measure(&programs()?, effort)?;
-        tables.push(report::companion(&figures, effort.idle));
-        json.extend(report::companion_json(&figures, effort.idle));
+    if args.only != Some(Part::Turns) {
+        build("pillion", &[])?;
     }
-    if args.measures(Part::Decisions) {
-        let figures = decisions::measure(&programs()?, &effort.diffs)?;
-        tables.push(report::decisions(&figures));
-        json.extend(report::decisions_json(&figures));
+    let mut json = Map::new();
+    let mut is_first = true;
+    for part in Part::value_variants() {
+        if !args.measures(*part) {
+            continue;
+        }
+        progress(format_args!("measuring: {part:?}"));
+        let (table, figures) = measure(*part, effort)?;
+        // Each as soon as it is there: all of them take half an hour.
+        let mut out = io::stdout().lock();
+        let between = if is_first { "" } else { "\n" };
+        write!(out, "{between}{table}").context("cannot print the table")?;
+        out.flush().context("cannot print the table")?;
+        json.extend(figures);
+        is_first = false;
     }
     let _ = fs::remove_dir_all(scratch());
-    if args.measures(Part::Commands) {
-        let pillion = std::path::absolute(built("pillion"))?;
-        let figures = commands::measure(&pillion, effort.commands)?;
-        tables.push(report::commands(&figures));
-        json.extend(report::commands_json(&figures));
-    }
-    if args.measures(Part::Editors) {
-        let figures = editors(effort)?;
-        tables.push(report::editors(&figures));
-        json.extend(report::editors_json(&figures));
-    }
-    if args.measures(Part::Watching) {
-        let pillion = std::path::absolute(built("pillion"))?;
-        let figures = watching::measure(&pillion, effort.checkouts)?;
-        tables.push(report::watching(&figures));
-        json.extend(report::watching_json(&figures));
-    }
-    let mut out = io::stdout().lock();
-    write!(out, "{}", tables.join("\n")).context("cannot print the table")?;
     if let Some(path) = &args.json {
         let json = Value::Object(json);
         fs::write(path, format!("{json:#}\n"))
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Measures one part: its table, and its figures for programs.
+fn measure(part: Part, effort: &Effort) -> Result<(String, Map<String, Value>)> {
+    let pillion = || std::path::absolute(built("pillion"));
+    Ok(match part {
+        Part::Companion => {
+            let figures = figures::measure(&programs()?, effort)?;
+            let table = report::companion(&figures, effort.idle);
+            (table, report::companion_json(&figures, effort.idle))
+        }
+        Part::Decisions => {
+            let figures = decisions::measure(&programs()?, &effort.diffs)?;
+            (
+                report::decisions(&figures),
+                report::decisions_json(&figures),
+            )
+        }
+        Part::Commands => {
+            let figures = commands::measure(&pillion()?, effort.commands)?;
+            (report::commands(&figures), report::commands_json(&figures))
+        }
+        Part::Editors => {
+            let figures = editors(effort)?;
+            (report::editors(&figures), report::editors_json(&figures))
+        }
+        Part::Watching => {
+            let figures = watching::measure(&pillion()?, effort.checkouts)?;
+            (report::watching(&figures), report::watching_json(&figures))
+        }
+        Part::Turns => {
+            build("pillion-changes", &["--example", "turn"])?;
+            let turn = std::path::absolute(built("examples/turn"))?;
+            let (sizes, rounds) = effort.turns;
+            let figures = turns::measure(&turn, sizes, rounds)?;
+            (report::turns(&figures), report::turns_json(&figures))
+        }
+    })
+}
+
+/// Says what is done at the moment, which may take minutes. The tables are on standard output.
+#[expect(clippy::print_stderr, reason = "it is for whoever waits")]
+fn progress(what: impl fmt::Display) {
+    eprintln!("bench: {what}");
 }
 
 impl Args {
@@ -156,7 +219,7 @@ impl Args {
 /// The servers, and the client's Node.
 fn programs() -> Result<Programs> {
     let npm = npm::install(&target_dir())?;
-    build("xtask")?;
+    build("xtask", &[])?;
     // The reference finds its packages beside itself.
     let reference = npm.join("bench-reference.mjs");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bench/reference.mjs");
@@ -188,7 +251,8 @@ fn built(name: &str) -> PathBuf {
 
 /// Builds one package as it is distributed. One at a time: built together, each would get the features that
 /// the other asks of their dependencies.
-fn build(package: &str) -> Result<()> {
+fn build(package: &str, more: &[&str]) -> Result<()> {
+    progress(format_args!("building {package}"));
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .args([
@@ -199,6 +263,7 @@ fn build(package: &str) -> Result<()> {
             "--package",
             package,
         ])
+        .args(more)
         .current_dir(root())
         .status()
         .context("cargo did not start")?;

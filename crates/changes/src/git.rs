@@ -11,11 +11,87 @@ use gix_hash::{Kind, ObjectId};
 use gix_index::entry::{Mode, Stage};
 use gix_object::FindExt as _;
 use gix_odb::HeaderExt as _;
+use pillion_discovery::Environment;
 
 use crate::scan::Stat;
 
 /// Attributes with which git has another text than the disk, of the same length perhaps.
 const FILTERS: [&str; 2] = ["filter", "working-tree-encoding"];
+
+/// How deep files of settings may include others.
+const MAX_DEPTH: usize = 8;
+
+/// Where git looks for what a person has set for all repositories.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    home: Option<PathBuf>,
+    /// Files of settings, whether they are there or not.
+    config: Vec<PathBuf>,
+    /// Attributes files, whether they are there or not.
+    attributes: Vec<PathBuf>,
+}
+
+impl Settings {
+    /// Those of this person, and of the system.
+    pub fn of(environment: &Environment) -> Self {
+        let path = |name: &str| environment.filled(name).map(PathBuf::from);
+        let home = path("HOME");
+        let folder = path("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+        let folder = folder.map(|it| it.join("git"));
+        let global = match path("GIT_CONFIG_GLOBAL") {
+            Some(global) => vec![global],
+            None => {
+                let own = home.as_ref().map(|home| home.join(".gitconfig"));
+                let other = folder.as_ref().map(|it| it.join("config"));
+                own.into_iter().chain(other).collect()
+            }
+        };
+        let system = path("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into());
+        let attributes = folder.map(|it| it.join("attributes"));
+        Self {
+            home,
+            config: global.into_iter().chain([system]).collect(),
+            attributes: attributes
+                .into_iter()
+                .chain(["/etc/gitattributes".into()])
+                .collect(),
+        }
+    }
+
+    /// All attributes files that these settings, and those in the files of a repository, may name: one under a condition that
+    /// does not hold counts, too.
+    fn attributes_files(&self, repository: &[PathBuf]) -> Vec<PathBuf> {
+        let mut found = self.attributes.clone();
+        let mut files: Vec<_> = { self.config.iter().chain(repository) }
+            .map(|file| (file.clone(), 0))
+            .collect();
+        while let Some((file, depth)) = files.pop() {
+            let text = fs::read(&file).unwrap_or_default();
+            for line in String::from_utf8_lossy(&text).lines() {
+                // A section may stand before the value in the same line.
+                let line = line.rsplit(']').next().unwrap_or(line);
+                let Some((name, value)) = line.split_once('=') else {
+                    continue;
+                };
+                let value = self.path(value.trim().trim_matches('"'), &file);
+                match name.trim().to_lowercase().as_str() {
+                    "attributesfile" => found.push(value),
+                    "path" if depth < MAX_DEPTH => files.push((value, depth + 1)),
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// A path in a file of settings.
+    fn path(&self, value: &str, file: &Path) -> PathBuf {
+        match (value.strip_prefix("~/"), &self.home) {
+            (Some(inner), Some(home)) => home.join(inner),
+            _ => file.parent().unwrap_or(file).join(value),
+        }
+    }
+}
 
 /// A repository, as its index was when it was opened.
 pub struct Repository {
@@ -38,7 +114,7 @@ struct Tracked {
 
 impl Repository {
     /// The repository that has the files of this folder; none if there is none, or none that can be read.
-    pub fn open(folder: &Path) -> Option<Self> {
+    pub fn open(folder: &Path, settings: &Settings) -> Option<Self> {
         let (found, _trust) = gix_discover::upwards(folder).ok()?;
         let (git, work_tree) = found.into_repository_and_work_tree_directories();
         let work_tree = work_tree?;
@@ -88,7 +164,9 @@ impl Repository {
             };
             files.insert(path, tracked);
         }
-        let is_filtered = has_filters(&work_tree, &common, files.keys());
+        let own = [common.join("config"), git.join("config.worktree")];
+        let known = settings.attributes_files(&own);
+        let is_filtered = has_filters(&work_tree, &common, known, files.keys());
         Some(Self {
             objects,
             files,
@@ -164,10 +242,11 @@ fn path(bytes: &[u8]) -> Option<&Path> {
 fn has_filters<'a>(
     work_tree: &Path,
     common: &Path,
+    known: Vec<PathBuf>,
     tracked: impl Iterator<Item = &'a PathBuf>,
 ) -> bool {
     let tracked = tracked.filter(|path| path.file_name() == Some(OsStr::new(".gitattributes")));
-    let known = [
+    let own = [
         work_tree.join(".gitattributes"),
         common.join("info/attributes"),
     ];
@@ -176,5 +255,5 @@ fn has_filters<'a>(
         let text = String::from_utf8_lossy(&text);
         FILTERS.iter().any(|it| text.contains(it))
     };
-    known.iter().any(names_filter) || tracked.into_iter().any(names_filter)
+    own.iter().chain(&known).any(names_filter) || tracked.into_iter().any(names_filter)
 }

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, Instant, SystemTime};
 
-use pillion_discovery::real_path;
+use pillion_discovery::{Environment, real_path};
 use pillion_system::clock;
 use pillion_text::Text;
 use pillion_text::merge;
 
+use crate::git::Settings;
 use crate::state::{FileState, Hash};
 use crate::store::{Store, StoreError};
 use crate::table::{Difference, Table};
@@ -86,6 +87,17 @@ impl Tally {
     }
 }
 
+/// A turn that has ended with changes that nobody has seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedTurn {
+    /// Its number.
+    pub number: u64,
+    /// The short name of the agent.
+    pub agent: String,
+    /// How many of its changes nobody had seen then.
+    pub unseen: usize,
+}
+
 /// An agent's session, while it lasts.
 #[derive(Debug)]
 struct Session {
@@ -108,6 +120,7 @@ pub struct Recorder {
     tables: Vec<Table>,
     /// Folders that are not watched.
     excluded: Vec<PathBuf>,
+    settings: Settings,
     /// Files elsewhere that were about to be changed.
     outside: Table,
     sessions: HashMap<u64, Session>,
@@ -121,6 +134,8 @@ pub struct Recorder {
     journal: Journal,
     /// What was found a moment ago in files that editors had read.
     read: Vec<(Instant, Difference)>,
+    /// The turn that was the last to end with something unseen.
+    last: Option<EndedTurn>,
 }
 
 impl Recorder {
@@ -128,7 +143,13 @@ impl Recorder {
     pub fn new(store: Store, roots: &[PathBuf], mut excluded: Vec<PathBuf>) -> Self {
         excluded.push(store.path());
         let mut recorder = Self {
-            outside: Table::new(PathBuf::new(), store.clone(), Vec::new()),
+            outside: Table::new(
+                PathBuf::new(),
+                store.clone(),
+                Vec::new(),
+                Settings::default(),
+            ),
+            settings: Settings::default(),
             excluded,
             store,
             tables: Vec::new(),
@@ -139,9 +160,22 @@ impl Recorder {
             tidied: None,
             journal: Journal::default(),
             read: Vec::new(),
+            last: None,
         };
         recorder.watch(roots);
         recorder
+    }
+
+    /// The same for a person with this environment, before anything is looked at: git's settings say which texts are not on
+    /// the disk as git has them.
+    #[must_use]
+    pub fn of(mut self, environment: &Environment) -> Self {
+        self.settings = Settings::of(environment);
+        let roots: Vec<_> = { self.tables.drain(..) }
+            .map(|table| table.root().to_owned())
+            .collect();
+        self.watch(&roots);
+        self
     }
 
     /// Watches these folders, and no others. One that lies in another is watched with it.
@@ -152,9 +186,10 @@ impl Recorder {
             .retain(|table| wanted.iter().any(|root| *root == table.root()));
         for root in wanted {
             if !self.tables.iter().any(|table| table.root() == root) {
-                let excluded = self.excluded.clone();
+                let (excluded, settings) = (self.excluded.clone(), self.settings.clone());
+                let (root, store) = (root.clone(), self.store.clone());
                 self.tables
-                    .push(Table::new(root.clone(), self.store.clone(), excluded));
+                    .push(Table::new(root, store, excluded, settings));
             }
         }
     }
@@ -339,6 +374,14 @@ impl Recorder {
             true => self.store.save(&turn)?,
             false => self.store.forget(turn.number)?,
         }
+        let unseen = self.tally_of(&turn).unseen;
+        if unseen > 0 {
+            self.last = Some(EndedTurn {
+                number: turn.number,
+                agent: turn.agent,
+                unseen,
+            });
+        }
         self.tidy_now_and_then()
     }
 
@@ -487,6 +530,11 @@ impl Recorder {
             });
         }
         tally
+    }
+
+    /// The turn that was the last to end with changes that nobody had seen.
+    pub fn ended(&self) -> Option<&EndedTurn> {
+        self.last.as_ref()
     }
 
     fn heard(&mut self) -> u64 {

@@ -116,7 +116,7 @@ pub struct Writing {
     /// The change's `after` with which that was decided.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<FileState>,
-    /// True until all of it is there.
+    /// True while it is written in place, until all of it is there.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_unfinished: bool,
 }

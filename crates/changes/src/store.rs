@@ -6,10 +6,11 @@
 
 mod log;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::error::Error;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
@@ -135,6 +136,8 @@ struct Version {
 #[derive(Debug, Clone)]
 pub struct Store {
     base: PathBuf,
+    /// The folders that were made, or found to be this user's alone, since this process began.
+    made: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 impl Store {
@@ -144,7 +147,10 @@ impl Store {
     /// If the user has no home directory.
     pub fn of(environment: &Environment) -> Result<Self, StoreError> {
         let base = environment.user_state_dir().ok_or(StoreError::NoPlace)?;
-        Ok(Self { base })
+        Ok(Self {
+            base,
+            made: Arc::default(),
+        })
     }
 
     /// Where it lies.
@@ -163,7 +169,17 @@ impl Store {
     }
 
     fn create(&self, below: &[&str]) -> Result<Folder, FileError> {
-        Folder::create(&self.base, &self.parts(below))
+        let path: PathBuf = below.iter().collect();
+        let is_made = self.made.lock().is_ok_and(|made| made.contains(&path));
+        // Many files are written to few folders.
+        if is_made && let Some(folder) = self.open(below)? {
+            return Ok(folder);
+        }
+        let folder = Folder::create(&self.base, &self.parts(below))?;
+        if let Ok(mut made) = self.made.lock() {
+            made.insert(path);
+        }
+        Ok(folder)
     }
 
     fn open(&self, below: &[&str]) -> Result<Option<Folder>, FileError> {

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use gix_hash::ObjectId;
 use pillion_discovery::regular_file;
 
-use crate::git::Repository;
+use crate::git::{Repository, Settings};
 use crate::scan::{GIT, MAX_FILES, Scan, Stat, scan};
 use crate::state::{FileState, Hash};
 use crate::store::{MAX_TEXT, Store};
@@ -67,6 +67,8 @@ pub struct Table {
     is_filled: bool,
     /// Folders that are not watched.
     excluded: Vec<PathBuf>,
+    /// What the person has set for git.
+    settings: Settings,
     /// How many files were not copied the first time.
     uncopied: usize,
     /// What was not found when it was looked at last, and why.
@@ -88,8 +90,9 @@ struct Missed {
 
 impl Table {
     /// Nothing is looked at yet. The folders that are `excluded` are not watched.
-    pub fn new(root: PathBuf, store: Store, excluded: Vec<PathBuf>) -> Self {
+    pub fn new(root: PathBuf, store: Store, excluded: Vec<PathBuf>, settings: Settings) -> Self {
         Self {
+            settings,
             root,
             store,
             files: BTreeMap::new(),
@@ -176,7 +179,8 @@ impl Table {
     pub fn look(&mut self) -> Vec<Difference> {
         let now = SystemTime::now();
         if !self.is_filled {
-            self.repositories.extend(Repository::open(&self.root));
+            self.repositories
+                .extend(Repository::open(&self.root, &self.settings));
         }
         let folders: Vec<_> = self.repositories.iter().map(Repository::folders).collect();
         let is_tracked = |folder: &Path| folders.iter().any(|it| it.contains(folder));
@@ -239,7 +243,8 @@ impl Table {
     fn fill(&mut self, files: BTreeMap<PathBuf, Stat>, repositories: &[PathBuf], now: SystemTime) {
         for folder in repositories {
             if *folder != self.root {
-                self.repositories.extend(Repository::open(folder));
+                self.repositories
+                    .extend(Repository::open(folder, &self.settings));
             }
         }
         let mut copied = 0;

@@ -313,17 +313,24 @@ fn write(
             .filter(|it| it.written == state && it.after.as_ref() == Some(after));
         overwritten = former.and_then(|it| it.overwritten).unwrap_or(overwritten);
     } else {
-        let mut writing = Writing {
+        let writing = |is_unfinished| Writing {
             written: state.clone(),
             overwritten: Some(overwritten.clone()),
             after: Some(after.clone()),
-            is_unfinished: true,
+            is_unfinished,
         };
-        store.note(path, &writing)?;
-        replace(path, &now, &state, bytes)?;
-        writing.is_unfinished = false;
-        // With the other note it is looked at more closely, and no more.
-        let _ = store.note(path, &writing);
+        store.note(path, &writing(false))?;
+        let mut is_in_place = false;
+        let note_in_place = |_: &Path| {
+            is_in_place = true;
+            // Without the note, a kill in the next moment leaves a text that only a person can complete.
+            let _ = store.note(path, &writing(true));
+        };
+        replace(path, &now, &state, bytes, note_in_place)?;
+        if is_in_place {
+            // With the other note it is looked at more closely, and no more.
+            let _ = store.note(path, &writing(false));
+        }
     }
     Ok(Done {
         overwritten,
@@ -331,15 +338,24 @@ fn write(
     })
 }
 
-fn replace(path: &Path, now: &Now, state: &FileState, bytes: &[u8]) -> Result<(), TakeBackError> {
+/// Makes what is at a path what is to be there. `in_place` is told before a file is written that cannot be replaced.
+fn replace(
+    path: &Path,
+    now: &Now,
+    state: &FileState,
+    bytes: &[u8],
+    in_place: impl FnOnce(&Path),
+) -> Result<(), TakeBackError> {
     match (&now.state, state) {
         (FileState::File { .. }, FileState::File { mode, .. }) if bytes == now.bytes => {
             set_mode(path, *mode)
         }
         (FileState::File { .. }, FileState::File { mode, .. }) => {
-            Ok(put(path, Some(&now.bytes), *mode, bytes)?)
+            Ok(put(path, Some(&now.bytes), *mode, bytes, in_place)?)
         }
-        (FileState::Absent, FileState::File { mode, .. }) => Ok(put(path, None, *mode, bytes)?),
+        (FileState::Absent, FileState::File { mode, .. }) => {
+            Ok(put(path, None, *mode, bytes, in_place)?)
+        }
         (FileState::Absent, FileState::Link { .. }) => {
             fs::create_dir_all(folder_of(path)).map_err(failed("create the folder of", path))?;
             symlink(bytes, path).map_err(failed("create", path))
@@ -350,10 +366,16 @@ fn replace(path: &Path, now: &Now, state: &FileState, bytes: &[u8]) -> Result<()
 }
 
 /// Writes a text in the place of this one, or where nothing is. The store has it, too.
-fn put(path: &Path, former: Option<&[u8]>, mode: u32, text: &[u8]) -> Result<(), SaveError> {
+fn put(
+    path: &Path,
+    former: Option<&[u8]>,
+    mode: u32,
+    text: &[u8],
+    in_place: impl FnOnce(&Path),
+) -> Result<(), SaveError> {
     let base = fingerprint::of(former);
     let original = Original::look(path)?.with_mode(mode).kept();
-    original.replace(Some(&base), text, |_| {})
+    original.replace(Some(&base), text, in_place)
 }
 
 /// What is to be there, and its text.

@@ -2,6 +2,7 @@
 //! what is not kept is said.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+#![allow(clippy::print_stderr, reason = "says why a test tests nothing")]
 #![cfg(target_os = "linux")]
 
 use std::error::Error as _;
@@ -19,7 +20,7 @@ const SESSION: u64 = 1;
 /// Runs one test of this file again, in a shell that first mounts something below `$LAB`.
 fn again(test: &str, mount: &str) {
     if !rustix::process::geteuid().is_root() {
-        println!("skipped: only root can mount");
+        eprintln!("skipped: only root can mount");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pillion_changes::recorder::Coverage;
+use pillion_changes::recorder::{Coverage, EndedTurn};
 use pillion_changes::{Offer, Tally};
 use pillion_discovery::CompanionState;
 #[cfg(unix)]
@@ -132,6 +132,8 @@ pub(crate) struct Kept {
     pub(crate) problem: Option<String>,
     /// What there is of changes.
     pub(crate) tally: Tally,
+    /// The turn that was the last to end with some of them.
+    pub(crate) ended: Option<EndedTurn>,
 }
 
 /// A front end that comes.

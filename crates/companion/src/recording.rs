@@ -10,9 +10,9 @@ use std::time::Duration;
 use pillion_changes::recorder::{Call, Coverage, Decision};
 use pillion_changes::{NewProposal, Recorder, Store, StoreError, Tally};
 use pillion_discovery::{Environment, real_path};
-use pillion_protocol::Outcome;
+use pillion_protocol::{Dialect, Outcome};
 use pillion_system::worker::Worker;
-use pillion_view::{Diff, DiffId, ProposalKey};
+use pillion_view::{Diff, DiffId, EndedTurn, ProposalKey};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -88,7 +88,7 @@ impl Recording {
             waiting: Arc::default(),
             kept: Kept {
                 problem,
-                tally: Tally::default(),
+                ..Kept::default()
             },
             roots: roots.to_vec(),
             is_used: false,
@@ -114,6 +114,18 @@ impl Recording {
     /// Another number once a list of the changes would show something else.
     pub(crate) fn list(&self) -> u64 {
         self.kept.tally.list.into()
+    }
+
+    /// The turn that was the last to end with changes that nobody had seen, for people.
+    pub(crate) fn ended(&self) -> Option<EndedTurn> {
+        let ended = self.kept.ended.as_ref()?;
+        let agent = Dialect::from_name(&ended.agent);
+        let agent = agent.map_or(&*ended.agent, |it| it.display_name());
+        let files = files(ended.unseen);
+        Some(EndedTurn {
+            turn: ended.number,
+            text: format!("{agent} has ended its turn: {files} to look at"),
+        })
     }
 
     /// What came of the last job. Returns true if that is news.
@@ -367,7 +379,7 @@ impl Recording {
             let _ = done.send(*result.as_ref().unwrap_or(&Coverage::NotKept));
             result.map(drop)
         }));
-        let (events, tally) = (self.events.clone(), self.kept.tally);
+        let (events, kept) = (self.events.clone(), self.kept.clone());
         if self.is_stuck.load(Ordering::Relaxed) {
             let _ = events.send(resume(Coverage::NotKept));
             return;
@@ -378,7 +390,7 @@ impl Recording {
             if waited.is_err() {
                 is_stuck.store(true, Ordering::Relaxed);
                 let problem = Some("the disk does not answer".to_owned());
-                let _ = events.send(Event::Kept(Kept { problem, tally }));
+                let _ = events.send(Event::Kept(Kept { problem, ..kept }));
             }
             let coverage = waited.ok().and_then(Result::ok);
             let _ = events.send(resume(coverage.unwrap_or(Coverage::NotKept)));
@@ -404,12 +416,16 @@ fn open(
     events: Events,
 ) -> Result<Worker<Job>, String> {
     let store = Store::of(environment).map_err(|error| error.to_string())?;
-    let mut recorder = Recorder::new(store, roots, own_folders(environment));
+    let recorder = Recorder::new(store, roots, own_folders(environment));
+    let mut recorder = recorder.of(environment);
     let perform = move |job: Job| {
         let problem = job(&mut recorder).err().map(|error| error.in_full());
         let problem = problem.or(recorder.problem());
-        let tally = recorder.tally();
-        let _ = events.send(Event::Kept(Kept { problem, tally }));
+        let _ = events.send(Event::Kept(Kept {
+            problem,
+            tally: recorder.tally(),
+            ended: recorder.ended().cloned(),
+        }));
     };
     Worker::start("changes", GRACE, perform).map_err(|error| error.to_string())
 }

@@ -22,7 +22,7 @@ use pillion_system::now_ms;
 use pillion_system::{Worker, process, spawn};
 use pillion_view::{
     Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply, SetPlace, Shows,
-    StartError, Status, attach,
+    StartError, Status, TurnNews, attach,
 };
 
 use self::decisions::Asked;
@@ -84,6 +84,7 @@ struct Bridge {
     /// The pane for proposals, while there is one or about to be.
     review: Option<Review>,
     warned: Vec<String>,
+    turn_news: TurnNews,
     /// When agents ask, as the session was told last.
     review_mode: Option<String>,
     /// What the person is told about the hub's version, as soon as a client can show it.
@@ -151,6 +152,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         keeping: 0,
         review: None,
         warned: Vec::new(),
+        turn_news: TurnNews::default(),
         review_mode: None,
         mismatch: companion.mismatch(),
         is_over: false,
@@ -387,6 +389,9 @@ impl Bridge {
         if label != self.review_mode {
             self.session.run(script::review_mode(label.as_deref()));
             self.review_mode = label;
+        }
+        if let Some(ended) = self.turn_news.of(status) {
+            self.show_message(&ended);
         }
         for warning in status.unasked.iter().chain(&status.warnings) {
             if !self.warned.contains(warning) {

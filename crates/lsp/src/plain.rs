@@ -23,7 +23,7 @@ use gen_lsp_types::{
 use lsp_server::{ErrorCode, Request, RequestId, Response, ResponseError};
 use pillion_protocol::ReviewChoice;
 use pillion_system::now_ms;
-use pillion_view::{Chosen, DiffId, EditorEvent};
+use pillion_view::{Chosen, DiffId, EditorEvent, TurnNews};
 use serde_json::{Value, json};
 
 use crate::disk::Done;
@@ -68,6 +68,7 @@ pub struct Plain {
     warnings: Vec<String>,
     /// What agents were said to have changed without asking.
     unasked: Vec<String>,
+    turn_news: TurnNews,
 }
 
 impl Plain {
@@ -82,6 +83,7 @@ impl Plain {
             written: Written::new(encoding),
             warnings: Vec::new(),
             unasked: Vec::new(),
+            turn_news: TurnNews::default(),
         }
     }
 
@@ -313,12 +315,14 @@ impl ClientProfile for Plain {
                 Vec::new()
             }
             EditorEvent::Status(status) => {
+                let ended = self.turn_news.of(&status);
                 let mut actions = self.warn(status.warnings);
                 actions.extend(self.written.status(status.changes));
                 let known = std::mem::replace(&mut self.unasked, status.unasked);
                 let news = self.unasked.iter().filter(|it| !known.contains(it));
                 actions
                     .extend(news.map(|it| Action::Send(message::show(MessageType::Warning, it))));
+                actions.extend(ended.map(|it| Action::Send(message::show(MessageType::Info, it))));
                 actions
             }
             // Dropping a request for diagnostics answers that there are none.

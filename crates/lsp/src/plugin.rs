@@ -13,7 +13,7 @@ use lsp_server::{Request, RequestId, Response, ResponseError};
 use pillion_discovery::version::{self, VERSION};
 use pillion_protocol::discovery::join_roots;
 use pillion_protocol::{Dialect, ReviewChoice};
-use pillion_view::{Chosen as ViewChosen, EditorEvent, Status};
+use pillion_view::{Chosen as ViewChosen, EditorEvent, Status, TurnNews};
 use serde_json::{Value, json};
 
 use self::asked::{Asked, Requests};
@@ -39,6 +39,7 @@ pub struct Plugin {
     diagnostics: Diagnostics,
     requests: Requests,
     status: Status,
+    turn_news: TurnNews,
     reported: DidChangeStatus,
 }
 
@@ -52,6 +53,7 @@ impl Plugin {
             diagnostics: Diagnostics::new(encoding),
             requests: Requests::default(),
             status: Status::default(),
+            turn_news: TurnNews::default(),
             reported: DidChangeStatus::default(),
         }
     }
@@ -258,10 +260,12 @@ impl ClientProfile for Plugin {
             EditorEvent::Text(key, told) => self.diffs.ask_text(key, told, requests),
             EditorEvent::Diagnostics(uri, found) => self.diagnostics.ask(uri, found, requests),
             EditorEvent::Status(status) => {
+                let ended = self.turn_news.of(&status);
                 let known = std::mem::replace(&mut self.status, status).unasked;
                 let mut unasked = self.status.unasked.iter();
                 let new = unasked.find(|sentence| !known.contains(sentence));
-                new.map(|sentence| message::show(MessageType::Warning, sentence.clone()))
+                let new = new.map(|it| message::show(MessageType::Warning, it.clone()));
+                new.or(ended.map(|it| message::show(MessageType::Info, it)))
             }
             EditorEvent::Shared(_)
             | EditorEvent::Draft(..)

@@ -18,7 +18,7 @@ use pillion_discovery::{Environment, kept_text};
 use pillion_system::Worker;
 use pillion_text::stderr;
 use pillion_view::changes::{ActDone, ChangesList};
-use pillion_view::{Chosen, Diff, DiffId, EditorEvent, Handle, Reply, Ruling};
+use pillion_view::{Chosen, Diff, DiffId, EditorEvent, Handle, Reply, Ruling, TurnNews};
 use ratatui::layout::Size;
 
 use self::drafts::Drafts;
@@ -82,6 +82,7 @@ pub fn run(
         looked: Instant::now(),
         notifier,
         arrived: Vec::new(),
+        turn_news: TurnNews::default(),
         is_over: false,
         final_messages: Vec::new(),
     };
@@ -130,6 +131,7 @@ struct Driver {
     notifier: Notifier,
     /// The proposals that came since the last frame, each in a sentence.
     arrived: Vec<String>,
+    turn_news: TurnNews,
     is_over: bool,
     /// Where texts are that would have been lost: printed once the screen is gone.
     final_messages: Vec<String>,
@@ -263,7 +265,10 @@ impl Driver {
                 found.done(Vec::new());
                 Ok(())
             }
-            EditorEvent::Status(status) => self.update(Event::Status(status)),
+            EditorEvent::Status(status) => {
+                self.arrived.extend(self.turn_news.of(&status));
+                self.update(Event::Status(status))
+            }
             EditorEvent::Lost(lost) => self.kept(lost.to_string()),
             EditorEvent::Shared(_) => Ok(()),
             EditorEvent::Draft(key, text) => self.update(Event::Drafted(key, text)),

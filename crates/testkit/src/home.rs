@@ -90,7 +90,16 @@ impl Home {
         let (id, tool, path) = ("call".to_owned(), "Bash".to_owned(), None);
         recorder.begin(1, "claude", prompt).expect("it is kept");
         recorder
-            .before(1, "claude", Call { id, tool, path })
+            .before(
+                1,
+                "claude",
+                Call {
+                    id,
+                    tool,
+                    path,
+                    subagent: None,
+                },
+            )
             .expect("it is kept");
         command(&root);
         recorder.after(1, "call", |_| false).expect("it is kept");

@@ -46,6 +46,10 @@ const AT_CALL: c_int = libc::SIGTRAP | 0x80;
 
 /// Runs the program, and kills it with all its threads as it is about to make the `nth` system call that changes the file
 /// system, counted from 1. Returns true if it was killed, and false if it ended before.
+#[expect(
+    clippy::zombie_processes,
+    reason = "it is waited for, with its threads"
+)]
 pub fn killed_before(command: &mut Command, nth: usize) -> bool {
     // SAFETY: only a system call, which may be made between fork and exec.
     unsafe {

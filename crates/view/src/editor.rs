@@ -199,6 +199,38 @@ pub struct Status {
     /// Another number once the list of what agents have written differs; 0 if nothing is known of it.
     #[serde(default)]
     pub changes: u64,
+    /// The turn that was the last to end with such files.
+    #[serde(default)]
+    pub ended: Option<EndedTurn>,
+}
+
+/// A turn that has ended with files that nobody has seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndedTurn {
+    /// Its number.
+    pub turn: u64,
+    /// What people are told, as a sentence.
+    pub text: String,
+}
+
+/// What people are told of turns: once of each that ends while they are there.
+#[derive(Debug, Default)]
+pub struct TurnNews {
+    /// The turn of the last status; none before there was one.
+    known: Option<Option<u64>>,
+}
+
+impl TurnNews {
+    /// What is new with this status.
+    pub fn of(&mut self, status: &Status) -> Option<String> {
+        let turn = status.ended.as_ref().map(|ended| ended.turn);
+        // What ended before is no news for one who comes now.
+        let known = self.known.replace(turn)?;
+        let ended = status.ended.as_ref();
+        let new = ended.filter(|ended| known != Some(ended.turn));
+        new.map(|ended| ended.text.clone())
+    }
 }
 
 /// When agents ask before they change files.
@@ -281,5 +313,31 @@ impl<T> Drop for Reply<T> {
 impl<T> fmt::Debug for Reply<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Reply")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_turn_people_are_told_once() {
+        let status = |turn: Option<u64>| Status {
+            ended: turn.map(|turn| EndedTurn {
+                turn,
+                text: turn.to_string(),
+            }),
+            ..Status::default()
+        };
+        for (seen, told) in [
+            // One that ended before they came is no news.
+            (&[Some(7), Some(7), Some(8), Some(8)][..], &["8"][..]),
+            (&[None, Some(7), Some(7)], &["7"]),
+            (&[None, Some(7), None, Some(9)], &["7", "9"]),
+        ] {
+            let mut news = TurnNews::default();
+            let said = seen.iter().filter_map(|turn| news.of(&status(*turn)));
+            assert_eq!(said.collect::<Vec<_>>(), told, "{seen:?}");
+        }
     }
 }

@@ -25,7 +25,8 @@ pub use decision::{
     Against, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,
 };
 pub use editor::{
-    Chosen, CloseReason, Compares, Editor, EditorEvent, Reply, Report, Review, Shows, Status,
+    Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Reply, Report, Review, Shows,
+    Status, TurnNews,
 };
 pub use handle::Handle;
 pub use lost::{Loss, LostOutcome, LostText};

@@ -224,6 +224,7 @@ impl MainLoop {
             }),
             unseen,
             changes: self.recording.list(),
+            ended: self.recording.ended(),
             agents: self.connected.clone(),
             context: (*self.context.current()).clone(),
             warnings: self.warnings(),

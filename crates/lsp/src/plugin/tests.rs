@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use lsp_server::Message;
 use pillion_protocol::{Dialect, Note, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::{Text, merge};
 use pillion_view::changes::{ActDone, BufferEdit, ChangesList};
-use pillion_view::{Chosen as ViewChosen, CloseReason, SetPlace};
+use pillion_view::{Chosen as ViewChosen, CloseReason, EditorEvent, EndedTurn, SetPlace};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -441,6 +442,32 @@ fn environment() -> Environment {
         discovery_files: vec![String::new()],
         agents: vec![Dialect::GeminiCli.into()],
     }
+}
+
+#[test]
+fn a_turn_that_ends_with_files_to_look_at_is_said_once() {
+    let mut plugin = Plugin::new(Encoding::Utf16, None);
+    let mut said = |turn: Option<u64>| {
+        let ended = turn.map(|turn| EndedTurn {
+            turn,
+            text: format!("turn {turn}"),
+        });
+        let status = pillion_view::Status {
+            ended,
+            ..pillion_view::Status::default()
+        };
+        let actions = plugin.event(EditorEvent::Status(status));
+        let shown = actions.into_iter().filter_map(|action| match action {
+            Action::Send(Message::Notification(it)) if it.method == "window/showMessage" => {
+                Some(it.params["message"].as_str().unwrap().to_owned())
+            }
+            _ => None,
+        });
+        shown.collect::<Vec<_>>()
+    };
+    assert_eq!(said(Some(1)), [] as [&str; 0], "it ended before");
+    assert_eq!(said(Some(2)), ["turn 2"]);
+    assert_eq!(said(Some(2)), [] as [&str; 0]);
 }
 
 /// The words between backticks.

@@ -90,6 +90,7 @@ fn what_an_agents_shell_asks_for_in_the_persons_name_is_refused() {
         "\"$0\" focus a.txt",
         "\"$0\" mention a.txt",
         "\"$0\" review-mode asked",
+        "\"$0\" review-mode after",
         "\"$0\" send-notes",
         "(sh -c '(\"$0\" accept 1.1)' \"$0\")",
         "nohup setsid --wait \"$0\" accept 1.1",

@@ -1,6 +1,7 @@
 //! What agents changed, when something goes wrong: kills between two system calls, disks that are full or must not be
 //! written, and a store that somebody has damaged.
 
+mod damaged;
 mod kills;
 mod many;
 

@@ -22,7 +22,7 @@ fn a_choice_needs_an_agent_that_does_as_one_chooses() {
     assert!(
         unknown
             .stderr
-            .contains("[possible values: always, asked, commands, no-commands, changes]"),
+            .contains("[possible values: always, asked, after, commands, no-commands, changes]"),
         "{}",
         unknown.stderr
     );
@@ -58,6 +58,11 @@ fn what_is_chosen_is_printed_and_listed() {
             "review: differs",
         ),
         (&[], "Claude Code 1 shows every change", "review: differs"),
+        (
+            &["after"],
+            "Claude Code 2 changes files in the workspace without asking, from your next prompt on",
+            "after the write",
+        ),
         (
             &["always"],
             "Claude Code 2 shows every change",

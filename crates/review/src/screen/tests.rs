@@ -119,6 +119,7 @@ fn status() -> Status {
         review: None,
         unseen: 0,
         changes: 0,
+        ended: None,
     }
 }
 

@@ -187,10 +187,12 @@ async fn nothing_is_asked_about_what_can_be_looked_at_after_the_write() {
     writes(&mut claude, root.join("there").to_str().unwrap()).await;
     fs::write(root.join("there"), "new\n").unwrap();
     ask(&mut claude, AFTER_TURN, change("after", "", "/x")).await;
-    let told = status(&mut test, |status| status.unseen > 0).await;
+    let told = status(&mut test, |status| status.ended.is_some()).await;
     let review = told.review.unwrap();
     assert_eq!(review.label, "after the write: 1 file to look at");
     assert_eq!((review.unasked, told.unasked), (None, vec![]));
+    let ended = told.ended.unwrap().text;
+    assert_eq!(ended, "Claude Code has ended its turn: 1 file to look at");
     let chosen = choose(&test, Some(ReviewChoice::Always)).await;
     assert!(chosen.done, "{chosen:?}");
     let decision = before_change(&mut claude, "after", &root.join("there")).await;

@@ -290,6 +290,54 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_looked_at_after_the_write_is_said() {
+        let folder = Path::new("/");
+        let newest = Version::new(2, 1, 332);
+        let disabled = OwnHooks {
+            are_disabled: true,
+            ..OwnHooks::default()
+        };
+        let own = OwnHooks::default();
+        for (version, word, own_hooks, hook, said) in [
+            (newest, "-c", &own, Some("mcp_tool"), None),
+            (
+                newest,
+                "-p",
+                &own,
+                Some("command"),
+                Some("every change is shown first"),
+            ),
+            (
+                newest,
+                "-c",
+                &disabled,
+                Some("mcp_tool"),
+                Some("`disableAllHooks`"),
+            ),
+            (
+                Version::new(2, 1, 112),
+                "-c",
+                &own,
+                None,
+                Some("2.1.118 or later"),
+            ),
+        ] {
+            let (all, note) = with_own_hooks(version, &[word], folder, Review::After, own_hooks);
+            assert_eq!(all.last().map(String::as_str), Some(word));
+            let kind = (all.len() > 1).then(|| {
+                let settings: Value = serde_json::from_str(&all[1]).unwrap();
+                let hook = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
+                hook["type"].as_str().unwrap().to_owned()
+            });
+            assert_eq!(kind.as_deref(), hook, "{version} {word}");
+            match (note, said) {
+                (Some(note), Some(said)) => assert!(note.contains(said), "{note}"),
+                (note, said) => assert_eq!(note.as_deref(), said, "{version} {word}"),
+            }
+        }
+    }
+
+    #[test]
     fn settings_of_the_person_stay() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("s.json"), r#"{"model": "x"}"#).unwrap();

@@ -189,6 +189,7 @@ fn a_new_file_and_a_deleted_folder() {
 }
 
 #[test]
+#[ignore = "takes a minute: cargo xtask test"]
 fn links_that_were_made_changed_and_removed() {
     Scene {
         before: |folder| {

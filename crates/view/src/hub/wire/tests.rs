@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::decision::{Against, Refusal, Ruling, Seen, Told, Unseen};
-use crate::editor::Review;
+use crate::editor::{EndedTurn, Review};
 use crate::lost::{Loss, LostText};
 use crate::original::{Original, Stamp};
 use crate::proposal::SetPlace;
@@ -153,6 +153,10 @@ fn what_the_hub_says_arrives() {
             mode: Some(ReviewMode::Asked),
             label: "review: asked".to_owned(),
             unasked: None,
+        }),
+        ended: Some(EndedTurn {
+            turn: 7,
+            text: "x".to_owned(),
         }),
         ..Status::default()
     };
