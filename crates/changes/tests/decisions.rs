@@ -56,6 +56,7 @@ impl World {
             path: self.root().join(name),
             roots: vec![self.root()],
             set: None,
+            is_there: before.is_some(),
             before: before.map(<[u8]>::to_vec),
             proposed: proposed.map(|text| Arc::new(text.to_owned())),
         }

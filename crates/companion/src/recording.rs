@@ -208,6 +208,7 @@ impl Recording {
             path: diff.path.clone(),
             roots: self.roots.clone(),
             set: diff.set.map(|set| (set.place, set.of)),
+            is_there: diff.original.stamp.is_some() && !diff.original_is_other,
             before: text.clone(),
             proposed: (!diff.deletes).then(|| Arc::clone(&diff.proposed)),
         };

@@ -19,9 +19,9 @@ use self::asked::{Asked, Requests};
 use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 use self::messages::{
-    Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DidChangeContext,
-    DidChangeStatus, ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention, Mentioned, Profile,
-    REVIEW, SEND_NOTES,
+    Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_STATUS,
+    DidChangeContext, DidChangeStatus, ENVIRONMENT, Environment, HUNKS, MENTION, MERGE, Mention,
+    Mentioned, Profile, REVIEW, SEND_NOTES,
 };
 use crate::disk::Done;
 use crate::position::Encoding;
@@ -201,6 +201,7 @@ impl ClientProfile for Plugin {
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
         let handled = match method {
             DID_CHANGE_CONTEXT => message::params(params).map(|it| self.change_context(it)),
+            DID_CHANGE_DIFF => message::params(params).map(|it| self.diffs.changed(it)),
             // A language-server client sends more than a plugin needs.
             _ => return Vec::new(),
         };
@@ -243,10 +244,8 @@ impl ClientProfile for Plugin {
                 let new = unasked.find(|sentence| !known.contains(sentence));
                 new.map(|sentence| message::show(MessageType::Warning, sentence.clone()))
             }
-            EditorEvent::Shared(_)
-            | EditorEvent::Draft(..)
-            | EditorEvent::Lost(_)
-            | EditorEvent::Stopped => None,
+            EditorEvent::Draft(key, text) => self.diffs.offer(key, text),
+            EditorEvent::Shared(_) | EditorEvent::Lost(_) | EditorEvent::Stopped => None,
         };
         let message = message.map(Action::Send);
         message.into_iter().chain(self.status()).collect()

@@ -32,7 +32,9 @@ pub struct NewProposal {
     pub roots: Vec<PathBuf>,
     /// Its place in its set, and how many files that has.
     pub set: Option<(u32, u32)>,
-    /// The text that it is compared with; none if there is no file.
+    /// True if there is a file that it changes.
+    pub is_there: bool,
+    /// The text that it is compared with; none if there is no file, or if its text is not known.
     pub before: Option<Vec<u8>>,
     /// The proposed text; none if the file is to be deleted.
     pub proposed: Option<Arc<String>>,
@@ -108,7 +110,14 @@ impl Recorder {
             path: new.path,
             roots: new.roots,
             set: new.set,
-            before: put(new.before.as_deref())?,
+            before: match (&new.before, new.is_there) {
+                (None, true) => FileState::File {
+                    mode: 0,
+                    size: 0,
+                    text: None,
+                },
+                (before, _) => put(before.as_deref())?,
+            },
             proposed: put(new.proposed.as_ref().map(|text| text.as_bytes()))?,
         };
         let former = self.journal.pending.remove(&new.id);
@@ -286,7 +295,8 @@ impl Recorder {
                 let (then, now) = (&entry.proposal, &pending.proposal);
                 then.path == now.path
                     && then.agent == now.agent
-                    && (then.before == now.before || then.proposed == now.proposed)
+                    && (then.proposed == now.proposed
+                        || (then.before == now.before && now.before.is_known()))
             };
             let newest = left.iter().filter(fits).max_by_key(|entry| entry.at);
             let text = newest.and_then(|entry| self.taken_along(entry, &pending.proposal));

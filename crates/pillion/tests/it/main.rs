@@ -36,6 +36,7 @@ mod install;
 #[cfg(target_os = "linux")]
 mod limits;
 mod list;
+mod log;
 mod mention;
 mod notes;
 #[cfg(unix)]

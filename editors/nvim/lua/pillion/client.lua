@@ -106,6 +106,9 @@ local notifications = {
     M.state.pendingDiffs = params.pendingDiffs or 0
     require("pillion.status").update(params)
   end,
+  ["pillion/offerText"] = function(params)
+    require("pillion.diff.draft").offer(params)
+  end,
   ["window/showMessage"] = show_message,
   ["window/logMessage"] = log_message,
 }
