@@ -552,6 +552,7 @@ impl MainLoop {
             let actions = self.diffs.stop();
             self.perform(actions);
         }
+        self.recording.closed_all();
         self.views.send_stopped();
         let outboxes = self.sessions.outboxes();
         let delivered = async {
