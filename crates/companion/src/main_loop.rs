@@ -433,7 +433,7 @@ impl MainLoop {
                     judgement,
                 } => {
                     if let Some(judgement) = judgement {
-                        self.recording.decided(&session, judgement);
+                        self.recording.decided(&session, *judgement);
                     }
                     if delivery.outcome == Outcome::Rejected {
                         self.asking.rejected(&session, &delivery.file_path);

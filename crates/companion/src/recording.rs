@@ -36,9 +36,11 @@ const GRACE: Duration = Duration::from_secs(1);
 /// No more bytes of texts wait for the disk that people have decided about.
 const MAX_WAITING: usize = 128 << 20;
 
+type Work = Box<dyn FnOnce(&mut Recorder) -> Result<(), StoreError> + Send>;
+
 /// Something to be done with the recorder.
 struct Job {
-    work: Box<dyn FnOnce(&mut Recorder) -> Result<(), StoreError> + Send>,
+    work: Work,
     /// True if what nobody has seen may be another number afterwards.
     counts: bool,
 }

@@ -135,7 +135,7 @@ impl MainLoop {
                 ..
             } = actions.remove(at)
             {
-                self.recording.decided(&session, judgement);
+                self.recording.decided(&session, *judgement);
             }
             told
         } else {
