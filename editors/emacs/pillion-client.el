@@ -161,6 +161,8 @@ They stay when it ends.")
                                :notes (append (plist-get params :notes) nil)
                                :review (plist-get params :review)
                                :pending (or (plist-get params :pendingDiffs) 0)))
+      ('pillion/offerText
+       (funcall (alist-get method pillion-client-handlers #'ignore) params))
       ('window/showMessage
        (pillion-say "%s" (string-remove-prefix "Pillion: " (plist-get params :message))))
       ('window/logMessage

@@ -377,6 +377,10 @@ After other changes of TEXT, nobody knows whether all of it is there."
         (pillion-hunks-read hunks (pillion-diff-original diff) (pillion-diff-proposed diff))
         (pillion-diff-compared diff) (pillion-proposal--tick diff)))
 
+(defun pillion-proposal-unchanged (diff)
+  "The text of DIFF is the same again as when it was compared last."
+  (pillion-proposal--compared diff (pillion-diff-hunks diff)))
+
 (defun pillion-proposal--compare-soon (diff)
   "Have DIFF compared as it is now, unless it was or is gone."
   (when (and (buffer-live-p (pillion-diff-buffer diff))

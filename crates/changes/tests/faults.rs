@@ -70,6 +70,7 @@ impl Lab {
             id: "1".to_owned(),
             tool: "Bash".to_owned(),
             path: None,
+            subagent: None,
         };
         self.recorder.before(SESSION, "claude", call).unwrap();
         work(&self.root);

@@ -20,9 +20,9 @@ use self::asked::{Asked, Requests};
 use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 use self::messages::{
-    CHANGES, Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_SYNC,
-    DidChangeContext, DidChangeStatus, DidSync, ENVIRONMENT, Environment, HUNKS, KEEP, MENTION,
-    MERGE, Mention, Mentioned, Profile, REVIEW, SEND_NOTES, TAKE_BACK, UNDO,
+    CHANGES, Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_STATUS,
+    DID_SYNC, DidChangeContext, DidChangeStatus, DidSync, ENVIRONMENT, Environment, HUNKS, KEEP,
+    MENTION, MERGE, Mention, Mentioned, Profile, REVIEW, SEND_NOTES, TAKE_BACK, UNDO,
 };
 use crate::disk::Done;
 use crate::position::Encoding;
@@ -223,6 +223,7 @@ impl ClientProfile for Plugin {
         let handled = match method {
             DID_CHANGE_CONTEXT => message::params(params).map(|it| self.change_context(it)),
             DID_SYNC => message::params(params).map(Self::synced),
+            DID_CHANGE_DIFF => message::params(params).map(|it| self.diffs.changed(it)),
             // A language-server client sends more than a plugin needs.
             _ => return Vec::new(),
         };
@@ -267,10 +268,8 @@ impl ClientProfile for Plugin {
                 let new = new.map(|it| message::show(MessageType::Warning, it.clone()));
                 new.or(ended.map(|it| message::show(MessageType::Info, it)))
             }
-            EditorEvent::Shared(_)
-            | EditorEvent::Draft(..)
-            | EditorEvent::Lost(_)
-            | EditorEvent::Stopped => None,
+            EditorEvent::Draft(key, text) => self.diffs.offer(key, text),
+            EditorEvent::Shared(_) | EditorEvent::Lost(_) | EditorEvent::Stopped => None,
         };
         let message = message.map(Action::Send);
         message.into_iter().chain(self.status()).collect()

@@ -128,6 +128,8 @@ pub enum Action {
         files: Vec<File>,
         is_trusted: Option<bool>,
     },
+    /// This stands in the view of a proposal; none if the person has changed nothing there.
+    KeepDraft(ProposalKey, Option<String>),
     /// Point an agent to a file, or to its lines from the first to the last, and answer the client's
     /// request with what `answer` makes of the agent whose prompt names it now.
     Mention {

@@ -413,6 +413,11 @@ impl Session {
                     let reported = self.service.report(files, is_trusted);
                     self.check(reported);
                 }
+                Action::KeepDraft(key, text) => {
+                    if let Some(companion) = self.service.handle() {
+                        companion.keep_draft(key, text);
+                    }
+                }
                 Action::Mention {
                     request,
                     path,

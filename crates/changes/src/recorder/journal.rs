@@ -29,7 +29,9 @@ pub struct NewProposal {
     pub roots: Vec<PathBuf>,
     /// Its place in its set, and how many files that has.
     pub set: Option<(u32, u32)>,
-    /// The text that it is compared with; none if there is no file.
+    /// True if there is a file that it changes.
+    pub is_there: bool,
+    /// The text that it is compared with; none if there is no file, or if its text is not known.
     pub before: Option<Vec<u8>>,
     /// The proposed text; none if the file is to be deleted.
     pub proposed: Option<Arc<String>>,
@@ -104,7 +106,14 @@ impl Recorder {
             path: new.path,
             roots: new.roots,
             set: new.set,
-            before: put(new.before.as_deref())?,
+            before: match (&new.before, new.is_there) {
+                (None, true) => FileState::File {
+                    mode: 0,
+                    size: 0,
+                    text: None,
+                },
+                (before, _) => put(before.as_deref())?,
+            },
             proposed: put(new.proposed.as_ref().map(|text| text.as_bytes()))?,
         };
         let former = self.journal.pending.remove(&new.id);
@@ -247,6 +256,15 @@ impl Recorder {
         Ok(())
     }
 
+    /// No proposal is shown any more.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn closed_all(&mut self) -> Result<(), StoreError> {
+        let pending: Vec<u64> = self.journal.pending.keys().copied().collect();
+        pending.into_iter().try_for_each(|id| self.closed(id))
+    }
+
     /// A view is gone, with what stood in it.
     ///
     /// # Errors
@@ -265,24 +283,26 @@ impl Recorder {
         Ok(())
     }
 
-    /// What a person wrote in earlier proposals of the files that wait, and nobody decided about: where the file is as it was
-    /// then, or where the same is proposed again.
+    /// What a person wrote in earlier proposals of the files that wait, or of that of the proposal with this number, and nobody
+    /// decided about: where the file is as it was then, or where the same is proposed again.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn offers(&self) -> Result<Vec<Offer>, StoreError> {
+    pub fn offers(&self, of: Option<u64>) -> Result<Vec<Offer>, StoreError> {
         if self.journal.pending.is_empty() {
             return Ok(Vec::new());
         }
         let mut left = self.store.undecided()?;
         left.retain(|it| !it.is_closed && !it.is_pending());
         let mut offers = Vec::new();
-        for (id, pending) in &self.journal.pending {
+        let pending = self.journal.pending.iter();
+        for (id, pending) in pending.filter(|(id, _)| of.is_none_or(|of| of == **id)) {
             let fits = |entry: &&Entry| {
                 let (then, now) = (&entry.proposal, &pending.proposal);
                 then.path == now.path
                     && then.agent == now.agent
-                    && (then.before == now.before || then.proposed == now.proposed)
+                    && (then.proposed == now.proposed
+                        || (then.before == now.before && now.before.is_known()))
             };
             let newest = left.iter().filter(fits).max_by_key(|entry| entry.at);
             let text = newest.and_then(|entry| self.taken_along(entry, &pending.proposal));

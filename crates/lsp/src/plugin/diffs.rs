@@ -12,8 +12,10 @@ use serde_json::Value;
 
 use super::asked::{Asked, Requests};
 use super::messages::{
-    CLOSE_DIFF, CloseDiff, Content, DIFF_TEXT, Decide, Decided, DiffText, OPEN_DIFF, OpenDiff, Seen,
+    CLOSE_DIFF, CloseDiff, Content, DIFF_TEXT, Decide, Decided, DidChangeDiff, DiffText,
+    OFFER_TEXT, OPEN_DIFF, OfferText, OpenDiff, Seen,
 };
+use crate::profile::Action;
 use crate::{message, uri};
 
 /// The views.
@@ -141,6 +143,32 @@ impl Diffs {
         let (id, revision) = (key.id.0, key.revision);
         let params = DiffText { id, revision };
         Some(requests.ask(DIFF_TEXT, params, Asked::Text { told }))
+    }
+
+    /// The person changed what stands in a view.
+    pub fn changed(&self, changed: DidChangeDiff) -> Vec<Action> {
+        let DidChangeDiff {
+            id,
+            revision,
+            content,
+        } = changed;
+        let id = DiffId(id);
+        let key = ProposalKey { id, revision };
+        let is_current = self.views.current(key).is_ok();
+        let keep = is_current.then_some(Action::KeepDraft(key, content));
+        keep.into_iter().collect()
+    }
+
+    /// The person wrote this for the file before: the message, if the plugin shows the proposal.
+    pub fn offer(&self, key: ProposalKey, content: String) -> Option<Message> {
+        self.views.current(key).ok()?;
+        let (id, revision) = (key.id.0, key.revision);
+        let offer = OfferText {
+            id,
+            revision,
+            content,
+        };
+        Some(message::notification(OFFER_TEXT, offer))
     }
 
     /// The plugin answers what stands in a view.

@@ -29,6 +29,8 @@ pub const DIAGNOSTICS: &str = "pillion/diagnostics";
 pub const OPEN_DIFF: &str = "pillion/openDiff";
 pub const CLOSE_DIFF: &str = "pillion/closeDiff";
 pub const DIFF_TEXT: &str = "pillion/diffText";
+pub const DID_CHANGE_DIFF: &str = "pillion/didChangeDiff";
+pub const OFFER_TEXT: &str = "pillion/offerText";
 pub const DID_CHANGE_STATUS: &str = "pillion/didChangeStatus";
 pub const ENVIRONMENT: &str = "pillion/environment";
 
@@ -309,6 +311,22 @@ pub enum Code {
 pub struct DiffText {
     pub id: u64,
     pub revision: u32,
+}
+
+/// This stands in a view; without a text, the proposal as it came.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct DidChangeDiff {
+    pub id: u64,
+    pub revision: u32,
+    pub content: Option<String>,
+}
+
+/// What the person made of an earlier proposal of the file.
+#[derive(Debug, Serialize)]
+pub struct OfferText {
+    pub id: u64,
+    pub revision: u32,
+    pub content: String,
 }
 
 /// The answer to [`CLOSE_DIFF`] and to [`DIFF_TEXT`].

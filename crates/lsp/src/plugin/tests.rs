@@ -315,6 +315,17 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 check_written(CloseDiff { id, reason }, fields, &tables);
             }
             "`pillion/closeDiff` (request): The answer" => check_read::<Content>(fields, &tables),
+            "`pillion/didChangeDiff` (notification)" => {
+                check_read::<DidChangeDiff>(fields, &tables);
+            }
+            "`pillion/offerText` (notification)" => {
+                let offer = OfferText {
+                    id: 1,
+                    revision: 1,
+                    content: String::new(),
+                };
+                check_written(offer, fields, &tables);
+            }
             "`pillion/diffText` (request)" => {
                 let (id, revision) = (1, 1);
                 check_written(DiffText { id, revision }, fields, &tables);
@@ -333,7 +344,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 46, "every table was found");
+    assert_eq!(tables.len(), 47, "every table was found");
 }
 
 fn open_diff() -> OpenDiff<'static> {
@@ -403,9 +414,7 @@ fn turns() -> ChangesList {
 /// What the client is answered.
 fn sent(action: Option<Action>) -> Value {
     match action {
-        Some(Action::Send(lsp_server::Message::Response(response))) => {
-            response.response_result.unwrap()
-        }
+        Some(Action::Send(Message::Response(response))) => response.response_result.unwrap(),
         other => panic!("{other:?}"),
     }
 }

@@ -51,6 +51,7 @@ impl World {
             id: "1".to_owned(),
             tool: "Bash".to_owned(),
             path: None,
+            subagent: None,
         };
         recorder.before(SESSION, "claude", call).unwrap();
         work(&self.root);

@@ -38,6 +38,7 @@ mod install;
 #[cfg(target_os = "linux")]
 mod limits;
 mod list;
+mod log;
 mod mention;
 mod notes;
 #[cfg(unix)]

@@ -3,6 +3,7 @@
 mod drafts;
 mod edits;
 mod gate;
+mod history;
 #[cfg(target_os = "linux")]
 mod hung_disk;
 mod merged;

@@ -46,6 +46,7 @@ mod diff;
 mod diff_accidents;
 mod diff_autosave;
 mod diff_decisions;
+mod diff_drafts;
 mod diff_focus;
 mod diff_gate;
 mod diff_hunks;

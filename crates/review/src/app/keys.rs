@@ -32,9 +32,9 @@ impl App {
             _ if self.reason.is_some() => self.on_reason_key(press, now),
             (KeyCode::Char('c'), true) if self.overlay == Some(Overlay::Quit) => self.quit(),
             (KeyCode::Char('c'), true) => self.ask_to_quit(),
-            (KeyCode::Char('q' | 'y'), false) if press.is_no_decision() => {}
             _ if self.overlay == Some(Overlay::History) => self.on_history_key(key),
             _ if self.overlay == Some(Overlay::Changes) => self.on_changes_key(press, now),
+            (KeyCode::Char('q' | 'y'), false) if press.is_no_decision() => {}
             _ if self.overlay.is_some() => self.on_overlay_key(key),
             _ if key
                 .modifiers

@@ -112,6 +112,9 @@ local notifications = {
     M.state.changes = params.changes
     require("pillion.status").update(params)
   end,
+  ["pillion/offerText"] = function(params)
+    require("pillion.diff.draft").offer(params)
+  end,
   ["window/showMessage"] = show_message,
   ["window/logMessage"] = log_message,
 }

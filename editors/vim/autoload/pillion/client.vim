@@ -115,7 +115,7 @@ enddef
 # The message types of the language-server protocol that each `log_level` lets through.
 const LOGGED = {error: 1, warn: 2, info: 3, debug: 4, trace: 4}
 
-def OnNotification(method: string, params: dict<any>)
+def OnNotification(method: string, params: dict<any>, nul: string)
   if method == 'pillion/environment'
     state.port = get(params, 'port', '?')
     state.pid = get(params, 'pid', 0)
@@ -131,6 +131,8 @@ def OnNotification(method: string, params: dict<any>)
     state.pendingDiffs = get(params, 'pendingDiffs', 0)
     status.Update()
     reload.Check()
+  elseif method == 'pillion/offerText'
+    diff.Offer(params, nul)
   elseif method == 'window/showMessage'
     ShowMessage(params)
   elseif method == 'window/logMessage' && get(params, 'type', 4) <= LOGGED[config.Get('log_level')]
@@ -172,7 +174,7 @@ def OnMessage(message: dict<any>, nul: string)
     if has_key(message, 'id')
       OnRequest(message.id, message.method, fields, nul)
     elseif phase != 'stopped'
-      OnNotification(message.method, fields)
+      OnNotification(message.method, fields, nul)
     endif
   elseif has_key(callbacks, get(message, 'id', ''))
     const Callback = remove(callbacks, message.id)

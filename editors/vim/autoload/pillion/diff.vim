@@ -10,6 +10,7 @@ import autoload './client.vim'
 import autoload './events.vim'
 import autoload './notify.vim'
 import autoload './diff/decide.vim'
+import autoload './diff/draft.vim'
 import autoload './diff/hunks.vim'
 import autoload './diff/label.vim'
 import autoload './diff/list.vim'
@@ -213,6 +214,7 @@ export def Open(params: dict<any>, nul: string)
       Attach()
     endif
     pending.Add(diff)
+    draft.Attach(diff)
   catch
     const problem = v:exception
     pending.Remove(diff)
@@ -244,6 +246,11 @@ export def Text(params: dict<any>): dict<any>
     throw 'Pillion: the text in the view is not valid UTF-8'
   endif
   return text.Encode(shape)
+enddef
+
+# What the person had made of an earlier proposal of the file (`pillion/offerText`).
+export def Offer(params: dict<any>, nul: string)
+  draft.Offer(params, nul)
 enddef
 
 # Takes a view away for the agent (`pillion/closeDiff`): the text as it stood in it, see `text.Encode`.

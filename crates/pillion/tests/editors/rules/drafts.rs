@@ -1,0 +1,115 @@
+//! What the person made of a proposal outlives the agent and the hub: undo brings it back when the file is proposed again.
+
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use pillion_protocol::Dialect;
+use pillion_testkit::{
+    EmacsVersion, NvimVersion, SOON, VimVersion, each_emacs, each_neovim, each_vim,
+};
+use serde_json::Value;
+
+use crate::driver::Kind;
+use crate::person::{PROPOSED, Person};
+
+/// How often it is looked again.
+const PAUSE: Duration = Duration::from_millis(100);
+
+#[each_neovim]
+fn edits_outlive_the_agent_in_neovim(version: NvimVersion) {
+    edits_outlive_the_agent(Kind::Neovim(version));
+}
+
+#[each_vim]
+fn edits_outlive_the_agent_in_vim(version: VimVersion) {
+    edits_outlive_the_agent(Kind::Vim(version));
+}
+
+#[each_emacs]
+fn edits_outlive_the_agent_in_emacs(version: EmacsVersion) {
+    edits_outlive_the_agent(Kind::Emacs(version));
+}
+
+#[each_neovim]
+fn edits_outlive_the_hub_in_neovim(version: NvimVersion) {
+    edits_outlive_the_hub(Kind::Neovim(version));
+}
+
+#[each_vim]
+fn edits_outlive_the_hub_in_vim(version: VimVersion) {
+    edits_outlive_the_hub(Kind::Vim(version));
+}
+
+#[each_emacs]
+fn edits_outlive_the_hub_in_emacs(version: EmacsVersion) {
+    edits_outlive_the_hub(Kind::Emacs(version));
+}
+
+fn edits_outlive_the_agent(kind: Kind) {
+    let mut person = Person::new(kind);
+    let edited = edit(&person);
+    let next = person.agent(Dialect::GeminiCli);
+    std::mem::replace(&mut person.gemini, next).disconnect();
+    person.wait("no view", |editor| !editor.has_views());
+    come_back(person, &edited);
+}
+
+fn edits_outlive_the_hub(kind: Kind) {
+    let mut person = Person::new(kind);
+    let edited = edit(&person);
+    let hub = hub(&person).unwrap();
+    let mut kill = Command::new("kill");
+    let status = kill.args(["-s", "KILL", &hub.to_string()]).status();
+    assert!(status.unwrap().success());
+    person.wait("no view", |editor| !editor.has_views());
+    let started = Instant::now();
+    while self::hub(&person).is_none_or(|it| it == hub) {
+        assert!(started.elapsed() < SOON, "another hub");
+        sleep(PAUSE);
+    }
+    person.gemini = person.agent(Dialect::GeminiCli);
+    come_back(person, &edited);
+}
+
+fn hub(person: &Person) -> Option<u64> {
+    let listed: Value = serde_json::from_str(&person.pillion(&["list", "--json"])).unwrap();
+    listed[0]["pid"].as_u64()
+}
+
+/// The person edits a proposal, which is kept. The text.
+fn edit(person: &Person) -> String {
+    person.propose(PROPOSED);
+    person.editor.append("mine");
+    let edited = format!("{PROPOSED}mine\n");
+    let started = Instant::now();
+    while kept(person) != [edited.as_str()] {
+        assert!(started.elapsed() < SOON, "{:?}", kept(person));
+        sleep(PAUSE);
+    }
+    edited
+}
+
+/// What is not decided, as the log has it.
+fn kept(person: &Person) -> Vec<String> {
+    let log: Vec<Value> = serde_json::from_str(&person.pillion(&["log", "--json"])).unwrap();
+    let undecided = log.iter().filter(|it| it["state"] == "not decided");
+    undecided
+        .map(|it| person.pillion(&["show", it["id"].as_str().unwrap(), "--text"]))
+        .collect()
+}
+
+/// The same is proposed again: nothing comes of what was kept, until the person takes it back.
+fn come_back(mut person: Person, edited: &str) {
+    person.propose(PROPOSED);
+    assert_eq!(person.editor.text(), PROPOSED);
+    let started = Instant::now();
+    while person.editor.text() != edited {
+        assert!(started.elapsed() < SOON, "{}", person.editor.describe());
+        sleep(PAUSE);
+        person.editor.undo();
+    }
+    person.look();
+    person.accept_whatever_is_asked();
+    person.is_accepted(edited);
+}
