@@ -10,7 +10,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use pillion_changes::kept::{self, Kept};
-use pillion_changes::{Author, Change, DecideError, Standing, Store};
+
+use pillion_changes::{Author, Change, DecideError, Standing, Store, take_back};
 use pillion_discovery::Environment;
 use pillion_text::visible;
 use serde::Serialize;
@@ -35,6 +36,10 @@ pub struct Args {
     /// Those that are accepted, kept, edited or taken back, too
     #[arg(long)]
     all: bool,
+
+    /// Print a line for each hunk as it stands in the file now, `path:line: 7.2 unseen +3 -1`, as editors can jump there
+    #[arg(long, conflicts_with = "json")]
+    locations: bool,
 
     /// Print a JSON array of `{id, turn, path, state, by, movedFrom, added, removed}`; `state` is `unseen`, `accepted`,
     /// `kept`, `edited` or `taken back`, `by` the tool or null, and `added` and `removed` are lines, or null
@@ -101,6 +106,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         drop(out);
         return print_json(&printed);
     }
+    if args.locations {
+        for kept in turns.iter().rev() {
+            for change in kept.turn.real_changes().filter(|it| is_meant(kept, it)) {
+                locations(&mut out, &store, kept, change)?;
+            }
+        }
+        return Ok(());
+    }
     let mut is_empty = true;
     for kept in &turns {
         let changes: Vec<_> = kept
@@ -133,6 +146,29 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     if is_empty {
         writeln!(out, "there are no unseen changes here")?;
+    }
+    Ok(())
+}
+
+/// Prints where the hunks of a change stand now, or its file.
+fn locations(
+    out: &mut impl Write,
+    store: &Store,
+    kept: &Kept,
+    change: &Change,
+) -> anyhow::Result<()> {
+    let printed = describe(store, kept, change);
+    let now = kept::now(&change.path).filter(|now| as_text(now).is_some());
+    let found = now.and_then(|now| take_back::hunks_in(store, change, now).ok());
+    let hunks = found.iter().flat_map(|it| it.hunks());
+    let mut places: Vec<usize> = hunks.map(|hunk| hunk.after.start + 1).collect();
+    if places.is_empty() {
+        places.push(1);
+    }
+    let path = visible::one_line(&change.path.to_string_lossy());
+    let what = format!("{} {} {}", printed.id, printed.state, lines(&printed));
+    for line in places {
+        writeln!(out, "{path}:{line}: {}", what.trim_end())?;
     }
     Ok(())
 }
