@@ -11,7 +11,7 @@ use pillion_changes::{
     Act, Change, ChangeRef, DecideError, Decided, Deciding, Kept, Standing, Store, kept, take_back,
 };
 use pillion_discovery::{Environment, real_path};
-use pillion_text::fingerprint;
+use pillion_text::{Text, fingerprint};
 use pillion_view::Reply;
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, ListedTurn,
@@ -163,7 +163,10 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
     let standing = kept.standing(change);
     let texts = kept::texts(store, change);
     let lines = texts.as_ref().map(kept::lines);
-    let is_text = texts.is_some_and(|(before, after)| before.is_utf8() && after.is_utf8());
+    let is_text = texts.is_some_and(|(before, after)| {
+        let is_text = |text: &Text| text.is_utf8() && !text.bytes().contains(&0);
+        is_text(&before) && is_text(&after)
+    });
     let revision = kept::revision(change, now.as_deref());
     let shows_hunks = is_text && standing != Standing::TakenBack;
     let found = now.filter(|_| shows_hunks);
@@ -408,3 +411,6 @@ fn said(decided: &[Decided], edits: &[BufferEdit]) -> String {
     }
     said.join(" · ")
 }
+
+#[cfg(test)]
+mod tests;
