@@ -29,9 +29,6 @@ pub enum Act {
 /// Why something is not done. Everything is as it was then.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
-    /// There is no such change.
-    #[error("there is no change {0}")]
-    NoChange(ChangeRef),
     /// There is nothing to undo.
     #[error("{0} was not taken back")]
     NotTakenBack(ChangeRef),
@@ -61,7 +58,9 @@ impl DecideError {
     /// What a person can do about it, if there is something.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::NoChange(_) => Some("`pillion changes --all` lists what is known."),
+            Self::Store(StoreError::NoChange(_)) => {
+                Some("`pillion changes --all` lists what is known.")
+            }
             Self::Store(StoreError::NoTurn(_)) => Some("`pillion turns` lists them."),
             Self::Running { .. } => Some("Try again when it has ended."),
             Self::TakeBack(TakeBackError::Unsaved(_)) => Some("Save it or discard the changes."),

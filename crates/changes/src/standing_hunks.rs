@@ -3,25 +3,24 @@
 
 use std::ops::Range;
 
-use pillion_text::Text;
 use pillion_text::hunks::{self, Hunk};
+use pillion_text::{Text, merge};
 
 /// A change beside a text that has come from it.
 #[derive(Debug)]
 pub struct StandingHunks {
     before: Text,
+    after: Text,
     now: Text,
     /// Lines before the change, and the lines of the text that stand in their place.
     hunks: Vec<Hunk>,
-    /// True if some hunks do not stand there any more.
-    has_lost: bool,
 }
 
 impl StandingHunks {
     /// Finds the hunks from `before` to `after` in `now`.
-    pub fn find(before: Text, after: &Text, now: Text) -> Self {
-        let changed = hunks::between(&before, after);
-        let since = hunks::between(after, &now);
+    pub fn find(before: Text, after: Text, now: Text) -> Self {
+        let changed = hunks::between(&before, &after);
+        let since = hunks::between(&after, &now);
         let mut found = Vec::new();
         let (mut next, mut shift) = (0, 0_isize);
         for hunk in &changed {
@@ -52,8 +51,8 @@ impl StandingHunks {
             found.push(Hunk::new(hunk.before.clone(), range));
         }
         Self {
-            has_lost: found.len() < changed.len(),
             before,
+            after,
             now,
             hunks: found,
         }
@@ -79,11 +78,18 @@ impl StandingHunks {
             return None;
         }
         let left = hunks.iter().filter(|it| !it.out).count();
+        let text = Text::new(hunks::accepted(&self.before, &self.now, &hunks));
         Some(Without {
-            text: hunks::accepted(&self.before, &self.now, &hunks),
+            is_all: left == 0 && self.is_gone(&text),
+            text: text.into_bytes(),
             left,
-            is_all: left == 0 && !self.has_lost,
         })
+    }
+
+    /// Returns true if nothing of the change is in this text: taking all of it back makes no difference.
+    fn is_gone(&self, text: &Text) -> bool {
+        let merged = merge::texts(&self.after, &self.before, text);
+        merged.conflicts == 0 && merged.text == text.bytes()
     }
 
     /// The text now.
@@ -122,7 +128,7 @@ mod tests {
 
     fn find(before: &str, after: &str, now: &str) -> StandingHunks {
         let text = |text: &str| Text::new(text.as_bytes());
-        StandingHunks::find(text(before), &text(after), text(now))
+        StandingHunks::find(text(before), text(after), text(now))
     }
 
     fn places(found: &StandingHunks) -> Vec<Range<usize>> {
@@ -165,6 +171,14 @@ mod tests {
             without(&found, 0..99),
             Some(("a\nmine\nc\nd\ne\nf\ng\n".to_owned(), 0, false))
         );
+    }
+
+    #[test]
+    fn one_after_the_other_all_of_it_goes() {
+        let first = find(BEFORE, AFTER, AFTER).without(1..2).unwrap();
+        assert_eq!((first.left, first.is_all), (1, false));
+        let second = find(BEFORE, AFTER, &String::from_utf8(first.text).unwrap());
+        assert_eq!(without(&second, 5..7), Some((BEFORE.to_owned(), 0, true)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use pillion_discovery::Environment;
 use pillion_discovery::private_file::{FileError, Folder};
 
 use crate::state::{FileState, Hash};
-use crate::turn::{Change, Judged, Standing, Turn};
+use crate::turn::{Change, ChangeRef, Judged, Standing, Turn};
 
 /// The folder below the user's state directory.
 const FOLDER: [&str; 2] = ["pillion", "changes"];
@@ -52,6 +52,9 @@ pub enum StoreError {
     /// There is no such turn.
     #[error("there is no turn {0}")]
     NoTurn(u64),
+    /// There is no such change.
+    #[error("there is no change {0}")]
+    NoChange(ChangeRef),
     /// What is kept of a turn cannot be read.
     #[error("what was kept of turn {number} cannot be read: {reason}")]
     Damaged {

@@ -21,7 +21,7 @@ use pillion_view::commands::Judged;
 use tokio::time::timeout;
 
 use crate::disk::Lane;
-use crate::event::{Event, Events};
+use crate::event::{Acted, Event, Events};
 use crate::recording;
 
 /// How many lists are made at a time.
@@ -47,18 +47,6 @@ pub(crate) struct Judging {
     /// One after the other: two could mean the same file.
     acts: Lane,
     events: Events,
-}
-
-/// What a person has done.
-#[derive(Debug)]
-pub(crate) struct Acted {
-    /// What people call the agent.
-    pub(crate) agent: String,
-    /// What it is to hear.
-    pub(crate) judged: Judged,
-    /// What the person is told.
-    pub(crate) done: ActDone,
-    pub(crate) reply: Reply<ActDone>,
 }
 
 impl Judging {
@@ -231,7 +219,8 @@ fn perform(
     act: ChangesAct,
 ) -> Result<(ActDone, String, Judged), ActError> {
     let (kind, names, take_back) = match act {
-        ChangesAct::Look(_) => (Act::Keep, Vec::new(), None),
+        // The loop has these shown.
+        ChangesAct::Look(id) => return Err(ActError::NoName(id.unwrap_or_default())),
         ChangesAct::Keep(meant) => (Act::Keep, find(store, roots, &meant, false)?, None),
         ChangesAct::TakeBack(take_back) => {
             let has_lines = take_back.lines.is_some();

@@ -63,7 +63,7 @@ impl Lab {
                 };
                 self.recorder.before(1, "claude", call).unwrap();
             }
-            false => self.recorder.end(1).unwrap(),
+            false => drop(self.recorder.end(1).unwrap()),
         }
     }
 

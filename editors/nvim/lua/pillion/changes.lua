@@ -1,5 +1,5 @@
---- What agents have written already: its list is a quickfix list, and the person keeps it or takes it back. Pillion decides
---- what that means; here is only what stands under the cursor, and what is put into buffers.
+--- What agents have written already: its list is a quickfix list, and the person keeps it or takes it back. Pillion
+--- decides what that means; here is only what stands under the cursor, and what is put into buffers.
 
 local buffers = require("pillion.buffers")
 local notify = require("pillion.notify")
@@ -211,8 +211,8 @@ function M.keep(word)
   act("pillion/keep", params, {})
 end
 
---- Takes back a change or a turn; without `word`, the hunks at the cursor or in the range, or with `call.bang` all of the
---- file's.
+--- Takes back a change or a turn; without `word`, the hunks at the cursor or in the range, or with `call.bang` all of
+--- the file's.
 function M.take_back(word, call)
   local params = { id = named(word) }
   local this
