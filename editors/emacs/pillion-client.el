@@ -160,6 +160,8 @@ They stay when it ends.")
                                :warnings (append (plist-get params :warnings) nil)
                                :notes (append (plist-get params :notes) nil)
                                :review (plist-get params :review)
+                               :unseen (or (plist-get params :unseen) 0)
+                               :changes (plist-get params :changes)
                                :pending (or (plist-get params :pendingDiffs) 0)))
       ('pillion/offerText
        (funcall (alist-get method pillion-client-handlers #'ignore) params))

@@ -323,6 +323,14 @@ MERGED is the text of the person's buffer if all of it is in TEXT."
   (run-at-time pillion-reload--expected-for nil #'pillion-reload--look-soon)
   (pillion-reload-check))
 
+(defun pillion-reload-everywhere ()
+  "Pillion itself has written files: read them again where nothing is unsaved."
+  (dolist (buffer (buffer-list))
+    (let ((path (pillion-file buffer)))
+      (when (and path (not (buffer-base-buffer buffer)) (not (buffer-modified-p buffer))
+                 (file-regular-p path) (not (verify-visited-file-modtime buffer)))
+        (pillion-reload--revert buffer)))))
+
 (defun pillion-reload-forget (path)
   "Nobody is about to write the file PATH after all."
   (setq pillion-reload--expected

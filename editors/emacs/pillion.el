@@ -83,6 +83,14 @@
 ;; Notes on a change that wait for your next prompt can be sent at once:
 ;; `M-x pillion-send-notes' wakes Claude Code if it is idle.
 ;;
+;; What agents have written
+;;
+;; `M-x pillion-changes' lists what agents have changed, whether they asked or
+;; not: RET goes there, k keeps it, r takes it back, u undoes that, a lists what
+;; was decided, too.  In a file, `M-x pillion-take-back' takes back the hunk at
+;; point, with C-u all of the file.  A buffer with unsaved changes is changed and
+;; not saved.
+;;
 ;; Suggested keys
 ;;
 ;;     (keymap-global-set "C-c '" pillion-command-map)
@@ -93,6 +101,7 @@
 ;;; Code:
 
 (require 'pillion-core)
+(require 'pillion-changes)
 (require 'pillion-client)
 (require 'pillion-context)
 (require 'pillion-diagnostics)
@@ -113,6 +122,8 @@
     (define-key map "d" #'pillion-diffs)
     (define-key map "a" #'pillion-accept)
     (define-key map "k" #'pillion-reject)
+    (define-key map "c" #'pillion-changes)
+    (define-key map "t" #'pillion-take-back)
     (define-key map "w" #'pillion-review)
     (define-key map "n" #'pillion-send-notes)
     (define-key map "?" #'pillion-status)

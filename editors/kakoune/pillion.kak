@@ -545,6 +545,67 @@ define-command -hidden pillion-page -params 2 %{
         execute-keys '%Rgg'
     }
 }
+# What agents have written: the lines of `pillion changes --locations`.
+define-command pillion-changes -params ..1 -docstring '
+pillion-changes [all]: list what agents have written and nobody has seen, or all of it. <ret> goes there; :pillion-keep,
+:pillion-take-back and :pillion-undo decide about the line' %{
+    pillion-must-run
+    pillion-page changes %sh{
+        [ "$1" = all ] && all=--all
+        cd -- "$kak_opt_pillion_folder" 2>/dev/null
+        "$kak_opt_pillion_command" changes --locations $all 2>&1 || :
+    }
+    map buffer normal <ret> ': pillion-changes-go<ret>'
+}
+complete-command -menu pillion-changes shell-script-candidates %{ echo all }
+
+define-command -hidden pillion-changes-go %{ evaluate-commands -save-regs 'fl' %{
+    evaluate-commands -draft %{
+        execute-keys 'x1s^([^\n]*):\d+: \d+\.\d+ <ret>'
+        set-register f %val{selection}
+        execute-keys 'x1s:(\d+): \d+\.\d+ <ret>'
+        set-register l %val{selection}
+    }
+    edit -existing -- %reg{f}
+    execute-keys "%reg{l}gvc"
+} }
+
+# Runs a command with the change that is named, or that of the line in the list, and says what came of it.
+define-command -hidden pillion-change -params 1..2 %{
+    pillion-must-run
+    evaluate-commands -save-regs 'i' %{
+        set-register i %arg{2}
+        try %{ evaluate-commands -draft %{
+            execute-keys 'x1s^[^\n]*:\d+: (\d+\.\d+) <ret>'
+            evaluate-commands %sh{ [ -n "$2" ] || echo 'set-register i %val{selection}' }
+        } }
+        evaluate-commands %sh{
+            id=$kak_main_reg_i
+            case $id in
+                *[!0-9.]*) echo "fail 'pillion: that names no change'"; exit ;;
+                '') [ "$1" = undo ] || { echo "fail 'pillion: name a change, as :pillion-changes lists it'"; exit; } ;;
+            esac
+            said=$("$kak_opt_pillion_command" "$1" $id 2>&1)
+            printf "echo -- '"
+            printf %s "$said" | tr '\n' ' ' | sed "s/'/''/g"
+            printf "'"
+        }
+    }
+}
+define-command pillion-keep -params ..1 -docstring '
+pillion-keep [<change>]: keep what an agent has written, a change (7.2) or a turn (7), or that of the line in the list' %{
+    pillion-change keep %arg{1}
+}
+define-command pillion-take-back -params ..1 -docstring '
+pillion-take-back [<change>]: take back what an agent has written: a change (7.2) or a turn (7), or that of the line in the
+list' %{
+    pillion-change revert %arg{1}
+}
+define-command pillion-undo -params ..1 -docstring '
+pillion-undo [<change>]: bring back what was taken back, that of the line in the list or the last' %{
+    pillion-change undo %arg{1}
+}
+
 define-command pillion-doctor -docstring 'explain why an agent does or does not connect' %{
     pillion-page doctor %sh{ "$kak_opt_pillion_command" doctor 2>&1 }
 }

@@ -36,9 +36,6 @@ pub enum Act {
 /// Why something is not done. Everything is as it was then.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
-    /// There is no such change.
-    #[error("there is no change {0}")]
-    NoChange(ChangeRef),
     /// There is nothing to undo.
     #[error("{0} was not taken back")]
     NotTakenBack(ChangeRef),
@@ -68,7 +65,6 @@ impl DecideError {
     /// What a person can do about it, if there is something.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::NoChange(_) => "`pillion changes --all` lists what is known.",
             Self::Running { .. } => "Try again when it has ended.",
             Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
             Self::TakeBack(error) => return error.hint(),

@@ -7,7 +7,6 @@ use pillion_discovery::{real_path, regular_file};
 use pillion_protocol::Dialect;
 use pillion_text::{fingerprint, visible};
 
-use crate::deciding::DecideError;
 use crate::history::ago;
 use crate::log::{Entry, EntryState};
 use crate::state::FileState;
@@ -111,13 +110,13 @@ impl Kept {
     ///
     /// # Errors
     /// When there is no such change.
-    pub fn named(&self, name: ChangeRef) -> Result<Vec<&Change>, DecideError> {
+    pub fn named(&self, name: ChangeRef) -> Result<Vec<&Change>, StoreError> {
         let Some(number) = name.change else {
             return Ok(self.turn.real_changes().collect());
         };
         match self.turn.change(number) {
             Some(change) => Ok(vec![change]),
-            None => Err(DecideError::NoChange(name)),
+            None => Err(StoreError::NoChange(name)),
         }
     }
 

@@ -3,25 +3,24 @@
 
 use std::ops::Range;
 
-use pillion_text::Text;
 use pillion_text::hunks::{self, Hunk};
+use pillion_text::{Text, merge};
 
 /// A change beside a text that has come from it.
 #[derive(Debug)]
 pub struct StandingHunks {
     before: Text,
+    after: Text,
     now: Text,
     /// Lines before the change, and the lines of the text that stand in their place.
     hunks: Vec<Hunk>,
-    /// True if some hunks do not stand there any more.
-    has_lost: bool,
 }
 
 impl StandingHunks {
     /// Finds the hunks from `before` to `after` in `now`.
-    pub fn find(before: Text, after: &Text, now: Text) -> Self {
-        let changed = hunks::between(&before, after);
-        let since = hunks::between(after, &now);
+    pub fn find(before: Text, after: Text, now: Text) -> Self {
+        let changed = hunks::between(&before, &after);
+        let since = hunks::between(&after, &now);
         let mut found = Vec::new();
         let (mut next, mut shift) = (0, 0_isize);
         for hunk in &changed {
@@ -52,8 +51,8 @@ impl StandingHunks {
             found.push(Hunk::new(hunk.before.clone(), range));
         }
         Self {
-            has_lost: found.len() < changed.len(),
             before,
+            after,
             now,
             hunks: found,
         }
@@ -79,11 +78,18 @@ impl StandingHunks {
             return None;
         }
         let left = hunks.iter().filter(|it| !it.out).count();
+        let text = Text::new(hunks::accepted(&self.before, &self.now, &hunks));
         Some(Without {
-            text: hunks::accepted(&self.before, &self.now, &hunks),
+            is_all: left == 0 && self.is_gone(&text),
+            text: text.into_bytes(),
             left,
-            is_all: left == 0 && !self.has_lost,
         })
+    }
+
+    /// Returns true if nothing of the change is in this text: taking all of it back makes no difference.
+    fn is_gone(&self, text: &Text) -> bool {
+        let merged = merge::texts(&self.after, &self.before, text);
+        merged.conflicts == 0 && merged.text == text.bytes()
     }
 
     /// The text now.
@@ -122,11 +128,12 @@ mod tests {
 
     fn find(before: &str, after: &str, now: &str) -> StandingHunks {
         let text = |text: &str| Text::new(text.as_bytes());
-        StandingHunks::find(text(before), &text(after), text(now))
+        StandingHunks::find(text(before), text(after), text(now))
     }
 
-    fn places(found: &StandingHunks) -> Vec<Range<usize>> {
-        found.hunks().iter().map(|it| it.after.clone()).collect()
+    fn places(found: &StandingHunks) -> Vec<(usize, usize)> {
+        let hunks = found.hunks().iter();
+        hunks.map(|it| (it.after.start, it.after.end)).collect()
     }
 
     fn without(found: &StandingHunks, lines: Range<usize>) -> Option<(String, usize, bool)> {
@@ -140,7 +147,7 @@ mod tests {
     #[test]
     fn each_hunk_goes_by_itself_and_later_lines_stay() {
         let found = find(BEFORE, AFTER, &format!("new\nmore\n{AFTER}end\n"));
-        assert_eq!(places(&found), [3..4, 7..9]);
+        assert_eq!(places(&found), [(3, 4), (7, 9)]);
         assert_eq!(
             without(&found, 3..4),
             Some((
@@ -160,7 +167,7 @@ mod tests {
     #[test]
     fn a_hunk_that_somebody_changed_is_not_taken_back_and_the_other_is() {
         let found = find(BEFORE, AFTER, "a\nmine\nc\nd\ne\nF\nG2\ng\n");
-        assert_eq!(places(&found), [5..7]);
+        assert_eq!(places(&found), [(5, 7)]);
         assert_eq!(
             without(&found, 0..99),
             Some(("a\nmine\nc\nd\ne\nf\ng\n".to_owned(), 0, false))
@@ -168,16 +175,24 @@ mod tests {
     }
 
     #[test]
+    fn one_after_the_other_all_of_it_goes() {
+        let first = find(BEFORE, AFTER, AFTER).without(1..2).unwrap();
+        assert_eq!((first.left, first.is_all), (1, false));
+        let second = find(BEFORE, AFTER, &String::from_utf8(first.text).unwrap());
+        assert_eq!(without(&second, 5..7), Some((BEFORE.to_owned(), 0, true)));
+    }
+
+    #[test]
     fn removed_lines_are_found_beside_where_they_were() {
         let found = find("a\nb\nc\nd\n", "a\nd\n", "top\na\nd\n");
-        assert_eq!(places(&found), [2..2]);
+        assert_eq!(places(&found), [(2, 2)]);
         for (lines, is_there) in [(0..1, false), (1..2, true), (2..3, true), (3..4, false)] {
             let taken = without(&found, lines.clone()).map(|it| it.0);
             let expected = is_there.then(|| "top\na\nb\nc\nd\n".to_owned());
             assert_eq!(taken, expected, "{lines:?}");
         }
         let touched = find("a\nb\nc\nd\n", "a\nd\n", "a\nmine\nd\n");
-        assert_eq!(places(&touched), [] as [Range<usize>; 0]);
+        assert!(places(&touched).is_empty());
     }
 
     proptest! {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::EntryRef;
 use crate::state::{FileState, Hash, Writing};
-use crate::turn::{Change, Judged, Standing, Turn};
+use crate::turn::{Change, ChangeRef, Judged, Standing, Turn};
 
 pub use log::MAX_ENTRIES;
 
@@ -67,6 +67,9 @@ pub enum StoreError {
     /// There is no such turn.
     #[error("there is no turn {0}")]
     NoTurn(u64),
+    /// There is no such change.
+    #[error("there is no change {0}")]
+    NoChange(ChangeRef),
     /// What is kept of a turn cannot be read.
     #[error("what was kept of turn {number} cannot be read: {reason}")]
     Damaged {
@@ -95,6 +98,7 @@ impl StoreError {
                 Some(format!("`pillion forget {number}` removes it"))
             }
             Self::NoTurn(_) => Some("`pillion turns` lists them".to_owned()),
+            Self::NoChange(_) => Some("`pillion changes --all` lists what is known".to_owned()),
             Self::NoEntry(_) => Some("`pillion log` lists them".to_owned()),
             Self::Missing(_) | Self::NotKept | Self::NoPlace => None,
         }

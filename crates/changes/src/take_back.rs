@@ -212,7 +212,7 @@ pub fn hunks_in(
     if are_links || texts.iter().any(|it| it.contains(&0)) {
         return Err(TakeBackError::NotText(change.path.clone()));
     }
-    Ok(StandingHunks::find(before, &after, Text::new(now)))
+    Ok(StandingHunks::find(before, after, Text::new(now)))
 }
 
 /// This text of a file without the change: what becomes of a buffer that is not saved.

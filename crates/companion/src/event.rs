@@ -10,6 +10,7 @@ use pillion_discovery::CompanionState;
 #[cfg(unix)]
 use pillion_protocol::IdeContext;
 use pillion_protocol::{AgentProcess, Dialect, File, ReviewChoice};
+use pillion_view::changes::ActDone;
 use pillion_view::commands::{AgentOfHook, AgentWork, DiffError, DiffRef, HookCall, Judged};
 use pillion_view::{
     Chosen, Decide, DiffId, Editor, LostOutcome, Options, ProposalKey, Reply, Report, Ruling,
@@ -20,7 +21,6 @@ use tokio::sync::{mpsc, oneshot};
 use crate::acceptance::Finding;
 use crate::agents::ToolCall;
 use crate::diffs::{Answer, PendingDiff, SettleRequest};
-use crate::judging::Acted;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
@@ -134,6 +134,18 @@ pub(crate) struct Kept {
     pub(crate) tally: Tally,
     /// The turn that was the last to end with some of them.
     pub(crate) ended: Option<EndedTurn>,
+}
+
+/// What a person has done with changes that are written.
+#[derive(Debug)]
+pub(crate) struct Acted {
+    /// What people call the agent.
+    pub(crate) agent: String,
+    /// What it is to hear.
+    pub(crate) judged: Judged,
+    /// What the person is told.
+    pub(crate) done: ActDone,
+    pub(crate) reply: Reply<ActDone>,
 }
 
 /// A front end that comes.

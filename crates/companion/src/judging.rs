@@ -12,7 +12,7 @@ use pillion_changes::{
     Act, Change, ChangeRef, DecideError, Decided, Deciding, Kept, Standing, Store, kept, take_back,
 };
 use pillion_discovery::{Environment, real_path};
-use pillion_text::fingerprint;
+use pillion_text::{Text, fingerprint};
 use pillion_view::Reply;
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, ListedTurn,
@@ -22,7 +22,7 @@ use pillion_view::commands::Judged;
 use tokio::time::timeout;
 
 use crate::disk::Lane;
-use crate::event::{Event, Events};
+use crate::event::{Acted, Event, Events};
 use crate::recording;
 
 /// How many lists are made at a time.
@@ -48,18 +48,6 @@ pub(crate) struct Judging {
     /// One after the other: two could mean the same file.
     acts: Lane,
     events: Events,
-}
-
-/// What a person has done.
-#[derive(Debug)]
-pub(crate) struct Acted {
-    /// What people call the agent.
-    pub(crate) agent: String,
-    /// What it is to hear.
-    pub(crate) judged: Judged,
-    /// What the person is told.
-    pub(crate) done: ActDone,
-    pub(crate) reply: Reply<ActDone>,
 }
 
 impl Judging {
@@ -164,7 +152,10 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
     let standing = kept.standing(change);
     let texts = history::texts(store, &change.before, &change.after).ok();
     let lines = texts.as_ref().map(history::lines);
-    let is_text = texts.is_some_and(|(before, after)| before.is_utf8() && after.is_utf8());
+    let is_text = texts.is_some_and(|(before, after)| {
+        let is_text = |text: &Text| text.is_utf8() && !text.bytes().contains(&0);
+        is_text(&before) && is_text(&after)
+    });
     let revision = kept::revision(change, now.as_deref());
     let shows_hunks = is_text && standing != Standing::TakenBack;
     let found = now.filter(|_| shows_hunks);
@@ -229,7 +220,8 @@ fn perform(
     act: ChangesAct,
 ) -> Result<(ActDone, String, Judged), ActError> {
     let (kind, names, take_back) = match act {
-        ChangesAct::Look(_) => (Act::Keep, Vec::new(), None),
+        // The loop has these shown.
+        ChangesAct::Look(id) => return Err(ActError::NoName(id.unwrap_or_default())),
         ChangesAct::Keep(meant) => (Act::Keep, find(store, roots, &meant, false)?, None),
         ChangesAct::TakeBack(take_back) => {
             let has_lines = take_back.lines.is_some();
@@ -413,3 +405,6 @@ fn said(decided: &[Decided], edits: &[BufferEdit]) -> String {
     }
     said.join(" · ")
 }
+
+#[cfg(test)]
+mod tests;

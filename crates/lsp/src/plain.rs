@@ -137,7 +137,10 @@ impl Plain {
         let path = path.filter(|_| wants_commands(params.context.only));
         let answer = match path {
             Some(path) => {
-                let others = self.written.commands(&path, params.range);
+                let others = {
+                    let is_edited = self.files.is_edited(&path);
+                    self.written.commands(&path, params.range, is_edited)
+                };
                 self.proposals.ask_commands(&path, id, others)
             }
             None => Some(Action::Send(message::answer(id, Ok(json!([]))))),

@@ -43,13 +43,18 @@ command -nargs=* -range -bar -complete=customlist,CompleteShort PillionSend
       \ command.Dispatch('send', [<f-args>], {range: <range>, line1: <line1>, line2: <line2>})
 command -nargs=+ -bar -complete=customlist,CompleteShort PillionAdd
       \ command.Dispatch('add', [<f-args>], {})
+command -nargs=? -bar -bang PillionChanges command.Dispatch('changes', [<f-args>], {bang: <bang>false})
+command -nargs=? -bar PillionKeep command.Dispatch('keep', [<f-args>], {})
+command -nargs=? -range -bar -bang PillionTakeBack
+      \ command.Dispatch('take-back', [<f-args>], {range: <range>, line1: <line1>, line2: <line2>, bang: <bang>false})
+command -nargs=? -bar PillionUndo command.Dispatch('undo', [<f-args>], {})
 command -nargs=0 -bar PillionSendNotes command.Dispatch('send-notes', [], {})
 command -nargs=? -bar -complete=customlist,CompleteShort PillionReview
       \ command.Dispatch('review', [<f-args>], {})
 
 for [key, name] in [['accept', 'Accept'], ['reject', 'Reject'], ['diffs', 'Diffs'], ['take-hunk', 'TakeHunk'],
     ['drop-hunk', 'DropHunk'], ['next-hunk', 'NextHunk'], ['previous-hunk', 'PreviousHunk'], ['send', 'Send'],
-    ['send-notes', 'SendNotes']]
+    ['send-notes', 'SendNotes'], ['changes', 'Changes'], ['keep', 'Keep'], ['take-back', 'TakeBack'], ['undo', 'Undo']]
   execute $'nnoremap <silent> <Plug>(pillion-{key}) <Cmd>Pillion{name}<CR>'
   execute $'xnoremap <silent> <Plug>(pillion-{key}) :Pillion{name}<CR>'
   execute $'tnoremap <silent> <Plug>(pillion-{key}) <Cmd>Pillion{name}<CR>'
@@ -57,7 +62,7 @@ endfor
 # These take no range.
 for [key, name] in [['accept', 'Accept'], ['reject', 'Reject'], ['diffs', 'Diffs'], ['take-hunk', 'TakeHunk'],
     ['drop-hunk', 'DropHunk'], ['next-hunk', 'NextHunk'], ['previous-hunk', 'PreviousHunk'],
-    ['send-notes', 'SendNotes']]
+    ['send-notes', 'SendNotes'], ['changes', 'Changes'], ['keep', 'Keep'], ['undo', 'Undo']]
   execute $'xnoremap <silent> <Plug>(pillion-{key}) <Esc><Cmd>Pillion{name}<CR>'
 endfor
 

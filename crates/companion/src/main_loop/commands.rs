@@ -10,9 +10,8 @@ use pillion_view::{Options, Reply};
 
 use super::MainLoop;
 use crate::diffs::SettleRequest;
-use crate::event::Command;
+use crate::event::{Acted, Command};
 use crate::feedback::Remark;
-use crate::judging::Acted;
 
 impl MainLoop {
     pub(super) fn command(&mut self, command: Command, now: Instant) {

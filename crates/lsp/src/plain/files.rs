@@ -31,6 +31,8 @@ struct OpenFile {
     document: Document,
     /// When it was changed last.
     changed_ms: u64,
+    /// True if it was edited since it was opened or saved.
+    is_edited: bool,
     /// What is reported of it. It counts as focused: the first one that is on disk is the active one.
     reported: File,
 }
@@ -72,6 +74,7 @@ impl Files {
         self.open.push(OpenFile {
             document: Document::new(text),
             changed_ms: 0,
+            is_edited: false,
             // The path comes from a URI, so it is UTF-8.
             reported: File::focused(path.to_string_lossy(), now_ms),
         });
@@ -85,13 +88,18 @@ impl Files {
         };
         let file = &mut self.open[at];
         file.document.change(edits, self.encoding);
+        file.is_edited = true;
         file.reported.selected_text = None;
         file.reported.selection.take().is_some()
     }
 
     /// A file was saved, and so focused. The editor's text wins.
     fn save(&mut self, path: &Path, text: Option<String>, now_ms: u64) {
-        if let (Some(file), Some(text)) = (self.focus(path, now_ms), text) {
+        let Some(file) = self.focus(path, now_ms) else {
+            return;
+        };
+        file.is_edited = false;
+        if let Some(text) = text {
             file.document.save(text);
         }
     }
@@ -150,6 +158,12 @@ impl Files {
     pub fn text(&self, path: &Path) -> Option<&str> {
         let at = self.position(path)?;
         Some(self.open[at].document.text())
+    }
+
+    /// Returns true if a file is open, and was edited since it was opened or saved.
+    pub fn is_edited(&self, path: &Path) -> bool {
+        self.position(path)
+            .is_some_and(|at| self.open[at].is_edited)
     }
 
     fn position(&self, path: &Path) -> Option<usize> {

@@ -13,7 +13,8 @@ use lsp_server::{ErrorCode, RequestId, Response};
 use pillion_protocol::Dialect;
 use pillion_text::{Text, hunks, visible};
 use pillion_view::changes::{
-    ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, Meant, TakeBack,
+    ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, Meant,
+    TakeBack,
 };
 use serde_json::{Value, json};
 
@@ -103,8 +104,9 @@ impl Written {
         empty.chain(news).collect()
     }
 
-    /// The code actions for these lines of a file.
-    pub fn commands(&self, path: &Path, range: wire::Range) -> Vec<Command> {
+    /// The code actions for these lines of a file. Where its hunks are in a text that `is_edited`, only the companion finds
+    /// out.
+    pub fn commands(&self, path: &Path, range: wire::Range, is_edited: bool) -> Vec<Command> {
         let Some((_, change)) = self.unseen.get(path) else {
             return Vec::new();
         };
@@ -127,7 +129,8 @@ impl Written {
             KEEP,
             json!([id, revision]),
         )];
-        if change.hunks.iter().any(|it| is_touched(&it.lines)) {
+        let has_hunk = |it: &ListedHunk| is_edited || is_touched(&it.lines);
+        if change.hunks.iter().any(has_hunk) {
             let arguments = json!([id, revision, first, last]);
             commands.push(command("Take this hunk back", TAKE_BACK, arguments));
         }

@@ -102,6 +102,7 @@ pub fn listed(request: Option<RequestId>, list: ChangesList) -> Option<Action> {
 pub fn acted(request: Option<RequestId>, done: ActDone) -> Option<Action> {
     let edits = done.edits.into_iter().map(|edit| Edit {
         uri: uri::from_path(&edit.path),
+        path: edit.path.to_string_lossy().into_owned(),
         id: edit.id,
         content: edit.content,
     });
@@ -144,6 +145,7 @@ impl From<ListedChange> for ChangedFile {
         });
         Self {
             uri: uri::from_path(&change.path),
+            path: change.path.to_string_lossy().into_owned(),
             label: change.label(),
             hunks: hunks.collect(),
             id: change.id,

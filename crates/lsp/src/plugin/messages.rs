@@ -203,6 +203,7 @@ pub struct ChangedTurn {
 pub struct ChangedFile {
     pub id: String,
     pub uri: String,
+    pub path: String,
     pub label: String,
     pub shown: String,
     pub state: String,
@@ -265,6 +266,7 @@ pub struct Acted {
 #[derive(Debug, Serialize)]
 pub struct Edit {
     pub uri: String,
+    pub path: String,
     pub id: String,
     pub content: String,
 }

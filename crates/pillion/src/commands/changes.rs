@@ -13,9 +13,11 @@ use std::num::ParseIntError;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use pillion_changes::history;
-use pillion_changes::kept::Kept;
-use pillion_changes::{Author, Change, ChangeRef, DecideError, Entry, EntryRef, Standing, Store};
+use pillion_changes::history::{self, as_text};
+use pillion_changes::kept::{self, Kept};
+use pillion_changes::{
+    Author, Change, ChangeRef, DecideError, Entry, EntryRef, Standing, Store, take_back,
+};
 use pillion_discovery::Environment;
 use pillion_text::visible;
 use serde::Serialize;
@@ -42,6 +44,10 @@ pub struct Args {
     /// Those that are accepted, kept, edited or taken back, too
     #[arg(long)]
     all: bool,
+
+    /// Print a line for each hunk as it stands in the file now, `path:line: 7.2 unseen +3 -1`, as editors can jump there
+    #[arg(long, conflicts_with = "json")]
+    locations: bool,
 
     /// Print a JSON array of `{id, turn, path, state, by, movedFrom, added, removed, reason}`; `state` is `unseen`,
     /// `accepted`, `kept`, `edited`, `taken back` or `rejected`, `by` the tool or null, `added` and `removed` are lines, or
@@ -131,6 +137,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         drop(out);
         return print_json(&printed);
     }
+    if args.locations {
+        for kept in turns.iter().rev() {
+            for change in kept.turn.real_changes().filter(|it| is_meant(kept, it)) {
+                locations(&mut out, &store, kept, change)?;
+            }
+        }
+        return Ok(());
+    }
     let mut is_empty = true;
     for kept in &turns {
         let changes: Vec<_> = kept
@@ -207,6 +221,34 @@ fn describe_decision<'a>(store: &Store, kept: &Kept, entry: &'a Entry) -> Printe
         removed: counted.map(|(_, removed)| removed),
         reason: (!reason.is_empty()).then_some(reason),
     }
+}
+
+/// Prints where the hunks of a change stand now, or its file.
+fn locations(
+    out: &mut impl Write,
+    store: &Store,
+    kept: &Kept,
+    change: &Change,
+) -> anyhow::Result<()> {
+    let printed = describe(store, kept, change);
+    let now = kept::now(&change.path).filter(|now| as_text(now).is_some());
+    let found = now.and_then(|now| take_back::hunks_in(store, change, now).ok());
+    let hunks = found.iter().flat_map(|it| it.hunks());
+    let mut places: Vec<usize> = hunks.map(|hunk| hunk.after.start + 1).collect();
+    if places.is_empty() {
+        places.push(1);
+    }
+    let path = visible::one_line(&change.path.to_string_lossy());
+    let what = format!(
+        "{} {} {}",
+        printed.id,
+        printed.state,
+        lines(printed.added.zip(printed.removed))
+    );
+    for line in places {
+        writeln!(out, "{path}:{line}: {}", what.trim_end())?;
+    }
+    Ok(())
 }
 
 fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a> {

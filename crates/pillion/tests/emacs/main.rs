@@ -9,6 +9,7 @@ mod additions;
 mod agents;
 mod beside;
 mod busy;
+mod changes;
 mod conformance;
 mod daemon;
 mod diagnostics;

@@ -12,6 +12,7 @@ use pillion_companion::start_own;
 use pillion_discovery::Environment;
 use pillion_protocol::{Dialect, IdeInfo, Outcome, ReviewChoice};
 use pillion_testkit::{SOON, Size, TestAgent, TestClaude, Tmux, kill_all_of, pause};
+use pillion_view::changes::{ActDone, ChangesAct, Meant, TakeBack};
 use pillion_view::{
     Chosen, Decide, EditorEvent, Options, Proposed, Reply, Ruling, Shows, attach_to_running,
 };
@@ -212,6 +213,27 @@ fn a_view_that_an_agent_started_decides_nothing() {
     view.handle().send_notes(reply);
     let sent = sent.recv_timeout(SOON).unwrap().unwrap();
     assert!(!sent.done && sent.message.contains("started by Gemini CLI"));
+    let named = || Some("1".to_owned());
+    let meant = || Meant {
+        id: named(),
+        ..Meant::default()
+    };
+    let take_back = TakeBack {
+        meant: meant(),
+        ..TakeBack::default()
+    };
+    for act in [
+        ChangesAct::Look(named()),
+        ChangesAct::Keep(meant()),
+        ChangesAct::TakeBack(take_back),
+        ChangesAct::Undo(named()),
+    ] {
+        let (sender, acted) = channel();
+        let reply = Reply::new(move |done: Result<ActDone, _>| drop(sender.send(done)));
+        view.handle().act(act, reply);
+        let acted = acted.recv_timeout(SOON).unwrap().unwrap();
+        assert!(!acted.done && acted.message.contains("started by Gemini CLI"));
+    }
     drop(view);
     let listed = world.sandbox.run(["diffs"]).expect(0).stdout;
     assert!(listed.contains(" 1.2  gemini"), "{listed}");

@@ -1,5 +1,6 @@
 //! The review in a real terminal, with an agent of the test's own.
 
+mod changes;
 mod drafts;
 mod edits;
 mod gate;

@@ -8,6 +8,7 @@
 mod agents;
 mod await_write;
 mod busy;
+mod changes;
 mod clients;
 mod commands;
 mod conformance;

@@ -50,7 +50,10 @@ fn a_plugin_is_answered_when_agents_can_find_the_editor() {
         (ide.name.as_str(), ide.display_name.as_str()),
         ("test-editor", "Test Editor")
     );
-    let nobody = json!({"agents": [], "mentions": [], "notes": [], "pendingDiffs": 0, "review": null, "warnings": []});
+    let nobody = json!({
+        "agents": [], "mentions": [], "notes": [], "pendingDiffs": 0, "review": null, "warnings": [],
+        "unseen": 0, "changes": 0,
+    });
     assert_eq!(editor.params("pillion/didChangeStatus"), nobody);
 }
 

@@ -16,6 +16,7 @@
 
 mod accidents;
 mod agents;
+mod changes;
 mod conformance;
 mod context;
 mod decisions;

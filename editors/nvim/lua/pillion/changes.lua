@@ -1,5 +1,5 @@
---- What agents have written already: its list is a quickfix list, and the person keeps it or takes it back. Pillion decides
---- what that means; here is only what stands under the cursor, and what is put into buffers.
+--- What agents have written already: its list is a quickfix list, and the person keeps it or takes it back. Pillion
+--- decides what that means; here is only what stands under the cursor, and what is put into buffers.
 
 local buffers = require("pillion.buffers")
 local notify = require("pillion.notify")
@@ -14,16 +14,12 @@ local TITLE = "Pillion: what agents have written"
 --- The quickfix list, and whether it has what was decided, too.
 local list = { id = 0, has_all = false }
 
---- By the name of a change: { revision, uri }, as they were listed last.
+--- By the name of a change: { revision, path }, as they were listed last.
 local listed = {}
-
-local function path_of(file)
-  return vim.uri_to_fname(file)
-end
 
 --- The entries of a change: one for each hunk that stands in the file.
 local function entries(change)
-  local path = path_of(change.uri)
+  local path = change.path
   local function entry(first, last)
     return { filename = path, lnum = first, end_lnum = last, text = change.label, type = "I" }
   end
@@ -47,7 +43,7 @@ local function items_of(answer, has_all)
   for _, turn in ipairs(answer.turns) do
     local found = {}
     for _, change in ipairs(turn.changes) do
-      listed[change.id] = { revision = change.revision, uri = change.uri }
+      listed[change.id] = { revision = change.revision, path = change.path }
       if has_all or change.isUnseen then
         vim.list_extend(found, entries(change))
       end
@@ -181,7 +177,7 @@ end
 
 --- Whether the edit could be made: the buffer still has the text that Pillion was told.
 local function apply(change, sent)
-  local buf = buffers.find(path_of(change.uri))
+  local buf = buffers.find(change.path)
   for _, told in ipairs(sent) do
     if buf and told.uri == change.uri and buffers.text(buf) == told.content then
       return pcall(edit, buf, change.content)
@@ -215,8 +211,8 @@ function M.keep(word)
   act("pillion/keep", params, {})
 end
 
---- Takes back a change or a turn; without `word`, the hunks at the cursor or in the range, or with `call.bang` all of the
---- file's.
+--- Takes back a change or a turn; without `word`, the hunks at the cursor or in the range, or with `call.bang` all of
+--- the file's.
 function M.take_back(word, call)
   local params = { id = named(word) }
   local this
@@ -225,7 +221,7 @@ function M.take_back(word, call)
     if entry then
       params.id = entry.id
       params.revision = listed[entry.id] and listed[entry.id].revision
-      this = buffers.find(path_of(listed[entry.id].uri))
+      this = listed[entry.id] and buffers.find(listed[entry.id].path)
       if not call.bang and entry.is_hunk then
         params.lines = { first = entry.first, last = entry.last }
       end

@@ -3,6 +3,7 @@ vim9script
 # `pillion lsp`: its life, and what is said to and by it.
 
 import autoload './agents.vim'
+import autoload './changes.vim'
 import autoload './config.vim'
 import autoload './context.vim'
 import autoload './diagnostics.vim'
@@ -46,7 +47,7 @@ var retry_timer = 0
 var started_at = 0
 
 def FreshState(): dict<any>
-  return {agents: [], mentions: [], warnings: [], notes: [], review: {}, files: [], pendingDiffs: 0, version: '?', port: '?', pid: 0}
+  return {agents: [], mentions: [], warnings: [], notes: [], review: {}, files: [], pendingDiffs: 0, unseen: 0, changes: 0, version: '?', port: '?', pid: 0}
 enddef
 
 # What is known about the running companion.
@@ -129,6 +130,11 @@ def OnNotification(method: string, params: dict<any>, nul: string)
     const review: any = get(params, 'review', v:null)
     state.review = type(review) == v:t_dict ? review : {}
     state.pendingDiffs = get(params, 'pendingDiffs', 0)
+    state.unseen = get(params, 'unseen', 0)
+    if state.changes != get(params, 'changes', 0)
+      state.changes = get(params, 'changes', 0)
+      changes.Changed()
+    endif
     status.Update()
     reload.Check()
   elseif method == 'pillion/offerText'

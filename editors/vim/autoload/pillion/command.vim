@@ -3,6 +3,7 @@ vim9script
 # The subcommands of `:Pillion`, and their completion.
 
 import autoload './agents.vim'
+import autoload './changes.vim'
 import autoload './client.vim'
 import autoload './diff.vim'
 import autoload './doctor.vim'
@@ -31,10 +32,12 @@ enddef
 const SUBCOMMANDS: dict<func> = {
   add: (arguments, _) => send.Add(arguments),
   accept: (arguments, _) => diff.Accept(Number(arguments)),
+  changes: (arguments, about) => changes.Open(about.bang || get(arguments, 0, '') == 'all'),
   diffs: (arguments, _) => diff.Pick(Number(arguments)),
   doctor: (_, _) => doctor.Show(),
   'drop-hunk': (_, _) => diff.DropHunk(),
   focus: (arguments, _) => terminal.Focus(get(arguments, 0, '')),
+  keep: (arguments, _) => changes.Keep(get(arguments, 0, '')),
   merge: (_, _) => diff.Merge(),
   log: (_, _) => doctor.OpenLog(),
   messages: (_, _) => doctor.Messages(),
@@ -50,7 +53,9 @@ const SUBCOMMANDS: dict<func> = {
   start: (_, _) => client.Start(),
   status: (_, _) => notify.Info(status.Describe()),
   stop: (_, _) => client.Stop(),
+  'take-back': (arguments, about) => changes.TakeBack(get(arguments, 0, ''), about),
   'take-hunk': (_, _) => diff.TakeHunk(),
+  undo: (arguments, _) => changes.Undo(get(arguments, 0, '')),
 }
 
 # Runs a subcommand; what goes wrong in it becomes a message.

@@ -62,6 +62,9 @@ def IsInFile(buf: number, path: string): bool
     && readfile(path)->map((_, line) => substitute(line, '\r$', '', '')) == merged.lines
 enddef
 
+# Whether Pillion itself has written files, and they are looked at for that.
+var is_own = false
+
 # Answers Vim's question about a file that changed.
 def Answer(buf: number)
   const path = files.PathOf(buf)
@@ -81,7 +84,7 @@ enddef
 
 # Vim asks with the buffer that changed in <abuf>.
 def OnChanged()
-  if IsAgentHere() || !empty(expected)
+  if is_own || IsAgentHere() || !empty(expected)
     Answer(str2nr(expand('<abuf>')))
   else
     v:fcs_choice = 'ask'
@@ -175,6 +178,16 @@ export def Check()
   if IsAgentHere()
     Begin(SOON)
   endif
+enddef
+
+# Pillion itself has written files: looks at all that are open, now.
+export def LookEverywhere()
+  is_own = true
+  try
+    LookAt(getbufinfo({bufloaded: 1})->mapnew((_, info) => info.bufnr)->filter((_, buf) => files.PathOf(buf) != ''))
+  finally
+    is_own = false
+  endtry
 enddef
 
 # An agent is about to write the file: look at its buffer until it has.

@@ -4,34 +4,19 @@ vim9script
 # and says what came of it.
 
 import autoload './client.vim'
-import autoload './notify.vim'
+import autoload './request.vim'
 
 # What can be chosen.
 export def Choices(): list<string>
   return get(client.state.review, 'choices', [])
 enddef
 
-def Ask(method: string, params: dict<any>)
-  const OnAnswer = (error: any, result: any) => {
-    if type(error) == v:t_dict
-      notify.Error(get(error, 'message', 'it failed'))
-    elseif type(result) == v:t_dict && result.done
-      notify.Info(result.message)
-    elseif type(result) == v:t_dict
-      notify.Error(result.message)
-    endif
-  }
-  if !client.Ask(method, params, OnAnswer)
-    throw 'Pillion: not running. Hint: :Pillion start'
-  endif
-enddef
-
 # Chooses this, or without it says what is chosen.
 export def Choose(choice: string)
-  Ask('pillion/review', choice == '' ? {} : {choice: choice})
+  request.Ask('pillion/review', choice == '' ? {} : {choice: choice})
 enddef
 
 # Sends agents the notes that wait for the next prompt.
 export def SendNotes()
-  Ask('pillion/sendNotes', {})
+  request.Ask('pillion/sendNotes', {})
 enddef

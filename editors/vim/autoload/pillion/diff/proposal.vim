@@ -36,24 +36,11 @@ def Make(name: string, buftype: string): number
   return buf
 enddef
 
-def PutLines(buf: number, lines: list<string>)
-  if empty(lines)
-    deletebufline(buf, 1, '$')
-    return
-  endif
-  # Where a buffer is empty, an empty line counts as no change.
-  setbufline(buf, 1, lines[0] .. '.')
-  setbufline(buf, 1, lines)
-  if get(getbufinfo(buf), 0, {linecount: 0}).linecount > len(lines)
-    deletebufline(buf, len(lines) + 1, '$')
-  endif
-enddef
-
 # Puts lines into a buffer without leaving anything to undo.
 export def Fill(buf: number, shape: dict<any>)
   setbufvar(buf, '&modifiable', true)
   setbufvar(buf, '&undolevels', -1)
-  silent PutLines(buf, shape.lines)
+  silent text.PutLines(buf, shape.lines)
   setbufvar(buf, '&undolevels', NO_LOCAL_UNDOLEVELS)
   text.SetOptions(buf, shape)
   setbufvar(buf, '&modified', false)
@@ -146,37 +133,16 @@ enddef
 # Puts another text into the buffer, undoable, touching only what differs so that the cursor stays near.
 # The first and the last line of what is new.
 export def Put(diff: dict<any>, shape: dict<any>): list<number>
-  const old = text.Lines(diff.right)
-  const new: list<string> = shape.lines
-  const most = min([len(old), len(new)])
-  var head = 0
-  while head < most && old[head] ==# new[head]
-    head += 1
-  endwhile
-  var tail = 0
-  while tail < most - head && old[-1 - tail] ==# new[-1 - tail]
-    tail += 1
-  endwhile
+  var lines: list<number> = []
   quiet.Run(() => {
     setbufvar(diff.right, '&modifiable', true)
     # Setting it ends what one `u` takes back.
     setbufvar(diff.right, '&undolevels', getbufvar(diff.right, '&undolevels'))
-    if empty(old) || empty(new)
-      PutLines(diff.right, new)
-    else
-      const added = new[head : len(new) - tail - 1]
-      if !empty(added)
-        appendbufline(diff.right, head, added)
-      endif
-      if len(old) > head + tail
-        deletebufline(diff.right, head + len(added) + 1, len(old) - tail + len(added))
-      endif
-    endif
+    lines = text.Change(diff.right, shape.lines)
     setbufvar(diff.right, '&undolevels', getbufvar(diff.right, '&undolevels'))
     text.SetOptions(diff.right, shape)
   })
-  const first = max([min([head + 1, len(new)]), 1])
-  return [first, max([first, len(new) - tail])]
+  return lines
 enddef
 
 # The same for a newer proposal.

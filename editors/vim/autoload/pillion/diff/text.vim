@@ -72,6 +72,47 @@ export def OfBuffer(buf: number): dict<any>
   }
 enddef
 
+export def PutLines(buf: number, lines: list<string>)
+  if empty(lines)
+    deletebufline(buf, 1, '$')
+    return
+  endif
+  # Where a buffer is empty, an empty line counts as no change.
+  setbufline(buf, 1, lines[0] .. '.')
+  setbufline(buf, 1, lines)
+  if get(getbufinfo(buf), 0, {linecount: 0}).linecount > len(lines)
+    deletebufline(buf, len(lines) + 1, '$')
+  endif
+enddef
+
+# Gives a buffer these lines, touching only what differs, so that the cursor stays near and `u` takes back just that.
+# The first and the last line of what is new.
+export def Change(buf: number, new: list<string>): list<number>
+  const old = Lines(buf)
+  const most = min([len(old), len(new)])
+  var head = 0
+  while head < most && old[head] ==# new[head]
+    head += 1
+  endwhile
+  var tail = 0
+  while tail < most - head && old[-1 - tail] ==# new[-1 - tail]
+    tail += 1
+  endwhile
+  if empty(old) || empty(new)
+    PutLines(buf, new)
+  else
+    const added = new[head : len(new) - tail - 1]
+    if !empty(added)
+      appendbufline(buf, head, added)
+    endif
+    if len(old) > head + tail
+      deletebufline(buf, head + len(added) + 1, len(old) - tail + len(added))
+    endif
+  endif
+  const first = max([min([head + 1, len(new)]), 1])
+  return [first, max([first, len(new) - tail])]
+enddef
+
 # Gives a buffer the options of a shape, but not its lines.
 export def SetOptions(buf: number, shape: dict<any>)
   for [name, value] in items({

@@ -1,0 +1,304 @@
+//! What views may do with changes that are written, with a store and files of the test's own.
+
+use std::fs;
+use std::path::Path;
+
+use pillion_changes::Recorder;
+use pillion_changes::recorder::Call;
+use tempfile::TempDir;
+
+use super::*;
+
+const BEFORE: &str = "a\nb\nc\nd\ne\n";
+const AFTER: &str = "a\nB\nc\nd\nE\n";
+
+struct Lab {
+    _folder: TempDir,
+    root: PathBuf,
+    store: Store,
+    recorder: Recorder,
+    calls: u64,
+}
+
+impl Lab {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let base = real_path(folder.path());
+        let root = base.join("work");
+        fs::create_dir(&root).unwrap();
+        let state = [("XDG_STATE_HOME", base.join("state"))];
+        let store = Store::of(&Environment::from_pairs(state)).unwrap();
+        let recorder = Recorder::new(store.clone(), std::slice::from_ref(&root), Vec::new());
+        Self {
+            _folder: folder,
+            root,
+            store,
+            recorder,
+            calls: 0,
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.root.join("a.txt")
+    }
+
+    /// A turn in which a call writes this text. With `goes_on`, the call has not ended.
+    fn turn(&mut self, text: &str, goes_on: bool) {
+        self.calls += 1;
+        let (id, tool) = (self.calls.to_string(), "Bash".to_owned());
+        let path = None;
+        self.recorder.begin(1, "claude", "do it").unwrap();
+        let call = Call {
+            id,
+            tool,
+            path,
+            subagent: None,
+        };
+        self.recorder.before(1, "claude", call).unwrap();
+        fs::write(self.path(), text).unwrap();
+        let id = self.calls.to_string();
+        self.recorder.after(1, &id, |_| false).unwrap();
+        match goes_on {
+            true => {
+                let (id, tool) = ("next".to_owned(), "Bash".to_owned());
+                let call = Call {
+                    id,
+                    tool,
+                    path: None,
+                    subagent: None,
+                };
+                self.recorder.before(1, "claude", call).unwrap();
+            }
+            false => self.recorder.end(1).unwrap(),
+        }
+    }
+
+    fn listed(&self) -> Vec<ListedTurn> {
+        list(&self.store, std::slice::from_ref(&self.root)).turns
+    }
+
+    fn act(&self, act: ChangesAct) -> Result<ActDone, String> {
+        let done = perform(&self.store, std::slice::from_ref(&self.root), act);
+        match done {
+            Ok((done, _, _)) if done.done => Ok(done),
+            Ok((done, _, _)) => Err(done.message),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn state(&self, turn: usize) -> String {
+        self.listed()[turn].changes[0].state.clone()
+    }
+}
+
+fn meant(id: &str, revision: &str) -> Meant {
+    Meant {
+        id: Some(id.to_owned()),
+        path: None,
+        revision: Some(revision.to_owned()),
+    }
+}
+
+fn lines(meant: Meant, lines: Range<usize>, buffers: Vec<BufferText>) -> ChangesAct {
+    ChangesAct::TakeBack(TakeBack {
+        meant,
+        lines: Some(lines),
+        buffers,
+    })
+}
+
+fn in_file(path: &Path) -> Meant {
+    Meant {
+        path: Some(path.to_owned()),
+        ..Meant::default()
+    }
+}
+
+fn text(path: &Path, content: &str, is_modified: bool) -> Vec<BufferText> {
+    vec![BufferText {
+        path: path.to_owned(),
+        content: content.to_owned(),
+        is_modified,
+    }]
+}
+
+fn lab() -> Lab {
+    let mut lab = Lab::new();
+    fs::write(lab.path(), BEFORE).unwrap();
+    lab.turn(AFTER, false);
+    lab
+}
+
+#[test]
+fn nothing_that_was_listed_before_it_changed_is_decided() {
+    let mut lab = lab();
+    let turn = lab.listed().remove(0);
+    let (id, revision) = (&turn.changes[0].id, &turn.changes[0].revision);
+    fs::write(lab.path(), "mine\n").unwrap();
+    for act in [
+        ChangesAct::Keep(meant(id, revision)),
+        lines(meant(id, revision), 1..2, Vec::new()),
+        ChangesAct::TakeBack(TakeBack {
+            meant: meant(id, revision),
+            ..TakeBack::default()
+        }),
+    ] {
+        let refused = lab.act(act).unwrap_err();
+        assert!(
+            refused.contains("has changed since it was listed"),
+            "{refused}"
+        );
+    }
+    assert_eq!(fs::read_to_string(lab.path()).unwrap(), "mine\n");
+    // A turn that goes on is another one once more was written in it.
+    lab.turn("more\n", true);
+    let goes_on = lab.listed().remove(0);
+    fs::write(lab.path(), "and more\n").unwrap();
+    lab.recorder.after(1, "next", |_| false).unwrap();
+    let refused = lab.act(ChangesAct::Keep(meant(&goes_on.id, &goes_on.revision)));
+    assert!(
+        refused
+            .unwrap_err()
+            .contains("has changed since it was listed")
+    );
+    let now = lab.listed().remove(0);
+    assert_eq!(lab.state(0), "unseen");
+    lab.act(ChangesAct::Keep(meant(&now.id, &now.revision)))
+        .unwrap();
+    assert_eq!(lab.state(0), "kept");
+}
+
+#[test]
+fn lines_count_only_in_the_text_in_which_they_were_seen() {
+    let lab = lab();
+    let path = lab.path();
+    let of_nothing = lab.act(lines(in_file(&path), 1..2, Vec::new()));
+    let of_another = lab.act(lines(in_file(&path), 1..2, text(&path, BEFORE, false)));
+    for refused in [of_nothing, of_another] {
+        assert!(
+            refused
+                .unwrap_err()
+                .contains("has changed since it was listed")
+        );
+    }
+    let unchanged = lab.act(lines(in_file(&path), 2..4, text(&path, AFTER, false)));
+    assert!(
+        unchanged
+            .unwrap_err()
+            .contains("nothing of an agent's change")
+    );
+    lab.act(lines(in_file(&path), 1..2, text(&path, AFTER, false)))
+        .unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a\nb\nc\nd\nE\n");
+    assert_eq!(lab.state(0), "unseen", "the other hunk waits");
+    let listed = lab.listed().remove(0).changes.remove(0);
+    lab.act(lines(meant(&listed.id, &listed.revision), 4..5, Vec::new()))
+        .unwrap();
+    assert_eq!(lab.state(0), "taken back");
+    for text in ["a\nb\nc\nd\nE\n", AFTER] {
+        lab.act(ChangesAct::Undo(None)).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        assert_eq!(lab.state(0), "unseen");
+    }
+    assert!(
+        lab.act(ChangesAct::Undo(None))
+            .unwrap_err()
+            .contains("nothing has been taken back")
+    );
+}
+
+#[test]
+fn keeping_the_rest_leaves_what_was_taken_back_to_be_undone() {
+    let lab = lab();
+    let path = lab.path();
+    lab.act(lines(in_file(&path), 1..2, text(&path, AFTER, false)))
+        .unwrap();
+    lab.act(ChangesAct::Keep(in_file(&path))).unwrap();
+    assert_eq!(lab.state(0), "edited");
+    // What is written later stays.
+    fs::write(&path, "mine\na\nb\nc\nd\nE\n").unwrap();
+    lab.act(ChangesAct::Undo(Some("1.1".to_owned()))).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), format!("mine\n{AFTER}"));
+}
+
+#[test]
+fn a_text_that_is_not_saved_is_changed_and_the_file_is_not() {
+    let lab = lab();
+    let path = lab.path();
+    let buffer = format!("mine\n{AFTER}");
+    let wanted = TakeBack {
+        meant: in_file(&path),
+        lines: None,
+        buffers: text(&path, &buffer, true),
+    };
+    let done = lab.act(ChangesAct::TakeBack(wanted)).unwrap();
+    assert_eq!(done.edits[0].content, format!("mine\n{BEFORE}"));
+    assert!(done.message.contains("save it"), "{}", done.message);
+    assert_eq!(fs::read_to_string(&path).unwrap(), AFTER);
+    assert_eq!(lab.state(0), "taken back");
+    let undone = lab.act(ChangesAct::Undo(Some("1.1".to_owned()))).unwrap();
+    assert!(
+        undone.message.contains("undo it in the editor"),
+        "{}",
+        undone.message
+    );
+    assert_eq!(lab.state(0), "unseen");
+}
+
+#[test]
+fn a_file_that_a_call_may_be_writing_is_left_alone() {
+    let mut lab = Lab::new();
+    fs::write(lab.path(), BEFORE).unwrap();
+    lab.turn(AFTER, true);
+    let path = lab.path();
+    for act in [
+        ChangesAct::TakeBack(TakeBack {
+            meant: in_file(&path),
+            ..TakeBack::default()
+        }),
+        lines(in_file(&path), 1..2, text(&path, AFTER, false)),
+        lines(in_file(&path), 1..2, text(&path, AFTER, true)),
+    ] {
+        let refused = lab.act(act).unwrap_err();
+        assert!(refused.contains("Claude Code is running Bash"), "{refused}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), AFTER);
+}
+
+#[test]
+fn of_several_changes_of_a_file_the_newest_is_meant_that_has_something_there() {
+    let mut lab = lab();
+    let path = lab.path();
+    lab.turn("a\nB\nC\nd\nE\n", false);
+    let now = "a\nB\nC\nd\nE\n";
+    lab.act(lines(in_file(&path), 2..3, text(&path, now, false)))
+        .unwrap();
+    assert_eq!(
+        (lab.state(0), lab.state(1)),
+        ("taken back".into(), "unseen".into())
+    );
+    lab.act(lines(in_file(&path), 4..5, text(&path, AFTER, false)))
+        .unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a\nB\nc\nd\ne\n");
+    assert_eq!(
+        lab.state(1),
+        "unseen",
+        "the other hunk of the first turn waits"
+    );
+}
+
+#[test]
+fn what_is_no_text_is_listed_and_taken_back_as_a_whole() {
+    let mut lab = Lab::new();
+    let path = lab.path();
+    fs::write(&path, b"\0before").unwrap();
+    lab.turn("\0after", false);
+    let listed = lab.listed().remove(0).changes.remove(0);
+    assert_eq!((listed.added, listed.hunks.len()), (None, 0));
+    lab.act(ChangesAct::TakeBack(TakeBack {
+        meant: meant(&listed.id, &listed.revision),
+        ..TakeBack::default()
+    }))
+    .unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"\0before");
+}

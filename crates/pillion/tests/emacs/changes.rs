@@ -1,0 +1,168 @@
+//! What agents have written already: listed, kept and taken back, in files and in buffers.
+
+use std::fs;
+
+use pillion_testkit::{EmacsVersion, Home, each_emacs};
+
+use crate::world::{ORIGINAL, World};
+
+/// What `a.txt` was before the agent made [`ORIGINAL`] of it.
+fn before() -> String {
+    ORIGINAL.replace("two\n", "2\n").replace("five\n", "")
+}
+
+/// An agent has written two hunks of `a.txt`, and made `new.txt`.
+fn world(version: EmacsVersion) -> World {
+    let home = Home::new();
+    home.file("a.txt", before());
+    home.agents_turn("write words", |folder| {
+        fs::write(folder.join("a.txt"), ORIGINAL).unwrap();
+        fs::write(folder.join("new.txt"), "new\n").unwrap();
+    });
+    World::with(version, home, |setup| setup)
+}
+
+fn buffer(text: &str, is_modified: bool) -> String {
+    let is_modified = match is_modified {
+        true => "(buffer-modified-p)",
+        false => "(not (buffer-modified-p))",
+    };
+    format!("(with-current-buffer \"a.txt\" (and (equal (buffer-string) {text:?}) {is_modified}))")
+}
+
+fn wait_list(world: &World, words: &str) {
+    let there = format!(
+        "(with-current-buffer \"*pillion changes*\" (string-search {words:?} (buffer-string)))"
+    );
+    world.emacs.wait_until(words, &there);
+}
+
+fn read(world: &World) -> String {
+    fs::read_to_string(&world.path).unwrap()
+}
+
+#[each_emacs]
+fn the_list_leads_to_hunks_and_its_keys_decide(version: EmacsVersion) {
+    let world = world(version);
+    world.emacs.command("pillion-changes");
+    wait_list(&world, "turn 1 of Claude Code, ");
+    wait_list(
+        &world,
+        "  1.1 unseen +2 -1           a.txt\n      line 2: +1 -1\n      line 5: +1 -0\n",
+    );
+    wait_list(&world, "  1.2 unseen +1 -0           new.txt (new)\n");
+    let list = "(with-current-buffer \"*pillion changes*\" (goto-char (point-min)) (search-forward %) (beginning-of-line) (set-window-point (get-buffer-window) (point)))";
+    let go = |words: &str| world.emacs.eval(&list.replace('%', &format!("{words:?}")));
+    go("line 5");
+    world.emacs.input("<RET>");
+    world.emacs.wait_until(
+        "the hunk",
+        "(and (equal (buffer-name) \"a.txt\") (= (line-number-at-pos) 5))",
+    );
+    world
+        .emacs
+        .eval("(select-window (get-buffer-window \"*pillion changes*\"))");
+    go("new.txt");
+    world.emacs.input("k");
+    world.emacs.wait_said("1.2 new.txt: kept");
+    world.emacs.wait_until(
+        "a shorter list",
+        "(with-current-buffer \"*pillion changes*\" (not (string-search \"new.txt\" (buffer-string))))",
+    );
+    go("line 2");
+    world.emacs.input("r");
+    world.emacs.wait_until(
+        "one hunk less",
+        &buffer(&ORIGINAL.replace("two", "2"), false),
+    );
+    world.emacs.input("a");
+    wait_list(&world, "  1.2 kept +1 -0");
+    go("1.1 unseen");
+    world.emacs.input("r");
+    world
+        .emacs
+        .wait_until("all of it", &buffer(&before(), false));
+    wait_list(&world, "  1.1 taken back");
+    go("1.1 taken back");
+    world.emacs.input("u");
+    wait_list(&world, "  1.1 unseen");
+    assert_eq!(read(&world), ORIGINAL.replace("two", "2"));
+    world.emacs.assert_no_errors();
+}
+
+#[each_emacs]
+fn a_hunk_is_taken_back_in_the_file_and_the_buffer_can_undo_it(version: EmacsVersion) {
+    let world = world(version);
+    let taken = ORIGINAL.replace("two", "2");
+    world
+        .emacs
+        .eval("(progn (goto-char (point-min)) (forward-line 1) (undo-boundary))");
+    world.emacs.command("pillion-take-back");
+    world.emacs.wait_until("the text", &buffer(&taken, false));
+    assert_eq!(read(&world), taken);
+    world.emacs.command("undo");
+    world
+        .emacs
+        .wait_until("its own undo", &buffer(ORIGINAL, true));
+    world.emacs.eval("(revert-buffer t t)");
+    world.emacs.command("pillion-undo");
+    world
+        .emacs
+        .wait_until("as it was", &buffer(ORIGINAL, false));
+    // The agent goes on in that file.
+    let next = ORIGINAL.replace("three", "3");
+    world
+        .home
+        .agents_turn("again", |_| fs::write(&world.path, &next).unwrap());
+    world
+        .emacs
+        .eval("(progn (revert-buffer t t) (goto-char (point-min)) (forward-line 2))");
+    world.emacs.command("pillion-take-back");
+    world
+        .emacs
+        .wait_until("that is gone", &buffer(ORIGINAL, false));
+    world.emacs.wait_said("2.1 a.txt: taken back");
+    world.emacs.assert_no_errors();
+}
+
+#[each_emacs]
+fn unsaved_lines_stay_and_nothing_is_saved(version: EmacsVersion) {
+    let world = world(version);
+    world
+        .emacs
+        .eval("(progn (goto-char (point-min)) (insert \"mine\\n\") (undo-boundary))");
+    world.emacs.eval("(pillion-take-back t)");
+    let merged = format!("mine\n{}", before());
+    world.emacs.wait_until("merged", &buffer(&merged, true));
+    world.emacs.wait_said("which has unsaved changes: save it");
+    assert_eq!(read(&world), ORIGINAL, "not saved");
+    world.emacs.command("undo");
+    world
+        .emacs
+        .wait_until("its own undo", &buffer(&format!("mine\n{ORIGINAL}"), true));
+    world.emacs.assert_no_errors();
+}
+
+#[each_emacs]
+fn a_conflict_changes_nothing_and_what_is_elsewhere_is_taken_back(version: EmacsVersion) {
+    let world = world(version);
+    let mine = ORIGINAL.replace("two", "mine");
+    world
+        .emacs
+        .eval("(progn (goto-char (point-min)) (search-forward \"two\") (replace-match \"mine\"))");
+    world.emacs.eval("(pillion-take-back t)");
+    world
+        .emacs
+        .wait_said("has changed since, in 1 of the same places");
+    world.emacs.wait_until("no change", &buffer(&mine, true));
+    assert_eq!(read(&world), ORIGINAL);
+    world
+        .emacs
+        .eval("(progn (goto-char (point-min)) (search-forward \"five\"))");
+    world.emacs.command("pillion-take-back");
+    let rest = mine.replace("five\n", "");
+    world
+        .emacs
+        .wait_until("the other hunk", &buffer(&rest, true));
+    world.emacs.assert_no_errors();
+}

@@ -1,0 +1,51 @@
+//! The list of what agents have written, in a real terminal.
+
+use std::fs;
+
+use pillion_testkit::{Env, SOON};
+
+use super::Review;
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
+    let review = Review::usual_with(&Env::default());
+    let home = &review.sandbox.home;
+    let path = home.file("a.txt", "one\ntwo\n");
+    home.agents_turn("change it", |folder| {
+        fs::write(folder.join("a.txt"), "one\n2\n").unwrap();
+        fs::write(folder.join("new.txt"), "new\n").unwrap();
+        fs::write(folder.join("picture"), b"\0\xff").unwrap();
+    });
+    review.pane.send_keys(["S"]);
+    review.pane.wait_for("\"change it\"", SOON);
+    for line in [
+        "1.1    unseen          +1 -1  a.txt",
+        "1.2    unseen          +1 -0  new.txt (new)",
+        "1.3    unseen                 picture (new)",
+    ] {
+        review.pane.wait_for(line, SOON);
+    }
+    review.pane.send_keys(["n"]);
+    review.pane.send_keys(["a"]);
+    review.pane.wait_for("1.2 new.txt: kept", SOON);
+    review.pane.wait_for("1.2    kept", SOON);
+    review.pane.send_keys(["n"]);
+    review.pane.send_keys(["r"]);
+    review.pane.wait_for("1.3    taken back", SOON);
+    assert!(!home.workspace().join("picture").exists());
+    review.pane.send_keys(["z"]);
+    review.pane.wait_for("1.3    unseen", SOON);
+    assert_eq!(
+        fs::read(home.workspace().join("picture")).unwrap(),
+        b"\0\xff"
+    );
+    // What is text opens as a diff, and the review says that it is written.
+    review.pane.send_keys(["n"]);
+    review.pane.send_keys(["Enter"]);
+    review.pane.wait_for("Claude Code has written a.txt", SOON);
+    review.decide("Space");
+    review.decide("a");
+    review.pane.wait_for("Nothing", SOON);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
+}

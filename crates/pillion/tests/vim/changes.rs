@@ -1,0 +1,134 @@
+//! What agents have written already: listed, kept and taken back, in files and in buffers.
+
+use std::fs;
+use std::path::PathBuf;
+
+use pillion_testkit::{Home, VimVersion, each_vim};
+
+use crate::world::World;
+
+const BEFORE: &str = "a\nb\nc\nd\ne\nf\ng\nh\n";
+const AFTER: &str = "a\nB\nc\nd\ne\nf\nG\nG2\nh\n";
+
+/// An agent has written two hunks of `first.txt`, and made `new.txt`.
+fn world(version: VimVersion) -> (World, PathBuf) {
+    let home = Home::new();
+    let path = home.file("first.txt", BEFORE);
+    home.agents_turn("change letters", |folder| {
+        fs::write(folder.join("first.txt"), AFTER).unwrap();
+        fs::write(folder.join("new.txt"), "new\n").unwrap();
+    });
+    let world = World::with(version, home, &[("first.txt", AFTER)], |setup| setup);
+    (world, path)
+}
+
+fn wait_lines(world: &World, text: &str) {
+    let lines = text.trim_end().replace('\n', ",");
+    world
+        .vim
+        .wait_until(text, &format!("join(getline(1, '$'), ',') == '{lines}'"));
+}
+
+fn read(path: &PathBuf) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+#[each_vim]
+fn the_list_leads_to_hunks_and_what_is_in_it_is_decided(version: VimVersion) {
+    let (world, path) = world(version);
+    world.vim.command("PillionChanges");
+    world.vim.wait_until("the list", "&buftype == 'quickfix'");
+    let found: Vec<(String, i64, i64)> = world
+        .vim
+        .get("mapnew(getqflist(), {_, item -> [item.text, item.lnum, item.end_lnum]})");
+    assert!(found[0].0.starts_with("turn 1 of Claude Code, "));
+    let rest = [
+        ("1.1 unseen +3 -2", 2, 2),
+        ("1.1 unseen +3 -2", 7, 8),
+        ("1.2 unseen +1 -0", 1, 1),
+    ];
+    let rest = rest.map(|(text, first, last)| (text.to_owned(), first, last));
+    assert_eq!(found[1..], rest);
+    world.vim.command("call cursor(4, 1) | PillionKeep");
+    world.vim.wait_said("1.2 new.txt: kept");
+    world
+        .vim
+        .wait_until("a shorter list", "len(getqflist()) == 3");
+    world.vim.command("call cursor(3, 1) | PillionTakeBack");
+    world.vim.wait_until("one hunk", "len(getqflist()) == 2");
+    assert_eq!(read(&path), AFTER.replace("G\nG2", "g"));
+    world.vim.command("PillionTakeBack 1.1");
+    world.vim.wait_until("an empty list", "empty(getqflist())");
+    assert_eq!(read(&path), BEFORE);
+    world.vim.assert_no_errors();
+}
+
+#[each_vim]
+fn a_hunk_is_taken_back_in_the_file_and_the_buffer_can_undo_it(version: VimVersion) {
+    let (world, path) = world(version);
+    let taken = AFTER.replace('B', "b");
+    world.vim.command("call cursor(2, 1) | PillionTakeBack");
+    wait_lines(&world, &taken);
+    assert_eq!(read(&path), taken);
+    world.vim.command("8 PillionTakeBack");
+    wait_lines(&world, BEFORE);
+    assert!(!world.vim.get::<bool>("&modified ? v:true : v:false"));
+    world.vim.command("undo");
+    wait_lines(&world, &taken);
+    world.vim.command("edit!");
+    for text in [&taken, AFTER] {
+        world.vim.command("PillionUndo 1.1");
+        wait_lines(&world, text);
+        assert_eq!(read(&path), *text);
+    }
+    // The agent goes on in that file.
+    let next = AFTER.replace("c\n", "C\n");
+    world
+        .home
+        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
+    world.vim.command("edit");
+    wait_lines(&world, &next);
+    world.vim.command("3 PillionTakeBack");
+    wait_lines(&world, AFTER);
+    world.vim.wait_said("2.1 first.txt: taken back");
+    world.vim.assert_no_errors();
+}
+
+#[each_vim]
+fn unsaved_lines_stay_and_nothing_is_saved(version: VimVersion) {
+    let (world, path) = world(version);
+    world
+        .vim
+        .command("call append(0, 'mine') | call setline(6, 'mine, too')");
+    world.vim.command("PillionTakeBack!");
+    let merged = "mine\na\nb\nc\nd\nmine, too\nf\ng\nh\n";
+    wait_lines(&world, merged);
+    world.vim.wait_said("which has unsaved changes: save it");
+    assert_eq!(read(&path), AFTER, "not saved");
+    world.vim.command("undo");
+    wait_lines(&world, "mine\na\nB\nc\nd\nmine, too\nf\nG\nG2\nh\n");
+    world.vim.command("redo");
+    wait_lines(&world, merged);
+    world.vim.command("write");
+    assert_eq!(read(&path), merged);
+    world.vim.assert_no_errors();
+}
+
+#[each_vim]
+fn a_conflict_changes_nothing_and_what_is_elsewhere_is_taken_back(version: VimVersion) {
+    let (world, path) = world(version);
+    world.vim.command("call setline(2, 'mine')");
+    world.vim.command("PillionTakeBack!");
+    world
+        .vim
+        .wait_said("has changed since, in 1 of the same places");
+    wait_lines(&world, &AFTER.replace('B', "mine"));
+    assert_eq!(read(&path), AFTER);
+    world.vim.command("PillionTakeBack 1");
+    world.vim.wait_said("1.2 new.txt: taken back");
+    assert!(!world.home.workspace().join("new.txt").exists());
+    wait_lines(&world, &AFTER.replace('B', "mine"));
+    world.vim.command("7 PillionTakeBack");
+    wait_lines(&world, "a\nmine\nc\nd\ne\nf\ng\nh\n");
+    world.vim.assert_no_errors();
+}

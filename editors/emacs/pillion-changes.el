@@ -1,0 +1,272 @@
+;;; pillion-changes.el --- What agents have written already  -*- lexical-binding: t; -*-
+
+;;; Commentary:
+
+;; The list of what agents have written, by turns, in a buffer of its own, and the
+;; commands that keep it or take it back.  The program decides what that means;
+;; here is only what is under point, and what is put into buffers.
+
+;;; Code:
+
+(require 'pillion-core)
+(require 'pillion-client)
+(require 'pillion-reload)
+(require 'pillion-text)
+
+(defconst pillion-changes--name "*pillion changes*"
+  "The buffer with the list.")
+
+(defvar-local pillion-changes--has-all nil
+  "Non-nil if the list has what was decided, too.")
+
+(defun pillion-changes--buffer ()
+  "Return the buffer with the list, or nil."
+  (get-buffer pillion-changes--name))
+
+(defun pillion-changes--ask (method params answer)
+  "Send the request METHOD with PARAMS; ANSWER is called with the result."
+  (unless (pillion-client-ask
+           method params
+           (lambda (result)
+             (if result
+                 (funcall answer result)
+               (pillion-say "the program did not do it; it may be too old"))))
+    (user-error "Pillion: not running.  Hint: M-x pillion-start")))
+
+;;; The list
+
+(defun pillion-changes--insert (text face about)
+  "Insert the line TEXT in FACE, which is ABOUT a property list."
+  (insert (propertize (pillion-plain text) 'face face 'pillion-change about) "\n"))
+
+(defun pillion-changes--insert-file (file)
+  "Insert FILE, a change of the list, with its hunks."
+  (let* ((is-unseen (eq t (plist-get file :isUnseen)))
+         (about (list :id (plist-get file :id) :revision (plist-get file :revision)
+                      :path (plist-get file :path))))
+    (pillion-changes--insert (format "  %-26s %s" (plist-get file :label) (plist-get file :shown))
+                             (if is-unseen 'warning 'default)
+                             about)
+    (seq-doseq (hunk (plist-get file :hunks))
+      (let* ((lines (plist-get hunk :lines))
+             (first (plist-get lines :start))
+             (last (max first (1- (plist-get lines :end)))))
+        (pillion-changes--insert
+         (format "      line %d: +%d -%d" (1+ first)
+                 (- (plist-get lines :end) first) (plist-get hunk :removed))
+         'shadow
+         (append (list :first first :last last) about))))))
+
+(defun pillion-changes--draw (answer)
+  "Fill the current buffer with what is in ANSWER; point stays at its line."
+  (let ((inhibit-read-only t)
+        (line (line-number-at-pos))
+        (is-empty t))
+    (erase-buffer)
+    (seq-doseq (turn (plist-get answer :turns))
+      (let ((files (seq-filter (lambda (it)
+                                 (or pillion-changes--has-all (eq t (plist-get it :isUnseen))))
+                               (plist-get turn :changes))))
+        (when files
+          (setq is-empty nil)
+          (pillion-changes--insert (plist-get turn :title) 'bold
+                                   (list :id (plist-get turn :id)
+                                         :revision (plist-get turn :revision)))
+          (mapc #'pillion-changes--insert-file files))))
+    (when is-empty
+      (insert (or (plist-get answer :problem) "There are no unseen changes here.") "\n"))
+    (let ((left-out (or (plist-get answer :leftOut) 0)))
+      (unless (zerop left-out)
+        (insert (format "%d older changes are not listed.\n" left-out))))
+    (goto-char (point-min))
+    (forward-line (1- line))))
+
+(defun pillion-changes-refresh (&rest _)
+  "Ask for the list anew, if it is there."
+  (interactive)
+  (when (pillion-changes--buffer)
+    (pillion-changes--ask
+     :pillion/changes (make-hash-table)
+     (lambda (answer)
+       (when (pillion-changes--buffer)
+         (with-current-buffer (pillion-changes--buffer)
+           (pillion-changes--draw answer)
+           (dolist (window (get-buffer-window-list nil nil t))
+             (set-window-point window (point)))))))))
+
+(defun pillion-changes-toggle-all ()
+  "List what was decided, too, or only what nobody has seen."
+  (interactive)
+  (setq pillion-changes--has-all (not pillion-changes--has-all))
+  (pillion-changes-refresh))
+
+(defvar pillion-changes-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "RET") #'pillion-changes-visit)
+    (define-key map "k" #'pillion-keep)
+    (define-key map "r" #'pillion-take-back)
+    (define-key map "u" #'pillion-undo)
+    (define-key map "n" #'next-line)
+    (define-key map "p" #'previous-line)
+    (define-key map "a" #'pillion-changes-toggle-all)
+    map)
+  "Keys in the list of what agents have written.")
+
+(define-derived-mode pillion-changes-mode special-mode "Pillion-Changes"
+  "What agents have written, by turns.
+On a turn, a file or a hunk: \\<pillion-changes-mode-map>\\[pillion-changes-visit] goes \
+there, \\[pillion-keep] keeps it, \\[pillion-take-back] takes it back,
+\\[pillion-undo] undoes that.  \\[pillion-changes-toggle-all] shows what was decided, too."
+  (setq-local revert-buffer-function #'pillion-changes-refresh))
+
+;;;###autoload
+(defun pillion-changes ()
+  "List what agents have written in this project, whether they asked or not."
+  (interactive)
+  (with-current-buffer (get-buffer-create pillion-changes--name)
+    (unless (derived-mode-p 'pillion-changes-mode)
+      (pillion-changes-mode))
+    (pillion-changes-refresh)
+    (pop-to-buffer (current-buffer))))
+
+(defun pillion-changes--here ()
+  "What is under point: in the list a property list, elsewhere nil."
+  (when (derived-mode-p 'pillion-changes-mode)
+    (or (get-text-property (line-beginning-position) 'pillion-change)
+        (user-error "Pillion: no change is under point"))))
+
+(defun pillion-changes-visit ()
+  "Go to the file or the hunk under point."
+  (interactive)
+  (let* ((about (pillion-changes--here))
+         (path (plist-get about :path)))
+    (cond ((not path) (user-error "Pillion: this is a turn; go to one of its files"))
+          ((not (file-regular-p path)) (user-error "Pillion: this file is not there")))
+    (let ((buffer (find-file-other-window path)))
+      (with-current-buffer buffer
+        (goto-char (point-min))
+        (forward-line (or (plist-get about :first) 0))))))
+
+;;; Deciding
+
+(defun pillion-changes--file-here ()
+  "The `file:' URI of the file in the current buffer."
+  (let ((file (pillion-file (current-buffer))))
+    (unless file
+      (user-error "Pillion: this buffer has no file.  Hint: M-x pillion-changes"))
+    (pillion-uri file)))
+
+(defun pillion-changes--open (this)
+  "The buffers of files with unsaved changes, and THIS: pairs of them and what is sent."
+  (delq nil
+        (mapcar
+         (lambda (buffer)
+           (let ((file (pillion-file buffer)))
+             (when (and file (not (buffer-base-buffer buffer))
+                        (or (eq buffer this) (buffer-modified-p buffer)))
+               (cons buffer
+                     (list :uri (pillion-uri file)
+                           :content (pillion-valid (pillion-text-of-buffer buffer))
+                           :isModified (if (buffer-modified-p buffer) t :json-false))))))
+         (buffer-list))))
+
+(defun pillion-changes--apply (edit sent)
+  "Put what EDIT has into its buffer, which still has what was SENT.
+Return nil if it has another text by now."
+  (let* ((buffer (pillion-file-buffer (plist-get edit :path)))
+         (told (cdr (assq buffer sent))))
+    (when (and told (equal (plist-get told :content)
+                           (pillion-valid (pillion-text-of-buffer buffer))))
+      (let ((coding (buffer-local-value 'buffer-file-coding-system buffer)))
+        (pillion-text-replace buffer (plist-get edit :content))
+        (with-current-buffer buffer
+          (setq buffer-file-coding-system coding)
+          (set-buffer-modified-p t)))
+      t)))
+
+(defun pillion-changes--act (method params sent)
+  "Send METHOD with PARAMS, in which the buffers were SENT, and do what follows."
+  (pillion-changes--ask
+   method params
+   (lambda (result)
+     (pillion-say-all "%s" (or (plist-get result :message) ""))
+     (seq-doseq (edit (plist-get result :edits))
+       (unless (pillion-changes--apply edit sent)
+         (pillion-say "the buffer was edited meanwhile: nothing was taken out of it")
+         (pillion-client-ask :pillion/undo (list :id (plist-get edit :id)) #'ignore)))
+     (pillion-reload-everywhere)
+     (pillion-changes-refresh))))
+
+;;;###autoload
+(defun pillion-keep ()
+  "Keep what an agent has written: it counts as seen.
+In the list, the turn or the file under point; elsewhere, the file of
+the current buffer."
+  (interactive)
+  (let ((about (pillion-changes--here)))
+    (pillion-changes--act :pillion/keep
+                          (if about
+                              (list :id (plist-get about :id) :revision (plist-get about :revision))
+                            (list :uri (pillion-changes--file-here)))
+                          nil)))
+
+(defun pillion-changes--lines ()
+  "The lines of the region, or that of point, from 0."
+  (if (use-region-p)
+      (list :first (1- (line-number-at-pos (region-beginning) t))
+            :last (1- (line-number-at-pos (max (region-beginning) (1- (region-end))) t)))
+    (let ((line (1- (line-number-at-pos nil t))))
+      (list :first line :last line))))
+
+;;;###autoload
+(defun pillion-take-back (&optional whole)
+  "Take back what an agent has written at point, or in the region.
+With a prefix argument, WHOLE, all of the file.  In the list, what is
+under point: a turn, a file or a hunk.  What you have written yourself
+stays; a buffer with unsaved changes is changed and not saved."
+  (interactive "P")
+  (let* ((about (pillion-changes--here))
+         (path (plist-get about :path))
+         (this (if about (and path (pillion-file-buffer path)) (current-buffer)))
+         (sent (pillion-changes--open this))
+         (first (plist-get about :first))
+         (lines (cond ((and about first)
+                       (list :first first :last (plist-get about :last)))
+                      ((not (or about whole)) (pillion-changes--lines))))
+         (is-modified (and this (buffer-modified-p this))))
+    (pillion-changes--act
+     :pillion/takeBack
+     (append (if about
+                 (append (list :id (plist-get about :id))
+                         ;; A buffer that is not saved is another text than what was listed.
+                         (unless is-modified (list :revision (plist-get about :revision))))
+               (list :uri (pillion-changes--file-here)))
+             (when lines (list :lines lines))
+             (list :buffers (vconcat (mapcar #'cdr sent))))
+     sent)))
+
+;;;###autoload
+(defun pillion-undo ()
+  "Bring back what was taken back: in the list what is under point, else the last."
+  (interactive)
+  (let ((about (pillion-changes--here)))
+    (pillion-changes--act :pillion/undo
+                          (if about (list :id (plist-get about :id)) (make-hash-table))
+                          nil)))
+
+(defvar pillion-changes--number nil
+  "The number of the list, as the program told last.")
+
+(defun pillion-changes--on-status ()
+  "Ask for the list anew if it is another one, and somebody sees it."
+  (let ((number (pillion-client-get :changes)))
+    (unless (equal number pillion-changes--number)
+      (setq pillion-changes--number number)
+      (when (and (pillion-client-running-p) (pillion-changes--buffer)
+                 (get-buffer-window (pillion-changes--buffer) t))
+        (pillion-changes-refresh)))))
+
+(add-hook 'pillion-status-changed-hook #'pillion-changes--on-status)
+
+(provide 'pillion-changes)
+;;; pillion-changes.el ends here

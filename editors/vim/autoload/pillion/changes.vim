@@ -1,0 +1,230 @@
+vim9script
+
+# What agents have written already: its list is a quickfix list, and the person keeps it or takes it back. Pillion decides
+# what that means; here is only what stands under the cursor, and what is put into buffers.
+
+import autoload './files.vim'
+import autoload './notify.vim'
+import autoload './reload.vim'
+import autoload './request.vim'
+import autoload './diff/text.vim'
+
+const TITLE = 'Pillion: what agents have written'
+
+# The quickfix list, and whether it has what was decided, too.
+var list = {id: 0, has_all: false}
+
+# By the name of a change: {revision, path}, as they were listed last.
+var listed: dict<dict<any>> = {}
+
+# The entries of a change: one for each hunk that stands in the file.
+def Entries(change: dict<any>): list<dict<any>>
+  const about = {filename: change.path, text: change.label, type: 'I'}
+  var found = change.hunks->mapnew((_, hunk) => {
+    const first = hunk.lines.start + 1
+    return extendnew(about, {lnum: first, end_lnum: max([hunk.lines.end, first])})
+  })
+  if empty(found)
+    # Nothing of it can be pointed to: it is gone, or not text.
+    add(found, extendnew(about, {lnum: 1, end_lnum: 1, text: $'{change.label}  {change.shown}'}))
+  endif
+  return found
+enddef
+
+def ItemsOf(answer: dict<any>, has_all: bool): list<dict<any>>
+  var items: list<dict<any>> = []
+  listed = {}
+  for turn in answer.turns
+    var found: list<dict<any>> = []
+    for change in turn.changes
+      listed[change.id] = {revision: change.revision, path: change.path}
+      if has_all || change.isUnseen
+        extend(found, Entries(change))
+      endif
+    endfor
+    if !empty(found)
+      add(items, {text: turn.title, valid: false})
+      extend(items, found)
+    endif
+  endfor
+  if answer.leftOut > 0
+    add(items, {text: $'{answer.leftOut} older changes are not listed', valid: false})
+  endif
+  return items
+enddef
+
+def Ask(Done: func)
+  request.Ask('pillion/changes', {}, (answer) => {
+    if type(get(answer, 'problem', v:null)) == v:t_string
+      notify.Error(answer.problem)
+    else
+      Done(answer)
+    endif
+  })
+enddef
+
+def IsKept(): bool
+  return list.id != 0 && getqflist({id: list.id}).id == list.id
+enddef
+
+def Show(answer: dict<any>, has_all: bool)
+  const items = ItemsOf(answer, has_all)
+  if empty(items)
+    notify.Info('there are no unseen changes here')
+    return
+  endif
+  setqflist([], ' ', {title: TITLE, items: items})
+  list = {id: getqflist({id: 0}).id, has_all: has_all}
+  botright copen
+enddef
+
+# Fills the quickfix list, and opens it. `has_all`: with what was decided.
+export def Open(has_all: bool)
+  Ask((answer) => Show(answer, has_all))
+enddef
+
+def Fill(answer: dict<any>)
+  if IsKept()
+    const place = getqflist({id: list.id, idx: 0}).idx
+    const items = ItemsOf(answer, list.has_all)
+    setqflist([], 'r', {id: list.id, title: TITLE, items: items})
+    setqflist([], 'a', {id: list.id, idx: max([min([place, len(items)]), 1])})
+  endif
+enddef
+
+def Refresh()
+  if IsKept()
+    Ask(Fill)
+  endif
+enddef
+
+# The list is another one now. It is asked for if somebody sees it.
+export def Changed()
+  if IsKept() && getqflist({id: list.id, winid: 0}).winid != 0
+    Refresh()
+  endif
+enddef
+
+# The entry under the cursor, if the cursor is in the list: its name and lines.
+def EntryUnderCursor(): dict<any>
+  if &buftype != 'quickfix' || getqflist({id: 0}).id != list.id
+    return {}
+  endif
+  const item = get(getqflist({items: 0}).items, line('.') - 1, {})
+  const id = get(item, 'valid', 0) ? matchstr(item.text, '^\d\+\.\d\+') : ''
+  if id == '' || !has_key(listed, id)
+    throw 'Pillion: no change is under the cursor'
+  endif
+  return {id: id, first: item.lnum - 1, last: item.end_lnum - 1, is_hunk: item.text !~ '  '}
+enddef
+
+def Named(word: string): dict<any>
+  if word == ''
+    return {}
+  elseif word !~ '^\d\+\%(\.\d\+\)\?$'
+    throw $'Pillion: {word} names no change. Hint: :PillionChanges lists them'
+  endif
+  return {id: word}
+enddef
+
+# The file in the window.
+def FileHere(): string
+  const path = files.PathOf(bufnr())
+  if path == ''
+    throw 'Pillion: no file is in this window. Hint: :PillionChanges lists the changes'
+  endif
+  return files.Uri(path)
+enddef
+
+# The buffers with unsaved changes, and this one. What has NUL is not text.
+def OpenBuffers(own: number): list<dict<any>>
+  var found: list<dict<any>> = []
+  for info in getbufinfo({bufloaded: 1})
+    const path = files.PathOf(info.bufnr)
+    if path != '' && (info.bufnr == own || info.changed)
+      const encoded = text.Encode(text.OfBuffer(info.bufnr))
+      if encoded.nul == ''
+        add(found, {uri: files.Uri(path), content: encoded.text, isModified: !!info.changed})
+      endif
+    endif
+  endfor
+  return found
+enddef
+
+# Puts another text into a buffer as one edit. False if the buffer has not the text any more that Pillion was told.
+def Apply(change: dict<any>, sent: list<dict<any>>): bool
+  const buf = files.BufferOf(change.path)
+  if buf == 0 || !getbufvar(buf, '&modifiable')
+    return false
+  endif
+  const now = text.Encode(text.OfBuffer(buf)).text
+  if indexof(sent, (_, told) => told.uri ==# change.uri && told.content ==# now) < 0
+    return false
+  endif
+  # Setting it ends what one `u` takes back.
+  setbufvar(buf, '&undolevels', getbufvar(buf, '&undolevels'))
+  text.Change(buf, text.Decode(change.content, '').lines)
+  setbufvar(buf, '&undolevels', getbufvar(buf, '&undolevels'))
+  return true
+enddef
+
+def OnDone(result: dict<any>, sent: list<dict<any>>)
+  for change in get(result, 'edits', [])
+    if !Apply(change, sent)
+      notify.Error('the buffer was edited meanwhile: nothing was taken out of it')
+      request.Ask('pillion/undo', {id: change.id})
+    endif
+  endfor
+  reload.LookEverywhere()
+  Refresh()
+enddef
+
+def Act(method: string, params: dict<any>, sent: list<dict<any>>)
+  request.Ask(method, params, (result) => OnDone(result, sent))
+enddef
+
+# Keeps a change or a turn, the change under the cursor in the list, or that of the file in the window.
+export def Keep(word: string)
+  var params = Named(word)
+  if word == ''
+    const entry = EntryUnderCursor()
+    params = empty(entry) ? {uri: FileHere()} : {id: entry.id, revision: listed[entry.id].revision}
+  endif
+  Act('pillion/keep', params, [])
+enddef
+
+# Takes back a change or a turn; without `word`, the hunks at the cursor or in the range, or with `about.bang` all of the
+# file's.
+export def TakeBack(word: string, about: dict<any>)
+  var params = Named(word)
+  var own = 0
+  if word == ''
+    const entry = EntryUnderCursor()
+    if empty(entry)
+      params.uri = FileHere()
+      own = bufnr()
+      if !about.bang
+        params.lines = about.range > 0
+          ? {first: about.line1 - 1, last: about.line2 - 1}
+          : {first: line('.') - 1, last: line('.') - 1}
+      endif
+    else
+      params.id = entry.id
+      own = files.BufferOf(listed[entry.id].path)
+      if !about.bang && entry.is_hunk
+        params.lines = {first: entry.first, last: entry.last}
+      endif
+      # What is merged with is a buffer that is not saved, and not what was listed.
+      if own == 0 || !getbufvar(own, '&modified')
+        params.revision = listed[entry.id].revision
+      endif
+    endif
+  endif
+  params.buffers = OpenBuffers(own)
+  Act('pillion/takeBack', params, params.buffers)
+enddef
+
+# Undoes that a change or a turn was taken back, or what was taken back last.
+export def Undo(word: string)
+  Act('pillion/undo', Named(word), [])
+enddef
