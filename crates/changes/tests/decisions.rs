@@ -39,7 +39,7 @@ impl World {
     }
 
     fn root(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join("w")
+        pillion_discovery::real_path(self.folder.path()).join("w")
     }
 
     /// One for each hub.
@@ -109,7 +109,7 @@ fn rejected(reason: &str) -> Decided {
 }
 
 fn offered(recorder: &Recorder) -> Vec<(u64, String)> {
-    let offers = recorder.offers().unwrap().into_iter();
+    let offers = recorder.offers(None).unwrap().into_iter();
     offers.map(|Offer { id, text, .. }| (id, text)).collect()
 }
 
@@ -177,13 +177,17 @@ fn each_decision_is_kept_with_all_its_texts() {
 #[test]
 fn what_was_written_outlives_a_view_a_hub_and_the_agent_and_is_offered_again() {
     type End = fn(&World, Recorder) -> Recorder;
-    let ends: [(&str, End); 3] = [
+    let ends: [(&str, End); 4] = [
         ("the view", |_, mut recorder| {
             recorder.view_left(1).unwrap();
             recorder
         }),
         ("the hub", |world, _| {
             world.hub_is_killed();
+            world.recorder()
+        }),
+        ("the companion", |world, mut recorder| {
+            recorder.closed_all().unwrap();
             world.recorder()
         }),
         ("the agent", |_, mut recorder| {
@@ -205,7 +209,7 @@ fn what_was_written_outlives_a_view_a_hub_and_the_agent_and_is_offered_again() {
             recorder.proposed(world.proposal(2, 1, texts)).unwrap();
             let other = ("other", texts.1, texts.2);
             recorder.proposed(world.proposal(3, 1, other)).unwrap();
-            let offers = recorder.offers().unwrap();
+            let offers = recorder.offers(None).unwrap();
             let of_file = offers.iter().find(|it| it.id == 2).unwrap();
             assert_eq!(of_file.text, mine, "{name}");
             assert!(offers.iter().all(|it| it.id != 3));

@@ -243,7 +243,7 @@ pub(crate) enum Action<C> {
         /// What the person has to say to it.
         remark: Option<Box<Remark>>,
         /// What the person decided, if that is what became of it.
-        judgement: Option<Judgement>,
+        judgement: Option<Box<Judgement>>,
     },
     /// What was accepted has no agent any more to take it.
     Lose(Lost),

@@ -433,7 +433,7 @@ impl MainLoop {
                     judgement,
                 } => {
                     if let Some(judgement) = judgement {
-                        self.recording.decided(&session, judgement);
+                        self.recording.decided(&session, *judgement);
                     }
                     if delivery.outcome == Outcome::Rejected {
                         self.asking.rejected(&session, &delivery.file_path);
@@ -552,6 +552,7 @@ impl MainLoop {
             let actions = self.diffs.stop();
             self.perform(actions);
         }
+        self.recording.closed_all();
         self.views.send_stopped();
         let outboxes = self.sessions.outboxes();
         let delivered = async {

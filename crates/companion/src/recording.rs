@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pillion_changes::recorder::Call;
-use pillion_changes::{Decided, NewProposal, Recorder, Store, StoreError};
+use pillion_changes::store::MAX_TEXT;
+use pillion_changes::{Decided, NewProposal, Offer, Recorder, Store, StoreError};
 use pillion_discovery::Environment;
 use pillion_protocol::Outcome;
 use pillion_system::worker::Worker;
@@ -35,7 +36,14 @@ const GRACE: Duration = Duration::from_secs(1);
 /// No more bytes of texts wait for the disk that people have decided about.
 const MAX_WAITING: usize = 128 << 20;
 
-type Job = Box<dyn FnOnce(&mut Recorder) -> Result<(), StoreError> + Send>;
+type Work = Box<dyn FnOnce(&mut Recorder) -> Result<(), StoreError> + Send>;
+
+/// Something to be done with the recorder.
+struct Job {
+    work: Work,
+    /// True if what nobody has seen may be another number afterwards.
+    counts: bool,
+}
 
 /// The way to the recorder.
 pub(crate) struct Recording {
@@ -200,7 +208,8 @@ impl Recording {
 
     /// A proposal is shown. What the person wrote for its file before, and nobody decided about, comes as an event.
     pub(crate) fn proposed(&self, diff: &Diff) {
-        let text = &diff.original.text;
+        let text = diff.original.text.as_ref();
+        let text = text.filter(|text| text.len() as u64 <= MAX_TEXT);
         let new = NewProposal {
             id: diff.id.0,
             revision: diff.revision,
@@ -209,12 +218,16 @@ impl Recording {
             roots: self.roots.clone(),
             set: diff.set.map(|set| (set.place, set.of)),
             is_there: diff.original.stamp.is_some() && !diff.original_is_other,
-            before: text.clone(),
+            before: text.cloned(),
             proposed: (!diff.deletes).then(|| Arc::clone(&diff.proposed)),
         };
-        let bytes = text.as_ref().map_or(0, Vec::len) + diff.proposed.len();
-        self.order_with(bytes, move |recorder| recorder.proposed(new));
-        self.offer();
+        let bytes = text.map_or(0, Vec::len) + diff.proposed.len();
+        let (id, events) = (new.id, self.events.clone());
+        self.order_with(bytes, move |recorder| {
+            recorder.proposed(new)?;
+            send_offers(&events, recorder.offers(Some(id))?);
+            Ok(())
+        });
     }
 
     /// This stands in a view of a proposal; none if the person has changed nothing there.
@@ -244,23 +257,25 @@ impl Recording {
 
     /// A proposal is shown no longer.
     pub(crate) fn closed(&self, id: DiffId) {
-        self.order(move |recorder| recorder.closed(id.0));
+        self.order_with(0, move |recorder| recorder.closed(id.0));
+    }
+
+    /// No proposal is shown any longer.
+    pub(crate) fn closed_all(&self) {
+        self.order_with(0, Recorder::closed_all);
     }
 
     /// A view has left: what the person wrote in it can be offered in another.
     pub(crate) fn view_left(&self, view: ViewId) {
-        self.order(move |recorder| recorder.view_left(view.0.into()));
+        self.order_with(0, move |recorder| recorder.view_left(view.0.into()));
         self.offer();
     }
 
     /// Looks for what the person wrote in earlier proposals of the files that wait.
     pub(crate) fn offer(&self) {
         let events = self.events.clone();
-        self.order(move |recorder| {
-            let offers = recorder.offers()?;
-            if !offers.is_empty() {
-                let _ = events.send(Event::Offered(offers));
-            }
+        self.order_with(0, move |recorder| {
+            send_offers(&events, recorder.offers(None)?);
             Ok(())
         });
     }
@@ -283,7 +298,10 @@ impl Recording {
 
     fn order(&self, job: impl FnOnce(&mut Recorder) -> Result<(), StoreError> + Send + 'static) {
         if let Some(worker) = &self.worker {
-            worker.order(Box::new(job));
+            worker.order(Job {
+                work: Box::new(job),
+                counts: true,
+            });
         }
     }
 
@@ -293,18 +311,22 @@ impl Recording {
         bytes: usize,
         job: impl FnOnce(&mut Recorder) -> Result<(), StoreError> + Send + 'static,
     ) {
-        if self.worker.is_none() {
+        let Some(worker) = &self.worker else {
             return;
-        }
+        };
         let waiting = Arc::clone(&self.waiting);
         if waiting.fetch_add(bytes, Ordering::Relaxed) > MAX_WAITING {
             waiting.fetch_sub(bytes, Ordering::Relaxed);
             return tracing::warn!("the disk is too slow to keep what is decided");
         }
-        self.order(move |recorder| {
+        let work = move |recorder: &mut Recorder| {
             let result = job(recorder);
             waiting.fetch_sub(bytes, Ordering::Relaxed);
             result
+        };
+        worker.order(Job {
+            work: Box::new(work),
+            counts: false,
         });
     }
 
@@ -319,12 +341,16 @@ impl Recording {
         };
         let (done, waiting) = oneshot::channel();
         let is_stuck = Arc::clone(&self.is_stuck);
-        worker.order(Box::new(move |recorder| {
+        let work = move |recorder: &mut Recorder| {
             let result = job(recorder);
             is_stuck.store(false, Ordering::Relaxed);
             let _ = done.send(());
             result
-        }));
+        };
+        worker.order(Job {
+            work: Box::new(work),
+            counts: true,
+        });
         let (events, unseen) = (self.events.clone(), self.kept.unseen);
         if self.is_stuck.load(Ordering::Relaxed) {
             let _ = events.send(resume);
@@ -342,6 +368,12 @@ impl Recording {
     }
 }
 
+fn send_offers(events: &Events, offers: Vec<Offer>) {
+    if !offers.is_empty() {
+        let _ = events.send(Event::Offered(offers));
+    }
+}
+
 /// What Pillion and agents themselves write while agents work. A workspace may be the home folder.
 fn own_folders(environment: &Environment) -> Vec<PathBuf> {
     let mut folders = environment.state_dirs();
@@ -356,9 +388,13 @@ fn open(
 ) -> Result<Worker<Job>, String> {
     let store = Store::of(environment).map_err(|error| error.to_string())?;
     let mut recorder = Recorder::new(store, roots, own_folders(environment));
+    let mut unseen = 0;
     let perform = move |job: Job| {
-        let problem = job(&mut recorder).err().map(|error| error.to_string());
-        let unseen = recorder.unseen();
+        let problem = (job.work)(&mut recorder).err();
+        let problem = problem.map(|error| error.to_string());
+        if job.counts {
+            unseen = recorder.unseen();
+        }
         let _ = events.send(Event::Kept(Kept { problem, unseen }));
     };
     Worker::start("changes", GRACE, perform).map_err(|error| error.to_string())

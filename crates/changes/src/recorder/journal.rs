@@ -260,6 +260,15 @@ impl Recorder {
         Ok(())
     }
 
+    /// No proposal is shown any more.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn closed_all(&mut self) -> Result<(), StoreError> {
+        let pending: Vec<u64> = self.journal.pending.keys().copied().collect();
+        pending.into_iter().try_for_each(|id| self.closed(id))
+    }
+
     /// A view is gone, with what stood in it.
     ///
     /// # Errors
@@ -278,19 +287,20 @@ impl Recorder {
         Ok(())
     }
 
-    /// What a person wrote in earlier proposals of the files that wait, and nobody decided about: where the file is as it was
-    /// then, or where the same is proposed again.
+    /// What a person wrote in earlier proposals of the files that wait, or of that of the proposal with this number, and nobody
+    /// decided about: where the file is as it was then, or where the same is proposed again.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn offers(&self) -> Result<Vec<Offer>, StoreError> {
+    pub fn offers(&self, of: Option<u64>) -> Result<Vec<Offer>, StoreError> {
         if self.journal.pending.is_empty() {
             return Ok(Vec::new());
         }
         let mut left = self.store.undecided()?;
         left.retain(|it| !it.is_closed && !it.is_pending());
         let mut offers = Vec::new();
-        for (id, pending) in &self.journal.pending {
+        let pending = self.journal.pending.iter();
+        for (id, pending) in pending.filter(|(id, _)| of.is_none_or(|of| of == **id)) {
             let fits = |entry: &&Entry| {
                 let (then, now) = (&entry.proposal, &pending.proposal);
                 then.path == now.path

@@ -18,10 +18,10 @@ impl<C> Diffs<C> {
         let entry = self.entries.remove(id)?;
         let is_edited = matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposal.proposed);
         let accepted = entry.accepted(&outcome, is_edited);
-        let judgement = entry.notes.is_some().then(|| Judgement {
+        let judgement = entry.notes.clone().map(|notes| Judgement {
             id,
             outcome: outcome.clone(),
-            notes: entry.notes.clone().unwrap_or_default(),
+            notes,
         });
         let remark = entry.remark(&outcome);
         let outcome = match (outcome, &entry.as_written) {
@@ -61,7 +61,7 @@ impl<C> Diffs<C> {
             accepted,
             proposed,
             remark: remark.map(Box::new),
-            judgement,
+            judgement: judgement.map(Box::new),
         })
     }
 

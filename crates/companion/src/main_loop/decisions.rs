@@ -128,7 +128,15 @@ impl MainLoop {
             told
         } else if self.answer_question(session, delivery, remark) {
             let told = remark.told_now();
-            actions.remove(at);
+            // It is no less a decision.
+            if let Action::Notify {
+                session,
+                judgement: Some(judgement),
+                ..
+            } = actions.remove(at)
+            {
+                self.recording.decided(&session, *judgement);
+            }
             told
         } else {
             let can_wake = self.wakers.can_wake(session);

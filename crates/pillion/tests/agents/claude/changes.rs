@@ -273,3 +273,58 @@ fn the_review_counts_what_nobody_has_seen_and_shows_it() {
         .collect();
     assert_eq!(states, ["kept", "taken back"]);
 }
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn what_was_proposed_and_decided_in_a_turn_is_listed_with_it() {
+    let own = ["--permission-mode", "acceptEdits"];
+    let scene = run(ClaudeRelease::Native, &[], &own, SETTINGS);
+    let path = scene.home.file("a.txt", "one\n");
+    let new = scene.home.workspace().join("b.txt");
+    scene.model.script([
+        Turn::read_file(&path),
+        Turn::replace(&path, "one", "uno"),
+        Turn::write_file(&new, "new"),
+        Turn::say("all is done"),
+    ]);
+    scene.claude.prompt("change it");
+    let pane = scene.review.pane();
+    pane.wait_for("proposes a.txt", SOON);
+    scene.review.reject_because("a.txt", "in English");
+    pane.wait_for("proposes b.txt", SOON);
+    scene.review.accept("b.txt");
+    scene.claude.wait_for("all is done");
+    scene.claude.wait_ready();
+    let turn = companion::wait_until("a turn that has ended", || {
+        let turns: Vec<Value> =
+            serde_json::from_str(&pillion(&scene, &["turns", "--json"])).ok()?;
+        let turn = turns.first()?.clone();
+        (turn["ended"].is_u64()).then_some(turn)
+    });
+    assert_eq!(
+        (&turn["rejected"], &turn["changes"]),
+        (&json!(1), &json!(1))
+    );
+    let number = turn["turn"].to_string();
+    let all = pillion(&scene, &["changes", &number, "--json"]);
+    let all: Vec<Value> = serde_json::from_str(&all).expect("it is JSON");
+    let row = |it: &Value| json!([it["id"], it["state"], it["reason"]]);
+    let rows: Vec<Value> = all.iter().map(row).collect();
+    let name = format!("{number}.1");
+    let expected = [
+        json!([name, "accepted", null]),
+        json!(["d1", "rejected", "in English"]),
+    ];
+    assert_eq!(rows, expected);
+    let shown = pillion(&scene, &["show", &number]);
+    assert!(shown.contains("# d1 rejected, Claude Code"), "{shown}");
+    assert!(
+        shown.contains("# in English\n--- a/a.txt\n+++ b/a.txt\n"),
+        "{shown}"
+    );
+    pillion(&scene, &["forget", &number]);
+    let log: Vec<Value> =
+        serde_json::from_str(&pillion(&scene, &["log", "--json"])).expect("it is JSON");
+    let ids: Vec<&Value> = log.iter().map(|it| &it["id"]).collect();
+    assert!(ids.is_empty(), "{ids:?}");
+}

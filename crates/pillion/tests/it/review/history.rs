@@ -25,7 +25,8 @@ fn what_was_decided_is_listed_and_opened_and_cannot_be_decided_again() {
     review.pane.wait_for("proposes", SOON);
     review.decide("R");
     review.pane.type_text("not this");
-    review.pane.send_keys(["Enter"]);
+    review.pane.wait_for("not this▏", SOON);
+    review.decide("Enter");
     agent.outcome();
     let other = review.path("b.txt");
     agent.propose(&other, "pending\n");

@@ -1,5 +1,6 @@
---- What the person made of a proposal, in case Neovim, the hub or the agent ends before they decide: Pillion hears of it a
---- moment after each change, and when the file is proposed again, `u` brings it back. It decides nothing.
+--- What the person made of a proposal, in case Neovim, the hub or the agent ends before they decide: Pillion
+--- hears of it a moment after each change, and when the file is proposed again, `u` brings it back. It decides
+--- nothing.
 
 local buffers = require("pillion.buffers")
 local notify = require("pillion.notify")

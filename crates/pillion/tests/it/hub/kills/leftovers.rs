@@ -16,8 +16,8 @@ pub fn files(sandbox: &Sandbox) -> BTreeSet<PathBuf> {
     found
 }
 
-/// Of all that is no folder, these may stay: `TMPDIR/pillion-kept-*/round-*.txt`, which are people's texts, and one
-/// record for a successor, `XDG_RUNTIME_DIR/pillion/*.handover`.
+/// Of all that is no folder, these may stay: `TMPDIR/pillion-kept-*/round-*.txt`, which are people's texts, the store with
+/// what was decided, and one record for a successor, `XDG_RUNTIME_DIR/pillion/*.handover`.
 pub fn check(sandbox: &Sandbox, before: &BTreeSet<PathBuf>) {
     let after = files(sandbox);
     let left: Vec<&PathBuf> = after.difference(before).collect();
@@ -33,7 +33,9 @@ pub fn check(sandbox: &Sandbox, before: &BTreeSet<PathBuf>) {
         let is_in_place = folder.parent() == Some(&sandbox.home.tmp());
         is_in_place && name.starts_with("pillion-kept-") && file.starts_with("round-")
     };
+    let store = sandbox.home.home().join(".local/state/pillion/changes");
     let others = left.into_iter().filter(|path| !is_kept(path));
+    let others = others.filter(|path| !path.starts_with(&store));
     let (records, others): (Vec<_>, Vec<_>) = others.partition(|path| is_record(path));
     assert_eq!(others, Vec::<&PathBuf>::new());
     assert!(records.len() <= 1, "{records:?}");
