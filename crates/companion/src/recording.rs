@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pillion_changes::recorder::{Call, Coverage, Decision};
-use pillion_changes::store::MAX_TEXT;
 use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally};
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::{Dialect, Outcome};
@@ -35,6 +34,9 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// No more bytes of texts wait for the disk that people have decided about.
 const MAX_WAITING: usize = 128 << 20;
+
+/// Of a longer file, the text before is not kept with a decision: that would be one more copy of it in memory. 2 MiB.
+const MAX_BEFORE: usize = 2 << 20;
 
 type Work = Box<dyn FnOnce(&mut Recorder) -> Result<(), StoreError> + Send>;
 
@@ -263,7 +265,7 @@ impl Recording {
     /// A proposal is shown. What the person wrote for its file before, and nobody decided about, comes as an event.
     pub(crate) fn proposed(&self, diff: &Diff) {
         let text = diff.original.text.as_ref();
-        let text = text.filter(|text| text.len() as u64 <= MAX_TEXT);
+        let text = text.filter(|text| text.len() <= MAX_BEFORE);
         let new = NewProposal {
             id: diff.id.0,
             revision: diff.revision,
