@@ -350,7 +350,7 @@ impl<'a> Deciding<'a> {
     /// What the person made of a change, as it is now: another view may have done it.
     fn judged(&self, change: &Change) -> Result<Judged, DecideError> {
         let name = self.kept.name(change);
-        let judged = self.store.judged(name.turn)?.remove(&change.number);
+        let judged = self.store.judgement(name.turn, change.number)?;
         judged.ok_or(DecideError::NotTakenBack(name))
     }
 
@@ -426,11 +426,7 @@ impl<'a> Deciding<'a> {
 
     /// What was taken back of the change before, as it is now: another view may have done it.
     fn part(&self, change: &Change) -> Result<Option<Judged>, DecideError> {
-        let judged = self.store.judged(self.kept.turn.number)?;
-        let judged = judged
-            .into_iter()
-            .find(|(number, _)| *number == change.number);
-        let judged = judged.map(|(_, judged)| judged);
+        let judged = self.store.judgement(self.kept.turn.number, change.number)?;
         Ok(judged.filter(|it| it.judgement == Judgement::Part && it.after == change.after))
     }
 

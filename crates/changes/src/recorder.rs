@@ -246,7 +246,8 @@ impl Recorder {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn before(&mut self, session: u64, agent: &str, call: Call) -> Result<(), StoreError> {
+    pub fn before(&mut self, session: u64, agent: &str, mut call: Call) -> Result<(), StoreError> {
+        call.path = call.path.map(|path| self.located(&path));
         match &call.path {
             // Agents whose turns nobody tells, and subagents that go on after the turn.
             _ if !self.has_turn(session) => {
@@ -416,6 +417,8 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written.
     pub fn seen(&mut self, path: &Path) -> Result<(), StoreError> {
+        let path = self.located(path);
+        let path = path.as_path();
         let Some(difference) = self.difference(path) else {
             return Ok(());
         };
@@ -432,6 +435,8 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written.
     pub fn saved(&mut self, path: &Path) -> Result<(), StoreError> {
+        let path = self.located(path);
+        let path = path.as_path();
         let now = Instant::now();
         let just_read =
             { self.read.iter() }.position(|(at, it)| it.path == path && now < *at + SOON);
@@ -457,7 +462,8 @@ impl Recorder {
             let Some(change) = session.change(&difference.path) else {
                 continue;
             };
-            let judged = number.and_then(|number| self.store.judgement(number, change.number));
+            let judged = number.map(|number| self.store.judgement(number, change.number));
+            let judged = judged.and_then(|it| it.ok().flatten());
             let is_its_own = judged.is_some_and(|it| {
                 it.after == change.after && it.written.as_ref() == Some(&difference.after)
             });
@@ -553,6 +559,21 @@ impl Recorder {
         let changed = found.iter().map(|it| it.path.clone()).collect();
         self.found(found);
         changed
+    }
+
+    /// Where a file is that may be named by a path through links to folders: watched folders are looked at without these.
+    fn located(&self, path: &Path) -> PathBuf {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return path.to_owned();
+        };
+        let folder = real_path(folder);
+        let roots = self.tables.iter().map(Table::root);
+        let mut inner = roots.filter_map(|root| {
+            let inner = folder.strip_prefix(real_path(root)).ok()?;
+            Some(root.join(inner))
+        });
+        let folder = inner.next().unwrap_or(folder);
+        folder.join(name)
     }
 
     fn look_at(&mut self, path: &Path) {

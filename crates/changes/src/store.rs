@@ -322,11 +322,16 @@ impl Store {
         }
     }
 
-    /// What a person made of one change; none if nothing, or if it cannot be read.
-    pub fn judgement(&self, turn: u64, change: u64) -> Option<Judged> {
-        let folder = self.open(&[TURNS, &turn.to_string()]).ok()??;
-        let json = folder.read(&judgement_file(change), MAX_RECORD).ok()??;
-        serde_json::from_slice(&json).ok()
+    /// What a person made of one change; none if nothing.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn judgement(&self, turn: u64, change: u64) -> Result<Option<Judged>, StoreError> {
+        let Some(folder) = self.open(&[TURNS, &turn.to_string()])? else {
+            return Ok(None);
+        };
+        let json = folder.read(&judgement_file(change), MAX_RECORD)?;
+        Ok(json.and_then(|json| serde_json::from_slice(&json).ok()))
     }
 
     /// When anything of a turn was written last: as long as it says the same, and not just now, all of it is the same.

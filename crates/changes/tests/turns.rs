@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
@@ -16,7 +16,7 @@ use pillion_changes::take_back::{take_back, undo};
 use pillion_changes::{
     Author, Change, FileState, Judged, Judgement, Recorder, Standing, Store, Turn,
 };
-use pillion_discovery::Environment;
+use pillion_discovery::{Environment, real_path};
 use proptest::prelude::*;
 
 const SESSION: u64 = 1;
@@ -363,6 +363,52 @@ fn what_is_taken_back_in_a_later_turn_is_none_of_its_changes() {
     };
     assert_eq!(text(&change.before), b"1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     assert_eq!(text(&change.after), b"1\n2\n3\n4\n5\n6\n7\n8\nnine\n");
+}
+
+/// Agents name files by paths through links to folders; each is one file, wherever it is.
+#[test]
+fn a_file_that_is_named_through_a_link_is_the_one_where_it_leads() {
+    let lab = Lab::new(false);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let elsewhere = real_path(elsewhere.path());
+    fs::create_dir(lab.root.join("inner")).unwrap();
+    symlink("inner", lab.root.join("in")).unwrap();
+    symlink(&elsewhere, lab.root.join("out")).unwrap();
+    lab.write("inner/there", b"old\n");
+    fs::write(elsewhere.join("there"), "old\n").unwrap();
+    let mut recorder = lab.recorder();
+    let number = recorder.begin(SESSION, "claude", "").unwrap();
+    for (name, is_changed) in [
+        ("in/there", true),
+        ("in/new", true),
+        ("out/there", true),
+        ("out/there", false),
+    ] {
+        let call = Call {
+            id: name.to_owned(),
+            tool: "Edit".to_owned(),
+            path: Some(lab.root.join(name)),
+            subagent: None,
+        };
+        recorder.before(SESSION, "claude", call).unwrap();
+        if is_changed {
+            fs::write(lab.root.join(name), "new\n").unwrap();
+        }
+        recorder.after(SESSION, name, |_| false).unwrap();
+    }
+    recorder.end(SESSION).unwrap();
+    let turn = lab.store.turn(number).unwrap();
+    let changed = turn.changes.iter();
+    let changed = changed.map(|it| (it.path.clone(), it.before.is_absent(), it.by.clone()));
+    let by = || Author::Tool("Edit".to_owned());
+    assert_eq!(
+        changed.collect::<Vec<_>>(),
+        [
+            (lab.root.join("inner/there"), false, by()),
+            (lab.root.join("inner/new"), true, by()),
+            (elsewhere.join("there"), false, by()),
+        ]
+    );
 }
 
 /// What a person saves while a command runs: before the agent writes the same file, after it, in the same lines, and in

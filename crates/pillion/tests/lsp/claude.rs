@@ -221,7 +221,7 @@ fn a_choice_is_answered_with_what_agents_do() {
         assert!(message.contains(said), "{message}");
         editor.status(|status| {
             status["review"]
-                == json!({"label": label, "choices": ["always", "asked", "commands", "no-commands", "changes"], "unasked": null})
+                == json!({"label": label, "choices": ["always", "asked", "after", "commands", "no-commands", "changes"], "unasked": null})
         });
         assert_eq!(choose(&mut editor, json!({})), {
             let mut same = chosen.clone();
