@@ -35,6 +35,7 @@ fn a_proposal_is_shown_whole_and_accepted_as_edited() {
             "uri": uri(&file),
             "path": path,
             "agent": {"name": "gemini", "displayName": Dialect::GeminiCli.display_name()},
+            "does": "proposes",
             "original": "old\r\n",
             "originalIsLossy": false,
             "originalIsOther": false,
