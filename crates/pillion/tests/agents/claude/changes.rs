@@ -190,7 +190,7 @@ fn look(scene: &Scene, change: &str, file_name: &str) -> Child {
     scene
         .review
         .pane()
-        .wait_for(&format!("proposes {file_name}"), SOON);
+        .wait_for(&format!("has written {file_name}"), SOON);
     scene
         .review
         .pane()
@@ -237,7 +237,7 @@ fn what_claude_has_written_is_looked_at_in_the_review() {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     let pane = scene.review.pane();
-    pane.wait_gone("proposes a.txt", SOON);
+    pane.wait_gone("has written a.txt", SOON);
     assert_eq!(super::read(&path), both);
     assert_eq!(changes(&scene).len(), 1, "nobody has seen it");
     // One hunk out.
@@ -255,7 +255,7 @@ fn what_claude_has_written_is_looked_at_in_the_review() {
     let mine = both.replace("line 15\n", "mine\n");
     assert_eq!(super::read(&path), mine);
     let child = look(&scene, "1.1", "a.txt");
-    scene.review.accept_shown("proposes a.txt");
+    scene.review.accept_shown("has written a.txt");
     let said = printed(child);
     assert!(said.starts_with("Some(0) 1.1 a.txt: kept"), "{said}");
     assert_eq!(super::read(&path), mine);
@@ -286,9 +286,9 @@ fn the_review_counts_what_nobody_has_seen_and_shows_it() {
     scene.claude.wait_ready();
     pane.wait_for("2 changed files that you have not seen", SOON);
     pane.send_keys(["v"]);
-    pane.wait_for("proposes first.txt (1 of 2)", SOON);
+    pane.wait_for("has written first.txt (1 of 2)", SOON);
     scene.review.accept("first.txt");
-    pane.wait_for("proposes second.txt (2 of 2)", SOON);
+    pane.wait_for("has written second.txt (2 of 2)", SOON);
     // It is kept, whatever becomes of the other one.
     companion::wait_until("one left", || (changes(&scene).len() == 1).then_some(()));
     // All of it out: the file goes.
