@@ -26,11 +26,16 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
     ] {
         review.pane.wait_for(line, SOON);
     }
-    review.pane.send_keys(["n"]);
+    // Keys that come together are taken for a paste.
+    let go_to = |line: &str| {
+        review.pane.send_keys(["n"]);
+        review.pane.wait_for(&format!("▌   {line}"), SOON);
+    };
+    go_to("1.2");
     review.pane.send_keys(["a"]);
     review.pane.wait_for("1.2 new.txt: kept", SOON);
     review.pane.wait_for("1.2    kept", SOON);
-    review.pane.send_keys(["n"]);
+    go_to("1.3");
     review.pane.send_keys(["r"]);
     review.pane.wait_for("1.3    taken back", SOON);
     assert!(!home.workspace().join("picture").exists());
@@ -41,7 +46,7 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
         b"\0\xff"
     );
     // What is text opens as a diff, and the review says that it is written.
-    review.pane.send_keys(["n"]);
+    go_to("1.1");
     review.pane.send_keys(["Enter"]);
     review.pane.wait_for("Claude Code has written a.txt", SOON);
     review.decide("Space");
