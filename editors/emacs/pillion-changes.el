@@ -157,7 +157,7 @@ there, \\[pillion-keep] keeps it, \\[pillion-take-back] takes it back,
     (pillion-uri file)))
 
 (defun pillion-changes--open (this)
-  "The buffers of files with unsaved changes, and THIS: pairs of them and what is sent."
+  "Pair buffers of unsaved files, and THIS one, with what is sent of them."
   (delq nil
         (mapcar
          (lambda (buffer)

@@ -61,7 +61,7 @@
     (add-hook 'after-change-functions #'pillion-draft--changed nil t)))
 
 (defun pillion-draft--offer (params)
-  "Put a text where undo finds it, `pillion/offerText' with PARAMS."
+  "Put a text within reach of undo: `pillion/offerText' with PARAMS."
   (let* ((diff (pillion-diff--get (plist-get params :id)))
          (content (plist-get params :content))
          (buffer (and diff (pillion-diff-buffer diff))))

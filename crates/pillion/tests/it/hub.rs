@@ -22,7 +22,7 @@ fn running(sandbox: &Sandbox) -> Vec<CompanionState> {
     state::list(&environment)
 }
 
-pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
         assert!(started.elapsed() < SOON, "{what}");

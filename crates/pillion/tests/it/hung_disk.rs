@@ -7,11 +7,9 @@ use std::os::fd::AsRawFd;
 use std::process::Stdio;
 
 use pillion_agent::Update;
-use pillion_system::process;
 use pillion_testkit::{HungDisk, TestAgent, UnreadPipe, fill_pipe};
 use serde_json::json;
 
-use crate::hub::wait_until;
 use crate::sandbox::{Sandbox, Serve, ran};
 
 /// Two agents, and a file that the second one has proposed a change of.
@@ -110,26 +108,6 @@ fn a_signal_ends_one_that_cannot_be_published() {
     hung.wait_for_request();
     crate::sandbox::signal(&child, "TERM");
     assert_eq!(crate::sandbox::ended(&mut child), Some(0));
-    drop(hung);
-}
-
-/// It is not the hub that waits for the disk of Codex CLI's socket when the last front end has left.
-#[test]
-fn a_hub_ends_while_the_disk_of_codexs_socket_hangs() {
-    let sandbox = Sandbox::new();
-    let mut serve = sandbox.serve_in_hub::<&str>([]);
-    let hub = sandbox.companion_pid();
-    let codexs = sandbox.home.tmp().join("codex-ipc");
-    wait_until("Codex's socket is there", || {
-        let entries = fs::read_dir(&codexs);
-        entries.is_ok_and(|mut entries| entries.next().is_some())
-    });
-    let Some(hung) = HungDisk::mount(&sandbox.home.tmp()) else {
-        return;
-    };
-    serve.signal("TERM");
-    assert_eq!(serve.ended(), Some(0));
-    wait_until("the hub is gone", || !process::is_alive(hub));
     drop(hung);
 }
 

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use pillion_view::{HELD, LOOK};
+use pillion_view::LOOK;
 use serde_json::{Value, json};
 
 use crate::sandbox::{self, Sandbox};
@@ -145,7 +145,7 @@ impl Editor {
                 return answer;
             }
             // No person decides about two diffs as quickly as tests do, and whoever tries on holds the key down.
-            thread::sleep(HELD * 2);
+            thread::sleep(LOOK);
         }
     }
 

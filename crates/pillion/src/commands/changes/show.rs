@@ -10,7 +10,7 @@ use super::{Named, failure, store};
 use crate::commands::output::printable;
 use crate::failure::{Failure, Kind};
 
-/// Print what an agent changed, or a decision of yours, as a unified diff
+/// Print what an agent changed, or a decision, as a unified diff
 ///
 /// The text before is the one that the file had when the turn began, also if that was not committed anywhere. A file that
 /// is not text is named only. An entry of `pillion log` is shown as it was decided: what you accepted, with your edits, what

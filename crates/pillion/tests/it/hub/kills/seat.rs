@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use pillion_testkit::{IdleProcess, SOON};
-use pillion_view::decision::HELD;
+use pillion_view::decision::LOOK;
 use serde_json::{Value, json};
 
 use super::round::{Answer, Choice};
@@ -113,8 +113,8 @@ impl Seat {
                 }
             };
             if answer["code"] == "held" {
-                // The rounds are quicker than people.
-                sleep(HELD);
+                // The rounds are quicker than people, and a key is held until it was not pressed for so long.
+                sleep(LOOK);
                 continue;
             }
             let is_settled = answer["settled"] == true;
