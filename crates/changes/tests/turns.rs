@@ -242,7 +242,7 @@ impl Step {
             Self::Link(name, to) => {
                 let _ = fs::remove_file(path(name));
                 ready(&path(name));
-                let _ = std::os::unix::fs::symlink(NAMES[*to], path(name));
+                let _ = symlink(NAMES[*to], path(name));
             }
             Self::Git(arguments) => lab.git(arguments),
         }
@@ -680,7 +680,7 @@ fn nothing_is_written_through_a_folder_that_became_a_link() {
     recorder.after(SESSION, "1", |_| false).unwrap();
     recorder.end(SESSION).unwrap();
     fs::rename(lab.root.join("in"), lab.root.join("was")).unwrap();
-    std::os::unix::fs::symlink(&outside, lab.root.join("in")).unwrap();
+    symlink(&outside, lab.root.join("in")).unwrap();
     let turn = lab.store.turn(number).unwrap();
     let refused = take_back(&lab.store, &turn.roots, &turn.changes[0]).unwrap_err();
     assert!(refused.to_string().contains("symbolic link"), "{refused}");
