@@ -176,8 +176,10 @@ impl App {
             KeyCode::Char('S' | 'q') | KeyCode::Esc => {
                 (self.overlay, self.changes) = (None, None);
             }
-            KeyCode::Enter | KeyCode::Char('a' | 'r' | 'z') if press.is_no_decision() => {}
-            KeyCode::Enter | KeyCode::Char('a' | 'r' | 'z') => self.act_on_row(code, now),
+            KeyCode::Enter | KeyCode::Char('a' | 'r' | 'z') => match press.check() {
+                Ok(()) => self.act_on_row(code, now),
+                Err(why) => self.say_too_early(why, now),
+            },
             KeyCode::Char('?') => self.overlay = Some(Overlay::Help(0)),
             _ => {}
         }

@@ -160,7 +160,7 @@ impl App {
         }
     }
 
-    fn say_too_early(&mut self, why: TooEarly, now: Instant) {
+    pub(super) fn say_too_early(&mut self, why: TooEarly, now: Instant) {
         // A question stays on the screen as long as it waits for its answer.
         if self.armed.is_some() {
             return;
