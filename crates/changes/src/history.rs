@@ -12,7 +12,7 @@ use pillion_text::{Text, hunks, visible};
 use crate::log::{Entry, EntryState};
 use crate::state::FileState;
 use crate::store::{Store, StoreError};
-use crate::turn::{Change, ChangeRef, Judged, Judgement, Turn, first_words};
+use crate::turn::{Change, ChangeRef, Judged, Judgement, Turn, first_words, overlap};
 
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,12 +45,7 @@ pub struct JudgedChange {
 /// When the store cannot be read.
 pub fn read(store: &Store, folders: &[&Path], limit: usize) -> Result<Vec<Item>, StoreError> {
     let folders: Vec<PathBuf> = folders.iter().map(|folder| real_path(folder)).collect();
-    let is_here = |roots: &[PathBuf]| {
-        let mut pairs = roots
-            .iter()
-            .flat_map(|root| folders.iter().map(move |folder| (root, folder)));
-        pairs.any(|(root, folder)| folder.starts_with(root) || root.starts_with(folder))
-    };
+    let is_here = |roots: &[PathBuf]| overlap(roots, folders.iter().map(|it| &**it));
     let entries = store.entries()?.into_iter();
     let entries = entries.filter(|it| is_here(&it.proposal.roots));
     let mut items: Vec<Item> = entries.map(|it| Item::Entry(Box::new(it))).collect();

@@ -11,7 +11,7 @@ use crate::history::ago;
 use crate::log::{Entry, EntryState};
 use crate::state::FileState;
 use crate::store::{MAX_TEXT, Store, StoreError};
-use crate::turn::{Author, Change, ChangeRef, Judged, Judgement, Standing, Turn};
+use crate::turn::{Author, Change, ChangeRef, Judged, Judgement, Standing, Turn, overlap};
 
 /// A turn with what became of its changes.
 #[derive(Debug)]
@@ -51,15 +51,13 @@ impl Kept {
         mut unreadable: impl FnMut(StoreError),
     ) -> Result<Vec<Self>, StoreError> {
         let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
-        let is_here = |root: &PathBuf| {
-            let mut folders = folders.iter();
-            folders.any(|folder| folder.starts_with(root) || root.starts_with(folder))
-        };
         let entries = store.entries()?;
         let mut turns = Vec::new();
         for number in store.numbers()? {
             match Self::with(store, number, &entries) {
-                Ok(kept) if kept.turn.roots.iter().any(is_here) => turns.push(kept),
+                Ok(kept) if overlap(&kept.turn.roots, folders.iter().map(|it| &**it)) => {
+                    turns.push(kept);
+                }
                 // One that is begun at this moment is none yet.
                 Ok(_) | Err(StoreError::NoTurn(_)) => {}
                 Err(error) => unreadable(error),

@@ -19,7 +19,7 @@ use crate::git::Settings;
 use crate::state::{FileState, Hash};
 use crate::store::{Store, StoreError};
 use crate::table::{Difference, Table};
-use crate::turn::{Author, Change, Running, Standing, Turn, first_words};
+use crate::turn::{Author, Change, Running, Standing, Turn, first_words, overlap};
 use journal::Journal;
 pub use journal::{Decision, NewProposal, Offer};
 
@@ -487,13 +487,7 @@ impl Recorder {
         }
         self.counted.retain(|number, _| numbers.contains(number));
         let open = self.sessions.values().filter_map(|it| it.turn.as_ref());
-        let is_here = |turn: &&Turn| {
-            let are_one =
-                |root: &PathBuf, other: &Path| root.starts_with(other) || other.starts_with(root);
-            let watched =
-                |root: &PathBuf| self.tables.iter().any(|table| are_one(root, table.root()));
-            turn.roots.iter().any(watched)
-        };
+        let is_here = |turn: &&Turn| overlap(&turn.roots, self.tables.iter().map(Table::root));
         let mut tally = Tally::default();
         for turn in self.ended.values().chain(open).filter(is_here) {
             let written = self.store.written_at(turn.number);

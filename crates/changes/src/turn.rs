@@ -43,6 +43,13 @@ pub struct Turn {
     pub changes: Vec<Change>,
 }
 
+/// Returns true if one of these roots is one of the folders, in one of them, or around one.
+pub(crate) fn overlap<'a>(roots: &[PathBuf], folders: impl IntoIterator<Item = &'a Path>) -> bool {
+    let are_one = |root: &Path, folder: &Path| folder.starts_with(root) || root.starts_with(folder);
+    let mut folders = folders.into_iter();
+    folders.any(|folder| roots.iter().any(|root| are_one(root, folder)))
+}
+
 /// A call that runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
