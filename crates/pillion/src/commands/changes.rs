@@ -92,13 +92,18 @@ fn failure(error: impl Into<DecideError>) -> Failure {
     }
 }
 
+/// The folder that commands are run in.
+fn here() -> [PathBuf; 1] {
+    [PathBuf::from(".")]
+}
+
 /// The turns of the folder that commands are run in, oldest first.
 ///
 /// # Errors
 /// When the store cannot be read.
 fn turns_here(store: &Store) -> anyhow::Result<Vec<Kept>> {
     let unreadable = |error| crate::failure::warn_of(&failure(error).into());
-    Ok(Kept::of_folders(store, &[PathBuf::from(".")], unreadable).map_err(failure)?)
+    Ok(Kept::of_folders(store, &here(), unreadable).map_err(failure)?)
 }
 
 /// A change with `--json`.
