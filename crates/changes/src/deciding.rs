@@ -2,7 +2,9 @@
 //! companions decide with this code; who may decide, and who is told, is theirs.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
+use pillion_discovery::real_path;
 use pillion_protocol::{Note, remarks};
 use pillion_system::clock;
 use pillion_text::unified::unified;
@@ -14,7 +16,7 @@ use crate::standing_hunks::StandingHunks;
 use crate::state::FileState;
 use crate::store::{Store, StoreError};
 use crate::take_back::{self, Done, Present, TakeBackError};
-use crate::turn::{Change, ChangeRef, Judged, Judgement, Standing};
+use crate::turn::{Change, ChangeRef, Judged, Judgement, Standing, overlap};
 
 /// So many files are written before what became of them is kept.
 const PART: usize = 64;
@@ -39,8 +41,8 @@ pub enum DecideError {
     /// There is nothing to undo.
     #[error("{0} was not taken back")]
     NotTakenBack(ChangeRef),
-    /// There is nothing to undo anywhere.
-    #[error("nothing has been taken back")]
+    /// There is nothing to undo in the folder.
+    #[error("nothing has been taken back here")]
     NothingTakenBack,
     /// No hunk stands at the lines that were named.
     #[error("at these lines of {0}, nothing of an agent's change can be taken back by itself")]
@@ -84,7 +86,7 @@ impl DecideError {
 /// What was written for a change, and is not noted yet.
 enum Written {
     TakenBack(Done),
-    Undone,
+    Undone(Done),
 }
 
 /// What came of one change.
@@ -139,7 +141,7 @@ impl<'a> Deciding<'a> {
                     (Act::TakeBack, Some(Written::TakenBack(done))) => {
                         self.took_back(change, done, &[])
                     }
-                    (Act::Undo, Some(Written::Undone)) => self.undid(change),
+                    (Act::Undo, Some(Written::Undone(done))) => self.undid(change, Some(&done)),
                     // Another file of these may have been in its way.
                     (Act::TakeBack, _) => self.take_back(change, &[]),
                     (Act::Undo, _) => self.undo(change),
@@ -168,7 +170,7 @@ impl<'a> Deciding<'a> {
                 Act::Undo => {
                     let judged = kept.judged(change).filter(|it| it.written.is_some())?;
                     let undone = take_back::undo(store, roots, change, judged);
-                    undone.ok().map(|_| Written::Undone)
+                    undone.ok().map(Written::Undone)
                 }
             }
         })
@@ -341,10 +343,12 @@ impl<'a> Deciding<'a> {
     pub fn undo(&mut self, change: &Change) -> Result<&'static str, DecideError> {
         let judged = self.judged(change)?;
         self.refuse_running(change)?;
-        if judged.written.is_some() {
-            take_back::undo(self.store, &self.kept.turn.roots, change, &judged)?;
-        }
-        self.undid(change)
+        let roots = &self.kept.turn.roots;
+        let done = match judged.written {
+            Some(_) => Some(take_back::undo(self.store, roots, change, &judged)?),
+            None => None,
+        };
+        self.undid(change, done.as_ref())
     }
 
     /// What the person made of a change, as it is now: another view may have done it.
@@ -354,20 +358,27 @@ impl<'a> Deciding<'a> {
         judged.ok_or(DecideError::NotTakenBack(name))
     }
 
-    /// What was taken back is there again.
-    fn undid(&self, change: &Change) -> Result<&'static str, DecideError> {
+    /// What was taken back is there again, if it was not in an editor only.
+    fn undid(&mut self, change: &Change, done: Option<&Done>) -> Result<&'static str, DecideError> {
         let name = self.kept.name(change);
         let judged = self.judged(change)?;
         let is_written = judged.written.is_some();
-        let is_left = judged.former.is_some();
+        let former = judged.former.as_ref().map(|it| it.judgement);
+        if let Some((before, after)) = done.and_then(|it| self.texts(it)) {
+            let path = change.path.to_string_lossy().into_owned();
+            let told = remarks::put_back(&path, &unified(&before, &after));
+            self.hear(path, told);
+        }
         match judged.former {
             Some(former) => self.store.judge(name.turn, change.number, &former)?,
             None => self.store.unjudge(name.turn, change.number)?,
         }
-        Ok(match (is_written, is_left) {
-            (true, false) => "is as the agent left it",
-            (true, true) => "is as before the last hunk was taken back",
-            (false, _) => "is unseen again; undo it in the editor, too",
+        Ok(match (is_written, former) {
+            (true, None) => "is as the agent left it",
+            (true, Some(Judgement::Edited)) => "is as you had edited it",
+            (true, Some(_)) => "is as before the last hunk was taken back",
+            (false, None) => "is unseen again; undo it in the editor, too",
+            (false, Some(_)) => "undo it in the editor, too",
         })
     }
 
@@ -405,7 +416,10 @@ impl<'a> Deciding<'a> {
         judgement: Judgement,
         done: Option<Done>,
     ) -> Result<&'static str, DecideError> {
-        let former = self.part(change)?.map(Box::new);
+        let former = match judgement {
+            Judgement::Kept => None,
+            _ => self.edit(change)?.map(Box::new),
+        };
         let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
         let judged = Judged {
             judgement,
@@ -424,10 +438,17 @@ impl<'a> Deciding<'a> {
         Ok(judged.judgement.name())
     }
 
-    /// What was taken back of the change before, as it is now: another view may have done it.
-    fn part(&self, change: &Change) -> Result<Option<Judged>, DecideError> {
+    /// What was taken back or edited of the change before, as it is now: another view may have done it.
+    fn edit(&self, change: &Change) -> Result<Option<Judged>, DecideError> {
         let judged = self.store.judgement(self.kept.turn.number, change.number)?;
-        Ok(judged.filter(|it| it.judgement == Judgement::Part && it.after == change.after))
+        let is_edit = |it: &Judged| matches!(it.judgement, Judgement::Part | Judgement::Edited);
+        Ok(judged.filter(|it| is_edit(it) && it.after == change.after))
+    }
+
+    /// The same, if the rest of the change is not decided about.
+    fn part(&self, change: &Change) -> Result<Option<Judged>, DecideError> {
+        let edit = self.edit(change)?;
+        Ok(edit.filter(|it| it.judgement == Judgement::Part))
     }
 
     fn no_hunk(&self, change: &Change) -> DecideError {
@@ -448,13 +469,18 @@ impl<'a> Deciding<'a> {
 
     /// The agent is to hear what became of the file. What is not text cannot be told.
     fn tell_what_became(&mut self, change: &Change, is_all: bool, done: &Done, notes: &[Note]) {
+        if let Some((before, after)) = self.texts(done) {
+            self.tell_diff(change, is_all, &before, &after, notes);
+        }
+    }
+
+    /// The texts before and after something was written. None if they are not text.
+    fn texts(&self, done: &Done) -> Option<(String, String)> {
         let text = |state: &FileState| match state.text() {
             Some(hash) => String::from_utf8(self.store.get(hash).ok()?).ok(),
             None => Some(String::new()),
         };
-        if let (Some(before), Some(after)) = (text(&done.overwritten), text(&done.written)) {
-            self.tell_diff(change, is_all, &before, &after, notes);
-        }
+        Some((text(&done.overwritten)?, text(&done.written)?))
     }
 
     fn tell_diff(
@@ -472,23 +498,29 @@ impl<'a> Deciding<'a> {
     }
 }
 
-/// What was taken back or edited last, of all turns.
+/// The change that was taken back or edited last, of the turns that belong to one of these folders.
 ///
 /// # Errors
-/// When nothing was, or the store cannot be read.
-pub fn last_taken_back(store: &Store) -> Result<ChangeRef, DecideError> {
-    let mut last = None;
+/// When there is none, or the store cannot be read.
+pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<ChangeRef, DecideError> {
+    let mut all = Vec::new();
     for turn in store.numbers()? {
         for (change, judged) in store.judged(turn)? {
-            let is_later = last.is_none_or(|(at, _)| judged.at >= at);
-            if judged.judgement != Judgement::Kept && is_later {
-                let change = Some(change);
-                last = Some((judged.at, ChangeRef { turn, change }));
+            if judged.judgement != Judgement::Kept {
+                all.push((judged.at, turn, change));
             }
         }
     }
-    last.map(|(_, name)| name)
-        .ok_or(DecideError::NothingTakenBack)
+    all.sort_unstable();
+    let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
+    for (_, turn, change) in all.into_iter().rev() {
+        let roots = store.turn(turn)?.roots;
+        if overlap(&roots, folders.iter().map(|it| &**it)) {
+            let change = Some(change);
+            return Ok(ChangeRef { turn, change });
+        }
+    }
+    Err(DecideError::NothingTakenBack)
 }
 
 /// What hunks that were taken back make of a change of which so many are left.

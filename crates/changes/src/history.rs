@@ -204,7 +204,7 @@ impl Entry {
 
 /// A change of a file as a unified diff with its two lines of names.
 pub fn diff(store: &Store, shown: &Path, before: &FileState, after: &FileState) -> String {
-    let shown = shown.display();
+    let shown = visible::one_line(&shown.to_string_lossy());
     let side = |state: &FileState, side: char| match state {
         FileState::Absent => "/dev/null".to_owned(),
         _ => format!("{side}/{shown}"),

@@ -19,7 +19,7 @@ use crate::git::Settings;
 use crate::state::{FileState, Hash};
 use crate::store::{Store, StoreError};
 use crate::table::{Difference, Table};
-use crate::turn::{Author, Change, Running, Standing, Turn, first_words, overlap};
+use crate::turn::{Author, Change, Judgement, Running, Standing, Turn, first_words, overlap};
 use journal::Journal;
 pub use journal::{Decision, NewProposal, Offer};
 
@@ -34,6 +34,9 @@ const MAX_CALLS: usize = 64;
 
 /// Old turns and texts are looked for no more often.
 const TIDY: Duration = Duration::from_secs(10 * 60);
+
+/// A file is written for a person so soon after that was noted, in milliseconds.
+const WRITTEN_SOON: u64 = 2_000;
 
 /// The longest step in which file systems count time.
 const STEP: Duration = Duration::from_secs(2);
@@ -134,6 +137,11 @@ pub struct Recorder {
     journal: Journal,
     /// What was found a moment ago in files that editors had read.
     read: Vec<(Instant, Difference)>,
+    /// When this began, and when everything was looked at last. Both are milliseconds since 1970.
+    began: u64,
+    looked: u64,
+    /// Of what was written for a person and has been found: when that was noted.
+    found_written: HashMap<PathBuf, u64>,
     /// The turn that was the last to end with something unseen.
     last: Option<EndedTurn>,
 }
@@ -160,6 +168,9 @@ impl Recorder {
             tidied: None,
             journal: Journal::default(),
             read: Vec::new(),
+            began: clock::now_ms(),
+            looked: 0,
+            found_written: HashMap::new(),
             last: None,
         };
         recorder.watch(roots);
@@ -549,10 +560,36 @@ impl Recorder {
 
     /// Looks at everything. Returns what has changed.
     fn look(&mut self) -> Vec<PathBuf> {
+        let now = clock::now_ms();
         let found: Vec<Difference> = self.tables.iter_mut().flat_map(Table::look).collect();
         let changed = found.iter().map(|it| it.path.clone()).collect();
         self.found(found);
+        self.looked = now;
+        // A clock may be set back.
+        self.began = self.began.min(now);
+        let since = self.noted_since();
+        self.found_written.retain(|_, at| *at > since);
         changed
+    }
+
+    /// What was noted before has been written and looked at.
+    fn noted_since(&self) -> u64 {
+        self.began.max(self.looked.saturating_sub(WRITTEN_SOON))
+    }
+
+    /// Returns true if this was written for a person, and not by an agent that made the same of the file later.
+    fn is_for_person(&mut self, difference: &Difference) -> bool {
+        let path = &difference.path;
+        let Some(writing) = self.store.writing(path) else {
+            return false;
+        };
+        let is_it = writing.written == difference.after
+            && writing.at > self.noted_since()
+            && self.found_written.get(path) != Some(&writing.at);
+        if is_it {
+            self.found_written.insert(path.clone(), writing.at);
+        }
+        is_it
     }
 
     /// Where a file is that may be named by a path through links to folders: watched folders are looked at without these.
@@ -590,16 +627,32 @@ impl Recorder {
     fn found(&mut self, found: Vec<Difference>) {
         let moved = moves(&found);
         for (difference, moved_from) in found.into_iter().zip(moved) {
-            if self.store.written(&difference.path).as_ref() == Some(&difference.after) {
+            if self.is_for_person(&difference) {
                 self.wrote_for_person(&difference);
                 continue;
             }
             let Some((session, by)) = self.author(&difference.path) else {
                 continue;
             };
-            if let Some(session) = self.sessions.get_mut(&session) {
-                session.note(difference, by, moved_from);
+            let noted = self.sessions.get_mut(&session).and_then(|session| {
+                let number = session.turn.as_ref()?.number;
+                let again = session.note(difference, by, moved_from)?;
+                Some((number, again.clone()))
+            });
+            if let Some((turn, change)) = noted {
+                self.made_again(turn, &change);
             }
+        }
+    }
+
+    /// An agent has changed this file again. If that is what a person took back, they have not seen it.
+    fn made_again(&self, turn: u64, change: &Change) {
+        let judged = self.store.judgement(turn, change.number).ok().flatten();
+        let is_back =
+            judged.is_some_and(|it| it.after == change.after && it.judgement != Judgement::Kept);
+        if is_back {
+            // Without room on the disk it counts as taken back.
+            let _ = self.store.unjudge(turn, change.number);
         }
     }
 
@@ -679,19 +732,24 @@ impl Session {
         self.turn.as_mut()?.changes.get_mut(place)
     }
 
-    fn note(&mut self, found: Difference, by: Author, moved_from: Option<PathBuf>) {
-        if let Some(change) = self.change(&found.path) {
+    /// Puts down what was found. Returns the change if it is one that was there before.
+    fn note(
+        &mut self,
+        found: Difference,
+        by: Author,
+        moved_from: Option<PathBuf>,
+    ) -> Option<&Change> {
+        if let Some(place) = self.places.get(&found.path) {
+            let change = self.turn.as_mut()?.changes.get_mut(*place)?;
             change.after = found.after;
             if change.by != by {
                 change.by = Author::Unclear;
             }
-            return;
+            return Some(change);
         }
-        let Some(turn) = &mut self.turn else {
-            return;
-        };
+        let turn = self.turn.as_mut()?;
         if turn.changes.len() >= MAX_CHANGES {
-            return;
+            return None;
         }
         self.places.insert(found.path.clone(), turn.changes.len());
         turn.changes.push(Change {
@@ -704,6 +762,7 @@ impl Session {
             accepted: None,
             is_mixed: false,
         });
+        None
     }
 }
 

@@ -110,6 +110,9 @@ impl FileState {
 pub struct Writing {
     /// What is to be there.
     pub written: FileState,
+    /// When that was decided, in milliseconds since 1970.
+    #[serde(default)]
+    pub at: u64,
     /// What was there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overwritten: Option<FileState>,

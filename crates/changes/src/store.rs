@@ -19,7 +19,7 @@ use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
 use serde::{Deserialize, Serialize};
 
 use crate::log::EntryRef;
-use crate::state::{FileState, Hash, Writing};
+use crate::state::{Hash, Writing};
 use crate::turn::{Change, ChangeRef, Judged, Standing, Turn};
 
 pub use log::MAX_ENTRIES;
@@ -361,21 +361,8 @@ impl Store {
         Ok(judged)
     }
 
-    /// Notes what is about to be written for a person, so that it counts as no agent's change.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn note_writing(&self, path: &Path, state: &FileState) -> Result<(), StoreError> {
-        let writing = Writing {
-            written: state.clone(),
-            overwritten: None,
-            after: None,
-            is_unfinished: false,
-        };
-        self.note(path, &writing)
-    }
-
-    /// The same, with what is overwritten: whoever writes may be killed before that is kept with the turn.
+    /// Notes what is about to be written for a person, so that it counts as no agent's change, and what is overwritten:
+    /// whoever writes may be killed before that is kept with the turn.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -383,11 +370,6 @@ impl Store {
         let json = serde_json::to_vec(writing).unwrap_or_default();
         let folder = self.create(&[WRITTEN])?;
         Ok(folder.write(name_of(path).as_str(), &json)?)
-    }
-
-    /// What was written to this path for a person last.
-    pub fn written(&self, path: &Path) -> Option<FileState> {
-        Some(self.writing(path)?.written)
     }
 
     /// What was written to this path for a person last, and over what.

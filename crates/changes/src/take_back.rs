@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use pillion_discovery::{real_path, regular_file};
+use pillion_system::clock;
 use pillion_text::{Text, fingerprint, merge};
 
 use crate::history;
@@ -313,8 +314,10 @@ fn write(
             .filter(|it| it.written == state && it.after.as_ref() == Some(after));
         overwritten = former.and_then(|it| it.overwritten).unwrap_or(overwritten);
     } else {
+        let at = clock::now_ms();
         let writing = |is_unfinished| Writing {
             written: state.clone(),
+            at,
             overwritten: Some(overwritten.clone()),
             after: Some(after.clone()),
             is_unfinished,

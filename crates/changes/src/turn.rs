@@ -1,8 +1,8 @@
 //! A turn of an agent, and what it changed: what is kept of it, and what became of each change.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::{fmt, num};
 
 use pillion_discovery::exact;
 use pillion_system::process;
@@ -270,15 +270,21 @@ impl fmt::Display for ChangeRef {
     }
 }
 
+/// A text names neither a turn nor a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a turn, such as 7, or a change of one, such as 7.2")]
+pub struct NoChangeRef;
+
 impl FromStr for ChangeRef {
-    type Err = num::ParseIntError;
+    type Err = NoChangeRef;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |text: &str| text.parse().map_err(|_| NoChangeRef);
         let (turn, change) = match text.split_once('.') {
-            Some((turn, change)) => (turn, Some(change.parse()?)),
+            Some((turn, change)) => (turn, Some(number(change)?)),
             None => (text, None),
         };
-        let turn = turn.parse()?;
+        let turn = number(turn)?;
         Ok(Self { turn, change })
     }
 }

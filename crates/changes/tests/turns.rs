@@ -708,6 +708,70 @@ fn what_is_taken_back_while_its_turn_goes_on_can_be_undone() {
     assert_eq!(fs::read(lab.root.join("a.txt")).unwrap(), b"one\n2\n3\n");
 }
 
+/// A turn in which one shell command does this.
+fn turn(recorder: &mut Recorder, command: impl FnOnce()) -> u64 {
+    let number = recorder.begin(SESSION, "claude", "").unwrap();
+    recorder.before(SESSION, "claude", shell("1")).unwrap();
+    command();
+    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.end(SESSION).unwrap();
+    number
+}
+
+/// What a person's `revert` or `undo` has written once is an agent's change if an agent writes it later.
+#[test]
+fn what_an_agent_writes_as_a_person_has_before_it_is_its_change() {
+    let lab = Lab::new(false);
+    let (old, new) = (b"1\n2\n3\n".as_slice(), b"one\n2\n3\n".as_slice());
+    lab.write("a.txt", old);
+    let mut recorder = lab.recorder();
+    let first = turn(&mut recorder, || lab.write("a.txt", new));
+    let kept = lab.store.turn(first).unwrap();
+    lab.take_back(&kept, &kept.changes[0]);
+    // Again what was taken back, and then what taking it back had written.
+    for text in [new, old] {
+        let number = turn(&mut recorder, || lab.write("a.txt", text));
+        let kept = lab.store.turn(number).unwrap();
+        assert_eq!(lab.state(&kept.changes[0].after).unwrap().1, text);
+    }
+    // What undo had written, before this recorder was there.
+    lab.write("a.txt", old);
+    let judged = lab.store.judged(first).unwrap().remove(&1).unwrap();
+    undo(&lab.store, &kept.roots, &kept.changes[0], &judged).unwrap();
+    lab.write("a.txt", old);
+    let mut recorder = lab.recorder();
+    let number = turn(&mut recorder, || lab.write("a.txt", new));
+    assert_eq!(lab.store.turn(number).unwrap().changes.len(), 1);
+}
+
+#[test]
+fn what_an_agent_makes_again_in_its_turn_is_not_taken_back_any_more() {
+    let lab = Lab::new(false);
+    let (old, new) = (b"1\n2\n3\n".as_slice(), b"one\n2\n3\n".as_slice());
+    for (again, standing) in [
+        (new, Standing::Unseen),
+        (b"other\n".as_slice(), Standing::Unseen),
+        (old, Standing::TakenBack),
+    ] {
+        lab.write("a.txt", old);
+        let mut recorder = lab.recorder();
+        let number = recorder.begin(SESSION, "claude", "").unwrap();
+        for (id, text) in [("1", new), ("2", again)] {
+            recorder.before(SESSION, "claude", shell(id)).unwrap();
+            lab.write("a.txt", text);
+            recorder.after(SESSION, id, |_| false).unwrap();
+            let turn = lab.store.turn(number).unwrap();
+            if id == "1" {
+                lab.take_back(&turn, &turn.changes[0]);
+            }
+        }
+        recorder.end(SESSION).unwrap();
+        let turn = lab.store.turn(number).unwrap();
+        let judged = lab.store.judged(number).unwrap();
+        assert_eq!(turn.changes[0].standing(judged.get(&1)), standing);
+    }
+}
+
 /// A file that became a folder, and one whose folder became a file; then all of it is taken back.
 #[test]
 fn what_became_something_else_is_gone() {

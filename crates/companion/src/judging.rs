@@ -229,7 +229,7 @@ fn perform(
             (Act::TakeBack, names, Some(take_back))
         }
         ChangesAct::Undo(Some(id)) => (Act::Undo, vec![named(&id)?], None),
-        ChangesAct::Undo(None) => (Act::Undo, vec![last_taken_back(store)?], None),
+        ChangesAct::Undo(None) => (Act::Undo, vec![last_taken_back(store, roots)?], None),
     };
     let mut last = Err(ActError::NoChange("the file".to_owned()));
     // Of several changes of one file, the newest is meant that has something at these lines.

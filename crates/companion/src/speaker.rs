@@ -12,7 +12,7 @@ use pillion_protocol::Dialect;
 use pillion_system::peer::{self, Connection};
 use pillion_system::process;
 use pillion_view::Options;
-use pillion_view::commands::Command;
+use pillion_view::commands::{Command, Request};
 
 use crate::wire::Wire;
 
@@ -23,6 +23,9 @@ pub(crate) struct Speaker {
     pub(crate) pid: Option<u32>,
     /// The agents whose variables are in its environment, as it says.
     pub(crate) commanding: Vec<Dialect>,
+    /// True if it says what the person has decided already. A command that asked them in a session of its own, as `pillion
+    /// look` does, is not that session's agent then.
+    pub(crate) says_decided: bool,
 }
 
 impl Speaker {
@@ -32,7 +35,14 @@ impl Speaker {
         Self {
             pid: peer.or(Some(command.pid)),
             commanding: agents_of(is_named),
+            says_decided: matches!(command.request, Request::Judged(_)),
         }
+    }
+
+    /// Returns true if these processes, of an agent of this kind, are the speaker and not somebody above it.
+    fn is(&self, agent: Dialect, pids: &[u32]) -> bool {
+        let is_one = |pid| pids.contains(&pid);
+        self.says_decided && agent == Dialect::Script && self.pid.is_some_and(is_one)
     }
 }
 
@@ -109,6 +119,7 @@ pub(crate) fn agent_behind(
         .iter()
         .zip(known)
         .map(|(agent, connection)| (agent.agent, held(connection, agent.claimed)))
+        .filter(|(agent, pids)| !speaker.is(*agent, pids))
         .collect();
     let origins = origins.get();
     // Nothing is known any more of where a process comes from that is gone.
@@ -188,6 +199,19 @@ mod tests {
             "it is not connected"
         );
         assert_eq!(judge(&[CLAUDE], &[CLAUDE]), None, "all that is here has it");
+    }
+
+    #[test]
+    fn who_says_what_was_decided_may_have_asked_in_a_session_of_its_own() {
+        let speaker = |says_decided| Speaker {
+            pid: Some(40),
+            says_decided,
+            ..Speaker::default()
+        };
+        assert!(speaker(true).is(Dialect::Script, &[40]));
+        assert!(!speaker(true).is(Dialect::Script, &[20]), "somebody above");
+        assert!(!speaker(true).is(CLAUDE, &[40]), "an agent");
+        assert!(!speaker(false).is(Dialect::Script, &[40]), "it decides");
     }
 
     #[test]

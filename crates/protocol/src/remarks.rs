@@ -76,6 +76,15 @@ pub fn taken_back(
     text
 }
 
+/// The person undid what they had taken back, or edited, in what was written already: what became of the file, as a unified
+/// diff.
+pub fn put_back(file_path: &str, diff: &str) -> String {
+    let diff = shortened(diff);
+    format!(
+        "The user has undone what they took back or changed in {file_path}. What became of the file:\n{diff}"
+    )
+}
+
 /// The person took everything out of the change before they accepted it.
 pub fn nothing_left(file_path: &str) -> String {
     format!(

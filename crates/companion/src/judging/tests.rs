@@ -107,6 +107,16 @@ fn lines(meant: Meant, lines: Range<usize>, buffers: Vec<BufferText>) -> Changes
     })
 }
 
+fn whole_turn(id: &str) -> ChangesAct {
+    ChangesAct::TakeBack(TakeBack {
+        meant: Meant {
+            id: Some(id.to_owned()),
+            ..Meant::default()
+        },
+        ..TakeBack::default()
+    })
+}
+
 fn in_file(path: &Path) -> Meant {
     Meant {
         path: Some(path.to_owned()),
@@ -208,6 +218,66 @@ fn lines_count_only_in_the_text_in_which_they_were_seen() {
 }
 
 #[test]
+fn what_is_undone_without_a_name_was_taken_back_in_this_folder() {
+    let lab = lab();
+    let elsewhere = lab.root.with_file_name("elsewhere");
+    let below = lab.root.join("below");
+    for folder in [&elsewhere, &below] {
+        fs::create_dir(folder).unwrap();
+    }
+    let undo = |folder: &Path| perform(&lab.store, &[folder.to_owned()], ChangesAct::Undo(None));
+    for folder in [&*lab.root, &below, lab.root.parent().unwrap()] {
+        lab.act(ChangesAct::TakeBack(TakeBack {
+            meant: in_file(&lab.path()),
+            ..TakeBack::default()
+        }))
+        .unwrap();
+        let refused = undo(&elsewhere).unwrap_err().to_string();
+        assert_eq!(refused, "nothing has been taken back here");
+        assert_eq!(fs::read_to_string(lab.path()).unwrap(), BEFORE);
+        undo(folder).unwrap();
+        assert_eq!(fs::read_to_string(lab.path()).unwrap(), AFTER);
+    }
+}
+
+#[test]
+fn the_agent_hears_what_was_undone() {
+    let lab = lab();
+    let path = lab.path();
+    let whole = || {
+        ChangesAct::TakeBack(TakeBack {
+            meant: in_file(&path),
+            ..TakeBack::default()
+        })
+    };
+    let hunk = || lines(in_file(&path), 1..2, text(&path, AFTER, false));
+    let told = |act| {
+        let (_, _, judged) = perform(&lab.store, std::slice::from_ref(&lab.root), act).unwrap();
+        let [(file, told)] = <[_; 1]>::try_from(judged.told).unwrap();
+        assert_eq!(Path::new(&file), path);
+        told
+    };
+    for (take_back, lines) in [
+        (whole(), ["-b", "+B", "-e", "+E"].as_slice()),
+        (hunk(), &["-b", "+B"]),
+    ] {
+        assert!(told(take_back).contains("Do not make that change again"));
+        let told = told(ChangesAct::Undo(None));
+        assert!(told.starts_with("The user has undone what they took back or changed in "));
+        let changed = |line: &&str| line.starts_with(['-', '+']);
+        assert_eq!(told.lines().filter(changed).collect::<Vec<_>>(), lines);
+    }
+    // A new file is there again as a whole.
+    let mut lab = Lab::new();
+    lab.turn(AFTER, false);
+    lab.act(whole_turn("1")).unwrap();
+    assert!(!lab.path().exists());
+    let act = ChangesAct::Undo(Some("1".to_owned()));
+    let (_, _, judged) = perform(&lab.store, &[], act).unwrap();
+    assert!(judged.told[0].1.ends_with("\n+a\n+B\n+c\n+d\n+E\n"));
+}
+
+#[test]
 fn keeping_the_rest_leaves_what_was_taken_back_to_be_undone() {
     let lab = lab();
     let path = lab.path();
@@ -219,6 +289,27 @@ fn keeping_the_rest_leaves_what_was_taken_back_to_be_undone() {
     fs::write(&path, "mine\na\nb\nc\nd\nE\n").unwrap();
     lab.act(ChangesAct::Undo(Some("1.1".to_owned()))).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), format!("mine\n{AFTER}"));
+}
+
+#[test]
+fn what_was_edited_and_then_taken_back_is_undone_step_by_step() {
+    let lab = lab();
+    let path = lab.path();
+    let edited = "a\nb\nc\nd\nE\n";
+    lab.act(lines(in_file(&path), 1..2, text(&path, AFTER, false)))
+        .unwrap();
+    lab.act(ChangesAct::Keep(in_file(&path))).unwrap();
+    lab.act(whole_turn("1")).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), BEFORE);
+    for (text, state, said) in [
+        (edited, "edited", "is as you had edited it"),
+        (AFTER, "unseen", "is as the agent left it"),
+    ] {
+        let done = lab.act(ChangesAct::Undo(None)).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        assert_eq!(lab.state(0), state);
+        assert!(done.message.ends_with(said), "{}", done.message);
+    }
 }
 
 #[test]

@@ -8,8 +8,8 @@ mod said;
 pub mod show;
 pub mod turns;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
-use std::num::ParseIntError;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -39,6 +39,7 @@ use crate::failure::{Failure, Kind};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// All changes of this turn
+    #[arg(value_parser = turn_number)]
     turn: Option<u64>,
 
     /// Those that are accepted, kept, edited or taken back, too
@@ -64,14 +65,21 @@ pub enum Named {
 }
 
 impl FromStr for Named {
-    type Err = ParseIntError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, ParseIntError> {
-        match text.starts_with('d') {
-            true => text.parse().map(Self::Entry),
-            false => text.parse().map(Self::Change),
-        }
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let named = match text.starts_with('d') {
+            true => text.parse().ok().map(Self::Entry),
+            false => text.parse().ok().map(Self::Change),
+        };
+        named.ok_or("expected a turn, such as 7, a change of one, such as 7.2, or an entry of the log, such as d12")
     }
+}
+
+/// The number of a turn.
+fn turn_number(text: &str) -> Result<u64, &'static str> {
+    let number = text.parse();
+    number.map_err(|_| "expected the number of a turn, such as 7")
 }
 
 /// The store of this user.
@@ -92,13 +100,18 @@ fn failure(error: impl Into<DecideError>) -> Failure {
     }
 }
 
+/// The folder that commands are run in.
+fn here() -> [PathBuf; 1] {
+    [PathBuf::from(".")]
+}
+
 /// The turns of the folder that commands are run in, oldest first.
 ///
 /// # Errors
 /// When the store cannot be read.
 fn turns_here(store: &Store) -> anyhow::Result<Vec<Kept>> {
     let unreadable = |error| crate::failure::warn_of(&failure(error).into());
-    Ok(Kept::of_folders(store, &[PathBuf::from(".")], unreadable).map_err(failure)?)
+    Ok(Kept::of_folders(store, &here(), unreadable).map_err(failure)?)
 }
 
 /// A change with `--json`.
@@ -107,10 +120,10 @@ fn turns_here(store: &Store) -> anyhow::Result<Vec<Kept>> {
 struct Printed<'a> {
     id: String,
     turn: u64,
-    path: &'a Path,
+    path: Cow<'a, str>,
     state: &'static str,
     by: Option<&'a str>,
-    moved_from: Option<&'a Path>,
+    moved_from: Option<Cow<'a, str>>,
     added: Option<usize>,
     removed: Option<usize>,
     reason: Option<String>,
@@ -213,7 +226,7 @@ fn describe_decision<'a>(store: &Store, kept: &Kept, entry: &'a Entry) -> Printe
     Printed {
         id: entry.name().to_string(),
         turn: kept.turn.number,
-        path: &entry.proposal.path,
+        path: entry.proposal.path.to_string_lossy(),
         state: entry.state.name(),
         by: None,
         moved_from: None,
@@ -256,13 +269,13 @@ fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a
     Printed {
         id: kept.name(change).to_string(),
         turn: kept.turn.number,
-        path: &change.path,
+        path: change.path.to_string_lossy(),
         state: kept.standing(change).name(),
         by: match &change.by {
             Author::Tool(tool) => Some(tool),
             Author::Unclear => None,
         },
-        moved_from: change.moved_from.as_deref(),
+        moved_from: change.moved_from.as_deref().map(Path::to_string_lossy),
         added: counted.map(|(added, _)| added),
         removed: counted.map(|(_, removed)| removed),
         reason: None,

@@ -51,11 +51,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Failure::new(Kind::Usage, error.to_string())
             .hint("Without a terminal, run `pillion serve` and answer with `pillion accept`.")
     })?;
-    let mut roots = workspace::roots(&args.roots.roots)?;
+    let mut folders = args.roots.roots;
     let demo = args.demo.then(demo::folder).transpose()?;
-    if let Some(folder) = &demo {
-        roots.push(workspace::root(folder.path())?);
-    }
+    // A view that is open in the current folder shows nothing that was made up.
+    folders.extend(demo.iter().map(|folder| folder.path().to_owned()));
+    let roots = workspace::roots(&folders)?;
     let (front, review) = pillion_review::channel();
     let options = Options {
         environment: Environment::current(),

@@ -1,9 +1,10 @@
 //! What agents changed, when something goes wrong: kills between two system calls, disks that are full or must not be
-//! written, and a store that somebody has damaged.
+//! written, and a store that somebody has damaged; and strange names.
 
 mod damaged;
 mod kills;
 mod many;
+mod names;
 
 use std::collections::BTreeMap;
 use std::fs;

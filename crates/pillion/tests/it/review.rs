@@ -137,9 +137,12 @@ impl Review {
 #[ignore = "needs tmux: cargo xtask test"]
 fn the_demo_shows_the_whole_way() {
     let review = Review::start(Size::new(110, 30), "--demo", &Env::default());
-    review
+    let screen = review
         .pane
         .wait_for("Gemini CLI proposes reading_list.py", SOON);
+    // No other view of the current folder shows it.
+    assert!(screen.starts_with(" pillion pillion-demo-"), "{screen}");
+    assert!(!screen.contains(" + "), "{screen}");
     // Accepting asks about what was not on the screen.
     review.pane.wait_until("all of it seen", SOON, |screen| {
         review.pane.send_keys(["n"]);

@@ -93,12 +93,22 @@ impl App {
                 view.disk = Disk::Same;
             }
             self.say_newer(id, edits, now);
-        } else if self.shows(id) {
+            return;
+        }
+        let shows = self.shows(id);
+        if shows {
             self.show_first_hunk();
-        } else if let Some(view) = self.views.find(id) {
+        }
+        // The list is in front of all diffs.
+        let key = match (self.changes().is_some(), shows) {
+            (true, _) => "S",
+            (false, true) => return,
+            (false, false) => "Tab",
+        };
+        if let Some(view) = self.views.find(id) {
             let (agent, name) = (self.agent_name(view), &view.target.shown);
             let proposes = view.does;
-            let text = format!("{agent} {proposes} {name} · Tab shows it");
+            let text = format!("{agent} {proposes} {name} · {key} shows it");
             self.say(Tone::Info, text, now);
         }
     }

@@ -136,7 +136,15 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
             ("r", "take back", 0),
             ("z", "undo", 1),
             ("n", "next unseen", 2),
-            ("S", "close", 0),
+            (
+                "S",
+                if app.views.is_empty() {
+                    "close"
+                } else {
+                    "pending diffs"
+                },
+                0,
+            ),
         ];
     }
     let Some(view) = app.view() else {

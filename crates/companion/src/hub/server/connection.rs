@@ -70,6 +70,7 @@ fn serve_view(shared: &Arc<Shared>, stream: Stream, mut lines: Lines, first: &[u
         commanding: read
             .as_ref()
             .map_or_else(|_| Vec::new(), Attach::commanding_agents),
+        says_decided: false,
     };
     let attached = match read {
         Ok(attach) => shared.attach(attach, &link),

@@ -8,7 +8,7 @@ use pillion_view::changes::judged_said;
 use pillion_view::commands;
 
 use super::said::Said;
-use super::{failure, store};
+use super::{failure, here, store};
 use crate::commands::control_client;
 
 /// Mark what an agent changed as seen, and keep it
@@ -37,7 +37,7 @@ pub struct Revert {
 
 /// Undo `pillion revert`, or what you changed in `pillion look`
 ///
-/// Without CHANGE, the one that was taken back or edited last.
+/// Without CHANGE, the one that was taken back or edited last in this folder.
 #[derive(Debug, clap::Args)]
 pub struct Undo {
     /// The change (`7.2`), or all of a turn (`7`)
@@ -55,7 +55,7 @@ pub fn revert(args: &Revert) -> anyhow::Result<()> {
 pub fn undo(args: &Undo) -> anyhow::Result<()> {
     let name = match args.change {
         Some(name) => name,
-        None => last_taken_back(&store()?).map_err(failure)?,
+        None => last_taken_back(&store()?, &here()).map_err(failure)?,
     };
     act(Act::Undo, name)
 }

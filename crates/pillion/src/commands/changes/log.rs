@@ -1,5 +1,6 @@
 //! `pillion log`.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -38,7 +39,7 @@ struct Printed<'a> {
     id: String,
     at: u64,
     agent: &'a str,
-    path: &'a Path,
+    path: Cow<'a, str>,
     state: &'static str,
     reason: Option<String>,
     turn: Option<u64>,
@@ -88,7 +89,7 @@ fn describe(item: &Item, counted: Option<(usize, usize)>) -> Printed<'_> {
         id: item.id(),
         at: item.at(),
         agent: item.agent(),
-        path: item.path(),
+        path: item.path().to_string_lossy(),
         state: item.state(),
         reason: (!reason.is_empty()).then_some(reason),
         turn: match item {

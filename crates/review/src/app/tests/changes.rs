@@ -184,3 +184,22 @@ fn the_list_follows_and_the_cursor_stays() {
         [ChangesAct::Keep(meant("7.1", "r7.1"))]
     );
 }
+
+#[test]
+fn a_proposal_is_announced_in_front_of_the_list() {
+    let mut person = with_list();
+    assert!(see(&mut person).contains("S close"));
+    for name in ["a.txt", "b.txt"] {
+        person.open_now(name, None, "1\n");
+        let said = format!("Gemini CLI proposes {name} · S shows it");
+        assert_eq!(person.message(), said);
+        assert!(see(&mut person).contains("S pending diffs"));
+        assert_eq!(person.shown(), DiffId(1));
+    }
+    person.press("S");
+    assert!(person.app.changes().is_none());
+    let screen = see(&mut person);
+    assert!(screen.contains("proposes a.txt"), "{screen}");
+    person.open_now("c.txt", None, "1\n");
+    assert_eq!(person.message(), "Gemini CLI proposes c.txt · Tab shows it");
+}

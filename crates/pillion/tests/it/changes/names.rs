@@ -1,0 +1,67 @@
+//! Files whose names are not for terminals or JSON, and what names no change at all.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use serde_json::Value;
+
+use super::World;
+
+#[test]
+fn a_file_with_any_name_is_listed_shown_and_taken_back() {
+    for (name, shown) in [
+        (b"two\nlines.txt".as_slice(), "two␊lines.txt"),
+        (b"\x1b[31mred.txt", "␛[31mred.txt"),
+        (b"not\xffutf-8.txt", "not\u{fffd}utf-8.txt"),
+    ] {
+        let world = World::new();
+        let path = world.root.join(OsStr::from_bytes(name));
+        world.turn(|_| fs::write(&path, "new\n").unwrap());
+        let listed = world.sandbox.run(["changes"]).expect(0);
+        assert!(listed.stdout.contains(shown), "{}", listed.report());
+        let diff = world.sandbox.run(["show", "1.1"]).expect(0);
+        let header = format!("+++ b/{shown}\n@@");
+        assert!(diff.stdout.contains(&header), "{}", diff.report());
+        world.sandbox.run(["revert", "1"]).expect(0);
+        assert!(!path.exists());
+        for command in [["changes", "--all"].as_slice(), &["log"]] {
+            let json = world
+                .sandbox
+                .run(command.iter().chain(&["--json"]))
+                .expect(0);
+            let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
+            let listed = json[0]["path"].as_str().expect("a path");
+            assert_eq!(listed, path.to_string_lossy());
+        }
+    }
+}
+
+#[test]
+fn what_names_no_change_is_told_what_does() {
+    let world = World::new();
+    for (command, name, expected) in [
+        (
+            "keep",
+            "7.",
+            "a turn, such as 7, or a change of one, such as 7.2",
+        ),
+        (
+            "revert",
+            "d12",
+            "a turn, such as 7, or a change of one, such as 7.2",
+        ),
+        (
+            "show",
+            "99999999999999999999",
+            "or an entry of the log, such as d12",
+        ),
+        ("forget", "d", "or an entry of the log, such as d12"),
+        ("changes", "7.2", "the number of a turn, such as 7"),
+    ] {
+        let refused = world.sandbox.run([command, name]).expect(2);
+        let said = format!("invalid value '{name}'");
+        assert!(refused.stderr.contains(&said), "{}", refused.report());
+        assert!(refused.stderr.contains(expected), "{}", refused.report());
+    }
+}
