@@ -1,14 +1,16 @@
-//! Which files a folder has, and what the file system says of each: without reading any of them.
+//! Which files of a folder are not as they are known: told by what the file system says of each, without reading any.
+//!
+//! A workspace may have hundreds of thousands of files, and an agent waits for this. So several threads look, a file is found
+//! by its name in its folder, and only what differs gets a path.
 
-use std::collections::BTreeMap;
-use std::fs::Metadata;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
-
-use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use crate::leftovers::is_unfinished;
 
@@ -142,11 +144,68 @@ fn system(_: &Metadata) -> System {
     }
 }
 
-/// The files of a folder.
+/// Something of each file, by its folder and its name.
+#[derive(Debug)]
+pub struct ByFolder<T> {
+    folders: HashMap<PathBuf, BTreeMap<OsString, T>>,
+}
+
+impl<T> Default for ByFolder<T> {
+    fn default() -> Self {
+        Self {
+            folders: HashMap::new(),
+        }
+    }
+}
+
+impl<T> ByFolder<T> {
+    /// That of the file at this path.
+    pub fn get(&self, path: &Path) -> Option<&T> {
+        let (folder, name) = parts(path)?;
+        self.folders.get(folder)?.get(name)
+    }
+
+    /// Puts it in. Returns what was there before.
+    pub fn insert(&mut self, path: &Path, value: T) -> Option<T> {
+        let (folder, name) = parts(path)?;
+        match self.folders.get_mut(folder) {
+            Some(names) => names.insert(name.to_owned(), value),
+            None => {
+                let names = BTreeMap::from([(name.to_owned(), value)]);
+                self.folders.insert(folder.to_owned(), names);
+                None
+            }
+        }
+    }
+
+    /// Takes it out.
+    pub fn remove(&mut self, path: &Path) -> Option<T> {
+        let (folder, name) = parts(path)?;
+        let names = self.folders.get_mut(folder)?;
+        let value = names.remove(name);
+        if names.is_empty() {
+            self.folders.remove(folder);
+        }
+        value
+    }
+
+    /// That of all files, in no order.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.folders.values().flat_map(BTreeMap::values)
+    }
+}
+
+fn parts(path: &Path) -> Option<(&Path, &OsStr)> {
+    path.parent().zip(path.file_name())
+}
+
+/// What is found in a folder and all below.
 #[derive(Debug, Default)]
 pub struct Scan {
-    /// By path.
-    pub files: BTreeMap<PathBuf, Stat>,
+    /// The files that are not as they are known, by path.
+    pub changed: Vec<(PathBuf, Stat)>,
+    /// The known files that are not there any more, by path.
+    pub gone: Vec<PathBuf>,
     /// The folders that have a repository of git's.
     pub repositories: Vec<PathBuf>,
     /// Folders that were left out because they hold what can be made again.
@@ -157,116 +216,218 @@ pub struct Scan {
     pub unread: Vec<PathBuf>,
 }
 
-/// Looks at all files below `root`, without the folders that are `excluded`. `is_tracked` is asked for folders that look as
-/// if they hold what can be made again. Waits for the disk.
-pub fn scan(
-    root: &Path,
-    excluded: &[PathBuf],
-    is_tracked: &(dyn Fn(&Path) -> bool + Sync),
-) -> Scan {
-    let found = Mutex::new(Scan::default());
-    let threads = thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(MAX_THREADS);
-    // Its own filters would leave out what is ignored.
-    let walk = WalkBuilder::new(root)
-        .standard_filters(false)
-        .follow_links(false)
-        .same_file_system(true)
-        .threads(threads)
-        .build_parallel();
-    walk.run(|| {
-        let mut part = Part {
-            scan: Scan::default(),
-            all: &found,
-        };
-        Box::new(move |entry| match entry {
-            Ok(entry) => part.scan.add(&entry, excluded, is_tracked),
-            Err(error) => {
-                part.scan.unread.extend(path_of(&error));
-                WalkState::Continue
-            }
-        })
-    });
-    let mut scan = found.into_inner().unwrap_or_default();
-    scan.built.sort();
-    scan.repositories.sort();
-    scan.is_cut = scan.files.len() > MAX_FILES;
-    while scan.files.len() > MAX_FILES {
-        scan.files.pop_last();
-    }
-    scan
+/// What is looked at, and what is known of it.
+pub struct Look<'a, T> {
+    /// The folder.
+    pub root: &'a Path,
+    /// Folders that are left out.
+    pub excluded: &'a [PathBuf],
+    /// Asked for folders that look as if they hold what can be made again: true if git tracks files in it.
+    pub is_tracked: &'a (dyn Fn(&Path) -> bool + Sync),
+    /// The files as they are known.
+    pub known: &'a ByFolder<T>,
+    /// Returns true if a file is as it is known.
+    pub is_same: &'a (dyn Fn(&T, &Stat) -> bool + Sync),
 }
 
-impl Scan {
-    /// Takes in what was found. Returns how the walk goes on.
-    fn add(
-        &mut self,
-        entry: &DirEntry,
-        excluded: &[PathBuf],
-        is_tracked: &dyn Fn(&Path) -> bool,
-    ) -> WalkState {
-        let path = entry.path();
-        let is_folder = entry.file_type().is_some_and(|it| it.is_dir());
-        if entry.file_name() == GIT {
-            self.repositories.extend(path.parent().map(Path::to_owned));
-            return WalkState::Skip;
-        }
-        if is_folder {
-            let is_root = entry.depth() == 0;
-            if !is_root && excluded.iter().any(|it| it == path) {
-                return WalkState::Skip;
-            }
-            if !is_root && is_built(path) && !is_tracked(path) {
-                self.built.push(path.to_owned());
-                return WalkState::Skip;
-            }
-            return WalkState::Continue;
-        }
-        // What is being written for a person is no file yet.
-        if entry.file_name().to_str().is_some_and(is_unfinished) {
-            return WalkState::Continue;
-        }
-        // One that is gone by now is none.
-        let stat = entry.metadata().ok().and_then(|it| Stat::of(&it));
-        self.files.extend(stat.map(|stat| (path.to_owned(), stat)));
-        match self.files.len() > MAX_FILES {
-            true => WalkState::Quit,
-            false => WalkState::Continue,
-        }
-    }
+/// What the threads share.
+struct Shared {
+    /// Folders that nobody has looked at yet.
+    waiting: Vec<PathBuf>,
+    /// How many threads look at one.
+    busy: usize,
+    /// How many files were found.
+    files: usize,
 }
 
-/// What one thread has found. It goes to the others' when the thread ends.
-struct Part<'a> {
+/// What one thread has found.
+#[derive(Default)]
+struct Part {
     scan: Scan,
-    all: &'a Mutex<Scan>,
+    /// The known folders of which it has seen all files.
+    complete: Vec<PathBuf>,
+    /// The known files that it has missed in these.
+    missed: Vec<PathBuf>,
 }
 
-impl Drop for Part<'_> {
-    fn drop(&mut self) {
-        if let Ok(mut all) = self.all.lock() {
-            all.files.append(&mut self.scan.files);
-            all.repositories.append(&mut self.scan.repositories);
-            all.built.append(&mut self.scan.built);
-            all.unread.append(&mut self.scan.unread);
+impl<T: Sync> Look<'_, T> {
+    /// Looks at all files. Waits for the disk.
+    pub fn scan(&self) -> Scan {
+        let shared = Mutex::new(Shared {
+            waiting: vec![self.root.to_owned()],
+            busy: 0,
+            files: 0,
+        });
+        let news = Condvar::new();
+        let device = self.root.metadata().ok().and_then(|it| device(&it));
+        let parts = Mutex::new(Vec::new());
+        let work = || {
+            let part = self.work(&shared, &news, device);
+            parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            for _ in 1..threads.min(MAX_THREADS) {
+                // Without it, this thread does all of it.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+        let mut scan = Scan::default();
+        let (mut complete, mut missed) = (HashSet::new(), Vec::new());
+        for part in parts.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            scan.changed.extend(part.scan.changed);
+            scan.repositories.extend(part.scan.repositories);
+            scan.built.extend(part.scan.built);
+            scan.unread.extend(part.scan.unread);
+            complete.extend(part.complete);
+            missed.extend(part.missed);
+        }
+        for (folder, names) in &self.known.folders {
+            if !complete.contains(folder) {
+                missed.extend(names.keys().map(|name| folder.join(name)));
+            }
+        }
+        // Some may be there, and were not reached.
+        missed.retain(|path| matches!(Stat::at(path), Ok(None)));
+        scan.gone = missed;
+        scan.gone.sort();
+        scan.changed.sort_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
+        scan.built.sort();
+        scan.repositories.sort();
+        let found = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        scan.is_cut = found.files > MAX_FILES;
+        scan
+    }
+
+    /// Looks at folders for as long as there are any.
+    fn work(&self, shared: &Mutex<Shared>, news: &Condvar, device: Option<u64>) -> Part {
+        let mut part = Part::default();
+        let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock();
+        loop {
+            let Some(folder) = state.waiting.pop() else {
+                if state.busy == 0 {
+                    return part;
+                }
+                state = news.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            state.busy += 1;
+            drop(state);
+            let (inner, files) = self.folder(folder, device, &mut part);
+            state = lock();
+            state.busy -= 1;
+            state.files += files;
+            state.waiting.extend(inner);
+            if state.files > MAX_FILES {
+                state.waiting.clear();
+            }
+            if !state.waiting.is_empty() || state.busy == 0 {
+                news.notify_all();
+            }
+        }
+    }
+
+    /// Looks at the files of one folder. Returns the folders in it, and how many files it has.
+    fn folder(&self, folder: PathBuf, device: Option<u64>, part: &mut Part) -> (Vec<PathBuf>, usize) {
+        let nothing = (Vec::new(), 0);
+        let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let entries = match entries {
+            Ok(entries) => entries,
+            Err(error) => {
+                // One that was removed in between is none.
+                if folder == self.root || !is_absence(error.kind()) {
+                    part.scan.unread.push(folder);
+                }
+                return nothing;
+            }
+        };
+        let is_tagged = || {
+            let has_tag = entries.iter().any(|it| it.file_name() == TAG);
+            has_tag && folder.join(TAG).exists()
+        };
+        if folder != self.root && is_tagged() && !(self.is_tracked)(&folder) {
+            part.scan.built.push(folder);
+            return nothing;
+        }
+        let known = self.known.folders.get(&folder);
+        let (mut folders, mut found, mut files) = (Vec::new(), Vec::new(), 0);
+        for entry in entries {
+            let name = entry.file_name();
+            if name == GIT {
+                part.scan.repositories.push(folder.clone());
+                continue;
+            }
+            if entry.file_type().is_ok_and(|it| it.is_dir()) {
+                self.inner_folder(&entry, device, part, &mut folders);
+                continue;
+            }
+            // What is being written for a person is no file yet.
+            if name.to_str().is_some_and(is_unfinished) {
+                continue;
+            }
+            // One that is gone by now is none.
+            let Some(stat) = entry.metadata().ok().and_then(|it| Stat::of(&it)) else {
+                continue;
+            };
+            files += 1;
+            let it = known.and_then(|names| names.get(&name));
+            if !it.is_some_and(|it| (self.is_same)(it, &stat)) {
+                part.scan.changed.push((folder.join(&name), stat));
+            }
+            if it.is_some() {
+                found.push(name);
+            }
+        }
+        if let Some(known) = known {
+            found.sort_unstable();
+            found.dedup();
+            if found.len() < known.len() {
+                let missed = known.keys().filter(|name| found.binary_search(name).is_err());
+                part.missed.extend(missed.map(|name| folder.join(name)));
+            }
+            part.complete.push(folder);
+        }
+        (folders, files)
+    }
+
+    /// A folder in another one: it is looked at, unless it is left out.
+    fn inner_folder(
+        &self,
+        entry: &DirEntry,
+        root_device: Option<u64>,
+        part: &mut Part,
+        folders: &mut Vec<PathBuf>,
+    ) {
+        let path = entry.path();
+        let is_elsewhere = || {
+            let other = entry.metadata().ok().and_then(|it| device(&it));
+            other.is_some() && other != root_device
+        };
+        if self.excluded.contains(&path) || is_elsewhere() {
+            return;
+        }
+        let name = entry.file_name();
+        let is_built = name.to_str().is_some_and(|name| BUILT.contains(&name));
+        match is_built && !(self.is_tracked)(&path) {
+            true => part.scan.built.push(path),
+            false => folders.push(path),
         }
     }
 }
 
-fn is_built(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| BUILT.contains(&name)) || path.join(TAG).exists()
+/// The file system on which something lies.
+#[cfg(unix)]
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere it is unknown")]
+fn device(metadata: &Metadata) -> Option<u64> {
+    Some(std::os::unix::fs::MetadataExt::dev(metadata))
 }
 
-fn path_of(error: &ignore::Error) -> Option<PathBuf> {
-    match error {
-        ignore::Error::WithPath { path, .. } => Some(path.clone()),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
-            path_of(err)
-        }
-        _ => None,
-    }
+/// There it is unknown.
+#[cfg(not(unix))]
+fn device(_: &Metadata) -> Option<u64> {
+    None
 }
 
 #[cfg(test)]
@@ -275,15 +436,35 @@ mod tests {
 
     use super::*;
 
-    fn names(scan: &Scan, root: &Path) -> Vec<String> {
-        let inner = |path: &PathBuf| {
-            path.strip_prefix(root)
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .to_owned()
+    fn scan(root: &Path, is_tracked: &(dyn Fn(&Path) -> bool + Sync)) -> Scan {
+        again(root, is_tracked, &ByFolder::default())
+    }
+
+    fn again(
+        root: &Path,
+        is_tracked: &(dyn Fn(&Path) -> bool + Sync),
+        known: &ByFolder<Stat>,
+    ) -> Scan {
+        let look = Look {
+            root,
+            excluded: &[],
+            is_tracked,
+            known,
+            is_same: &|known, stat| known == stat,
         };
-        scan.files.keys().map(inner).collect()
+        look.scan()
+    }
+
+    fn shown<'a>(paths: impl IntoIterator<Item = &'a PathBuf>, root: &Path) -> Vec<String> {
+        let inner = |path: &PathBuf| {
+            let inner = path.strip_prefix(root).unwrap();
+            inner.to_str().unwrap().to_owned()
+        };
+        paths.into_iter().map(inner).collect()
+    }
+
+    fn names(scan: &Scan, root: &Path) -> Vec<String> {
+        shown(scan.changed.iter().map(|(path, _)| path), root)
     }
 
     #[test]
@@ -306,7 +487,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
-        let found = scan(root, &[], &|_| false);
+        let found = scan(root, &|_| false);
         assert_eq!(
             names(&found, root),
             [".hidden", "a.rs", "inner/c", "src/b.rs"]
@@ -316,7 +497,7 @@ mod tests {
             ["cache", "node_modules", "target"].map(|it| root.join(it))
         );
         assert_eq!(found.repositories, [root.to_owned(), root.join("inner")]);
-        let found = scan(root, &[], &|folder| folder.ends_with("target"));
+        let found = scan(root, &|folder| folder.ends_with("target"));
         assert!(names(&found, root).contains(&"target/debug/x".to_owned()));
     }
 
@@ -329,8 +510,75 @@ mod tests {
         fs::write(root.join("inner/a"), "a").unwrap();
         std::os::unix::fs::symlink("inner", root.join("link")).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, root.join("pipe"), rustix::fs::Mode::RUSR).unwrap();
-        let found = scan(root, &[], &|_| false);
+        let found = scan(root, &|_| false);
         assert_eq!(names(&found, root), ["inner/a", "link"]);
-        assert!(found.files[&root.join("link")].is_link);
+        assert!(found.changed[1].1.is_link);
+    }
+
+    #[test]
+    fn only_what_differs_from_what_is_known_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for folder in ["", "a", "a/b", "c", "d", "d/e", "f"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+            for name in 0..50 {
+                fs::write(root.join(folder).join(name.to_string()), "old").unwrap();
+            }
+        }
+        let mut known = ByFolder::default();
+        let first = scan(root, &|_| false);
+        assert_eq!(first.changed.len(), 7 * 50);
+        for (path, stat) in &first.changed {
+            assert_eq!(known.insert(path, *stat), None);
+            assert_eq!(known.get(path), Some(stat));
+        }
+        let same = again(root, &|_| false, &known);
+        assert_eq!((same.changed, same.gone), (vec![], vec![]));
+        fs::write(root.join("a/b/7"), "newer").unwrap();
+        fs::write(root.join("c/new"), "new").unwrap();
+        fs::create_dir(root.join("g")).unwrap();
+        fs::write(root.join("g/new"), "new").unwrap();
+        fs::remove_file(root.join("c/9")).unwrap();
+        fs::remove_dir_all(root.join("d/e")).unwrap();
+        // A folder that is left out from now on: its files are there.
+        fs::write(root.join("f/CACHEDIR.TAG"), "").unwrap();
+        let found = again(root, &|_| false, &known);
+        assert_eq!(names(&found, root), ["a/b/7", "c/new", "g/new"]);
+        let gone = shown(&found.gone, root);
+        assert_eq!(gone[0], "c/9");
+        assert!(gone.len() == 51 && gone[1..].iter().all(|it| it.starts_with("d/e/")));
+        assert_eq!(found.built, [root.join("f")]);
+        // Another file by the same name.
+        fs::remove_file(root.join("a/1")).unwrap();
+        fs::create_dir(root.join("a/1")).unwrap();
+        fs::write(root.join("a/1/inner"), "new").unwrap();
+        let found = again(root, &|_| false, &known);
+        assert!(shown(&found.gone, root).contains(&"a/1".to_owned()));
+        assert!(names(&found, root).contains(&"a/1/inner".to_owned()));
+        assert_eq!(known.remove(&root.join("a/1")), Some(first.changed[51].1));
+        assert_eq!(known.get(&root.join("a/1")), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_cannot_be_read_is_named_and_its_files_are_not_gone() {
+        use std::os::unix::fs::PermissionsExt;
+        if rustix::process::geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir(root.join("a")).unwrap();
+        fs::write(root.join("a/x"), "x").unwrap();
+        let mut known = ByFolder::default();
+        for (path, stat) in scan(root, &|_| false).changed {
+            known.insert(&path, stat);
+        }
+        let set = |mode| fs::set_permissions(root.join("a"), fs::Permissions::from_mode(mode));
+        set(0o100).unwrap();
+        let found = again(root, &|_| false, &known);
+        set(0o700).unwrap();
+        assert_eq!(found.unread, [root.join("a")]);
+        assert!(found.gone.is_empty() && found.changed.is_empty());
     }
 }

@@ -2,7 +2,6 @@
 //! had. Looking again tells what has changed.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -11,7 +10,7 @@ use gix_hash::ObjectId;
 use pillion_discovery::regular_file;
 
 use crate::git::{Repository, Settings};
-use crate::scan::{GIT, MAX_FILES, Scan, Stat, scan};
+use crate::scan::{ByFolder, GIT, Look, MAX_FILES, Scan, Stat};
 use crate::state::{FileState, Hash};
 use crate::store::{MAX_TEXT, Store};
 
@@ -47,6 +46,13 @@ impl Source {
     }
 }
 
+impl Known {
+    /// Returns true if nobody has written the file since, and its text need not be tried again.
+    fn is_as_it_was(&self, stat: &Stat) -> bool {
+        self.stat == *stat && !self.is_racy && self.text != Source::Failed
+    }
+}
+
 /// A file that is not as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
@@ -62,7 +68,7 @@ pub struct Difference {
 pub struct Table {
     root: PathBuf,
     store: Store,
-    files: BTreeMap<PathBuf, Known>,
+    files: ByFolder<Known>,
     repositories: Vec<Repository>,
     is_filled: bool,
     /// Folders that are not watched.
@@ -95,7 +101,7 @@ impl Table {
             settings,
             root,
             store,
-            files: BTreeMap::new(),
+            files: ByFolder::default(),
             repositories: Vec::new(),
             is_filled: false,
             excluded,
@@ -183,32 +189,40 @@ impl Table {
                 .extend(Repository::open(&self.root, &self.settings));
         }
         let folders: Vec<_> = self.repositories.iter().map(Repository::folders).collect();
-        let is_tracked = |folder: &Path| folders.iter().any(|it| it.contains(folder));
+        let look = Look {
+            root: &self.root,
+            excluded: &self.excluded,
+            is_tracked: &|folder| folders.iter().any(|it| it.contains(folder)),
+            known: &self.files,
+            is_same: &Known::is_as_it_was,
+        };
         let Scan {
-            files,
+            changed,
+            gone,
             repositories,
             built,
             unread,
             is_cut,
-        } = scan(&self.root, &self.excluded, &is_tracked);
-        self.missed = Missed {
-            built,
-            unread,
-            is_cut,
-        };
+        } = look.scan();
+        let was_cut = std::mem::replace(
+            &mut self.missed,
+            Missed {
+                built,
+                unread,
+                is_cut,
+            },
+        )
+        .is_cut;
         if !self.is_filled {
-            self.fill(files, &repositories, now);
+            self.fill(changed, &repositories, now);
             return Vec::new();
         }
-        let mut differences = Vec::new();
-        let unfound = self.files.keys().filter(|path| !files.contains_key(*path));
-        // Some may be there, and were not reached.
-        let is_gone = |path: &Path| matches!(Stat::at(path), Ok(None));
-        let gone: Vec<PathBuf> = unfound.filter(|path| is_gone(path)).cloned().collect();
-        for path in gone {
-            differences.extend(self.gone(path));
-        }
-        for (path, stat) in files {
+        let mut differences: Vec<_> = gone.iter().filter_map(|path| self.gone(path)).collect();
+        for (path, stat) in changed {
+            // It may have been there before, and was not reached.
+            if (was_cut || is_cut) && self.files.get(&path).is_none() {
+                continue;
+            }
             differences.extend(self.found(path, stat, now));
         }
         differences
@@ -219,7 +233,7 @@ impl Table {
         let now = SystemTime::now();
         match Stat::at(path).ok()? {
             Some(stat) => self.found(path.to_owned(), stat, now),
-            None => self.gone(path.to_owned()),
+            None => self.gone(path),
         }
     }
 
@@ -237,10 +251,10 @@ impl Table {
                 && !path.components().any(|it| it.as_os_str() == GIT)
                 && !is_out()
         };
-        self.files.contains_key(path) || is_watched()
+        self.files.get(path).is_some() || is_watched()
     }
 
-    fn fill(&mut self, files: BTreeMap<PathBuf, Stat>, repositories: &[PathBuf], now: SystemTime) {
+    fn fill(&mut self, files: Vec<(PathBuf, Stat)>, repositories: &[PathBuf], now: SystemTime) {
         for folder in repositories {
             if *folder != self.root {
                 self.repositories
@@ -248,7 +262,7 @@ impl Table {
             }
         }
         let mut copied = 0;
-        for (path, stat) in files {
+        for (path, stat) in files.into_iter().take(MAX_FILES) {
             let repositories = self.repositories.iter().enumerate();
             let object =
                 |(number, it): (usize, &Repository)| Some((number, it.object(&path, &stat)?));
@@ -265,7 +279,7 @@ impl Table {
             };
             let is_racy = stat.is_racy(now);
             self.files.insert(
-                path,
+                &path,
                 Known {
                     stat,
                     text,
@@ -279,21 +293,18 @@ impl Table {
         self.is_filled = true;
     }
 
-    fn gone(&mut self, path: PathBuf) -> Option<Difference> {
-        let known = self.files.remove(&path)?;
-        let before = self.state(&known);
-        let after = FileState::Absent;
+    fn gone(&mut self, path: &Path) -> Option<Difference> {
+        let known = self.files.remove(path)?;
         Some(Difference {
-            path,
-            before,
-            after,
+            path: path.to_owned(),
+            before: self.state(&known),
+            after: FileState::Absent,
         })
     }
 
     fn found(&mut self, path: PathBuf, stat: Stat, now: SystemTime) -> Option<Difference> {
         let known = self.files.get(&path);
-        let is_tried_again = known.is_some_and(|known| known.text == Source::Failed);
-        if known.is_some_and(|known| known.stat == stat && !known.is_racy) && !is_tried_again {
+        if known.is_some_and(|known| known.is_as_it_was(&stat)) {
             return None;
         }
         let text = self.copy(&path, &stat);
@@ -303,7 +314,7 @@ impl Table {
             text,
             is_racy,
         };
-        let known = self.files.insert(path.clone(), new.clone());
+        let known = self.files.insert(&path, new.clone());
         // Of what cannot be compared, the time tells.
         let is_written = known.as_ref().is_none_or(|known| known.stat != stat);
         let before = known.map_or(FileState::Absent, |known| self.state(&known));
