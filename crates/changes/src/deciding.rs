@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use pillion_protocol::{Note, remarks};
+use pillion_protocol::remarks::{self, FileRemark};
+use pillion_protocol::Note;
 use pillion_system::clock;
 use pillion_text::unified::unified;
 use pillion_text::visible;
@@ -103,8 +104,8 @@ pub struct Decided {
 pub struct Deciding<'a> {
     store: &'a Store,
     kept: &'a Kept,
-    /// What the agent is to hear: the file, and a text, each.
-    told: Vec<(String, String)>,
+    /// What the agent is to hear.
+    told: Vec<FileRemark>,
     /// Of how many files it does not hear by name.
     untold: usize,
 }
@@ -311,7 +312,7 @@ impl<'a> Deciding<'a> {
         let not_text = |_| TakeBackError::NotText(change.path.clone());
         let taken = String::from_utf8(taken).map_err(not_text)?;
         let is_all = judgement == Judgement::TakenBack;
-        self.tell_diff(change, is_all, text, &taken, &[]);
+        self.tell_diff(change, is_all, text, &taken, &[], false);
         let what = self.judge(change, judgement, None)?;
         Ok((taken, what))
     }
@@ -375,25 +376,30 @@ impl<'a> Deciding<'a> {
     pub fn tell_notes(&mut self, change: &Change, is_kept: bool, notes: &[Note], shown: &str) {
         if !notes.is_empty() {
             let path = change.path.to_string_lossy().into_owned();
-            let told = remarks::decided(is_kept, &path, notes, shown);
-            self.hear(path, told);
+            let text = remarks::decided(is_kept, &path, notes, shown);
+            let is_gone = change.after.is_absent();
+            self.hear(FileRemark {
+                path,
+                text,
+                is_gone,
+            });
         }
     }
 
     /// The agent is to hear this of a file. After many, one sentence says how many more there are.
-    fn hear(&mut self, path: String, told: String) {
-        let length: usize = self.told.iter().map(|(_, text)| text.len()).sum();
-        match length + told.len() > MAX_TOLD && !self.told.is_empty() {
+    fn hear(&mut self, told: FileRemark) {
+        let length: usize = self.told.iter().map(|it| it.text.len()).sum();
+        match length + told.text.len() > MAX_TOLD && !self.told.is_empty() {
             true => self.untold += 1,
-            false => self.told.push((path, told)),
+            false => self.told.push(told),
         }
     }
 
-    /// What the agent is to hear so far: the file, and a text, each.
-    pub fn take_told(&mut self) -> Vec<(String, String)> {
-        if let Some((_, told)) = self.told.last_mut().filter(|_| self.untold > 0) {
+    /// What the agent is to hear so far.
+    pub fn take_told(&mut self) -> Vec<FileRemark> {
+        if let Some(told) = self.told.last_mut().filter(|_| self.untold > 0) {
             let untold = std::mem::take(&mut self.untold);
-            *told += &format!("\n\nThe user did the same with {untold} more of your files.");
+            told.text += &format!("\n\nThe user did the same with {untold} more of your files.");
         }
         std::mem::take(&mut self.told)
     }
@@ -453,7 +459,8 @@ impl<'a> Deciding<'a> {
             None => Some(String::new()),
         };
         if let (Some(before), Some(after)) = (text(&done.overwritten), text(&done.written)) {
-            self.tell_diff(change, is_all, &before, &after, notes);
+            let is_gone = done.written.is_absent();
+            self.tell_diff(change, is_all, &before, &after, notes, is_gone);
         }
     }
 
@@ -464,11 +471,17 @@ impl<'a> Deciding<'a> {
         before: &str,
         after: &str,
         notes: &[Note],
+        is_gone: bool,
     ) {
         let path = change.path.to_string_lossy().into_owned();
         let diff = unified(before, after);
-        let told = remarks::taken_back(&path, is_all, &diff, notes, after);
-        self.hear(path, told);
+        let is_its = !self.kept.turn.is_without_hooks;
+        let text = remarks::taken_back(&path, is_its, is_all, &diff, notes, after);
+        self.hear(FileRemark {
+            path,
+            text,
+            is_gone,
+        });
     }
 }
 

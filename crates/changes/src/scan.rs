@@ -147,6 +147,8 @@ fn system(_: &Metadata) -> System {
 pub struct Scan {
     /// By path.
     pub files: BTreeMap<PathBuf, Stat>,
+    /// The folders that were looked through, the watched one included.
+    pub folders: Vec<PathBuf>,
     /// The folders that have a repository of git's.
     pub repositories: Vec<PathBuf>,
     /// Folders that were left out because they hold what can be made again.
@@ -221,6 +223,7 @@ impl Scan {
                 self.built.push(path.to_owned());
                 return WalkState::Skip;
             }
+            self.folders.push(path.to_owned());
             return WalkState::Continue;
         }
         // What is being written for a person is no file yet.
@@ -247,6 +250,7 @@ impl Drop for Part<'_> {
     fn drop(&mut self) {
         if let Ok(mut all) = self.all.lock() {
             all.files.append(&mut self.scan.files);
+            all.folders.append(&mut self.scan.folders);
             all.repositories.append(&mut self.scan.repositories);
             all.built.append(&mut self.scan.built);
             all.unread.append(&mut self.scan.unread);

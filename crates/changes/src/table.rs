@@ -64,6 +64,8 @@ pub struct Table {
     store: Store,
     files: BTreeMap<PathBuf, Known>,
     repositories: Vec<Repository>,
+    /// The folders that were looked through last.
+    folders: Vec<PathBuf>,
     is_filled: bool,
     /// Folders that are not watched.
     excluded: Vec<PathBuf>,
@@ -97,6 +99,7 @@ impl Table {
             store,
             files: BTreeMap::new(),
             repositories: Vec::new(),
+            folders: Vec::new(),
             is_filled: false,
             excluded,
             uncopied: 0,
@@ -121,6 +124,11 @@ impl Table {
     /// The folder.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The folders that were looked through last, the watched one included.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
     }
 
     /// What is not watched: a sentence each.
@@ -186,11 +194,13 @@ impl Table {
         let is_tracked = |folder: &Path| folders.iter().any(|it| it.contains(folder));
         let Scan {
             files,
+            folders,
             repositories,
             built,
             unread,
             is_cut,
         } = scan(&self.root, &self.excluded, &is_tracked);
+        self.folders = folders;
         self.missed = Missed {
             built,
             unread,

@@ -80,8 +80,8 @@ impl Lab {
     fn act(&self, act: ChangesAct) -> Result<ActDone, String> {
         let done = perform(&self.store, std::slice::from_ref(&self.root), act);
         match done {
-            Ok((done, _, _)) if done.done => Ok(done),
-            Ok((done, _, _)) => Err(done.message),
+            Ok(performed) if performed.done.done => Ok(performed.done),
+            Ok(performed) => Err(performed.done.message),
             Err(error) => Err(error.to_string()),
         }
     }
