@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use pillion_discovery::real_path;
-use pillion_protocol::{Note, remarks};
+use pillion_protocol::Note;
+use pillion_protocol::remarks::{self, FileRemark};
 use pillion_system::clock;
 use pillion_text::unified::unified;
 use pillion_text::visible;
@@ -105,8 +106,8 @@ pub struct Decided {
 pub struct Deciding<'a> {
     store: &'a Store,
     kept: &'a Kept,
-    /// What the agent is to hear: the file, and a text, each.
-    told: Vec<(String, String)>,
+    /// What the agent is to hear.
+    told: Vec<FileRemark>,
     /// Of how many files it does not hear by name.
     untold: usize,
 }
@@ -313,7 +314,7 @@ impl<'a> Deciding<'a> {
         let not_text = |_| TakeBackError::NotText(change.path.clone());
         let taken = String::from_utf8(taken).map_err(not_text)?;
         let is_all = judgement == Judgement::TakenBack;
-        self.tell_diff(change, is_all, text, &taken, &[]);
+        self.tell_diff(change, is_all, text, &taken, &[], false);
         let what = self.judge(change, judgement, None)?;
         Ok((taken, what))
     }
@@ -366,8 +367,13 @@ impl<'a> Deciding<'a> {
         let former = judged.former.as_ref().map(|it| it.judgement);
         if let Some((before, after)) = done.and_then(|it| self.texts(it)) {
             let path = change.path.to_string_lossy().into_owned();
-            let told = remarks::put_back(&path, &unified(&before, &after));
-            self.hear(path, told);
+            let text = remarks::put_back(&path, &unified(&before, &after));
+            let is_gone = done.is_some_and(|it| it.written.is_absent());
+            self.hear(FileRemark {
+                path,
+                text,
+                is_gone,
+            });
         }
         match judged.former {
             Some(former) => self.store.judge(name.turn, change.number, &former)?,
@@ -386,25 +392,30 @@ impl<'a> Deciding<'a> {
     pub fn tell_notes(&mut self, change: &Change, is_kept: bool, notes: &[Note], shown: &str) {
         if !notes.is_empty() {
             let path = change.path.to_string_lossy().into_owned();
-            let told = remarks::decided(is_kept, &path, notes, shown);
-            self.hear(path, told);
+            let text = remarks::decided(is_kept, &path, notes, shown);
+            let is_gone = change.after.is_absent();
+            self.hear(FileRemark {
+                path,
+                text,
+                is_gone,
+            });
         }
     }
 
     /// The agent is to hear this of a file. After many, one sentence says how many more there are.
-    fn hear(&mut self, path: String, told: String) {
-        let length: usize = self.told.iter().map(|(_, text)| text.len()).sum();
-        match length + told.len() > MAX_TOLD && !self.told.is_empty() {
+    fn hear(&mut self, told: FileRemark) {
+        let length: usize = self.told.iter().map(|it| it.text.len()).sum();
+        match length + told.text.len() > MAX_TOLD && !self.told.is_empty() {
             true => self.untold += 1,
-            false => self.told.push((path, told)),
+            false => self.told.push(told),
         }
     }
 
-    /// What the agent is to hear so far: the file, and a text, each.
-    pub fn take_told(&mut self) -> Vec<(String, String)> {
-        if let Some((_, told)) = self.told.last_mut().filter(|_| self.untold > 0) {
+    /// What the agent is to hear so far.
+    pub fn take_told(&mut self) -> Vec<FileRemark> {
+        if let Some(told) = self.told.last_mut().filter(|_| self.untold > 0) {
             let untold = std::mem::take(&mut self.untold);
-            *told += &format!("\n\nThe user did the same with {untold} more of your files.");
+            told.text += &format!("\n\nThe user did the same with {untold} more of your files.");
         }
         std::mem::take(&mut self.told)
     }
@@ -470,7 +481,8 @@ impl<'a> Deciding<'a> {
     /// The agent is to hear what became of the file. What is not text cannot be told.
     fn tell_what_became(&mut self, change: &Change, is_all: bool, done: &Done, notes: &[Note]) {
         if let Some((before, after)) = self.texts(done) {
-            self.tell_diff(change, is_all, &before, &after, notes);
+            let is_gone = done.written.is_absent();
+            self.tell_diff(change, is_all, &before, &after, notes, is_gone);
         }
     }
 
@@ -490,11 +502,17 @@ impl<'a> Deciding<'a> {
         before: &str,
         after: &str,
         notes: &[Note],
+        is_gone: bool,
     ) {
         let path = change.path.to_string_lossy().into_owned();
         let diff = unified(before, after);
-        let told = remarks::taken_back(&path, is_all, &diff, notes, after);
-        self.hear(path, told);
+        let is_its = !self.kept.turn.is_without_hooks;
+        let text = remarks::taken_back(&path, is_its, is_all, &diff, notes, after);
+        self.hear(FileRemark {
+            path,
+            text,
+            is_gone,
+        });
     }
 }
 

@@ -134,7 +134,7 @@ impl Kept {
         }
     }
 
-    /// The turn in one line: its number, whose it is, when it began, and the first words of its prompt.
+    /// The turn in one line: its number, whose it is, or may be, when it began, and the first words of its prompt.
     pub fn title(&self) -> String {
         let (turn, agent) = (&self.turn, self.agent());
         let ago = ago(turn.began);
@@ -142,7 +142,11 @@ impl Kept {
             true => String::new(),
             false => format!(", {:?}", turn.prompt),
         };
-        let title = format!("turn {} of {agent}, {ago}{prompt}", turn.number);
+        let whose = match turn.is_without_hooks {
+            true => format!(": changes while {agent} was connected"),
+            false => format!(" of {agent}"),
+        };
+        let title = format!("turn {}{whose}, {ago}{prompt}", turn.number);
         visible::one_line(&title)
     }
 

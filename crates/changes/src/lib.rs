@@ -16,6 +16,7 @@
 //! Everything here waits for the disk, and knows neither agents nor companions.
 
 pub mod deciding;
+mod folder_watch;
 mod git;
 pub mod history;
 pub mod kept;

@@ -1,6 +1,7 @@
 //! Watches folders while agents work, and keeps what they change. What happened between two looks is the work of the call
 //! that ran then, if only one did.
 
+mod attended;
 mod journal;
 
 use std::cell::LazyCell;
@@ -15,11 +16,14 @@ use pillion_system::clock;
 use pillion_text::Text;
 use pillion_text::merge;
 
+use crate::folder_watch::FolderWatch;
 use crate::git::Settings;
 use crate::state::{FileState, Hash};
 use crate::store::{Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Judgement, Running, Standing, Turn, first_words, overlap};
+pub use attended::Glance;
+use attended::{Attended, is_an_editors_own};
 use journal::Journal;
 pub use journal::{Decision, NewProposal, Offer};
 
@@ -99,12 +103,16 @@ pub struct EndedTurn {
     pub agent: String,
     /// How many of its changes nobody had seen then.
     pub unseen: usize,
+    /// True if the agent runs no hooks of ours: then nobody knows who made them.
+    pub is_without_hooks: bool,
 }
 
 /// An agent's session, while it lasts.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Session {
     turn: Option<Turn>,
+    /// What is known of an agent that runs no hooks of ours; none of one that does.
+    attended: Option<Attended>,
     /// True if the agent has ended it, and a subagent's call still runs.
     is_ending: bool,
     /// Where in the turn the change of each file is.
@@ -135,13 +143,21 @@ pub struct Recorder {
     /// When old turns and texts were removed last.
     tidied: Option<Instant>,
     journal: Journal,
-    /// What was found a moment ago in files that editors had read.
+    /// What was found a moment ago and a person's editor may have written, and until when that is possible.
     read: Vec<(Instant, Difference)>,
     /// When this began, and when everything was looked at last. Both are milliseconds since 1970.
     began: u64,
     looked: u64,
     /// Of what was written for a person and has been found: when that was noted.
     found_written: HashMap<PathBuf, u64>,
+    /// What the system tells of the folders, while there are agents without hooks.
+    watch: Option<FolderWatch>,
+    /// Is called when something in the folders may have changed.
+    stirred: Option<attended::Stirred>,
+    /// The files that had changed in the glance before.
+    glanced: HashSet<PathBuf>,
+    /// Why a turn could not be begun, until somebody asks.
+    problem: Option<String>,
     /// The turn that was the last to end with something unseen.
     last: Option<EndedTurn>,
 }
@@ -171,6 +187,10 @@ impl Recorder {
             began: clock::now_ms(),
             looked: 0,
             found_written: HashMap::new(),
+            watch: None,
+            stirred: None,
+            glanced: HashSet::new(),
+            problem: None,
             last: None,
         };
         recorder.watch(roots);
@@ -220,37 +240,39 @@ impl Recorder {
         let former = self.sessions.remove(&session);
         let mut calls = former.map(|it| it.calls).unwrap_or_default();
         calls.retain(|call| call.subagent.is_some());
-        let turn = self.store.begin(Turn {
-            number: 0,
-            agent: agent.to_owned(),
-            prompt: first_words(prompt),
-            began: clock::now_ms(),
-            ended: None,
-            roots: self
-                .tables
-                .iter()
-                .map(|table| table.root().to_owned())
-                .collect(),
-            uncovered: self.uncovered(),
-            watcher: process::id(),
-            session,
-            running: Vec::new(),
-            changes: Vec::new(),
-        })?;
+        let turn = self.new_turn(agent, prompt, session, false);
+        let turn = self.store.begin(turn)?;
         let number = turn.number;
         let heard = self.heard();
         self.sessions.insert(
             session,
             Session {
                 turn: Some(turn),
-                is_ending: false,
-                places: HashMap::new(),
                 calls,
                 heard,
-                has_decisions: false,
+                ..Session::default()
             },
         );
+        self.watch_while_attended();
         Ok(number)
+    }
+
+    fn new_turn(&self, agent: &str, prompt: &str, session: u64, is_without_hooks: bool) -> Turn {
+        let roots = self.tables.iter().map(|table| table.root().to_owned());
+        Turn {
+            number: 0,
+            agent: agent.to_owned(),
+            prompt: first_words(prompt),
+            is_without_hooks,
+            began: clock::now_ms(),
+            ended: None,
+            roots: roots.collect(),
+            uncovered: self.uncovered(),
+            watcher: process::id(),
+            session,
+            running: Vec::new(),
+            changes: Vec::new(),
+        }
     }
 
     /// A call is about to run. It runs when this has returned.
@@ -261,7 +283,7 @@ impl Recorder {
         call.path = call.path.map(|path| self.located(&path));
         match &call.path {
             // Agents whose turns nobody tells, and subagents that go on after the turn.
-            _ if !self.has_turn(session) => {
+            _ if !self.has_turn(session) || self.is_attended(session) => {
                 self.begin(session, agent, "")?;
             }
             Some(path) => self.look_at(path),
@@ -297,7 +319,8 @@ impl Recorder {
     /// Why not all texts are kept, if anything failed since this was asked last.
     pub fn problem(&mut self) -> Option<String> {
         let tables = self.tables.iter_mut().chain([&mut self.outside]);
-        tables.filter_map(Table::take_problem).last()
+        let problem = tables.filter_map(Table::take_problem).last();
+        problem.or(self.problem.take())
     }
 
     /// A call has run, or failed.
@@ -382,7 +405,10 @@ impl Recorder {
         };
         turn.ended = Some(clock::now_ms());
         turn.running.clear();
-        match session.has_decisions || turn.real_changes().next().is_some() {
+        // One that is attended goes on without a turn.
+        session.places.clear();
+        let has_decisions = std::mem::take(&mut session.has_decisions);
+        match has_decisions || turn.real_changes().next().is_some() {
             true => self.store.save(&turn)?,
             false => self.store.forget(turn.number)?,
         }
@@ -392,6 +418,7 @@ impl Recorder {
                 number: turn.number,
                 agent: turn.agent,
                 unseen,
+                is_without_hooks: turn.is_without_hooks,
             });
         }
         self.tidy_now_and_then()
@@ -415,11 +442,12 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written.
     pub fn left(&mut self, session: u64) -> Result<(), StoreError> {
-        if self.has_turn(session) {
+        if self.has_turn(session) || self.is_attended(session) {
             self.look();
         }
         let closed = self.close(session);
         self.sessions.remove(&session);
+        self.watch_while_attended();
         closed
     }
 
@@ -433,10 +461,7 @@ impl Recorder {
         let Some(difference) = self.difference(path) else {
             return Ok(());
         };
-        let now = Instant::now();
-        self.read
-            .retain(|(at, it)| now < *at + SOON && it.path != path);
-        self.read.push((now, difference.clone()));
+        self.may_be_saved(&difference, SOON);
         self.found(vec![difference]);
         self.save()
     }
@@ -450,7 +475,7 @@ impl Recorder {
         let path = path.as_path();
         let now = Instant::now();
         let just_read =
-            { self.read.iter() }.position(|(at, it)| it.path == path && now < *at + SOON);
+            { self.read.iter() }.position(|(until, it)| it.path == path && now < *until);
         let just_read = just_read.map(|at| self.read.swap_remove(at).1);
         // Nobody saves what they have not changed: the look before has found what they saved.
         let Some(difference) = self.difference(path).or(just_read) else {
@@ -458,6 +483,14 @@ impl Recorder {
         };
         self.wrote_for_person(&difference);
         self.save()
+    }
+
+    /// A person's editor may say within this time that it has written what differs.
+    fn may_be_saved(&mut self, difference: &Difference, within: Duration) {
+        let now = Instant::now();
+        self.read
+            .retain(|(until, it)| now < *until && it.path != difference.path);
+        self.read.push((now + within, difference.clone()));
     }
 
     fn has_turn(&self, session: u64) -> bool {
@@ -634,6 +667,11 @@ impl Recorder {
             let Some((session, by)) = self.author(&difference.path) else {
                 continue;
             };
+            if self.is_attended(session)
+                && (is_an_editors_own(&difference.path) || !self.begins_attended(session))
+            {
+                continue;
+            }
             let noted = self.sessions.get_mut(&session).and_then(|session| {
                 let number = session.turn.as_ref()?.number;
                 let again = session.note(difference, by, moved_from)?;
@@ -669,9 +707,14 @@ impl Recorder {
         }
         let mut any = running().filter(|(_, call)| call.path.is_none());
         match (any.next(), any.next()) {
+            // Nobody knows what an agent without hooks does meanwhile.
+            (Some((session, _)), None) if self.attended_at_work() => {
+                Some((session, Author::Unclear))
+            }
             (Some(call), None) => Some(tool(call)),
             _ => {
-                let open = self.sessions.iter().filter(|(_, it)| it.turn.is_some());
+                let is_open = |it: &Session| it.turn.is_some() || it.attended.is_some();
+                let open = self.sessions.iter().filter(|(_, it)| is_open(it));
                 let (session, _) = open.max_by_key(|(_, it)| (!it.calls.is_empty(), it.heard))?;
                 Some((*session, Author::Unclear))
             }
@@ -739,6 +782,9 @@ impl Session {
         by: Author,
         moved_from: Option<PathBuf>,
     ) -> Option<&Change> {
+        if let Some(attended) = &mut self.attended {
+            attended.fresh.push(found.path.clone());
+        }
         if let Some(place) = self.places.get(&found.path) {
             let change = self.turn.as_mut()?.changes.get_mut(*place)?;
             change.after = found.after;
@@ -770,6 +816,11 @@ impl Change {
     /// The file was changed for a person from what the agent had made of it: the text before gets the same change, so that
     /// it is none of the agent's.
     fn written_for_person(&mut self, saved: &Difference, store: &Store) {
+        // All of the change is what the person saved.
+        if self.before == saved.before && self.after == saved.after {
+            self.before = saved.after.clone();
+            return;
+        }
         let was_accepted = self.accepted.as_ref() == Some(&self.after);
         self.after = saved.after.clone();
         let text = |state: &FileState| store.get(state.text()?).ok().map(Text::new);

@@ -206,6 +206,8 @@ pub struct Scan {
     pub changed: Vec<(PathBuf, Stat)>,
     /// The known files that are not there any more, by path.
     pub gone: Vec<PathBuf>,
+    /// The folders that were looked through, the watched one included.
+    pub folders: Vec<PathBuf>,
     /// The folders that have a repository of git's.
     pub repositories: Vec<PathBuf>,
     /// Folders that were left out because they hold what can be made again.
@@ -263,7 +265,10 @@ impl<T: Sync> Look<'_, T> {
         let parts = Mutex::new(Vec::new());
         let work = || {
             let part = self.work(&shared, &news, device);
-            parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+            parts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(part);
         };
         let threads = thread::available_parallelism().map_or(1, usize::from);
         thread::scope(|scope| {
@@ -277,6 +282,7 @@ impl<T: Sync> Look<'_, T> {
         let (mut complete, mut missed) = (HashSet::new(), Vec::new());
         for part in parts.into_inner().unwrap_or_else(PoisonError::into_inner) {
             scan.changed.extend(part.scan.changed);
+            scan.folders.extend(part.scan.folders);
             scan.repositories.extend(part.scan.repositories);
             scan.built.extend(part.scan.built);
             scan.unread.extend(part.scan.unread);
@@ -292,7 +298,8 @@ impl<T: Sync> Look<'_, T> {
         missed.retain(|path| matches!(Stat::at(path), Ok(None)));
         scan.gone = missed;
         scan.gone.sort();
-        scan.changed.sort_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
+        scan.changed
+            .sort_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
         scan.built.sort();
         scan.repositories.sort();
         let found = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -330,7 +337,12 @@ impl<T: Sync> Look<'_, T> {
     }
 
     /// Looks at the files of one folder. Returns the folders in it, and how many files it has.
-    fn folder(&self, folder: PathBuf, device: Option<u64>, part: &mut Part) -> (Vec<PathBuf>, usize) {
+    fn folder(
+        &self,
+        folder: PathBuf,
+        device: Option<u64>,
+        part: &mut Part,
+    ) -> (Vec<PathBuf>, usize) {
         let nothing = (Vec::new(), 0);
         let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let entries = match entries {
@@ -384,11 +396,14 @@ impl<T: Sync> Look<'_, T> {
             found.sort_unstable();
             found.dedup();
             if found.len() < known.len() {
-                let missed = known.keys().filter(|name| found.binary_search(name).is_err());
+                let missed = known
+                    .keys()
+                    .filter(|name| found.binary_search(name).is_err());
                 part.missed.extend(missed.map(|name| folder.join(name)));
             }
-            part.complete.push(folder);
+            part.complete.push(folder.clone());
         }
+        part.scan.folders.push(folder);
         (folders, files)
     }
 

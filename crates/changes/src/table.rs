@@ -70,6 +70,8 @@ pub struct Table {
     store: Store,
     files: ByFolder<Known>,
     repositories: Vec<Repository>,
+    /// The folders that were looked through last.
+    folders: Vec<PathBuf>,
     is_filled: bool,
     /// Folders that are not watched.
     excluded: Vec<PathBuf>,
@@ -103,6 +105,7 @@ impl Table {
             store,
             files: ByFolder::default(),
             repositories: Vec::new(),
+            folders: Vec::new(),
             is_filled: false,
             excluded,
             uncopied: 0,
@@ -127,6 +130,11 @@ impl Table {
     /// The folder.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The folders that were looked through last, the watched one included.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
     }
 
     /// What is not watched: a sentence each.
@@ -199,6 +207,7 @@ impl Table {
         let Scan {
             changed,
             gone,
+            folders: looked_through,
             repositories,
             built,
             unread,
@@ -213,6 +222,7 @@ impl Table {
             },
         )
         .is_cut;
+        self.folders = looked_through;
         if !self.is_filled {
             self.fill(changed, &repositories, now);
             return Vec::new();

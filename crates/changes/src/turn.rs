@@ -20,6 +20,9 @@ pub struct Turn {
     pub agent: String,
     /// The first words of the prompt, as the agent told them; empty if it did not.
     pub prompt: String,
+    /// True if the agent runs no hooks of ours: the turn is what changed while the agent was connected, whoever did it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_without_hooks: bool,
     /// When it began: milliseconds since 1970.
     pub began: u64,
     /// When it ended; none if it goes on, or if nobody was there to see its end.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pillion_changes::recorder::{Coverage, EndedTurn};
+use pillion_changes::recorder::{Coverage, EndedTurn, Glance};
 use pillion_changes::{Offer, Tally};
 use pillion_discovery::CompanionState;
 #[cfg(unix)]
@@ -78,6 +78,10 @@ pub(crate) enum Event {
     HookedAgentEnded(SessionId),
     /// What agents change was kept, or not.
     Kept(Kept),
+    /// Something in the folders may have changed.
+    Stirred,
+    /// The folders were looked at for agents without hooks.
+    Glanced(Glance),
     /// What a person wrote in earlier proposals of files that wait again.
     Offered(Vec<Offer>),
     /// What a person does with changes that are written is done, as far as it can be.
@@ -141,6 +145,8 @@ pub(crate) struct Kept {
 pub(crate) struct Acted {
     /// What people call the agent.
     pub(crate) agent: String,
+    /// True if it runs no hooks of ours.
+    pub(crate) is_without_hooks: bool,
     /// What it is to hear.
     pub(crate) judged: Judged,
     /// What the person is told.

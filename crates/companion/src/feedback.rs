@@ -12,8 +12,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use pillion_protocol::remarks::{self, FileRemark};
 use pillion_protocol::verdict::Lines;
-use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Range, remarks};
+use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Range};
 use pillion_text::unified::unified;
 use pillion_view::Told;
 
@@ -95,16 +96,37 @@ impl Remark {
         })
     }
 
-    /// What a person made of a change that was written already.
-    pub(crate) fn written(agent: Dialect, file_path: String, text: String) -> Self {
+    /// What a person made of changes that were written already, one file at least.
+    pub(crate) fn written(agent: Dialect, told: &[FileRemark]) -> Self {
+        let texts: Vec<&str> = told.iter().map(|it| it.text.as_str()).collect();
+        let first = told.iter().find(|it| !it.is_gone);
+        let file = first.or(told.first()).map(|it| it.path.clone());
         Self {
             agent,
             on_behalf_of: None,
-            file_path,
+            file_path: file.unwrap_or_default(),
             lines: None,
-            text,
+            text: texts.join("\n"),
             is_accepted: true,
+            is_there: first.is_some(),
+        }
+    }
+
+    /// The same in one sentence, where there is no room for more.
+    pub(crate) fn in_short(self, told: &[FileRemark]) -> Self {
+        let paths: Vec<&str> = told.iter().map(|it| it.path.as_str()).collect();
+        Self {
+            text: remarks::judged_in_short(&paths),
+            ..self
+        }
+    }
+
+    /// The same beside this file, which is there.
+    pub(crate) fn beside(self, file_path: &str) -> Self {
+        Self {
+            file_path: file_path.to_owned(),
             is_there: true,
+            ..self
         }
     }
 

@@ -92,13 +92,18 @@ impl Judging {
         tokio::spawn(async move {
             let acting = lane.run(move || match perform(&store, &roots, act) {
                 Ok(acted) => acted,
-                Err(error) => (refused(&error), String::new(), Judged::default()),
+                Err(error) => Performed::refused(error.to_string()),
             });
             let acted = acting.await;
-            let (done, agent, judged) = acted
-                .unwrap_or_else(|| (ActDone::refused(SILENT), String::new(), Judged::default()));
+            let Performed {
+                done,
+                agent,
+                is_without_hooks,
+                judged,
+            } = acted.unwrap_or_else(|| Performed::refused(SILENT.to_owned()));
             let _ = events.send(Event::Acted(Box::new(Acted {
                 agent,
+                is_without_hooks,
                 judged,
                 done,
                 reply,
@@ -205,20 +210,36 @@ impl From<pillion_changes::StoreError> for ActError {
     }
 }
 
-fn refused(error: &ActError) -> ActDone {
-    ActDone::refused(error.to_string())
+/// What came of something that a view asked for.
+#[derive(Debug)]
+struct Performed {
+    /// What the person is told.
+    done: ActDone,
+    /// What people call the agent.
+    agent: String,
+    /// True if it runs no hooks of ours.
+    is_without_hooks: bool,
+    /// What it is to hear.
+    judged: Judged,
+}
+
+impl Performed {
+    fn refused(why: String) -> Self {
+        Self {
+            done: ActDone::refused(why),
+            agent: String::new(),
+            is_without_hooks: false,
+            judged: Judged::default(),
+        }
+    }
 }
 
 fn named(id: &str) -> Result<ChangeRef, ActError> {
     id.parse().map_err(|_| ActError::NoName(id.to_owned()))
 }
 
-/// Does it. Returns what the person is told, what people call the agent, and what it is to hear.
-fn perform(
-    store: &Store,
-    roots: &[PathBuf],
-    act: ChangesAct,
-) -> Result<(ActDone, String, Judged), ActError> {
+/// Does it.
+fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Result<Performed, ActError> {
     let (kind, names, take_back) = match act {
         // The loop has these shown.
         ChangesAct::Look(id) => return Err(ActError::NoName(id.unwrap_or_default())),
@@ -257,7 +278,12 @@ fn perform(
             message: said(&decided, &edits),
             edits,
         };
-        last = Ok((done, kept.agent().to_owned(), judged));
+        last = Ok(Performed {
+            done,
+            agent: kept.agent().to_owned(),
+            is_without_hooks: kept.turn.is_without_hooks,
+            judged,
+        });
         if !is_elsewhere {
             break;
         }

@@ -46,6 +46,7 @@ mod stand_in;
 mod succession;
 mod target;
 mod turns;
+mod unhooked;
 mod view_id;
 mod views;
 mod wake;

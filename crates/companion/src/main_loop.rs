@@ -7,6 +7,7 @@ mod commands;
 mod decisions;
 mod front_ends;
 mod sending;
+mod unhooked;
 mod work;
 
 use std::iter;
@@ -40,6 +41,7 @@ use crate::sessions::{SessionId, Sessions};
 use crate::speaker::Origins;
 use crate::target;
 use crate::turns::Turns;
+use crate::unhooked::Unhooked;
 use crate::view_id::ViewId;
 use crate::views::Views;
 use crate::wake::Wakers;
@@ -103,6 +105,7 @@ pub(crate) struct MainLoop {
     questions: Questions<Caller>,
     recording: Recording,
     hooked: Hooked,
+    unhooked: Unhooked,
     judging: Judging,
     /// Why the last look at what agents had written failed.
     look_problem: Option<String>,
@@ -154,6 +157,7 @@ impl MainLoop {
             questions: Questions::default(),
             recording,
             hooked: Hooked::default(),
+            unhooked: Unhooked::default(),
             judging,
             look_problem: None,
             events: events.clone(),
@@ -220,6 +224,7 @@ impl MainLoop {
             self.sessions.due(),
             self.written.due(),
             self.views.due(),
+            self.unhooked.due(),
             self.release,
         ];
         let earliest = due.into_iter().flatten().min();
@@ -247,6 +252,7 @@ impl MainLoop {
                 caller,
             } => {
                 let call = self.parse_call(&session, tool, arguments, is_models);
+                self.unhooked_is_heard(&session, now);
                 self.called(&session, request, call, caller, now);
                 self.release = Some(now + RELEASE_DELAY);
             }
@@ -278,6 +284,8 @@ impl MainLoop {
                     self.report_status();
                 }
             }
+            Event::Stirred => self.unhooked.stirred(now),
+            Event::Glanced(glance) => self.glanced(&glance, now),
             Event::Offered(offers) => {
                 for offer in offers {
                     let (id, revision) = (DiffId(offer.id), offer.revision);
@@ -358,6 +366,7 @@ impl MainLoop {
         for session in self.sessions.expired(now) {
             self.session_gone(&session, now);
         }
+        self.elapse_unhooked(now);
         if self.release.is_some_and(|at| at <= now) {
             self.release = None;
             memory::release_freed();
@@ -400,10 +409,7 @@ impl MainLoop {
     fn stream_opened(&mut self, session: &SessionId) {
         // On every stream: what the one before took may not have arrived.
         self.push_context(session, self.context.current());
-        let agent = self.sessions.agent(session);
-        if agent.is_some_and(Dialect::announces_writes) {
-            self.recording.prepare();
-        }
+        self.attend(session);
         self.report_agents();
     }
 
@@ -413,6 +419,7 @@ impl MainLoop {
         self.feedback.forget(session);
         self.questions.forget(session);
         self.wakers.forget(session);
+        self.unhooked.forget(session);
         if self.sessions.forget(session) {
             tracing::info!("session gone");
             self.turns.forget(session);
@@ -473,6 +480,7 @@ impl MainLoop {
                     if let Some(outbox) = self.sessions.outbox(&session) {
                         outbox.push_outcome(delivery);
                         let now = Instant::now();
+                        self.unhooked.stirred(now);
                         if let Some(accepted) = &accepted {
                             self.turns.accepted(accepted);
                             self.note_edits(accepted, proposed);

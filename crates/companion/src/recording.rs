@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pillion_changes::recorder::{Call, Coverage, Decision};
+use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
 use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally};
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::{Dialect, Outcome};
@@ -132,9 +132,13 @@ impl Recording {
         let agent = Dialect::from_name(&ended.agent);
         let agent = agent.map_or(&*ended.agent, |it| it.display_name());
         let files = files(ended.unseen);
+        let text = match ended.is_without_hooks {
+            true => format!("{files} to look at, changed while {agent} was connected"),
+            false => format!("{agent} has ended its turn: {files} to look at"),
+        };
         Some(EndedTurn {
             turn: ended.number,
-            text: format!("{agent} has ended its turn: {files} to look at"),
+            text,
         })
     }
 
@@ -174,12 +178,48 @@ impl Recording {
         }
     }
 
-    /// An agent is there that will change files.
-    pub(crate) fn prepare(&mut self) {
-        self.wake();
-        self.order(|recorder| {
-            recorder.prepare();
+    /// An agent is there whose hooks have not been heard of. What is found is an event, as below.
+    pub(crate) fn attend(&mut self, session: &SessionId, agent: &'static str) {
+        let session = self.number(session);
+        self.glance_with(move |recorder| recorder.attend(session, agent));
+    }
+
+    /// An agent without hooks begins a turn, and does not wait. `accepted` are the texts that people have accepted.
+    pub(crate) fn attended_begins(&mut self, session: &SessionId, accepted: Vec<AcceptedText>) {
+        let session = self.number(session);
+        self.glance_with(move |recorder| recorder.attended_begins(session, is_one_of(accepted)));
+    }
+
+    /// An agent without hooks has done something.
+    pub(crate) fn attended_is_heard(&mut self, session: &SessionId) {
+        let session = self.number(session);
+        self.order_with(0, move |recorder| {
+            recorder.attended_is_heard(session);
             Ok(())
+        });
+    }
+
+    /// Nothing has changed for a while, so that the turn of an agent without hooks is over.
+    pub(crate) fn attended_is_quiet(&mut self, session: &SessionId, accepted: Vec<AcceptedText>) {
+        let session = self.number(session);
+        self.glance_with(move |recorder| recorder.attended_is_quiet(session, is_one_of(accepted)));
+    }
+
+    /// Looks for what has changed, for agents without hooks.
+    pub(crate) fn glance(&self, accepted: Vec<AcceptedText>) {
+        self.glance_with(move |recorder| recorder.glance(is_one_of(accepted)));
+    }
+
+    fn glance_with(
+        &self,
+        job: impl FnOnce(&mut Recorder) -> Result<Glance, StoreError> + Send + 'static,
+    ) {
+        let events = self.events.clone();
+        self.order(move |recorder| {
+            let result = job(recorder);
+            let glance = result.as_ref().cloned().unwrap_or_default();
+            let _ = events.send(Event::Glanced(glance));
+            result.map(drop)
         });
     }
 
@@ -219,15 +259,7 @@ impl Recording {
     /// A call has run. `accepted` are the texts that people have accepted.
     pub(crate) fn after(&mut self, session: &SessionId, id: String, accepted: Vec<AcceptedText>) {
         let session = self.number(session);
-        self.order(move |recorder| {
-            let accepted = accepted.into_iter().map(|text| (text.real_path(), text));
-            let accepted: Vec<_> = accepted.collect();
-            let is_accepted = |path: &Path| {
-                let mut of_file = accepted.iter().filter(|(file, _)| file == path);
-                of_file.any(|(_, text)| text.is_text_of(path))
-            };
-            recorder.after(session, &id, is_accepted)
-        });
+        self.order(move |recorder| recorder.after(session, &id, is_one_of(accepted)));
     }
 
     /// A turn has ended.
@@ -427,6 +459,16 @@ impl Recording {
     }
 }
 
+/// Tells whether a file has one of these texts. Waits for the disk.
+fn is_one_of(accepted: Vec<AcceptedText>) -> impl Fn(&Path) -> bool {
+    let accepted = accepted.into_iter().map(|text| (text.real_path(), text));
+    let accepted: Vec<_> = accepted.collect();
+    move |path| {
+        let mut of_file = accepted.iter().filter(|(file, _)| file == path);
+        of_file.any(|(_, text)| text.is_text_of(path))
+    }
+}
+
 /// Returns true if the person has not turned it off.
 pub(crate) fn is_on(environment: &Environment) -> bool {
     environment.filled(VARIABLE).is_none_or(|it| it != OFF)
@@ -453,6 +495,10 @@ fn open(
     let store = Store::of(environment).map_err(|error| error.to_string())?;
     let recorder = Recorder::new(store, roots, own_folders(environment));
     let mut recorder = recorder.of(environment);
+    let stirred = events.clone();
+    recorder.on_stir(move || {
+        let _ = stirred.send(Event::Stirred);
+    });
     let mut tally = Tally::default();
     let perform = move |job: Job| {
         let problem = (job.work)(&mut recorder).err().map(|error| error.in_full());

@@ -185,6 +185,11 @@ impl Sessions {
         Some((Arc::clone(id), session.agent))
     }
 
+    /// The process of a session, as its agent says.
+    pub(crate) fn process(&self, id: &SessionId) -> Option<u32> {
+        self.lock().sessions.get(id)?.process
+    }
+
     /// Notes that the release writes an accepted text without its last line feed.
     pub(crate) fn drops_last_line_feed(&self, id: &SessionId) {
         if let Some(session) = self.lock().sessions.get_mut(id) {

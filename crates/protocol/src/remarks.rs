@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use serde::{Deserialize, Serialize};
+
 use crate::verdict::{Lines, Note};
 
 /// How much of a line is quoted, in characters.
@@ -9,6 +11,9 @@ const MAX_QUOTED: usize = 80;
 
 /// How much a diff of the person's edits may have, in bytes.
 const MAX_EDITS: usize = 8_000;
+
+/// How long a list of files may be, in bytes.
+const MAX_NAMES: usize = 1_200;
 
 /// What was decided about the change to a file, with the person's notes on the text that was `shown`.
 pub fn decided(is_accepted: bool, file_path: &str, notes: &[Note], shown: &str) -> String {
@@ -53,18 +58,35 @@ pub fn over_newer(file_path: &str) -> String {
     )
 }
 
-/// The person took back, or edited, what was written already: what became of the file, as a unified diff; `is_all` if all of
-/// the change is gone. With the person's notes on the text that was `shown`.
+/// What an agent's model is to read of a file that was written already.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileRemark {
+    /// The file.
+    pub path: String,
+    /// What it is to read.
+    pub text: String,
+    /// True if the file is no longer there.
+    #[serde(default)]
+    pub is_gone: bool,
+}
+
+/// The person took back, or edited, what was written already: what became of the file, as a unified diff; `is_its` if it is
+/// known that the agent wrote it, and `is_all` if all of the change is gone. With the person's notes on the text that was
+/// `shown`.
 pub fn taken_back(
     file_path: &str,
+    is_its: bool,
     is_all: bool,
     diff: &str,
     notes: &[Note],
     shown: &str,
 ) -> String {
-    let what = match is_all {
-        true => "has taken back your change",
-        false => "has changed what you wrote",
+    let what = match (is_its, is_all) {
+        (true, true) => "has taken back your change",
+        (true, false) => "has changed what you wrote",
+        (false, true) => "has taken back a change that may be yours",
+        (false, false) => "has changed what you may have written",
     };
     let diff = shortened(diff);
     let mut text = format!(
@@ -82,6 +104,25 @@ pub fn put_back(file_path: &str, diff: &str) -> String {
     let diff = shortened(diff);
     format!(
         "The user has undone what they took back or changed in {file_path}. What became of the file:\n{diff}"
+    )
+}
+
+/// The person did something with what was written in these files, and there is no room to say what.
+pub fn judged_in_short(file_paths: &[&str]) -> String {
+    let mut names = String::new();
+    let mut unnamed = 0;
+    for path in file_paths {
+        match names.is_empty() || names.len() + path.len() < MAX_NAMES {
+            true if names.is_empty() => names.push_str(path),
+            true => names = format!("{names}, {path}"),
+            false => unnamed += 1,
+        }
+    }
+    if unnamed > 0 {
+        names += &format!(" and {unnamed} more files");
+    }
+    format!(
+        "The user has looked at changes that may be yours, and has taken back, edited or commented on those in: {names}. Read these files before you go on, and do not make changes again that were taken back, unless the user asks for it."
     )
 }
 

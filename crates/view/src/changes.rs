@@ -170,9 +170,14 @@ impl ActDone {
 }
 
 /// What the person is told of whether an agent hears what was taken back.
-pub fn judged_said(agent: &str, is_told: bool) -> String {
-    match is_told {
-        true => format!("{agent} is told with your next prompt; `pillion send-notes` tells it now"),
-        false => format!("{agent} is no longer connected, and is not told"),
+pub fn judged_said(agent: &str, is_without_hooks: bool, is_told: bool) -> String {
+    match (is_told, is_without_hooks) {
+        (true, true) => {
+            format!("{agent} is told with your next prompt, unless you select something before")
+        }
+        (true, false) => {
+            format!("{agent} is told with your next prompt; `pillion send-notes` tells it now")
+        }
+        (false, _) => format!("{agent} is no longer connected, and is not told"),
     }
 }

@@ -7,6 +7,7 @@ mod diff_ref;
 use std::path::PathBuf;
 
 use pillion_discovery::exact;
+use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::{Dialect, ReviewChoice, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -136,8 +137,8 @@ pub struct Judged {
     pub watcher: u32,
     /// What that process knows the agent's session by.
     pub session: u64,
-    /// What the agent's model is to read of it: the file, and a text, each.
-    pub told: Vec<(String, String)>,
+    /// What the agent's model is to read of it.
+    pub told: Vec<FileRemark>,
 }
 
 /// The notes that are to be sent.

@@ -80,8 +80,8 @@ impl Lab {
     fn act(&self, act: ChangesAct) -> Result<ActDone, String> {
         let done = perform(&self.store, std::slice::from_ref(&self.root), act);
         match done {
-            Ok((done, _, _)) if done.done => Ok(done),
-            Ok((done, _, _)) => Err(done.message),
+            Ok(performed) if performed.done.done => Ok(performed.done),
+            Ok(performed) => Err(performed.done.message),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -252,10 +252,10 @@ fn the_agent_hears_what_was_undone() {
     };
     let hunk = || lines(in_file(&path), 1..2, text(&path, AFTER, false));
     let told = |act| {
-        let (_, _, judged) = perform(&lab.store, std::slice::from_ref(&lab.root), act).unwrap();
-        let [(file, told)] = <[_; 1]>::try_from(judged.told).unwrap();
-        assert_eq!(Path::new(&file), path);
-        told
+        let performed = perform(&lab.store, std::slice::from_ref(&lab.root), act).unwrap();
+        let [told] = <[_; 1]>::try_from(performed.judged.told).unwrap();
+        assert_eq!(Path::new(&told.path), path);
+        told.text
     };
     for (take_back, lines) in [
         (whole(), ["-b", "+B", "-e", "+E"].as_slice()),
@@ -273,8 +273,12 @@ fn the_agent_hears_what_was_undone() {
     lab.act(whole_turn("1")).unwrap();
     assert!(!lab.path().exists());
     let act = ChangesAct::Undo(Some("1".to_owned()));
-    let (_, _, judged) = perform(&lab.store, &[], act).unwrap();
-    assert!(judged.told[0].1.ends_with("\n+a\n+B\n+c\n+d\n+E\n"));
+    let performed = perform(&lab.store, &[], act).unwrap();
+    assert!(
+        performed.judged.told[0]
+            .text
+            .ends_with("\n+a\n+B\n+c\n+d\n+E\n")
+    );
 }
 
 #[test]

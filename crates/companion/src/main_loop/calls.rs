@@ -328,6 +328,7 @@ impl MainLoop {
     /// for their decisions meanwhile, and their views are closed one by one.
     fn close_all(&mut self, session: &SessionId, caller: Caller, now: Instant) {
         self.turns.begins(session, now);
+        self.unhooked_begins(session);
         let agent = self.sessions.agent(session);
         if agent.is_some_and(Dialect::announces_writes) && self.asking.turn_begins(session) {
             self.report_status();
@@ -358,6 +359,8 @@ impl MainLoop {
     }
 
     fn note_hook(&mut self, session: &SessionId, call: &hooks::Call) {
+        // The recorder hears of the turn from the hook.
+        self.unhooked.is_hooked(session);
         if self.asking.hooked(session, call) {
             self.report_status();
         }

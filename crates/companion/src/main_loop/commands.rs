@@ -117,6 +117,7 @@ impl MainLoop {
     pub(super) fn acted(&mut self, acted: Acted) {
         let Acted {
             agent,
+            is_without_hooks,
             judged,
             mut done,
             reply,
@@ -124,7 +125,8 @@ impl MainLoop {
         let has_news = !judged.told.is_empty();
         let is_told = self.judged(judged);
         if has_news {
-            done.message = format!("{} · {}", done.message, judged_said(&agent, is_told));
+            let said = judged_said(&agent, is_without_hooks, is_told);
+            done.message = format!("{} · {said}", done.message);
         }
         reply.done(done);
     }
@@ -138,13 +140,16 @@ impl MainLoop {
             return false;
         };
         let connected = self.sessions.agent(&session);
+        if let Some(agent) = connected.filter(|_| self.unhooked.has(&session)) {
+            return self.tell_unhooked(&session, agent, &judged.told);
+        }
         let connected = connected.filter(|_| self.asking.is_hooked(&session));
         let Some(agent) = connected.or_else(|| self.hooked.agent(&session)) else {
             return false;
         };
         let is_told = !judged.told.is_empty();
-        for (file_path, text) in judged.told {
-            let remark = Remark::written(agent, file_path, text);
+        for told in judged.told {
+            let remark = Remark::written(agent, &[told]);
             self.feedback.add_for_hook(&session, remark);
         }
         is_told

@@ -55,7 +55,10 @@ impl MainLoop {
                     .report(reported.files, reported.is_trusted, now);
             }
             Report::Saved(file) => self.saved(file, now),
-            Report::Synced { path, is_saved } => self.recording.synced(path, is_saved),
+            Report::Synced { path, is_saved } => {
+                self.recording.synced(path, is_saved);
+                self.unhooked.stirred(now);
+            }
             Report::Mention { path, lines, reply } => reply.done(self.mention(&path, lines)),
             Report::Review(choice, reply) => reply.done(self.choose(choice, None)),
             Report::SendNotes(reply) => self.send_now(None, None, reply),
@@ -257,6 +260,7 @@ impl MainLoop {
         if *self.roots != *roots {
             self.roots = Arc::from(roots.as_slice());
             self.recording.watch(&roots);
+            self.unhooked.stirred(Instant::now());
             self.discovery.order(Order::SetRoots(roots));
         }
     }

@@ -23,6 +23,7 @@ impl MainLoop {
         if connected.is_some_and(|(session, _)| self.asking.is_hooked(&session)) {
             return drop(answer.send(None));
         }
+        self.is_hooked(work.agent, &work.processes);
         let AgentWork {
             agent,
             session,

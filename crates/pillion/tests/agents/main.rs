@@ -27,3 +27,4 @@ mod shared_encodings;
 mod shared_texts;
 mod texts;
 mod together;
+mod unhooked;

@@ -88,6 +88,6 @@ pub(super) fn tell(kept: &Kept, deciding: &mut Deciding<'_>) -> anyhow::Result<(
     Ok(writeln!(
         io::stdout(),
         "{}",
-        judged_said(kept.agent(), is_told)
+        judged_said(kept.agent(), kept.turn.is_without_hooks, is_told)
     )?)
 }

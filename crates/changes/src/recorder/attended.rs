@@ -1,0 +1,255 @@
+//! Agents that run no hooks of ours. Nobody tells what they do, so what changes while one is connected, and is no other
+//! agent's call and no person's save, is put down to it as unclear. A turn begins with the first change that is found, and
+//! ends when the agent begins another one, or when nothing has changed for a while.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{Recorder, Session};
+use crate::folder_watch::{FolderWatch, Watched};
+use crate::store::StoreError;
+use crate::table::{Difference, Table};
+
+/// Is called when something may have changed.
+pub(super) type Stirred = Arc<dyn Fn() + Send + Sync>;
+
+/// So long after a glance has found a change, an editor may still say that its person has saved it.
+const LATE: Duration = Duration::from_secs(5);
+
+/// Of more changes at once, none is a person's save that is heard of late.
+const MAX_SAVES: usize = 64;
+
+/// What is known of an agent without hooks.
+#[derive(Debug)]
+pub(super) struct Attended {
+    /// Its short name.
+    agent: String,
+    /// The files with changes that were put down since the last glance.
+    pub(super) fresh: Vec<PathBuf>,
+}
+
+/// What a glance at the folders has found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// How long it took.
+    pub took: Duration,
+    /// True if the system tells when something in the folders changes.
+    pub is_watched: bool,
+    /// The sessions of agents without hooks in whose turns something has changed since the last glance.
+    pub sessions: Vec<u64>,
+    /// True if one of the files that had changed was not among those of the glance before.
+    pub is_news: bool,
+}
+
+impl Recorder {
+    /// `stirred` is called when something in the folders may have changed, while agents without hooks are there: once, until
+    /// the next glance.
+    pub fn on_stir(&mut self, stirred: impl Fn() + Send + Sync + 'static) {
+        self.stirred = Some(Arc::new(stirred));
+    }
+
+    /// An agent is there that runs no hooks of ours: what changes from now on may be its work.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn attend(&mut self, session: u64, agent: &str) -> Result<Glance, StoreError> {
+        let is_here = self.sessions.contains_key(&session);
+        let glance = self.glance(|_| false)?;
+        if is_here {
+            return Ok(glance);
+        }
+        let heard = self.heard();
+        self.sessions.insert(
+            session,
+            Session {
+                attended: Some(Attended {
+                    agent: agent.to_owned(),
+                    fresh: Vec::new(),
+                }),
+                heard,
+                ..Session::default()
+            },
+        );
+        let is_watched = self.watch_folders();
+        Ok(Glance {
+            is_watched,
+            ..glance
+        })
+    }
+
+    /// An agent without hooks begins a turn, and does not wait for this.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn attended_begins(
+        &mut self,
+        session: u64,
+        is_accepted: impl Fn(&Path) -> bool,
+    ) -> Result<Glance, StoreError> {
+        let glance = self.glance(is_accepted)?;
+        if self.is_attended(session) {
+            self.close(session)?;
+            self.attended_is_heard(session);
+        }
+        Ok(glance)
+    }
+
+    /// An agent without hooks has done something: of several, what changes now is its work sooner than the others'.
+    pub fn attended_is_heard(&mut self, session: u64) {
+        let heard = self.heard();
+        let session = self.sessions.get_mut(&session);
+        if let Some(session) = session.filter(|it| it.attended.is_some()) {
+            session.heard = heard;
+        }
+    }
+
+    /// Nothing has changed for a while: the turn of an agent without hooks is over.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn attended_is_quiet(
+        &mut self,
+        session: u64,
+        is_accepted: impl Fn(&Path) -> bool,
+    ) -> Result<Glance, StoreError> {
+        let glance = self.glance(is_accepted)?;
+        // If something has changed just now, it goes on.
+        if self.is_attended(session) && !glance.sessions.contains(&session) {
+            self.close(session)?;
+        }
+        Ok(glance)
+    }
+
+    /// Looks at everything for agents without hooks.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn glance(&mut self, is_accepted: impl Fn(&Path) -> bool) -> Result<Glance, StoreError> {
+        let began = Instant::now();
+        // What changes from here on is told again.
+        if let Some(watch) = &self.watch {
+            watch.tell_again();
+        }
+        let found: Vec<Difference> = self.tables.iter_mut().flat_map(Table::look).collect();
+        if found.len() <= MAX_SAVES {
+            for difference in &found {
+                self.may_be_saved(difference, LATE);
+            }
+        }
+        let files: HashSet<PathBuf> = found.iter().map(|it| it.path.clone()).collect();
+        let has_found = !found.is_empty();
+        self.found(found);
+        let mut sessions = Vec::new();
+        for (number, session) in &mut self.sessions {
+            let fresh = session
+                .attended
+                .as_mut()
+                .map(|it| std::mem::take(&mut it.fresh));
+            let fresh = fresh.unwrap_or_default();
+            if fresh.is_empty() {
+                continue;
+            }
+            sessions.push(*number);
+            for path in fresh.iter().filter(|path| is_accepted(path)) {
+                if let Some(change) = session.change(path) {
+                    change.accepted = Some(change.after.clone());
+                }
+            }
+        }
+        let is_news = !files.is_subset(&self.glanced);
+        self.glanced = files;
+        if has_found || !sessions.is_empty() {
+            self.save()?;
+        }
+        let is_watched = self.watch_folders();
+        Ok(Glance {
+            took: began.elapsed(),
+            is_watched,
+            sessions,
+            is_news,
+        })
+    }
+
+    /// Returns true if this is the session of an agent without hooks.
+    pub(super) fn is_attended(&self, session: u64) -> bool {
+        let session = self.sessions.get(&session);
+        session.is_some_and(|it| it.attended.is_some())
+    }
+
+    /// Returns true if something has changed that an agent without hooks may be at work on.
+    pub(super) fn attended_at_work(&self) -> bool {
+        let mut sessions = self.sessions.values();
+        sessions.any(|it| it.attended.is_some() && it.turn.is_some())
+    }
+
+    /// Begins a turn of an agent without hooks, unless one goes on. Returns false if that fails.
+    pub(super) fn begins_attended(&mut self, number: u64) -> bool {
+        let Some(session) = self.sessions.get(&number) else {
+            return false;
+        };
+        let agent = session.attended.as_ref().map(|it| it.agent.clone());
+        let Some(agent) = agent.filter(|_| session.turn.is_none()) else {
+            return true;
+        };
+        match self.store.begin(self.new_turn(&agent, "", number, true)) {
+            Ok(turn) => {
+                if let Some(session) = self.sessions.get_mut(&number) {
+                    session.turn = Some(turn);
+                }
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a turn is not kept");
+                self.problem = Some(error.in_full());
+                false
+            }
+        }
+    }
+
+    /// Watches nothing once no agent without hooks is left.
+    pub(super) fn watch_while_attended(&mut self) {
+        if !self.sessions.values().any(|it| it.attended.is_some()) {
+            self.watch = None;
+        }
+    }
+
+    /// Has the system tell what happens in the folders as they were looked through last, if agents without hooks are there.
+    /// Returns false if it cannot tell of all of them.
+    fn watch_folders(&mut self) -> bool {
+        let Some(stirred) = self.stirred.clone() else {
+            return false;
+        };
+        if !self.sessions.values().any(|it| it.attended.is_some()) {
+            return false;
+        }
+        if self.watch.is_none() {
+            let tell = Arc::clone(&stirred);
+            self.watch = FolderWatch::start(move || tell())
+                .inspect_err(|error| tracing::debug!(%error, "folders are not watched"))
+                .ok();
+        }
+        let Some(watch) = &mut self.watch else {
+            return false;
+        };
+        let folders: Vec<PathBuf> = { self.tables.iter() }
+            .flat_map(|table| table.folders().iter().cloned())
+            .collect();
+        let Watched { is_all, has_new } = watch.set(&folders);
+        if has_new {
+            stirred();
+        }
+        is_all
+    }
+}
+
+/// Returns true if an editor writes files of this name for itself, or if it is a log: what comes and goes there is no agent's
+/// change that anybody wants to look at.
+pub(super) fn is_an_editors_own(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let endings = ["~", ".swp", ".swo", ".swx", ".log"];
+    let is_lock = name.starts_with(".#") || (name.starts_with('#') && name.ends_with('#'));
+    // Vim tries with it whether it can write in a folder.
+    is_lock || name == "4913" || endings.iter().any(|ending| name.ends_with(ending))
+}

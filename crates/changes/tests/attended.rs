@@ -1,0 +1,340 @@
+//! Agents without hooks: what changes while one is connected.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use pillion_changes::recorder::Call;
+use pillion_changes::take_back::take_back;
+use pillion_changes::{Author, Change, Kept, Recorder, Standing, Store, Turn};
+use pillion_discovery::Environment;
+
+const AGENT: u64 = 1;
+const OTHER: u64 = 2;
+const HOOKED: u64 = 3;
+
+const SOON: Duration = Duration::from_secs(60);
+
+struct Lab {
+    // Last.
+    root: PathBuf,
+    store: Store,
+    recorder: Recorder,
+    _folder: tempfile::TempDir,
+}
+
+impl Lab {
+    /// With files of these names, and an agent without hooks.
+    fn new(names: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = pillion_discovery::canonicalize(folder.path());
+        let root = root.unwrap().join("work");
+        fs::create_dir(&root).unwrap();
+        for name in names {
+            fs::write(root.join(name), format!("{name}\r\n")).unwrap();
+        }
+        let state = folder.path().join("state");
+        let store = Store::of(&Environment::from_pairs([("XDG_STATE_HOME", state)])).unwrap();
+        let roots = std::slice::from_ref(&root);
+        let mut recorder = Recorder::new(store.clone(), roots, Vec::new());
+        recorder.attend(AGENT, "opencode").unwrap();
+        Self {
+            root,
+            store,
+            recorder,
+            _folder: folder,
+        }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.root.join(name), text).unwrap();
+    }
+
+    /// The sessions in whose turns a look has found something.
+    fn glance(&mut self) -> Vec<u64> {
+        self.recorder.glance(|_| false).unwrap().sessions
+    }
+
+    fn turns(&self) -> Vec<Turn> {
+        let numbers = self.store.numbers().unwrap().into_iter();
+        numbers.map(|it| self.store.turn(it).unwrap()).collect()
+    }
+
+    /// The agent of each turn, with the names of the files that changed in it.
+    fn changed(&self) -> Vec<(String, Vec<String>)> {
+        let names = |turn: &Turn| turn.real_changes().map(|it| name(&it.path)).collect();
+        let turns = self.turns();
+        turns
+            .iter()
+            .map(|it| (it.agent.clone(), names(it)))
+            .collect()
+    }
+
+    fn text_before(&self, change: &Change) -> Vec<u8> {
+        self.store.get(change.before.text().unwrap()).unwrap()
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+fn shell(id: &str) -> Call {
+    Call {
+        id: id.to_owned(),
+        tool: "Bash".to_owned(),
+        path: None,
+        subagent: None,
+    }
+}
+
+/// The turns that are expected, as [`Lab::changed`] has them.
+fn turns(expected: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
+    let names = |names: &[&str]| names.iter().map(|&it| it.to_owned()).collect();
+    let expected = expected.iter();
+    expected
+        .map(|(agent, of)| ((*agent).to_owned(), names(of)))
+        .collect()
+}
+
+#[test]
+fn what_changes_while_it_is_connected_is_a_turn_of_which_nobody_knows_the_author() {
+    let mut lab = Lab::new(&["edited", "gone", "same"]);
+    assert!(lab.glance().is_empty());
+    assert!(lab.turns().is_empty(), "nothing has changed");
+    lab.write("edited", "new\n");
+    lab.write("made", "made\n");
+    fs::remove_file(lab.root.join("gone")).unwrap();
+    assert_eq!(lab.glance(), [AGENT]);
+    assert_eq!(
+        lab.changed(),
+        turns(&[("opencode", &["gone", "edited", "made"])])
+    );
+    let turn = &lab.turns()[0];
+    assert!(turn.is_without_hooks && turn.ended.is_none());
+    let kept = Kept::read(&lab.store, turn.number).unwrap();
+    let title = kept.title();
+    assert!(
+        title.starts_with("turn 1: changes while opencode was connected, "),
+        "{title}"
+    );
+    for change in turn.real_changes() {
+        assert_eq!(change.by, Author::Unclear);
+        assert_eq!(change.standing(None), Standing::Unseen);
+        if name(&change.path) != "made" {
+            let expected = format!("{}\r\n", name(&change.path));
+            assert_eq!(lab.text_before(change), expected.as_bytes());
+        }
+        take_back(&lab.store, &turn.roots, change).unwrap();
+    }
+    assert_eq!(fs::read(lab.root.join("edited")).unwrap(), b"edited\r\n");
+    assert_eq!(fs::read(lab.root.join("gone")).unwrap(), b"gone\r\n");
+    assert!(!lab.root.join("made").exists());
+}
+
+#[test]
+fn a_turn_ends_when_the_next_begins_when_it_is_quiet_and_when_the_agent_leaves() {
+    let mut lab = Lab::new(&["a"]);
+    lab.write("a", "first\n");
+    lab.glance();
+    // Found as the next one begins, it was written before.
+    lab.write("b", "first\n");
+    lab.recorder.attended_begins(AGENT, |_| false).unwrap();
+    lab.write("a", "second\n");
+    assert_eq!(lab.glance(), [AGENT]);
+    // It is not quiet while something changes.
+    lab.write("b", "second\n");
+    let glance = lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+    assert_eq!(glance.sessions, [AGENT]);
+    assert!(lab.turns()[1].ended.is_none());
+    lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+    let ended = lab.recorder.ended().unwrap();
+    assert!(ended.number == 2 && ended.unseen == 2 && ended.is_without_hooks);
+    lab.write("a", "third\n");
+    lab.recorder.left(AGENT).unwrap();
+    let both: &[&str] = &["a", "b"];
+    let expected = [("opencode", both), ("opencode", both), ("opencode", &["a"])];
+    assert_eq!(lab.changed(), turns(&expected));
+    assert!(lab.turns().iter().all(|turn| turn.ended.is_some()));
+    // Nobody is there any more.
+    lab.write("a", "fourth\n");
+    assert!(lab.glance().is_empty());
+    assert_eq!(lab.changed().len(), 3);
+}
+
+#[test]
+fn a_turn_in_which_all_was_undone_is_none() {
+    let mut lab = Lab::new(&["a"]);
+    lab.write("a", "new\n");
+    lab.glance();
+    lab.write("a", "a\r\n");
+    lab.glance();
+    lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+    assert!(lab.turns().is_empty());
+}
+
+#[test]
+fn what_a_person_saves_is_theirs_whenever_it_is_heard_of() {
+    let mut lab = Lab::new(&["first", "late", "both"]);
+    let path = |lab: &Lab, name: &str| lab.root.join(name);
+    lab.write("first", "mine\n");
+    lab.recorder.saved(&path(&lab, "first")).unwrap();
+    assert!(lab.glance().is_empty());
+    // A look that comes before the editor's word.
+    for name in ["late", "new"] {
+        lab.write(name, "mine\n");
+        assert_eq!(lab.glance(), [AGENT]);
+        lab.recorder.saved(&path(&lab, name)).unwrap();
+    }
+    // And one of what both have changed.
+    lab.write("both", "agent's\nboth\r\n");
+    lab.glance();
+    lab.write("both", "agent's\nboth\r\nmine\n");
+    lab.recorder.saved(&path(&lab, "both")).unwrap();
+    lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+    assert_eq!(lab.changed(), turns(&[("opencode", &["both"])]));
+    let turn = &lab.turns()[0];
+    let change = turn.real_changes().next().unwrap();
+    assert_eq!(lab.text_before(change), b"both\r\nmine\n");
+}
+
+#[test]
+fn what_a_person_has_accepted_is_known_as_accepted() {
+    let mut lab = Lab::new(&["seen", "unseen", "other"]);
+    for name in ["seen", "unseen"] {
+        lab.write(name, "new\n");
+    }
+    let seen = lab.root.join("seen");
+    lab.recorder.glance(|path| path == seen).unwrap();
+    lab.write("other", "new\n");
+    lab.glance();
+    let turn = &lab.turns()[0];
+    let standing = |change: &Change| (name(&change.path), change.standing(None));
+    let mut all: Vec<_> = turn.real_changes().map(standing).collect();
+    all.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let expected = [
+        ("other".to_owned(), Standing::Unseen),
+        ("seen".to_owned(), Standing::Accepted),
+        ("unseen".to_owned(), Standing::Unseen),
+    ];
+    assert_eq!(all, expected);
+    // What it writes there next, nobody has seen.
+    lab.write("seen", "newer\n");
+    lab.glance();
+    let turn = &lab.turns()[0];
+    assert!(
+        turn.real_changes()
+            .all(|it| it.standing(None) == Standing::Unseen)
+    );
+}
+
+#[test]
+fn beside_an_agent_with_hooks_each_change_is_listed_once() {
+    let mut lab = Lab::new(&["a", "b", "c", "d"]);
+    lab.write("a", "before its turn\n");
+    lab.recorder.begin(HOOKED, "claude", "go").unwrap();
+    lab.recorder.before(HOOKED, "claude", shell("1")).unwrap();
+    lab.write("b", "by its call\n");
+    lab.recorder.after(HOOKED, "1", |_| false).unwrap();
+    lab.recorder.end(HOOKED).unwrap();
+    lab.write("c", "after its turn\n");
+    lab.glance();
+    let expected = [("opencode", &["a", "c"][..]), ("claude", &["b"])];
+    assert_eq!(lab.changed(), turns(&expected));
+    // The other one was at work, so that nobody can tell.
+    let turn = &lab.turns()[1];
+    assert_eq!(turn.changes[0].by, Author::Unclear);
+    lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+    lab.recorder.begin(HOOKED, "claude", "go").unwrap();
+    lab.recorder.before(HOOKED, "claude", shell("2")).unwrap();
+    lab.write("d", "by its call\n");
+    lab.recorder.after(HOOKED, "2", |_| false).unwrap();
+    let turn = &lab.turns()[2];
+    assert_eq!(turn.changes[0].by, Author::Tool("Bash".to_owned()));
+}
+
+#[test]
+fn of_two_without_hooks_it_is_the_one_that_did_something_last() {
+    let mut lab = Lab::new(&["a", "b"]);
+    lab.recorder.attend(OTHER, "gemini").unwrap();
+    lab.write("a", "new\n");
+    assert_eq!(lab.glance(), [OTHER]);
+    lab.recorder.attended_is_heard(AGENT);
+    lab.write("b", "new\n");
+    assert_eq!(lab.glance(), [AGENT]);
+    assert_eq!(
+        lab.changed(),
+        turns(&[("gemini", &["a"]), ("opencode", &["b"])])
+    );
+}
+
+#[test]
+fn an_agent_whose_hooks_speak_is_recorded_by_them_from_then_on() {
+    type Speak = fn(&mut Recorder);
+    let speaks: [Speak; 2] = [
+        |it| assert!(it.begin(AGENT, "opencode", "go").is_ok()),
+        |it| it.before(AGENT, "opencode", shell("1")).unwrap(),
+    ];
+    for speak in speaks {
+        let mut lab = Lab::new(&["a", "b", "c"]);
+        lab.write("a", "new\n");
+        lab.glance();
+        speak(&mut lab.recorder);
+        lab.write("b", "new\n");
+        lab.recorder.end(AGENT).unwrap();
+        lab.write("c", "new\n");
+        assert!(lab.glance().is_empty(), "a person's");
+        let expected = [("opencode", &["a"][..]), ("opencode", &["b"])];
+        assert_eq!(lab.changed(), turns(&expected));
+        let are_without: Vec<_> = lab.turns().iter().map(|it| it.is_without_hooks).collect();
+        assert_eq!(are_without, [true, false]);
+    }
+}
+
+#[test]
+fn what_editors_write_for_themselves_is_no_change() {
+    let mut lab = Lab::new(&["a"]);
+    for name in [".a.swp", "a~", "#a#", "4913", "server.log"] {
+        lab.write(name, "x\n");
+    }
+    assert!(lab.glance().is_empty());
+    assert!(lab.turns().is_empty());
+    lab.write("swp", "x\n");
+    assert_eq!(lab.glance(), [AGENT]);
+    assert_eq!(lab.changed(), turns(&[("opencode", &["swp"])]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn that_something_has_changed_is_told_until_the_agent_has_gone() {
+    let mut lab = Lab::new(&["a"]);
+    let (sender, stirred) = channel();
+    let tell = std::sync::Mutex::new(sender);
+    lab.recorder.on_stir(move || {
+        let _ = tell.lock().unwrap().send(());
+    });
+    assert!(lab.recorder.glance(|_| false).unwrap().is_watched);
+    stirred.recv_timeout(SOON).expect("what came before");
+    lab.glance();
+    lab.write("a", "new\n");
+    stirred.recv_timeout(SOON).expect("a change");
+    assert_eq!(lab.glance(), [AGENT]);
+    // A folder that is new is watched, and so is what is in it.
+    let inner = lab.root.join("inner");
+    fs::create_dir(&inner).unwrap();
+    stirred.recv_timeout(SOON).expect("a new folder");
+    lab.glance();
+    stirred
+        .recv_timeout(SOON)
+        .expect("what came in it meanwhile");
+    lab.glance();
+    fs::write(inner.join("b"), "new\n").unwrap();
+    stirred.recv_timeout(SOON).expect("a change there");
+    lab.recorder.left(AGENT).unwrap();
+    drop(lab.recorder);
+    while stirred.recv_timeout(SOON).is_ok() {}
+}

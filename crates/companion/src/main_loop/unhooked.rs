@@ -1,0 +1,100 @@
+//! What the loop does for agents that are connected and whose hooks tell nothing: what they change is found by looking.
+
+use std::time::Instant;
+
+use pillion_changes::recorder::Glance;
+use pillion_protocol::Dialect;
+use pillion_protocol::remarks::FileRemark;
+
+use super::MainLoop;
+use crate::feedback::Remark;
+use crate::sessions::SessionId;
+use crate::unhooked::Step;
+
+impl MainLoop {
+    /// An agent listens.
+    pub(super) fn attend(&mut self, session: &SessionId) {
+        let agent = self.sessions.agent(session);
+        let Some(agent) = agent.filter(|_| self.recording.is_on()) else {
+            return;
+        };
+        if self.unhooked.connected(session, agent) {
+            self.recording.attend(session, agent.name());
+        }
+    }
+
+    /// A hook that is a command tells what this agent does: it, or one of these processes, is recorded by that.
+    pub(super) fn is_hooked(&mut self, agent: Dialect, processes: &[u32]) {
+        // Hooks are in the person's settings, so that all of a kind run them whose process is not known.
+        let is_its = |session: &SessionId| match self.sessions.process(session) {
+            Some(process) => processes.contains(&process),
+            None => true,
+        };
+        let mut sessions = self.unhooked.of_kind(agent);
+        sessions.retain(is_its);
+        for session in sessions {
+            if self.unhooked.is_hooked(&session) {
+                self.recording.left(&session);
+            }
+        }
+    }
+
+    pub(super) fn unhooked_is_heard(&mut self, session: &SessionId, now: Instant) {
+        if self.unhooked.is_heard(session, now) {
+            self.recording.attended_is_heard(session);
+        }
+    }
+
+    pub(super) fn unhooked_begins(&mut self, session: &SessionId) {
+        if self.unhooked.begins(session) {
+            let accepted = self.turns.accepted_texts();
+            self.recording.attended_begins(session, accepted);
+        }
+    }
+
+    /// The folders were looked at.
+    pub(super) fn glanced(&mut self, glance: &Glance, now: Instant) {
+        let numbers = glance.sessions.iter();
+        let sessions = numbers.filter_map(|number| self.recording.session(*number));
+        let sessions: Vec<_> = sessions.collect();
+        self.unhooked.glanced(glance, &sessions, now);
+    }
+
+    pub(super) fn elapse_unhooked(&mut self, now: Instant) {
+        let accepted = || self.turns.accepted_texts();
+        match self.unhooked.elapse(now) {
+            Some(Step::Look) => self.recording.glance(accepted()),
+            Some(Step::End(session)) => {
+                let accepted = accepted();
+                self.recording.attended_is_quiet(&session, accepted);
+            }
+            None => {}
+        }
+    }
+
+    /// What a person made of written changes goes with the next prompt. Returns true if it does.
+    pub(super) fn tell_unhooked(
+        &mut self,
+        session: &SessionId,
+        agent: Dialect,
+        told: &[FileRemark],
+    ) -> bool {
+        if told.is_empty() {
+            return false;
+        }
+        let mut remark = Remark::written(agent, told);
+        if !remark.is_taken(false) {
+            remark = remark.in_short(told);
+        }
+        // It has to stand beside a file that is there.
+        let current = self.context.current();
+        if let Some(file) = current.active_file().filter(|_| !remark.is_taken(false)) {
+            remark = remark.beside(&file.path);
+        }
+        let is_taken = remark.is_taken(false);
+        if is_taken {
+            self.remark(session, remark, false);
+        }
+        is_taken
+    }
+}
