@@ -172,7 +172,7 @@ impl ActDone {
 /// What the person is told of whether an agent hears what was taken back.
 pub fn judged_said(agent: &str, is_told: bool) -> String {
     match is_told {
-        true => format!("{agent} is told with your next prompt; `pillion send-notes` tells it now"),
+        true => format!("{agent} is told with your next prompt, or when you send your notes"),
         false => format!("{agent} is no longer connected, and is not told"),
     }
 }
