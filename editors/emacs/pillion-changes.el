@@ -129,10 +129,15 @@ there, \\[pillion-keep] keeps it, \\[pillion-take-back] takes it back,
     (pillion-changes-refresh)
     (pop-to-buffer (current-buffer))))
 
+(defun pillion-changes--at-point ()
+  "What is under point in the list, as a property list; nil if nothing is."
+  (when (derived-mode-p 'pillion-changes-mode)
+    (get-text-property (line-beginning-position) 'pillion-change)))
+
 (defun pillion-changes--here ()
   "What is under point: in the list a property list, elsewhere nil."
-  (when (derived-mode-p 'pillion-changes-mode)
-    (or (get-text-property (line-beginning-position) 'pillion-change)
+  (or (pillion-changes--at-point)
+      (when (derived-mode-p 'pillion-changes-mode)
         (user-error "Pillion: no change is under point"))))
 
 (defun pillion-changes-visit ()
@@ -247,9 +252,9 @@ stays; a buffer with unsaved changes is changed and not saved."
 
 ;;;###autoload
 (defun pillion-undo ()
-  "Bring back what was taken back: in the list what is under point, else the last."
+  "Bring back what was taken back last; in a list of everything, what is under point."
   (interactive)
-  (let ((about (pillion-changes--here)))
+  (let ((about (and pillion-changes--has-all (pillion-changes--at-point))))
     (pillion-changes--act :pillion/undo
                           (if about (list :id (plist-get about :id)) (make-hash-table))
                           nil)))

@@ -110,6 +110,8 @@ pub struct Deciding<'a> {
     told: Vec<FileRemark>,
     /// Of how many files it does not hear by name.
     untold: usize,
+    /// When it is decided, in milliseconds since 1970. What is decided at once is undone at once.
+    at: u64,
 }
 
 impl<'a> Deciding<'a> {
@@ -120,7 +122,13 @@ impl<'a> Deciding<'a> {
             kept,
             told: Vec::new(),
             untold: 0,
+            at: clock::now_ms(),
         }
+    }
+
+    /// What follows is decided by itself, and now.
+    pub fn apart(&mut self) {
+        self.at = clock::now_ms();
     }
 
     /// Does this with one change, or with those of the turn with which it can be done, and hands over what came of each. If it
@@ -435,7 +443,7 @@ impl<'a> Deciding<'a> {
         let judged = Judged {
             judgement,
             after: change.after.clone(),
-            at: clock::now_ms(),
+            at: self.at,
             overwritten,
             written,
             former,
@@ -516,11 +524,12 @@ impl<'a> Deciding<'a> {
     }
 }
 
-/// The change that was taken back or edited last, of the turns that belong to one of these folders.
+/// The changes that were taken back or edited last, of the turns that belong to one of these folders: those of one turn about
+/// which it was decided at once, in the order in which that is undone.
 ///
 /// # Errors
-/// When there is none, or the store cannot be read.
-pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<ChangeRef, DecideError> {
+/// When there are none, or the store cannot be read.
+pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeRef>, DecideError> {
     let mut all = Vec::new();
     for turn in store.numbers()? {
         for (change, judged) in store.judged(turn)? {
@@ -531,11 +540,15 @@ pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<ChangeRef, 
     }
     all.sort_unstable();
     let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
-    for (_, turn, change) in all.into_iter().rev() {
-        let roots = store.turn(turn)?.roots;
+    for (at, turn, _) in all.iter().rev() {
+        let roots = store.turn(*turn)?.roots;
         if overlap(&roots, folders.iter().map(|it| &**it)) {
-            let change = Some(change);
-            return Ok(ChangeRef { turn, change });
+            let at_once = all.iter().filter(|it| (it.0, it.1) == (*at, *turn));
+            let name = |change: u64| ChangeRef {
+                turn: *turn,
+                change: Some(change),
+            };
+            return Ok(at_once.map(|it| name(it.2)).collect());
         }
     }
     Err(DecideError::NothingTakenBack)

@@ -31,6 +31,10 @@ const TEXTS: &str = "texts";
 const TURNS: &str = "turns";
 const WRITTEN: &str = "written";
 
+/// A file that is written only to see whether one can be, and its size: an empty one needs no room.
+const TRIAL: &str = "trial";
+const TRIAL_SIZE: usize = 4096;
+
 /// The file of a turn in its folder.
 const TURN: &str = "turn.json";
 
@@ -205,6 +209,16 @@ impl Store {
             folder.write(hash.as_str(), text)?;
         }
         Ok(hash)
+    }
+
+    /// Returns true if something can be kept at present. Waits for the disk.
+    pub fn takes_more(&self) -> bool {
+        let trial = || {
+            let folder = self.create(&[WRITTEN])?;
+            folder.write(TRIAL, &[b' '; TRIAL_SIZE])?;
+            folder.remove(TRIAL)
+        };
+        trial().is_ok()
     }
 
     /// A text that was kept.

@@ -151,6 +151,13 @@ fn each_decision_is_kept_with_all_its_texts() {
             Some("no last line feed"),
         ),
         (deleted, accepted(None), EntryState::Accepted, None),
+        (deleted, accepted(Some("")), EntryState::Accepted, None),
+        (
+            deleted,
+            accepted(Some("x\n")),
+            EntryState::Edited,
+            Some("x\n"),
+        ),
         (deleted, rejected(""), EntryState::Rejected, None),
     ] {
         let world = World::new();

@@ -194,6 +194,11 @@ fn the_store_is_full() {
     lab.take_back(&turn, change(&turn, "2")).unwrap();
     assert_eq!(fs::read(lab.root.join("2")).unwrap(), bytes(1 << 20, 5));
     assert_eq!(lab.recorder.coverage(&lab.root.join("2")), Coverage::Kept);
+    let filler = fill(&lab.state);
+    assert!(!lab.store.takes_more());
+    fs::remove_file(filler).unwrap();
+    assert!(lab.store.takes_more());
+    assert_eq!(unfinished(&lab.store.path().join("written")), 0);
 }
 
 #[test]
@@ -214,6 +219,7 @@ fn the_store_is_read_only() {
     assert!(problem.contains(lab.state.to_str().unwrap()), "{problem}");
     assert!(problem.contains("Read-only file system"), "{problem}");
     assert!(problem.contains("set XDG_STATE_HOME to "), "{problem}");
+    assert!(!lab.store.takes_more());
     assert_eq!(
         lab.recorder.coverage(&lab.root.join("file")),
         Coverage::NotKept

@@ -240,27 +240,33 @@ fn named(id: &str) -> Result<ChangeRef, ActError> {
 
 /// Does it.
 fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Result<Performed, ActError> {
-    let (kind, names, take_back) = match act {
+    let each = |names: Vec<ChangeRef>| names.into_iter().map(|it| vec![it]).collect();
+    let (kind, names, take_back): (_, Vec<Vec<ChangeRef>>, _) = match act {
         // The loop has these shown.
         ChangesAct::Look(id) => return Err(ActError::NoName(id.unwrap_or_default())),
-        ChangesAct::Keep(meant) => (Act::Keep, find(store, roots, &meant, false)?, None),
+        ChangesAct::Keep(meant) => (Act::Keep, each(find(store, roots, &meant, false)?), None),
         ChangesAct::TakeBack(take_back) => {
             let has_lines = take_back.lines.is_some();
             let names = find(store, roots, &take_back.meant, has_lines)?;
-            (Act::TakeBack, names, Some(take_back))
+            (Act::TakeBack, each(names), Some(take_back))
         }
-        ChangesAct::Undo(Some(id)) => (Act::Undo, vec![named(&id)?], None),
+        ChangesAct::Undo(Some(id)) => (Act::Undo, vec![vec![named(&id)?]], None),
         ChangesAct::Undo(None) => (Act::Undo, vec![last_taken_back(store, roots)?], None),
     };
     let mut last = Err(ActError::NoChange("the file".to_owned()));
     // Of several changes of one file, the newest is meant that has something at these lines.
-    for name in names {
+    for at_once in names {
+        let Some(name) = at_once.first().copied() else {
+            continue;
+        };
         let kept = Kept::read(store, name.turn)?;
         let mut deciding = Deciding::new(store, &kept);
         let (decided, edits) = match &take_back {
             None => {
                 let mut all = Vec::new();
-                deciding.all(kind, name, |decided| all.push(decided))?;
+                for name in at_once {
+                    deciding.all(kind, name, |decided| all.push(decided))?;
+                }
                 (all, Vec::new())
             }
             Some(wanted) => taken_back(&kept, &mut deciding, name, wanted)?,

@@ -493,16 +493,20 @@ fn open(
     events: Events,
 ) -> Result<Worker<Job>, String> {
     let store = Store::of(environment).map_err(|error| error.to_string())?;
-    let recorder = Recorder::new(store, roots, own_folders(environment));
+    let recorder = Recorder::new(store.clone(), roots, own_folders(environment));
     let mut recorder = recorder.of(environment);
     let stirred = events.clone();
     recorder.on_stir(move || {
         let _ = stirred.send(Event::Stirred);
     });
     let mut tally = Tally::default();
+    let mut last = None;
     let perform = move |job: Job| {
         let problem = (job.work)(&mut recorder).err().map(|error| error.in_full());
         let problem = problem.or(recorder.problem());
+        // Most jobs keep nothing, and go well whatever the disk is like.
+        let problem = problem.or_else(|| last.take().filter(|_| !store.takes_more()));
+        last.clone_from(&problem);
         if job.counts {
             tally = recorder.tally();
         }

@@ -423,11 +423,13 @@ impl App {
         warnings.map(String::as_str)
     }
 
-    /// What stands below the diff: the reason that is being typed, or else the last message.
+    /// What stands below the diff: the reason that is being typed, or else the last message, or else what does not work.
     pub fn line(&self) -> Option<(String, Tone)> {
         let reason = self.reason_line().map(|line| (line, Tone::Info));
         let message = self.message.as_ref();
-        reason.or_else(|| message.map(|message| (message.text.clone(), message.tone)))
+        let message = || message.map(|message| (message.text.clone(), message.tone));
+        let warning = || Some((self.warnings().next()?.to_owned(), Tone::Warning));
+        reason.or_else(message).or_else(warning)
     }
 
     /// Returns true if a reason is being typed.

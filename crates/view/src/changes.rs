@@ -176,7 +176,7 @@ pub fn judged_said(agent: &str, is_without_hooks: bool, is_told: bool) -> String
             format!("{agent} is told with your next prompt, unless you select something before")
         }
         (true, false) => {
-            format!("{agent} is told with your next prompt; `pillion send-notes` tells it now")
+            format!("{agent} is told with your next prompt, or when you send your notes")
         }
         (false, _) => format!("{agent} is no longer connected, and is not told"),
     }

@@ -214,7 +214,10 @@ impl Recorder {
             return Ok(());
         };
         let proposal = pending.proposal;
-        let edited = decided.edited.map(|it| self.store.put_text(it.as_bytes()));
+        // A deletion is shown as an empty text.
+        let is_deletion = |it: &String| it.is_empty() && proposal.proposed.is_absent();
+        let edited = decided.edited.filter(|it| !is_deletion(it));
+        let edited = edited.map(|it| self.store.put_text(it.as_bytes()));
         let edited = edited.transpose()?.filter(|it| *it != proposal.proposed);
         let state = match (decided.is_accepted, &edited) {
             (true, None) => EntryState::Accepted,

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pillion_changes::Recorder;
 use pillion_changes::recorder::Call;
+use pillion_system::clock;
 use tempfile::TempDir;
 
 use super::*;
@@ -238,6 +239,46 @@ fn what_is_undone_without_a_name_was_taken_back_in_this_folder() {
         undo(folder).unwrap();
         assert_eq!(fs::read_to_string(lab.path()).unwrap(), AFTER);
     }
+}
+
+#[test]
+fn what_was_taken_back_at_once_is_undone_at_once() {
+    let mut lab = lab();
+    let other = lab.root.join("other.txt");
+    let third = lab.root.join("third.txt");
+    lab.calls = 1;
+    lab.recorder.begin(1, "claude", "more").unwrap();
+    let call = Call {
+        id: "x".to_owned(),
+        tool: "Bash".to_owned(),
+        path: None,
+        subagent: None,
+    };
+    lab.recorder.before(1, "claude", call).unwrap();
+    for path in [&other, &third] {
+        fs::write(path, "new\n").unwrap();
+    }
+    lab.recorder.after(1, "x", |_| false).unwrap();
+    lab.recorder.end(1).unwrap();
+    let are_there = || [lab.path(), other.clone(), third.clone()].map(|it| it.exists());
+    // One by itself, and then two at once.
+    lab.act(whole_turn("1")).unwrap();
+    lab.act(whole_turn("2")).unwrap();
+    assert_eq!(are_there(), [true, false, false]);
+    let done = lab.act(ChangesAct::Undo(None)).unwrap();
+    assert!(done.message.contains("other.txt") && done.message.contains("third.txt"));
+    assert_eq!(are_there(), [true, true, true]);
+    assert_eq!(fs::read_to_string(lab.path()).unwrap(), BEFORE);
+    lab.act(ChangesAct::Undo(None)).unwrap();
+    assert_eq!(fs::read_to_string(lab.path()).unwrap(), AFTER);
+    // One after the other.
+    for name in ["2.1", "2.2"] {
+        let now = clock::now_ms();
+        while clock::now_ms() == now {}
+        lab.act(whole_turn(name)).unwrap();
+    }
+    lab.act(ChangesAct::Undo(None)).unwrap();
+    assert_eq!(are_there(), [true, false, true]);
 }
 
 #[test]

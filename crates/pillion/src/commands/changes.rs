@@ -25,6 +25,7 @@ use serde::Serialize;
 use self::said::MAX_LINES;
 use super::output::print_json;
 use crate::failure::{Failure, Kind};
+use crate::workspace;
 
 /// List changes by agents that you have not looked at yet
 ///
@@ -101,17 +102,20 @@ fn failure(error: impl Into<DecideError>) -> Failure {
 }
 
 /// The folder that commands are run in.
-fn here() -> [PathBuf; 1] {
-    [PathBuf::from(".")]
+///
+/// # Errors
+/// When it is gone.
+fn here() -> anyhow::Result<Vec<PathBuf>> {
+    workspace::roots(&[])
 }
 
-/// The turns of the folder that commands are run in, oldest first.
+/// The turns of these folders, oldest first.
 ///
 /// # Errors
 /// When the store cannot be read.
-fn turns_here(store: &Store) -> anyhow::Result<Vec<Kept>> {
+fn turns_of(store: &Store, folders: &[PathBuf]) -> anyhow::Result<Vec<Kept>> {
     let unreadable = |error| crate::failure::warn_of(&failure(error).into());
-    Ok(Kept::of_folders(store, &here(), unreadable).map_err(failure)?)
+    Ok(Kept::of_folders(store, folders, unreadable).map_err(failure)?)
 }
 
 /// A change with `--json`.
@@ -133,7 +137,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let store = store()?;
     let turns = match args.turn {
         Some(number) => vec![Kept::read(&store, number).map_err(failure)?],
-        None => turns_here(&store)?,
+        None => turns_of(&store, &here()?)?,
     };
     let shows_all = args.all || args.turn.is_some();
     let is_meant =

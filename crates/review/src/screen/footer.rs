@@ -47,18 +47,12 @@ fn rows(buffer: &mut Buffer, area: Rect, text: &str, room: usize, style: Style) 
     }
 }
 
-/// The last message, or else what does not work.
 fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
-    let (text, style) = match app.line() {
-        Some((text, tone)) => {
-            let style = match tone {
-                Tone::Info => theme.info,
-                Tone::Good => theme.good,
-                Tone::Warning => theme.warning,
-            };
-            (text, style)
-        }
-        None => (app.warnings().next()?.to_owned(), theme.warning),
+    let (text, tone) = app.line()?;
+    let style = match tone {
+        Tone::Info => theme.info,
+        Tone::Good => theme.good,
+        Tone::Warning => theme.warning,
     };
     Some((visible::one_line(&text), style))
 }

@@ -129,6 +129,23 @@ fn reviewer(width: u16, height: u16) -> Person {
     person
 }
 
+/// What does not work is said with the reason and with what to do, which stand at its end.
+#[test]
+fn a_long_warning_is_shown_as_a_whole() {
+    let path = "x".repeat(120);
+    for (width, height) in [(80, 24), (120, 40), (200, 50)] {
+        let mut person = Person::new(width, height);
+        person.open("a.txt", Some("1\n"), "2\n");
+        person.happens(Event::Status(Status {
+            warnings: vec![format!("cannot write {path}: no space is left; free some")],
+            ..status()
+        }));
+        person.wait(60_000);
+        let screen = see(&mut person);
+        assert!(screen.contains("free some"), "{screen}");
+    }
+}
+
 fn with_diff(width: u16, height: u16) -> Person {
     let mut person = reviewer(width, height);
     person.open("src/app.ts", Some(BEFORE), &after());

@@ -245,6 +245,18 @@ async fn everything_is_shown_first_where_nothing_is_recorded() {
                     || warning.contains("is not a folder"),
                 "{warning}"
             );
+            // What keeps nothing goes well, and proves nothing.
+            let file = path.to_str().unwrap();
+            ask(&mut claude, AFTER_WRITE, change("after", "", file)).await;
+            let decision = before_change(&mut claude, "after", &path).await;
+            assert_eq!(decision, "ask");
+            while let Ok(status) = test.editor.status.try_recv() {
+                assert!(!status.warnings.is_empty(), "{status:?}");
+            }
+            fs::remove_file(root.join("home/.local")).unwrap();
+            let decision = before_change(&mut claude, "after", &path).await;
+            assert_eq!(decision, "allow");
+            status(&mut test, |status| status.warnings.is_empty()).await;
         }
     }
 }

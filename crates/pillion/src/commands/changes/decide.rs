@@ -37,7 +37,7 @@ pub struct Revert {
 
 /// Undo `pillion revert`, or what you changed in `pillion look`
 ///
-/// Without CHANGE, the one that was taken back or edited last in this folder.
+/// Without CHANGE, what was taken back or edited last in this folder: a whole turn if that was taken back at once.
 #[derive(Debug, clap::Args)]
 pub struct Undo {
     /// The change (`7.2`), or all of a turn (`7`)
@@ -45,29 +45,37 @@ pub struct Undo {
 }
 
 pub fn keep(args: &Keep) -> anyhow::Result<()> {
-    act(Act::Keep, args.change)
+    act(Act::Keep, &[args.change])
 }
 
 pub fn revert(args: &Revert) -> anyhow::Result<()> {
-    act(Act::TakeBack, args.change)
+    act(Act::TakeBack, &[args.change])
 }
 
 pub fn undo(args: &Undo) -> anyhow::Result<()> {
-    let name = match args.change {
-        Some(name) => name,
-        None => last_taken_back(&store()?, &here()).map_err(failure)?,
-    };
-    act(Act::Undo, name)
+    match args.change {
+        Some(name) => act(Act::Undo, &[name]),
+        None => act(
+            Act::Undo,
+            &last_taken_back(&store()?, &here()?).map_err(failure)?,
+        ),
+    }
 }
 
-fn act(act: Act, name: ChangeRef) -> anyhow::Result<()> {
+/// Does this with changes of one turn.
+fn act(act: Act, names: &[ChangeRef]) -> anyhow::Result<()> {
     control_client::speak_for_the_person()?;
+    let Some(first) = names.first() else {
+        return Ok(());
+    };
     let store = store()?;
-    let kept = Kept::read(&store, name.turn).map_err(failure)?;
+    let kept = Kept::read(&store, first.turn).map_err(failure)?;
     let mut deciding = Deciding::new(&store, &kept);
     let mut said = Said::default();
-    let all = deciding.all(act, name, |decided| said.say(decided));
-    all.map_err(failure)?;
+    for name in names {
+        let all = deciding.all(act, *name, |decided| said.say(decided));
+        all.map_err(failure)?;
+    }
     let result = said.end();
     tell(&kept, &mut deciding)?;
     result

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::path::Path;
 
 use pillion_changes::history::{self, Item, ago};
 use pillion_changes::kept::agent_name;
 use pillion_text::visible;
 use serde::Serialize;
 
-use super::{failure, lines, store};
+use super::{failure, here, lines, store};
 use crate::commands::output::print_json;
 
 /// List what you decided here, newest first
@@ -49,7 +48,9 @@ struct Printed<'a> {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let store = store()?;
-    let items = history::read(&store, &[Path::new(".")], args.count).map_err(failure)?;
+    let here = here()?;
+    let here: Vec<_> = here.iter().map(|it| &**it).collect();
+    let items = history::read(&store, &here, args.count).map_err(failure)?;
     let count = |item: &Item| {
         let (before, after) = item.sides();
         history::count(&store, before, after).ok()

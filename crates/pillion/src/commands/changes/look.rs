@@ -1,5 +1,6 @@
 //! `pillion look`: changes that are written already, in the same views as proposals.
 
+use std::path::PathBuf;
 use std::thread;
 
 use pillion_agent::set::{End, ProposedFile};
@@ -12,11 +13,12 @@ use pillion_text::stderr;
 
 use super::decide;
 use super::said::{MAX_LINES, Said};
-use super::{failure as failed, store, turns_here};
+use super::{failure as failed, store, turns_of};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::commands::{ask, control_client};
 use crate::failure::{self, Failure, Kind};
+use crate::workspace;
 
 /// Look at what agents changed, in your editor or review
 ///
@@ -47,7 +49,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let store = store()?;
     let name = match args.change {
         Some(name) => name,
-        None => newest(&store)?,
+        None => newest(&store, args.target.workspace.as_slice())?,
     };
     let kept = Kept::read(&store, name.turn).map_err(failed)?;
     let is_meant = |it: &&Change| name.change.is_some() || kept.standing(it) == Standing::Unseen;
@@ -98,6 +100,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             return;
         };
         let shown = &shown[at];
+        deciding.apart();
         let result = match outcome {
             Outcome::Accepted { content, .. } => shown.accepted(&mut deciding, content, notes),
             Outcome::Rejected => {
@@ -127,8 +130,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     Err(error)
 }
 
-fn newest(store: &Store) -> anyhow::Result<ChangeRef> {
-    let turns = turns_here(store)?;
+/// The newest turn of the named folder, or of the current one, that has something unseen.
+fn newest(store: &Store, named: &[PathBuf]) -> anyhow::Result<ChangeRef> {
+    let turns = turns_of(store, &workspace::roots(named)?)?;
     let newest = turns.iter().rev().find(|kept| kept.unseen() > 0);
     let none = || Failure::new(Kind::Refused, "there are no unseen changes here");
     let turn = newest.ok_or_else(none)?.turn.number;

@@ -65,3 +65,28 @@ fn what_names_no_change_is_told_what_does() {
         assert!(refused.stderr.contains(expected), "{}", refused.report());
     }
 }
+
+#[test]
+fn a_folder_that_is_not_there_has_no_turns_and_is_named() {
+    let world = World::new();
+    let gone = world.root.join("gone");
+    for command in ["changes", "turns", "log", "undo"] {
+        let run = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" \"$1\"";
+        let output = std::process::Command::new("/bin/sh")
+            .args(["-c", run, env!("CARGO_BIN_EXE_pillion"), command])
+            .current_dir(&world.root)
+            .env_clear()
+            .envs(world.sandbox.home.env().iter())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            said.contains("the current folder no longer exists"),
+            "{command}: {said}"
+        );
+        assert_eq!(output.status.code(), Some(1), "{command}");
+    }
+    let gone = gone.to_str().unwrap();
+    let refused = world.sandbox.run(["look", "--workspace", gone]);
+    refused.expect_error(1, "does not exist", "--workspace takes an existing folder");
+}
