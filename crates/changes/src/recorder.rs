@@ -17,7 +17,7 @@ use pillion_text::merge;
 
 use crate::git::Settings;
 use crate::state::{FileState, Hash};
-use crate::store::{Store, StoreError};
+use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Running, Standing, Turn, first_words, overlap};
 use journal::Journal;
@@ -128,7 +128,9 @@ pub struct Recorder {
     /// Turns that have ended, as they were read.
     ended: HashMap<u64, Turn>,
     /// What there was of a turn when the turn was written last.
-    counted: HashMap<u64, (SystemTime, Tally)>,
+    counted: HashMap<u64, ((SystemTime, u64), Tally)>,
+    /// What people made of the changes of turns that go on.
+    judged: HashMap<u64, Judgements>,
     /// When old turns and texts were removed last.
     tidied: Option<Instant>,
     journal: Journal,
@@ -157,6 +159,7 @@ impl Recorder {
             count: 0,
             ended: HashMap::new(),
             counted: HashMap::new(),
+            judged: HashMap::new(),
             tidied: None,
             journal: Journal::default(),
             read: Vec::new(),
@@ -370,6 +373,7 @@ impl Recorder {
             return Ok(());
         };
         turn.ended = Some(clock::now_ms());
+        self.judged.remove(&turn.number);
         turn.running.clear();
         match session.has_decisions || turn.real_changes().next().is_some() {
             true => self.store.save(&turn)?,
@@ -462,8 +466,15 @@ impl Recorder {
             let Some(change) = session.change(&difference.path) else {
                 continue;
             };
-            let judged = number.map(|number| self.store.judgement(number, change.number));
-            let judged = judged.and_then(|it| it.ok().flatten());
+            let judged = number.and_then(|number| {
+                let judged = &mut self.judged;
+                let judged = judged
+                    .entry(number)
+                    .or_insert_with(|| Judgements::new(number));
+                // What cannot be read says nothing.
+                let _ = judged.refresh(&self.store);
+                judged.of(change.number)
+            });
             let is_its_own = judged.is_some_and(|it| {
                 it.after == change.after && it.written.as_ref() == Some(&difference.after)
             });
@@ -500,7 +511,7 @@ impl Recorder {
             let counted = self.tally_of(turn);
             tally.add(counted);
             // File systems count time in steps: what is written in the same one leaves no trace.
-            let is_settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > STEP);
+            let is_settled = |(at, _): &(SystemTime, u64)| at.elapsed().is_ok_and(|age| age > STEP);
             if let Some(at) = written.filter(is_settled) {
                 self.counted.insert(turn.number, (at, counted));
             }
@@ -509,10 +520,10 @@ impl Recorder {
     }
 
     fn tally_of(&self, turn: &Turn) -> Tally {
-        let judged = self.store.judged(turn.number).unwrap_or_default();
+        let judged = self.store.judged(turn.number);
         let mut tally = Tally::default();
         for change in turn.real_changes() {
-            let judged = judged.get(&change.number);
+            let judged = judged.as_ref().ok().and_then(|it| it.of(change.number));
             let standing = change.standing(judged);
             let mut hasher = DefaultHasher::new();
             let at = judged.map(|it| it.at);

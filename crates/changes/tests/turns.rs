@@ -135,7 +135,7 @@ impl Lab {
             former: None,
         };
         self.store
-            .judge(turn.number, change.number, &judged)
+            .judge(turn.number, [(change.number, Some(&judged))])
             .unwrap();
         judged
     }
@@ -702,7 +702,7 @@ fn what_is_taken_back_while_its_turn_goes_on_can_be_undone() {
     recorder.end(SESSION).unwrap();
     let turn = lab.store.turn(number).unwrap();
     let change = &turn.changes[0];
-    let judged = lab.store.judged(number).unwrap().remove(&1).unwrap();
+    let judged = lab.store.judged(number).unwrap().of(1).unwrap().clone();
     assert_eq!(change.standing(Some(&judged)), Standing::TakenBack);
     undo(&lab.store, &turn.roots, change, &judged).unwrap();
     assert_eq!(fs::read(lab.root.join("a.txt")).unwrap(), b"one\n2\n3\n");
