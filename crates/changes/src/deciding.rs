@@ -13,17 +13,24 @@ use pillion_text::visible;
 
 use crate::kept::Kept;
 use crate::save::SaveError;
+use crate::side_by_side::side_by_side;
 use crate::standing_hunks::StandingHunks;
 use crate::state::FileState;
-use crate::store::{Store, StoreError};
+use crate::store::{Judgements, Store, StoreError};
 use crate::take_back::{self, Done, Present, TakeBackError};
 use crate::turn::{Change, ChangeRef, Judged, Judgement, Standing, overlap};
+
+/// So many files are written at the same time.
+const SIDE_BY_SIDE: usize = 16;
 
 /// So many files are written before what became of them is kept.
 const PART: usize = 64;
 
 /// An agent is told no more than this of what became of its changes, in bytes: it reads more elsewhere.
 const MAX_TOLD: usize = 64 << 10;
+
+/// What became of a change that was taken back before.
+const ALREADY: &str = "taken back already";
 
 /// What a person does with changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +97,14 @@ enum Written {
     Undone(Done),
 }
 
+/// What a person made of a change, to be kept.
+struct Made {
+    /// None if it is as if they had made nothing of it.
+    judged: Option<Judged>,
+    /// In a word or a few.
+    what: &'static str,
+}
+
 /// What came of one change.
 #[derive(Debug)]
 pub struct Decided {
@@ -106,6 +121,8 @@ pub struct Decided {
 pub struct Deciding<'a> {
     store: &'a Store,
     kept: &'a Kept,
+    /// What was made of the changes until now: another view may decide at the same time.
+    judged: Judgements,
     /// What the agent is to hear.
     told: Vec<FileRemark>,
     /// Of how many files it does not hear by name.
@@ -119,6 +136,7 @@ impl<'a> Deciding<'a> {
     pub fn new(store: &'a Store, kept: &'a Kept) -> Self {
         Self {
             store,
+            judged: kept.judgements().clone(),
             kept,
             told: Vec::new(),
             untold: 0,
@@ -142,18 +160,31 @@ impl<'a> Deciding<'a> {
         name: ChangeRef,
         mut said: impl FnMut(Decided),
     ) -> Result<(), DecideError> {
-        for part in self.meant(act, name)?.chunks(PART) {
+        let meant = self.meant(act, name)?;
+        let part = match act {
+            Act::Keep => meant.len().max(1),
+            Act::TakeBack | Act::Undo => PART,
+        };
+        for part in meant.chunks(part) {
             let written = self.write(act, part);
-            for (change, written) in part.iter().zip(written) {
-                let result = match (act, written) {
-                    (Act::Keep, _) => self.keep(change, &[], ""),
-                    (Act::TakeBack, Some(Written::TakenBack(done))) => {
-                        self.took_back(change, done, &[])
-                    }
-                    (Act::Undo, Some(Written::Undone(done))) => self.undid(change, Some(&done)),
-                    // Another file of these may have been in its way.
-                    (Act::TakeBack, _) => self.take_back(change, &[]),
-                    (Act::Undo, _) => self.undo(change),
+            self.judged.refresh(self.store)?;
+            let made = part.iter().zip(written);
+            let made: Vec<_> = made
+                .map(|(change, written)| self.make(act, change, written))
+                .collect();
+            let done = part.iter().zip(&made);
+            let done = done.filter_map(|(change, made)| {
+                let made = made.as_ref().ok()?.as_ref()?;
+                Some((change.number, made.judged.as_ref()))
+            });
+            let is_kept = self.store.judge(self.kept.turn.number, done).is_ok();
+            for (change, made) in part.iter().zip(made) {
+                let result = match made {
+                    Err(error) => Err(error),
+                    Ok(None) => Ok(ALREADY),
+                    Ok(Some(made)) if is_kept => Ok(made.what),
+                    // There may be room for some.
+                    Ok(Some(made)) => self.save(change, made),
                 };
                 said(self.decided(change, result));
             }
@@ -161,10 +192,31 @@ impl<'a> Deciding<'a> {
         Ok(())
     }
 
+    /// What is made of a change for which this was written already, unless something was in the way; none if it had been
+    /// taken back before.
+    fn make(
+        &mut self,
+        act: Act,
+        change: &Change,
+        written: Option<Written>,
+    ) -> Result<Option<Made>, DecideError> {
+        Ok(Some(match (act, written) {
+            (Act::Keep, _) => self.kept(change),
+            (Act::TakeBack, Some(Written::TakenBack(done))) => self.taken_back(change, done, &[]),
+            (Act::Undo, Some(Written::Undone(done))) => self.undone(change, Some(&done))?,
+            (Act::TakeBack, _) if self.kept.standing(change) == Standing::TakenBack => {
+                return Ok(None);
+            }
+            // Another file of these may have been in its way.
+            (Act::TakeBack, _) => self.write_back(change, &[])?,
+            (Act::Undo, _) => self.write_undone(change)?,
+        }))
+    }
+
     /// Writes the files of these changes side by side, as far as nothing is in the way.
     fn write(&self, act: Act, changes: &[&Change]) -> Vec<Option<Written>> {
         let (store, kept, roots) = (self.store, self.kept, &self.kept.turn.roots);
-        take_back::side_by_side(changes, |change| {
+        side_by_side(SIDE_BY_SIDE, changes, |change| {
             let is_back = kept.standing(change) == Standing::TakenBack;
             if kept.turn.call_on(&change.path).is_some() {
                 return None;
@@ -228,16 +280,19 @@ impl<'a> Deciding<'a> {
         shown: &str,
     ) -> Result<&'static str, DecideError> {
         self.tell_notes(change, true, notes, shown);
-        match self.part(change)? {
+        self.judged.refresh(self.store)?;
+        let made = self.kept(change);
+        self.save(change, made)
+    }
+
+    fn kept(&self, change: &Change) -> Made {
+        match self.part(change).cloned() {
             // What is left of it stays.
-            Some(part) => self.save(
-                change,
-                Judged {
-                    judgement: Judgement::Edited,
-                    ..part
-                },
-            ),
-            None => self.judge(change, Judgement::Kept, None),
+            Some(part) => Made::of(Judged {
+                judgement: Judgement::Edited,
+                ..part
+            }),
+            None => self.made(change, Judgement::Kept, None),
         }
     }
 
@@ -251,22 +306,23 @@ impl<'a> Deciding<'a> {
         notes: &[Note],
     ) -> Result<&'static str, DecideError> {
         if self.kept.standing(change) == Standing::TakenBack {
-            return Ok("taken back already");
+            return Ok(ALREADY);
         }
+        self.judged.refresh(self.store)?;
+        let made = self.write_back(change, notes)?;
+        self.save(change, made)
+    }
+
+    fn write_back(&mut self, change: &Change, notes: &[Note]) -> Result<Made, DecideError> {
         self.refuse_running(change)?;
         let done = take_back::take_back(self.store, &self.kept.turn.roots, change)?;
-        self.took_back(change, done, notes)
+        Ok(self.taken_back(change, done, notes))
     }
 
     /// All of a change has been taken back.
-    fn took_back(
-        &mut self,
-        change: &Change,
-        done: Done,
-        notes: &[Note],
-    ) -> Result<&'static str, DecideError> {
+    fn taken_back(&mut self, change: &Change, done: Done, notes: &[Note]) -> Made {
         self.tell_what_became(change, true, &done, notes);
-        self.judge(change, Judgement::TakenBack, Some(done))
+        self.made(change, Judgement::TakenBack, Some(done))
     }
 
     /// Takes the hunks of a change back that touch these lines of the file, from 0.
@@ -350,29 +406,32 @@ impl<'a> Deciding<'a> {
     /// # Errors
     /// When that cannot be written.
     pub fn undo(&mut self, change: &Change) -> Result<&'static str, DecideError> {
-        let judged = self.judged(change)?;
-        self.refuse_running(change)?;
-        let roots = &self.kept.turn.roots;
-        let done = match judged.written {
-            Some(_) => Some(take_back::undo(self.store, roots, change, &judged)?),
-            None => None,
-        };
-        self.undid(change, done.as_ref())
+        self.judged.refresh(self.store)?;
+        let made = self.write_undone(change)?;
+        self.save(change, made)
     }
 
-    /// What the person made of a change, as it is now: another view may have done it.
-    fn judged(&self, change: &Change) -> Result<Judged, DecideError> {
-        let name = self.kept.name(change);
-        let judged = self.store.judgement(name.turn, change.number)?;
-        judged.ok_or(DecideError::NotTakenBack(name))
+    fn write_undone(&mut self, change: &Change) -> Result<Made, DecideError> {
+        let judged = self.judged(change)?;
+        self.refuse_running(change)?;
+        let done = match judged.written {
+            Some(_) => {
+                let roots = &self.kept.turn.roots;
+                Some(take_back::undo(self.store, roots, change, judged)?)
+            }
+            None => None,
+        };
+        self.undone(change, done.as_ref())
+    }
+
+    /// What the person made of a change.
+    fn judged(&self, change: &Change) -> Result<&Judged, DecideError> {
+        let judged = self.judged.of(change.number);
+        judged.ok_or_else(|| DecideError::NotTakenBack(self.kept.name(change)))
     }
 
     /// What was taken back is there again, if it was not in an editor only.
-    fn undid(&mut self, change: &Change, done: Option<&Done>) -> Result<&'static str, DecideError> {
-        let name = self.kept.name(change);
-        let judged = self.judged(change)?;
-        let is_written = judged.written.is_some();
-        let former = judged.former.as_ref().map(|it| it.judgement);
+    fn undone(&mut self, change: &Change, done: Option<&Done>) -> Result<Made, DecideError> {
         if let Some((before, after)) = done.and_then(|it| self.texts(it)) {
             let path = change.path.to_string_lossy().into_owned();
             let text = remarks::put_back(&path, &unified(&before, &after));
@@ -383,16 +442,18 @@ impl<'a> Deciding<'a> {
                 is_gone,
             });
         }
-        match judged.former {
-            Some(former) => self.store.judge(name.turn, change.number, &former)?,
-            None => self.store.unjudge(name.turn, change.number)?,
-        }
-        Ok(match (is_written, former) {
+        let judged = self.judged(change)?;
+        let former = judged.former.as_ref().map(|it| it.judgement);
+        let what = match (judged.written.is_some(), former) {
             (true, None) => "is as the agent left it",
             (true, Some(Judgement::Edited)) => "is as you had edited it",
             (true, Some(_)) => "is as before the last hunk was taken back",
             (false, None) => "is unseen again; undo it in the editor, too",
             (false, Some(_)) => "undo it in the editor, too",
+        };
+        Ok(Made {
+            judged: judged.former.as_deref().cloned(),
+            what,
         })
     }
 
@@ -430,44 +491,49 @@ impl<'a> Deciding<'a> {
 
     /// Keeps what the person decided.
     fn judge(
-        &self,
+        &mut self,
         change: &Change,
         judgement: Judgement,
         done: Option<Done>,
     ) -> Result<&'static str, DecideError> {
+        self.judged.refresh(self.store)?;
+        let made = self.made(change, judgement, done);
+        self.save(change, made)
+    }
+
+    fn made(&self, change: &Change, judgement: Judgement, done: Option<Done>) -> Made {
         let former = match judgement {
             Judgement::Kept => None,
-            _ => self.edit(change)?.map(Box::new),
+            _ => self.edit(change).cloned().map(Box::new),
         };
         let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
-        let judged = Judged {
+        Made::of(Judged {
             judgement,
             after: change.after.clone(),
             at: self.at,
             overwritten,
             written,
             former,
-        };
-        self.save(change, judged)
+        })
     }
 
-    fn save(&self, change: &Change, judged: Judged) -> Result<&'static str, DecideError> {
-        let turn = self.kept.turn.number;
-        self.store.judge(turn, change.number, &judged)?;
-        Ok(judged.judgement.name())
+    fn save(&self, change: &Change, made: Made) -> Result<&'static str, DecideError> {
+        let judged = [(change.number, made.judged.as_ref())];
+        self.store.judge(self.kept.turn.number, judged)?;
+        Ok(made.what)
     }
 
-    /// What was taken back or edited of the change before, as it is now: another view may have done it.
-    fn edit(&self, change: &Change) -> Result<Option<Judged>, DecideError> {
-        let judged = self.store.judgement(self.kept.turn.number, change.number)?;
+    /// What was taken back or edited of the change before.
+    fn edit(&self, change: &Change) -> Option<&Judged> {
+        let judged = self.judged.of(change.number);
         let is_edit = |it: &Judged| matches!(it.judgement, Judgement::Part | Judgement::Edited);
-        Ok(judged.filter(|it| is_edit(it) && it.after == change.after))
+        judged.filter(|it| is_edit(it) && it.after == change.after)
     }
 
     /// The same, if the rest of the change is not decided about.
-    fn part(&self, change: &Change) -> Result<Option<Judged>, DecideError> {
-        let edit = self.edit(change)?;
-        Ok(edit.filter(|it| it.judgement == Judgement::Part))
+    fn part(&self, change: &Change) -> Option<&Judged> {
+        let edit = self.edit(change);
+        edit.filter(|it| it.judgement == Judgement::Part)
     }
 
     fn no_hunk(&self, change: &Change) -> DecideError {
@@ -524,6 +590,15 @@ impl<'a> Deciding<'a> {
     }
 }
 
+impl Made {
+    fn of(judged: Judged) -> Self {
+        Self {
+            what: judged.judgement.name(),
+            judged: Some(judged),
+        }
+    }
+}
+
 /// The changes that were taken back or edited last, of the turns that belong to one of these folders: those of one turn about
 /// which it was decided at once, in the order in which that is undone.
 ///
@@ -532,7 +607,7 @@ impl<'a> Deciding<'a> {
 pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeRef>, DecideError> {
     let mut all = Vec::new();
     for turn in store.numbers()? {
-        for (change, judged) in store.judged(turn)? {
+        for (change, judged) in store.judged(turn)?.all() {
             if judged.judgement != Judgement::Kept {
                 all.push((judged.at, turn, change));
             }

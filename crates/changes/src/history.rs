@@ -51,17 +51,19 @@ pub fn read(store: &Store, folders: &[&Path], limit: usize) -> Result<Vec<Item>,
     let mut items: Vec<Item> = entries.map(|it| Item::Entry(Box::new(it))).collect();
     for number in store.numbers()? {
         let judged = store.judged(number)?;
-        if judged.is_empty() {
+        if judged.all().next().is_none() {
             continue;
         }
         let turn = store.turn(number).ok();
         let Some(turn) = turn.filter(|turn| is_here(&turn.roots)) else {
             continue;
         };
-        let changes = judged.into_iter().filter_map(|(change, judged)| {
+        let changes = judged.all().filter_map(|(change, judged)| {
             let change = turn.change(change)?.clone();
             Some(Item::Change(Box::new(JudgedChange::new(
-                &turn, change, judged,
+                &turn,
+                change,
+                judged.clone(),
             ))))
         });
         items.extend(changes);

@@ -1,6 +1,6 @@
 //! A turn as the store keeps it, with what people made of its changes, and how both are shown.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::{real_path, regular_file};
@@ -10,7 +10,7 @@ use pillion_text::{fingerprint, visible};
 use crate::history::ago;
 use crate::log::{Entry, EntryState};
 use crate::state::FileState;
-use crate::store::{MAX_TEXT, Store, StoreError};
+use crate::store::{Judgements, MAX_TEXT, Store, StoreError};
 use crate::turn::{Author, Change, ChangeRef, Judged, Judgement, Standing, Turn, overlap};
 
 /// A turn with what became of its changes.
@@ -18,30 +18,30 @@ use crate::turn::{Author, Change, ChangeRef, Judged, Judgement, Standing, Turn, 
 pub struct Kept {
     /// The turn.
     pub turn: Turn,
-    judged: BTreeMap<u64, Judged>,
+    judged: Judgements,
+    /// Empty until they are read.
     decisions: Vec<Entry>,
 }
 
 impl Kept {
-    /// The turn of this number.
+    /// The turn of this number, without what was decided about proposals in it.
     ///
     /// # Errors
     /// When there is none, or it cannot be read.
     pub fn read(store: &Store, number: u64) -> Result<Self, StoreError> {
-        Self::with(store, number, &store.entries()?)
+        Self::of_turn(store, store.turn(number)?)
     }
 
-    fn with(store: &Store, number: u64, entries: &[Entry]) -> Result<Self, StoreError> {
-        let decisions = entries.iter().filter(|it| it.turn == Some(number));
+    fn of_turn(store: &Store, turn: Turn) -> Result<Self, StoreError> {
         Ok(Self {
-            turn: store.turn(number)?,
-            judged: store.judged(number)?,
-            decisions: decisions.cloned().collect(),
+            judged: store.judged(turn.number)?,
+            turn,
+            decisions: Vec::new(),
         })
     }
 
-    /// Those that were in one of these folders, or in a folder of theirs, oldest first. What cannot be read is left out, and
-    /// `unreadable` hears why.
+    /// Those that were in one of these folders, or in a folder of theirs, oldest first, without what was decided about
+    /// proposals in them. What cannot be read is left out, and `unreadable` hears why.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -51,19 +51,39 @@ impl Kept {
         mut unreadable: impl FnMut(StoreError),
     ) -> Result<Vec<Self>, StoreError> {
         let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
-        let entries = store.entries()?;
         let mut turns = Vec::new();
         for number in store.numbers()? {
-            match Self::with(store, number, &entries) {
-                Ok(kept) if overlap(&kept.turn.roots, folders.iter().map(|it| &**it)) => {
-                    turns.push(kept);
+            let kept = match store.turn(number) {
+                Ok(turn) if overlap(&turn.roots, folders.iter().map(|it| &**it)) => {
+                    Self::of_turn(store, turn)
                 }
                 // One that is begun at this moment is none yet.
-                Ok(_) | Err(StoreError::NoTurn(_)) => {}
+                Ok(_) | Err(StoreError::NoTurn(_)) => continue,
+                Err(error) => Err(error),
+            };
+            match kept {
+                Ok(kept) => turns.push(kept),
                 Err(error) => unreadable(error),
             }
         }
         Ok(turns)
+    }
+
+    /// Reads what was decided about proposals in these turns.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read_decisions(turns: &mut [Self], store: &Store) -> Result<(), StoreError> {
+        if turns.is_empty() {
+            return Ok(());
+        }
+        for entry in store.entries()? {
+            let of_turn = |it: &&mut Self| entry.turn == Some(it.turn.number);
+            if let Some(kept) = turns.iter_mut().find(of_turn) {
+                kept.decisions.push(entry);
+            }
+        }
+        Ok(())
     }
 
     /// What people call the agent.
@@ -71,17 +91,18 @@ impl Kept {
         agent_name(&self.turn.agent)
     }
 
-    /// What was decided about proposals in the turn, but for those whose change is among its changes.
+    /// What was decided about proposals in the turn, if that was read, but for those whose change is among its changes.
     pub fn decisions(&self) -> impl Iterator<Item = &Entry> {
-        let is_change = |it: &Entry| {
-            let mut changes = self.turn.real_changes();
-            changes.any(|change| change.path == it.proposal.path)
+        let changed: HashSet<&Path> = match self.decisions.is_empty() {
+            true => HashSet::new(),
+            false => self.turn.real_changes().map(|it| &*it.path).collect(),
         };
+        let is_change = move |it: &Entry| changed.contains(&*it.proposal.path);
         let entries = self.decisions.iter();
         entries.filter(move |it| it.state == EntryState::Rejected || !is_change(it))
     }
 
-    /// How many proposals the person rejected in it.
+    /// How many proposals the person rejected in it, if they were read.
     pub fn rejected(&self) -> usize {
         let decisions = self.decisions.iter();
         let rejected = decisions.filter(|it| it.state == EntryState::Rejected);
@@ -90,17 +111,22 @@ impl Kept {
 
     /// Where a change stands.
     pub fn standing(&self, change: &Change) -> Standing {
-        change.standing(self.judged.get(&change.number))
+        change.standing(self.judged.of(change.number))
     }
 
     /// What a person made of a change.
     pub fn judged(&self, change: &Change) -> Option<&Judged> {
-        self.judged.get(&change.number)
+        self.judged.of(change.number)
+    }
+
+    /// What a person made of all changes.
+    pub(crate) fn judgements(&self) -> &Judgements {
+        &self.judged
     }
 
     /// Returns true if a person has taken back something of a change that can be brought back.
     pub fn has_taken_back(&self, change: &Change) -> bool {
-        let judged = self.judged.get(&change.number);
+        let judged = self.judged.of(change.number);
         judged.is_some_and(|it| it.after == change.after && it.judgement != Judgement::Kept)
     }
 

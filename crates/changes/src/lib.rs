@@ -25,6 +25,7 @@ pub mod log;
 pub mod recorder;
 pub mod save;
 mod scan;
+mod side_by_side;
 pub mod standing_hunks;
 pub mod state;
 pub mod store;

@@ -19,7 +19,7 @@ use pillion_text::merge;
 use crate::folder_watch::FolderWatch;
 use crate::git::Settings;
 use crate::state::{FileState, Hash};
-use crate::store::{Store, StoreError};
+use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Judgement, Running, Standing, Turn, first_words, overlap};
 pub use attended::Glance;
@@ -139,7 +139,9 @@ pub struct Recorder {
     /// Turns that have ended, as they were read.
     ended: HashMap<u64, Turn>,
     /// What there was of a turn when the turn was written last.
-    counted: HashMap<u64, (SystemTime, Tally)>,
+    counted: HashMap<u64, ((SystemTime, u64), Tally)>,
+    /// What people made of the changes of turns that go on.
+    judged: HashMap<u64, Judgements>,
     /// When old turns and texts were removed last.
     tidied: Option<Instant>,
     journal: Journal,
@@ -181,6 +183,7 @@ impl Recorder {
             count: 0,
             ended: HashMap::new(),
             counted: HashMap::new(),
+            judged: HashMap::new(),
             tidied: None,
             journal: Journal::default(),
             read: Vec::new(),
@@ -404,6 +407,7 @@ impl Recorder {
             return Ok(());
         };
         turn.ended = Some(clock::now_ms());
+        self.judged.remove(&turn.number);
         turn.running.clear();
         // One that is attended goes on without a turn.
         session.places.clear();
@@ -506,8 +510,15 @@ impl Recorder {
             let Some(change) = session.change(&difference.path) else {
                 continue;
             };
-            let judged = number.map(|number| self.store.judgement(number, change.number));
-            let judged = judged.and_then(|it| it.ok().flatten());
+            let judged = number.and_then(|number| {
+                let judged = &mut self.judged;
+                let judged = judged
+                    .entry(number)
+                    .or_insert_with(|| Judgements::new(number));
+                // What cannot be read says nothing.
+                let _ = judged.refresh(&self.store);
+                judged.of(change.number)
+            });
             let is_its_own = judged.is_some_and(|it| {
                 it.after == change.after && it.written.as_ref() == Some(&difference.after)
             });
@@ -544,7 +555,7 @@ impl Recorder {
             let counted = self.tally_of(turn);
             tally.add(counted);
             // File systems count time in steps: what is written in the same one leaves no trace.
-            let is_settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > STEP);
+            let is_settled = |(at, _): &(SystemTime, u64)| at.elapsed().is_ok_and(|age| age > STEP);
             if let Some(at) = written.filter(is_settled) {
                 self.counted.insert(turn.number, (at, counted));
             }
@@ -553,10 +564,10 @@ impl Recorder {
     }
 
     fn tally_of(&self, turn: &Turn) -> Tally {
-        let judged = self.store.judged(turn.number).unwrap_or_default();
+        let judged = self.store.judged(turn.number);
         let mut tally = Tally::default();
         for change in turn.real_changes() {
-            let judged = judged.get(&change.number);
+            let judged = judged.as_ref().ok().and_then(|it| it.of(change.number));
             let standing = change.standing(judged);
             let mut hasher = DefaultHasher::new();
             let at = judged.map(|it| it.at);
@@ -659,6 +670,7 @@ impl Recorder {
     /// Puts down what differs, with who did it.
     fn found(&mut self, found: Vec<Difference>) {
         let moved = moves(&found);
+        let mut again: HashMap<u64, Vec<Change>> = HashMap::new();
         for (difference, moved_from) in found.into_iter().zip(moved) {
             if self.is_for_person(&difference) {
                 self.wrote_for_person(&difference);
@@ -674,24 +686,32 @@ impl Recorder {
             }
             let noted = self.sessions.get_mut(&session).and_then(|session| {
                 let number = session.turn.as_ref()?.number;
-                let again = session.note(difference, by, moved_from)?;
-                Some((number, again.clone()))
+                let change = session.note(difference, by, moved_from)?;
+                Some((number, change.clone()))
             });
             if let Some((turn, change)) = noted {
-                self.made_again(turn, &change);
+                again.entry(turn).or_default().push(change);
             }
+        }
+        for (turn, changes) in again {
+            self.made_again(turn, &changes);
         }
     }
 
-    /// An agent has changed this file again. If that is what a person took back, they have not seen it.
-    fn made_again(&self, turn: u64, change: &Change) {
-        let judged = self.store.judgement(turn, change.number).ok().flatten();
-        let is_back =
-            judged.is_some_and(|it| it.after == change.after && it.judgement != Judgement::Kept);
-        if is_back {
-            // Without room on the disk it counts as taken back.
-            let _ = self.store.unjudge(turn, change.number);
-        }
+    /// An agent has changed these files again. What of that is what a person took back, they have not seen.
+    fn made_again(&self, turn: u64, changes: &[Change]) {
+        let Ok(judged) = self.store.judged(turn) else {
+            return;
+        };
+        let is_back = |change: &&Change| {
+            let judged = judged.of(change.number);
+            judged.is_some_and(|it| it.after == change.after && it.judgement != Judgement::Kept)
+        };
+        let back = changes.iter().filter(is_back);
+        // Without room on the disk it counts as taken back.
+        let _ = self
+            .store
+            .judge(turn, back.map(|change| (change.number, None)));
     }
 
     /// Whose call changed this file, of those that run; none if no turn goes on.

@@ -20,6 +20,9 @@ pub const MAX_FILES: usize = 400_000;
 /// So many threads look.
 const MAX_THREADS: usize = 4;
 
+/// So many folders a thread takes at once.
+const MAX_TAKEN: usize = 16;
+
 /// Folders of these names hold what can be made again, if none of their files is tracked.
 const BUILT: [&str; 14] = [
     ".direnv",
@@ -236,8 +239,9 @@ pub struct Look<'a, T> {
 struct Shared {
     /// Folders that nobody has looked at yet.
     waiting: Vec<PathBuf>,
-    /// How many threads look at one.
+    /// How many threads look at some, and how many wait for some.
     busy: usize,
+    idle: usize,
     /// How many files were found.
     files: usize,
 }
@@ -258,6 +262,7 @@ impl<T: Sync> Look<'_, T> {
         let shared = Mutex::new(Shared {
             waiting: vec![self.root.to_owned()],
             busy: 0,
+            idle: 0,
             files: 0,
         });
         let news = Condvar::new();
@@ -313,16 +318,26 @@ impl<T: Sync> Look<'_, T> {
         let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = lock();
         loop {
-            let Some(folder) = state.waiting.pop() else {
-                if state.busy == 0 {
-                    return part;
-                }
+            let count = state.waiting.len();
+            if count == 0 && state.busy == 0 {
+                return part;
+            }
+            if count == 0 {
+                state.idle += 1;
                 state = news.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
                 continue;
-            };
+            }
+            // Others want some, too.
+            let taken = state
+                .waiting
+                .split_off(count - (count / 2).clamp(1, MAX_TAKEN));
             state.busy += 1;
             drop(state);
-            let (inner, files) = self.folder(folder, device, &mut part);
+            let (mut inner, mut files) = (Vec::new(), 0);
+            for folder in taken {
+                files += self.folder(folder, device, &mut inner, &mut part);
+            }
             state = lock();
             state.busy -= 1;
             state.files += files;
@@ -330,20 +345,20 @@ impl<T: Sync> Look<'_, T> {
             if state.files > MAX_FILES {
                 state.waiting.clear();
             }
-            if !state.waiting.is_empty() || state.busy == 0 {
+            if state.idle > 0 && (!state.waiting.is_empty() || state.busy == 0) {
                 news.notify_all();
             }
         }
     }
 
-    /// Looks at the files of one folder. Returns the folders in it, and how many files it has.
+    /// Looks at the files of one folder. Returns how many it has; the folders in it are added to `folders`.
     fn folder(
         &self,
         folder: PathBuf,
         device: Option<u64>,
+        folders: &mut Vec<PathBuf>,
         part: &mut Part,
-    ) -> (Vec<PathBuf>, usize) {
-        let nothing = (Vec::new(), 0);
+    ) -> usize {
         let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let entries = match entries {
             Ok(entries) => entries,
@@ -352,7 +367,7 @@ impl<T: Sync> Look<'_, T> {
                 if folder == self.root || !is_absence(error.kind()) {
                     part.scan.unread.push(folder);
                 }
-                return nothing;
+                return 0;
             }
         };
         let is_tagged = || {
@@ -361,10 +376,10 @@ impl<T: Sync> Look<'_, T> {
         };
         if folder != self.root && is_tagged() && !(self.is_tracked)(&folder) {
             part.scan.built.push(folder);
-            return nothing;
+            return 0;
         }
         let known = self.known.folders.get(&folder);
-        let (mut folders, mut found, mut files) = (Vec::new(), Vec::new(), 0);
+        let (mut found, mut files) = (Vec::new(), 0);
         for entry in entries {
             let name = entry.file_name();
             if name == GIT {
@@ -372,7 +387,7 @@ impl<T: Sync> Look<'_, T> {
                 continue;
             }
             if entry.file_type().is_ok_and(|it| it.is_dir()) {
-                self.inner_folder(&entry, device, part, &mut folders);
+                self.inner_folder(&entry, device, part, folders);
                 continue;
             }
             // What is being written for a person is no file yet.
@@ -404,7 +419,7 @@ impl<T: Sync> Look<'_, T> {
             part.complete.push(folder.clone());
         }
         part.scan.folders.push(folder);
-        (folders, files)
+        files
     }
 
     /// A folder in another one: it is looked at, unless it is left out.

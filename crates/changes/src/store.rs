@@ -1,12 +1,13 @@
 //! The private store: texts by their SHA-256, a folder for each turn, and a file for each entry of the log. Only this user
 //! can read it.
 //!
-//! A turn's folder has `turn.json`, which only who watches the turn writes, and for each change that a person has
-//! judged a file of its own, so that writers never overwrite each other. Every file is whole or not there.
+//! A turn's folder has `turn.json`, which only who watches the turn writes, and a log of what people made of its changes, to
+//! which everybody appends, so that writers never overwrite each other. Every other file is whole or not there.
 
+mod judgements;
 mod log;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::error::Error;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::EntryRef;
 use crate::state::{Hash, Writing};
-use crate::turn::{Change, ChangeRef, Judged, Standing, Turn};
+use crate::turn::{Change, ChangeRef, Standing, Turn};
 
+pub use judgements::Judgements;
 pub use log::MAX_ENTRIES;
 
 /// The folder below the user's state directory.
@@ -123,7 +125,9 @@ impl StoreError {
 }
 
 /// The form in which turns are kept. One with a higher number is not read.
-const VERSION: u32 = 1;
+///
+/// In the first one, each judgement had a file of its own.
+const VERSION: u32 = 2;
 
 /// A turn as it is kept.
 #[derive(Serialize)]
@@ -146,6 +150,8 @@ pub struct Store {
     base: PathBuf,
     /// The folders that were made, or found to be this user's alone, since this process began.
     made: Arc<Mutex<BTreeSet<PathBuf>>>,
+    /// The store's folder, open: everything is read and written by way of it.
+    folder: Arc<Mutex<Option<Arc<Folder>>>>,
 }
 
 impl Store {
@@ -158,6 +164,7 @@ impl Store {
         Ok(Self {
             base,
             made: Arc::default(),
+            folder: Arc::default(),
         })
     }
 
@@ -191,7 +198,21 @@ impl Store {
     }
 
     fn open(&self, below: &[&str]) -> Result<Option<Folder>, FileError> {
-        Folder::open(&self.base, &self.parts(below))
+        let known = self.folder.lock().ok().and_then(|it| it.clone());
+        if let Some(known) = known
+            && let Some(folder) = known.inner(below)?
+        {
+            return Ok(Some(folder));
+        }
+        // It is not there, or somebody has removed the store and there is another one.
+        let Some(folder) = Folder::open(&self.base, &FOLDER)? else {
+            return Ok(None);
+        };
+        let found = folder.inner(below);
+        if let Ok(mut known) = self.folder.lock() {
+            *known = Some(Arc::new(folder));
+        }
+        found
     }
 
     /// Keeps a text.
@@ -201,11 +222,7 @@ impl Store {
     pub fn put(&self, text: &[u8]) -> Result<Hash, StoreError> {
         let hash = Hash::of(text);
         let folder = self.create(&[TEXTS, &hash.as_str()[..2]])?;
-        let path = folder.path().join(hash.as_str());
-        let is_there = path
-            .symlink_metadata()
-            .is_ok_and(|it| it.is_file() && it.len() == text.len() as u64);
-        if !is_there {
+        if folder.size_of(hash.as_str()) != Some(text.len() as u64) {
             folder.write(hash.as_str(), text)?;
         }
         Ok(hash)
@@ -312,67 +329,12 @@ impl Store {
         Ok(numbers)
     }
 
-    /// Keeps what a person made of a change.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn judge(&self, turn: u64, change: u64, judged: &Judged) -> Result<(), StoreError> {
-        let json = serde_json::to_vec(judged).map_err(|error| StoreError::Damaged {
-            number: turn,
-            reason: error.to_string(),
-        })?;
-        let folder = self.create(&[TURNS, &turn.to_string()])?;
-        Ok(folder.write(&judgement_file(change), &json)?)
-    }
-
-    /// Forgets what a person made of a change.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
-    pub fn unjudge(&self, turn: u64, change: u64) -> Result<(), StoreError> {
-        match self.open(&[TURNS, &turn.to_string()])? {
-            Some(folder) => Ok(folder.remove(&judgement_file(change))?),
-            None => Ok(()),
-        }
-    }
-
-    /// What a person made of one change; none if nothing.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn judgement(&self, turn: u64, change: u64) -> Result<Option<Judged>, StoreError> {
-        let Some(folder) = self.open(&[TURNS, &turn.to_string()])? else {
-            return Ok(None);
-        };
-        let json = folder.read(&judgement_file(change), MAX_RECORD)?;
-        Ok(json.and_then(|json| serde_json::from_slice(&json).ok()))
-    }
-
-    /// When anything of a turn was written last: as long as it says the same, and not just now, all of it is the same.
-    pub fn written_at(&self, turn: u64) -> Option<SystemTime> {
+    /// When a file of a turn was replaced last, and how long the log of what people made of it is: as long as both are the same,
+    /// and not from just now, all of it is the same.
+    pub fn written_at(&self, turn: u64) -> Option<(SystemTime, u64)> {
         let path = self.path().join(TURNS).join(turn.to_string());
-        path.symlink_metadata().and_then(|it| it.modified()).ok()
-    }
-
-    /// What a person made of the changes of a turn, by their numbers.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn judged(&self, turn: u64) -> Result<BTreeMap<u64, Judged>, StoreError> {
-        let mut judged = BTreeMap::new();
-        let Some(folder) = self.open(&[TURNS, &turn.to_string()])? else {
-            return Ok(judged);
-        };
-        for name in folder.names()? {
-            let number = name.strip_suffix(JUDGEMENT).and_then(|it| it.parse().ok());
-            if let Some(number) = number
-                && let Some(json) = folder.read(&name, MAX_RECORD)?
-                && let Ok(it) = serde_json::from_slice(&json)
-            {
-                judged.insert(number, it);
-            }
-        }
-        Ok(judged)
+        let replaced = path.symlink_metadata().and_then(|it| it.modified()).ok()?;
+        Some((replaced, self.length_of_judged(turn)))
     }
 
     /// Notes what is about to be written for a person, so that it counts as no agent's change, and what is overwritten:
@@ -412,7 +374,7 @@ impl Store {
                 Err(_) => continue,
             };
             let judged = self.judged(*number)?;
-            let standing = |it: &Change| it.standing(judged.get(&it.number));
+            let standing = |it: &Change| it.standing(judged.of(it.number));
             let is_seen = turn
                 .real_changes()
                 .all(|it| standing(it) != Standing::Unseen);
@@ -469,7 +431,7 @@ impl Store {
                 Err(_) => return Ok(()),
             };
             texts.extend(turn.changes.iter().flat_map(|it| it.texts().cloned()));
-            for judged in self.judged(number)?.values() {
+            for (_, judged) in self.judged(number)?.all() {
                 texts.extend(judged.texts().cloned());
             }
         }
@@ -501,7 +463,7 @@ impl Store {
             return Err(StoreError::NoTurn(number));
         };
         for name in folder.names()? {
-            if name == TURN || name.ends_with(JUDGEMENT) || is_unfinished(&name) {
+            if name == TURN || judgements::is_judged(&name) || is_unfinished(&name) {
                 folder.remove(&name)?;
             }
         }
@@ -554,9 +516,6 @@ fn age_of(folder: &Folder, name: &str, now: SystemTime) -> Option<Duration> {
     now.duration_since(written).ok()
 }
 
-/// How the names of files end that have a judgement.
-const JUDGEMENT: &str = ".judged.json";
-
 /// How a folder is made: for this user only.
 fn private_folder() -> DirBuilder {
     #[allow(unused_mut, reason = "elsewhere it is as its parent")]
@@ -572,8 +531,4 @@ fn private_folder() -> DirBuilder {
 /// The name of the file that tells what was written to this path.
 fn name_of(path: &Path) -> Hash {
     Hash::of(path.as_os_str().as_encoded_bytes())
-}
-
-fn judgement_file(change: u64) -> String {
-    format!("{change}{JUDGEMENT}")
 }

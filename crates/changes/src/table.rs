@@ -1,9 +1,9 @@
 //! What is known of the files of one watched folder: how each was when it was looked at last, and where its text can be
 //! had. Looking again tells what has changed.
 
-use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use gix_hash::ObjectId;
@@ -11,11 +11,15 @@ use pillion_discovery::regular_file;
 
 use crate::git::{Repository, Settings};
 use crate::scan::{ByFolder, GIT, Look, MAX_FILES, Scan, Stat};
+use crate::side_by_side::side_by_side;
 use crate::state::{FileState, Hash};
 use crate::store::{MAX_TEXT, Store};
 
 /// So much is copied when a folder is looked at for the first time: 512 MiB.
 const MAX_COPIED: u64 = 512 << 20;
+
+/// So many texts are copied at the same time.
+const COPIES: usize = 4;
 
 /// How many folders that are not watched are named.
 const MAX_NAMES: usize = 4;
@@ -46,7 +50,56 @@ impl Source {
     }
 }
 
+/// Where texts are copied to.
+#[derive(Clone, Copy)]
+struct Copies<'a> {
+    store: &'a Store,
+    /// Why a text could not be kept last.
+    problem: &'a Mutex<Option<String>>,
+}
+
+impl Copies<'_> {
+    /// Copies the text of a file, if it is not too long.
+    fn copy(self, path: &Path, stat: &Stat) -> Source {
+        let bytes = match stat.is_link {
+            true => fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes()),
+            false if stat.size > MAX_TEXT => return Source::None,
+            false => regular_file::read(path, MAX_TEXT),
+        };
+        match bytes {
+            Ok(bytes) => self.keep(&bytes).map_or(Source::Failed, Source::Kept),
+            // It is gone by now, or nobody may read it.
+            Err(error) => {
+                tracing::debug!(%error, "a file cannot be read");
+                Source::Failed
+            }
+        }
+    }
+
+    /// Puts a text into the store; none if that fails, and then people are told.
+    fn keep(self, text: &[u8]) -> Option<Hash> {
+        match self.store.put(text) {
+            Ok(hash) => Some(hash),
+            Err(error) => {
+                tracing::warn!(%error, "the text of a file is not kept");
+                let mut problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
+                *problem = Some(error.in_full());
+                None
+            }
+        }
+    }
+}
+
 impl Known {
+    fn new(stat: Stat, text: Source, now: SystemTime) -> Self {
+        let is_racy = stat.is_racy(now);
+        Self {
+            stat,
+            text,
+            is_racy,
+        }
+    }
+
     /// Returns true if nobody has written the file since, and its text need not be tried again.
     fn is_as_it_was(&self, stat: &Stat) -> bool {
         self.stat == *stat && !self.is_racy && self.text != Source::Failed
@@ -82,7 +135,7 @@ pub struct Table {
     /// What was not found when it was looked at last, and why.
     missed: Missed,
     /// Why a text could not be kept last.
-    problem: RefCell<Option<String>>,
+    problem: Mutex<Option<String>>,
 }
 
 /// What a look did not find.
@@ -110,13 +163,17 @@ impl Table {
             excluded,
             uncopied: 0,
             missed: Missed::default(),
-            problem: RefCell::default(),
+            problem: Mutex::default(),
         }
     }
 
     /// Why a text could not be kept, if that happened since this was asked last.
     pub fn take_problem(&mut self) -> Option<String> {
-        self.problem.take()
+        let problem = self
+            .problem
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        problem.take()
     }
 
     /// Returns true if what is at this path now can be brought back. Waits for the disk.
@@ -228,12 +285,13 @@ impl Table {
             return Vec::new();
         }
         let mut differences: Vec<_> = gone.iter().filter_map(|path| self.gone(path)).collect();
-        for (path, stat) in changed {
-            // It may have been there before, and was not reached.
-            if (was_cut || is_cut) && self.files.get(&path).is_none() {
-                continue;
-            }
-            differences.extend(self.found(path, stat, now));
+        let mut changed = changed;
+        // One that is not known may have been there before, and was not reached.
+        let is_sure = !was_cut && !is_cut;
+        changed.retain(|(path, _)| is_sure || self.files.get(path).is_some());
+        let texts = self.copy_all(&changed);
+        for ((path, stat), text) in changed.into_iter().zip(texts) {
+            differences.extend(self.found(path, stat, text, now));
         }
         differences
     }
@@ -242,7 +300,14 @@ impl Table {
     pub fn look_at(&mut self, path: &Path) -> Option<Difference> {
         let now = SystemTime::now();
         match Stat::at(path).ok()? {
-            Some(stat) => self.found(path.to_owned(), stat, now),
+            Some(stat) => {
+                let known = self.files.get(path);
+                if known.is_some_and(|known| known.is_as_it_was(&stat)) {
+                    return None;
+                }
+                let text = self.copies().copy(path, &stat);
+                self.found(path.to_owned(), stat, text, now)
+            }
             None => self.gone(path),
         }
     }
@@ -271,7 +336,7 @@ impl Table {
                     .extend(Repository::open(folder, &self.settings));
             }
         }
-        let mut copied = 0;
+        let (mut copied, mut copies) = (0, Vec::new());
         for (path, stat) in files.into_iter().take(MAX_FILES) {
             let repositories = self.repositories.iter().enumerate();
             let object =
@@ -284,18 +349,15 @@ impl Table {
                 }
                 None => {
                     copied += stat.size;
-                    self.copy(&path, &stat)
+                    copies.push((path, stat));
+                    continue;
                 }
             };
-            let is_racy = stat.is_racy(now);
-            self.files.insert(
-                &path,
-                Known {
-                    stat,
-                    text,
-                    is_racy,
-                },
-            );
+            self.files.insert(&path, Known::new(stat, text, now));
+        }
+        let texts = self.copy_all(&copies);
+        for ((path, stat), text) in copies.into_iter().zip(texts) {
+            self.files.insert(&path, Known::new(stat, text, now));
         }
         for repository in &mut self.repositories {
             repository.forget_files();
@@ -312,18 +374,15 @@ impl Table {
         })
     }
 
-    fn found(&mut self, path: PathBuf, stat: Stat, now: SystemTime) -> Option<Difference> {
-        let known = self.files.get(&path);
-        if known.is_some_and(|known| known.is_as_it_was(&stat)) {
-            return None;
-        }
-        let text = self.copy(&path, &stat);
-        let is_racy = stat.is_racy(now);
-        let new = Known {
-            stat,
-            text,
-            is_racy,
-        };
+    /// A file that is not as it was, with its text.
+    fn found(
+        &mut self,
+        path: PathBuf,
+        stat: Stat,
+        text: Source,
+        now: SystemTime,
+    ) -> Option<Difference> {
+        let new = Known::new(stat, text, now);
         let known = self.files.insert(&path, new.clone());
         // Of what cannot be compared, the time tells.
         let is_written = known.as_ref().is_none_or(|known| known.stat != stat);
@@ -340,33 +399,16 @@ impl Table {
         })
     }
 
-    /// Copies the text of a file, if it is not too long.
-    fn copy(&self, path: &Path, stat: &Stat) -> Source {
-        let bytes = match stat.is_link {
-            true => fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes()),
-            false if stat.size > MAX_TEXT => return Source::None,
-            false => regular_file::read(path, MAX_TEXT),
-        };
-        match bytes {
-            Ok(bytes) => self.keep(&bytes).map_or(Source::Failed, Source::Kept),
-            // It is gone by now, or nobody may read it.
-            Err(error) => {
-                tracing::debug!(%error, "a file cannot be read");
-                Source::Failed
-            }
+    fn copies(&self) -> Copies<'_> {
+        Copies {
+            store: &self.store,
+            problem: &self.problem,
         }
     }
 
-    /// Puts a text into the store; none if that fails, and then people are told.
-    fn keep(&self, text: &[u8]) -> Option<Hash> {
-        match self.store.put(text) {
-            Ok(hash) => Some(hash),
-            Err(error) => {
-                tracing::warn!(%error, "the text of a file is not kept");
-                self.problem.replace(Some(error.in_full()));
-                None
-            }
-        }
+    fn copy_all(&self, files: &[(PathBuf, Stat)]) -> Vec<Source> {
+        let copies = self.copies();
+        side_by_side(COPIES, files, |(path, stat)| copies.copy(path, stat))
     }
 
     /// How a file was. A text that only git has is kept from now on.
@@ -375,7 +417,7 @@ impl Table {
             Source::Kept(hash) => Some(hash.clone()),
             Source::Git(number, id) => {
                 let text = self.repositories[*number].text(id);
-                text.and_then(|text| self.keep(&text))
+                text.and_then(|text| self.copies().keep(&text))
             }
             Source::None | Source::Failed => None,
         };

@@ -4,9 +4,6 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use pillion_discovery::{real_path, regular_file};
 use pillion_system::clock;
@@ -122,34 +119,6 @@ pub fn undo(
     let (overwritten, written) =
         states.ok_or_else(|| TakeBackError::Unknown(change.path.clone()))?;
     put_back(store, roots, &change.path, overwritten, written)
-}
-
-/// So many files are written at the same time: each waits for the disk.
-const SIDE_BY_SIDE: usize = 16;
-
-/// Does something with each of many changes, of several at the same time. Returns what came of each, in their order.
-pub fn side_by_side<T: Send>(changes: &[&Change], work: impl Fn(&Change) -> T + Sync) -> Vec<T> {
-    if let [change] = changes {
-        return vec![work(change)];
-    }
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..SIDE_BY_SIDE.min(changes.len()) {
-            scope.spawn(|| {
-                while let at = next.fetch_add(1, Ordering::Relaxed)
-                    && let Some(change) = changes.get(at)
-                {
-                    let result = work(change);
-                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-                    results.push((at, result));
-                }
-            });
-        }
-    });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_unstable_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// A change beside what stands there now: what a person looks at.

@@ -231,7 +231,12 @@ impl Turn {
 
     /// The change of this number.
     pub fn change(&self, number: u64) -> Option<&Change> {
-        self.changes.iter().find(|change| change.number == number)
+        let is_it = |change: &&Change| change.number == number;
+        let place = usize::try_from(number.wrapping_sub(1)).ok();
+        let in_place = place.and_then(|place| self.changes.get(place));
+        in_place
+            .filter(is_it)
+            .or_else(|| self.changes.iter().find(is_it))
     }
 
     /// Returns true if it goes on, and is watched.

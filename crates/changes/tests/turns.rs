@@ -135,7 +135,7 @@ impl Lab {
             former: None,
         };
         self.store
-            .judge(turn.number, change.number, &judged)
+            .judge(turn.number, [(change.number, Some(&judged))])
             .unwrap();
         judged
     }
@@ -702,7 +702,7 @@ fn what_is_taken_back_while_its_turn_goes_on_can_be_undone() {
     recorder.end(SESSION).unwrap();
     let turn = lab.store.turn(number).unwrap();
     let change = &turn.changes[0];
-    let judged = lab.store.judged(number).unwrap().remove(&1).unwrap();
+    let judged = lab.store.judged(number).unwrap().of(1).unwrap().clone();
     assert_eq!(change.standing(Some(&judged)), Standing::TakenBack);
     undo(&lab.store, &turn.roots, change, &judged).unwrap();
     assert_eq!(fs::read(lab.root.join("a.txt")).unwrap(), b"one\n2\n3\n");
@@ -736,7 +736,7 @@ fn what_an_agent_writes_as_a_person_has_before_it_is_its_change() {
     }
     // What undo had written, before this recorder was there.
     lab.write("a.txt", old);
-    let judged = lab.store.judged(first).unwrap().remove(&1).unwrap();
+    let judged = lab.store.judged(first).unwrap().of(1).unwrap().clone();
     undo(&lab.store, &kept.roots, &kept.changes[0], &judged).unwrap();
     lab.write("a.txt", old);
     let mut recorder = lab.recorder();
@@ -768,7 +768,7 @@ fn what_an_agent_makes_again_in_its_turn_is_not_taken_back_any_more() {
         recorder.end(SESSION).unwrap();
         let turn = lab.store.turn(number).unwrap();
         let judged = lab.store.judged(number).unwrap();
-        assert_eq!(turn.changes[0].standing(judged.get(&1)), standing);
+        assert_eq!(turn.changes[0].standing(judged.of(1)), standing);
     }
 }
 

@@ -7,7 +7,7 @@ pub mod socket;
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::DirBuilderExt;
@@ -74,20 +74,23 @@ impl Folder {
     /// # Errors
     /// As for [`create`](Self::create).
     pub fn open(base: &Path, parts: &[&str]) -> Result<Option<Self>, FileError> {
-        let open = || {
-            let mut folder = Self::base(base)?;
-            for part in parts {
-                folder = folder.child(part)?;
-            }
-            Ok(folder)
-        };
-        match open() {
-            Ok(folder) => Ok(Some(folder)),
-            Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+        if_there(Self::base(base).and_then(|base| base.below(parts)))
+    }
+
+    /// The folder `parts` below this one, if it is there. Nothing is created or changed.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create).
+    pub fn inner(&self, parts: &[&str]) -> Result<Option<Self>, FileError> {
+        let fd = self.fd.try_clone();
+        let fd = fd.map_err(|error| FileError::io("open", &self.path, error))?;
+        let path = self.path.clone();
+        if_there(Self { fd, path }.below(parts))
+    }
+
+    fn below(self, parts: &[&str]) -> Result<Self, FileError> {
+        let child = |folder: Self, part: &&str| folder.child(part);
+        parts.iter().try_fold(self, child)
     }
 
     /// Where it is.
@@ -123,6 +126,37 @@ impl Folder {
         Ok(())
     }
 
+    /// Adds this to the end of the file `name`, which is created 0600 if it is not there. What several processes add at the
+    /// same time stays in one piece each. A kill may leave a part of it.
+    ///
+    /// # Errors
+    /// When there is something else under that name, or when the system refuses; then a part of it may be there.
+    pub fn append(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
+        let path = self.path.join(name);
+        let failed = |error: io::Error| FileError::io("write", &path, error);
+        let flags = OFlags::WRONLY
+            | OFlags::APPEND
+            | OFlags::CREATE
+            | OFlags::NOFOLLOW
+            | OFlags::NONBLOCK
+            | OFlags::CLOEXEC;
+        let mut file = match openat(&self.fd, name, flags, PRIVATE_FILE) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::LOOP) => return Err(FileError::Link(path)),
+            Err(errno) => return Err(failed(errno.into())),
+        };
+        let stat = fstat(&file).map_err(|errno| FileError::io("look at", &path, errno))?;
+        check_file(&stat, &path)?;
+        file.write_all(content).map_err(failed)
+    }
+
+    /// How many bytes the regular file `name` has; none if there is no such file.
+    pub fn size_of(&self, name: &str) -> Option<u64> {
+        let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let is_file = file_type(&stat) == FileType::RegularFile;
+        u64::try_from(stat.st_size).ok().filter(|_| is_file)
+    }
+
     /// Returns true if nobody else may read the file `name`, which is there.
     pub fn is_private(&self, name: &str) -> bool {
         let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
@@ -135,6 +169,19 @@ impl Folder {
     /// When it is a link, another user's, no regular file or longer than `limit` bytes, or when the
     /// system refuses.
     pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+        self.read_from(name, 0, limit)
+    }
+
+    /// The content of the file `name` from this byte on, if it is there.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn read_from(
+        &self,
+        name: &str,
+        start: u64,
+        limit: u64,
+    ) -> Result<Option<Vec<u8>>, FileError> {
         let path = self.path.join(name);
         // A pipe would let us wait for a writer.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -150,12 +197,17 @@ impl Folder {
         let stat = fstat(&fd).map_err(|errno| FileError::io("look at", &path, errno))?;
         check_file(&stat, &path)?;
         // Room for all of it and for the end to be seen: two system calls, and not a dozen.
-        let size = u64::try_from(stat.st_size).unwrap_or_default().min(limit);
+        let size = u64::try_from(stat.st_size).unwrap_or_default();
+        let size = size.saturating_sub(start).min(limit);
         let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 64);
-        File::from(fd)
-            .take(limit.saturating_add(1))
+        let failed = |error| FileError::io("read", &path, error);
+        let mut file = File::from(fd);
+        if start > 0 {
+            file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        }
+        file.take(limit.saturating_add(1))
             .read_to_end(&mut content)
-            .map_err(|error| FileError::io("read", &path, error))?;
+            .map_err(failed)?;
         if content.len() as u64 > limit {
             return Err(FileError::TooLong { path, limit });
         }
@@ -281,6 +333,15 @@ impl Drop for Unfinished<'_> {
     }
 }
 
+/// None for a folder that is not there.
+fn if_there(folder: Result<Folder, FileError>) -> Result<Option<Folder>, FileError> {
+    match folder {
+        Ok(folder) => Ok(Some(folder)),
+        Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 fn check_file(stat: &Stat, path: &Path) -> Result<(), FileError> {
     match file_type(stat) {
         FileType::Symlink => Err(FileError::Link(path.to_owned())),
@@ -380,6 +441,37 @@ mod tests {
         std::os::unix::fs::symlink(&base, &link).unwrap();
         let folder = Folder::create(&link, &["a"]).unwrap();
         assert_eq!(folder.read("f", 9).unwrap().as_deref(), Some(&b"1"[..]));
+    }
+
+    #[test]
+    fn what_is_added_to_a_file_is_private_and_leads_nowhere_else() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = Folder::create(base.path(), &["a"]).unwrap();
+        for text in ["one\n", "two\n", "three\n"] {
+            folder.append("log", text.as_bytes()).unwrap();
+        }
+        assert_eq!(mode_of(&folder.path().join("log")), 0o600);
+        assert_eq!(folder.size_of("log"), Some(14));
+        let from = |start| folder.read_from("log", start, 6).unwrap().unwrap();
+        assert_eq!(
+            (from(8), from(14), from(99)),
+            (b"three\n".into(), vec![], vec![])
+        );
+        assert!(matches!(
+            folder.read_from("log", 7, 6),
+            Err(FileError::TooLong { .. })
+        ));
+        std::os::unix::fs::symlink("log", folder.path().join("link")).unwrap();
+        assert!(matches!(
+            folder.append("link", b"x"),
+            Err(FileError::Link(_))
+        ));
+        Folder::create(base.path(), &["a", "folder"]).unwrap();
+        folder.append("folder", b"x").unwrap_err();
+        for name in ["link", "folder", "missing"] {
+            assert_eq!(folder.size_of(name), None, "{name}");
+        }
+        assert_eq!(folder.size_of("log"), Some(14));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 pub mod socket;
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::{FileError, unfinished_name};
@@ -43,7 +43,18 @@ impl Folder {
         if !base.exists() {
             return Ok(None);
         }
-        let mut path = base.to_owned();
+        let base = Self {
+            path: base.to_owned(),
+        };
+        base.inner(parts)
+    }
+
+    /// The folder `parts` below this one, if it is there. Nothing is created.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create).
+    pub fn inner(&self, parts: &[&str]) -> Result<Option<Self>, FileError> {
+        let mut path = self.path.clone();
         for part in parts {
             path.push(part);
             match check_folder(&path) {
@@ -95,6 +106,28 @@ impl Folder {
             })
     }
 
+    /// Adds this to the end of the file `name`, which is created if it is not there.
+    ///
+    /// # Errors
+    /// When there is something else under that name, or when the system refuses; then a part of it may be there.
+    pub fn append(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
+        let path = self.path.join(name);
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) => check_file(&metadata, &path)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(FileError::io("look at", &path, error)),
+        }
+        let file = OpenOptions::new().append(true).create(true).open(&path);
+        file.and_then(|mut file| file.write_all(content))
+            .map_err(|error| FileError::io("write", &path, error))
+    }
+
+    /// How many bytes the regular file `name` has; none if there is no such file.
+    pub fn size_of(&self, name: &str) -> Option<u64> {
+        let metadata = fs::symlink_metadata(self.path.join(name)).ok()?;
+        metadata.is_file().then_some(metadata.len())
+    }
+
     /// Returns true if nobody else may read the file `name`: its folder's access list sees to that.
     pub fn is_private(&self, _name: &str) -> bool {
         true
@@ -105,6 +138,19 @@ impl Folder {
     /// # Errors
     /// When it is a link, no regular file or longer than `limit` bytes, or when the system refuses.
     pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+        self.read_from(name, 0, limit)
+    }
+
+    /// The content of the file `name` from this byte on, if it is there.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn read_from(
+        &self,
+        name: &str,
+        start: u64,
+        limit: u64,
+    ) -> Result<Option<Vec<u8>>, FileError> {
         let path = self.path.join(name);
         let failed = |error| FileError::io("read", &path, error);
         match fs::symlink_metadata(&path) {
@@ -114,7 +160,10 @@ impl Folder {
         }
         let mut content = Vec::new();
         File::open(&path)
-            .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut content))
+            .and_then(|mut file| {
+                file.seek(SeekFrom::Start(start))?;
+                file.take(limit.saturating_add(1)).read_to_end(&mut content)
+            })
             .map_err(failed)?;
         if content.len() as u64 > limit {
             return Err(FileError::TooLong { path, limit });

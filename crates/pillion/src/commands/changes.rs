@@ -135,11 +135,14 @@ struct Printed<'a> {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let store = store()?;
-    let turns = match args.turn {
+    let mut turns = match args.turn {
         Some(number) => vec![Kept::read(&store, number).map_err(failure)?],
         None => turns_of(&store, &here()?)?,
     };
     let shows_all = args.all || args.turn.is_some();
+    if shows_all && !args.locations {
+        Kept::read_decisions(&mut turns, &store).map_err(failure)?;
+    }
     let is_meant =
         |kept: &Kept, change: &Change| shows_all || kept.standing(change) == Standing::Unseen;
     let mut out = io::stdout().lock();
@@ -148,8 +151,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         for kept in &turns {
             let changes = kept.turn.real_changes().filter(|it| is_meant(kept, it));
             printed.extend(changes.map(|change| describe(&store, kept, change)));
-            let decisions = kept.decisions().filter(|_| shows_all);
-            printed.extend(decisions.map(|it| describe_decision(&store, kept, it)));
+            printed.extend(
+                kept.decisions()
+                    .map(|it| describe_decision(&store, kept, it)),
+            );
         }
         drop(out);
         return print_json(&printed);
@@ -169,7 +174,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             .real_changes()
             .filter(|it| is_meant(kept, it))
             .collect();
-        let decisions: Vec<_> = kept.decisions().filter(|_| shows_all).collect();
+        let decisions: Vec<_> = kept.decisions().collect();
         if changes.is_empty() && decisions.is_empty() {
             continue;
         }

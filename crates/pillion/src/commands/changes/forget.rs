@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
-use pillion_changes::kept::Kept;
 use pillion_changes::{ChangeRef, EntryRef, Store};
 
 use super::{Named, failure, store};
@@ -59,8 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
     };
     for number in &numbers {
-        let kept = Kept::read(&store, *number);
-        if kept.as_ref().is_ok_and(|it| it.turn.goes_on()) {
+        if store.turn(*number).is_ok_and(|it| it.goes_on()) {
             let message = format!("turn {number} goes on");
             return Err(Failure::new(Kind::Refused, message)
                 .hint("Try again when it has ended.")

@@ -40,7 +40,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             };
         }
     };
-    let kept = Kept::read(&store, name.turn).map_err(failure)?;
+    let mut kept = Kept::read(&store, name.turn).map_err(failure)?;
+    if name.change.is_none() {
+        Kept::read_decisions(std::slice::from_mut(&mut kept), &store).map_err(failure)?;
+    }
     let changes = kept.named(name).map_err(failure)?;
     match (&changes[..], args.text) {
         ([change], true) => return print_text(&store, &change.after),
@@ -55,11 +58,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     for change in changes {
         print(&diff(&store, &kept, change))?;
     }
-    if name.change.is_none() {
-        for entry in kept.decisions() {
-            let item = Item::Entry(Box::new(entry.clone()));
-            print(&item.diff(&store, agent_name(item.agent())))?;
-        }
+    for entry in kept.decisions() {
+        let item = Item::Entry(Box::new(entry.clone()));
+        print(&item.diff(&store, agent_name(item.agent())))?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use pillion_changes::Kept;
 use serde::Serialize;
 use std::io::{self, Write};
 
-use super::{here, store, turns_of};
+use super::{failure, here, store, turns_of};
 use crate::commands::output::print_json;
 
 /// List agents' turns in this folder, and their unseen changes
@@ -33,7 +33,9 @@ struct Printed<'a> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let turns = turns_of(&store()?, &here()?)?;
+    let store = store()?;
+    let mut turns = turns_of(&store, &here()?)?;
+    Kept::read_decisions(&mut turns, &store).map_err(failure)?;
     let files = |kept: &Kept| kept.turn.real_changes().count();
     if args.json {
         let printed: Vec<_> = turns
