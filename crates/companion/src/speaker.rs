@@ -149,7 +149,13 @@ fn judge(
 ) -> Option<Dialect> {
     let is_above_all = |pid: &u32| !views.is_empty() && views.iter().all(|view| view.contains(pid));
     let is_above = |pid: &u32| speaking.contains(pid) && !own.contains(pid) && !is_above_all(pid);
-    let above = agents.iter().find(|(_, pids)| pids.iter().any(is_above));
+    // A command of ours that proposes, such as `pillion look`, is no agent that has started itself.
+    let is_itself =
+        |agent: Dialect, pid: &u32| agent == Dialect::Script && speaking.last() == Some(pid);
+    let above = agents.iter().find(|(agent, pids)| {
+        let mut pids = pids.iter().filter(|pid| !is_itself(*agent, pid));
+        pids.any(is_above)
+    });
     let says = |agent: &Dialect| commanding.contains(agent) && !inherited.contains(agent);
     above
         .or_else(|| agents.iter().find(|(agent, _)| says(agent)))
@@ -172,6 +178,19 @@ mod tests {
         assert_eq!(judge(&[20]), Some(GEMINI), "the agent itself");
         assert_eq!(judge(&[40, 31, 4]), Some(CLAUDE));
         assert_eq!(judge(&[]), None);
+    }
+
+    #[test]
+    fn a_command_that_proposes_speaks_as_whoever_started_it() {
+        let agents = [(Dialect::Script, vec![30]), (GEMINI, vec![20])];
+        let judge = |speaking: &[u32]| judge(speaking, &agents, &[5], &[vec![4]], &[], &[]);
+        assert_eq!(judge(&[1, 4, 30]), None);
+        assert_eq!(judge(&[1, 20, 30]), Some(GEMINI));
+        assert_eq!(
+            judge(&[1, 30, 40]),
+            Some(Dialect::Script),
+            "what it has started"
+        );
     }
 
     #[test]

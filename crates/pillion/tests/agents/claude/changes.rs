@@ -246,6 +246,7 @@ fn what_claude_has_written_is_looked_at_in_the_review() {
     scene.review.accept("a.txt");
     let said = printed(child);
     assert!(said.starts_with("Some(0) 1.1 a.txt: edited"), "{said}");
+    assert!(said.contains("is told with your next prompt"), "{said}");
     let one = both.replace("second\n", "line 2\n");
     assert_eq!(super::read(&path), one);
     assert!(changes(&scene).is_empty());
