@@ -44,14 +44,10 @@ impl ProposedFile {
         }
     }
 
-    /// A file that has this text already, beside the one that it had before.
-    pub fn written(
-        path: impl Into<String>,
-        content: impl Into<String>,
-        before: Option<String>,
-    ) -> Self {
+    /// A file that has this text already.
+    pub fn written(path: impl Into<String>, content: impl Into<String>, written: Written) -> Self {
         Self {
-            written: Some(Written { before }),
+            written: Some(written),
             ..Self::new(path, content)
         }
     }

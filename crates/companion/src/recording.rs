@@ -151,6 +151,10 @@ impl Recording {
 
     /// Counts anew what nobody has seen.
     pub(crate) fn count(&mut self) {
+        if !self.is_used && !self.is_counted {
+            // What is counted is what lies in the folders.
+            self.order_watching();
+        }
         self.is_counted = true;
         self.order(|_| Ok(()));
     }
@@ -158,7 +162,7 @@ impl Recording {
     /// The folders are others.
     pub(crate) fn watch(&mut self, roots: &[PathBuf]) {
         self.roots = roots.to_vec();
-        if self.is_used {
+        if self.is_used || self.is_counted {
             self.order_watching();
         }
     }

@@ -274,14 +274,14 @@ impl Views {
         }
     }
 
-    /// The views of a proposal get to know what the person wrote for its file before; guests do not.
+    /// The views of a proposal get to know what the person wrote for its file before.
     pub(crate) fn offer(&mut self, key: ProposalKey, text: &str) {
         let audience = self.audiences.get(&key.id);
         let Some(audience) = audience.filter(|it| it.is_open() && it.key() == key) else {
             return;
         };
         for view in &mut self.views {
-            if audience.has(view.id) && !view.options.is_guest() {
+            if audience.has(view.id) {
                 view.editor.event(EditorEvent::Draft(key, text.to_owned()));
             }
         }

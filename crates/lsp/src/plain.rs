@@ -3,6 +3,7 @@
 //! actions. It shows nothing else and slows nothing down.
 
 mod document;
+mod edits;
 mod files;
 mod proposal;
 mod proposals;
@@ -28,7 +29,7 @@ use serde_json::{Value, json};
 
 use crate::disk::Done;
 use crate::plain::files::Files;
-use crate::plain::proposal::{ACCEPT, REJECT};
+use crate::plain::proposal::{ACCEPT, BRING_BACK, REJECT};
 use crate::plain::proposals::Proposals;
 use crate::plain::wire::{At, CodeAction, DocumentEvent, ExecuteCommand};
 use crate::plain::written::Written;
@@ -240,7 +241,7 @@ impl ClientProfile for Plain {
             code_action_provider: Some(CodeActionProvider::Bool(true)),
             execute_command_provider: Some(ExecuteCommandOptions {
                 commands: [
-                    &[ACCEPT, REJECT, REVIEW, SEND_NOTES][..],
+                    &[ACCEPT, REJECT, BRING_BACK, REVIEW, SEND_NOTES][..],
                     &written::COMMANDS,
                 ]
                 .concat()
@@ -328,11 +329,11 @@ impl ClientProfile for Plain {
                 actions.extend(ended.map(|it| Action::Send(message::show(MessageType::Info, it))));
                 actions
             }
+            EditorEvent::Draft(key, text) => self.proposals.offer(key, text),
             // Dropping a request for diagnostics answers that there are none.
-            EditorEvent::Diagnostics(..)
-            | EditorEvent::Draft(..)
-            | EditorEvent::Lost(_)
-            | EditorEvent::Stopped => Vec::new(),
+            EditorEvent::Diagnostics(..) | EditorEvent::Lost(_) | EditorEvent::Stopped => {
+                Vec::new()
+            }
         }
     }
 

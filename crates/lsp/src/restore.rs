@@ -49,6 +49,25 @@ pub fn restore(proposal: &str, shown: &str, now: &str) -> String {
     text
 }
 
+/// What an editor that showed the proposal as `shown` has to show so that `wanted` is the text to accept; none if it cannot.
+pub fn shown_as(proposal: &str, shown: &str, wanted: &str) -> Option<String> {
+    let bodies = [Some(wanted), wanted.strip_prefix(BOM)];
+    let hides_ends = proposal.contains('\r') && !shown.contains('\r');
+    let candidates = bodies.into_iter().flatten().flat_map(|body| {
+        let newlines = body.replace("\r\n", "\n");
+        let mut ends = [body.to_owned(), newlines.replace('\r', "\n"), newlines];
+        if hides_ends {
+            ends.reverse();
+        }
+        ends.into_iter().flat_map(|text| {
+            let ended = format!("{text}\n");
+            let unended = text.strip_suffix('\n').map(str::to_owned);
+            [Some(text), Some(ended), unended].into_iter().flatten()
+        })
+    });
+    { candidates }.find(|text| restore(proposal, shown, text) == wanted)
+}
+
 /// Returns true if a text is the proposal but for line ends, byte order mark and the end of the
 /// last line.
 pub fn is_same_content(text: &str, proposal: &str) -> bool {

@@ -414,7 +414,8 @@ impl Session {
                     self.check(reported);
                 }
                 Action::KeepDraft(key, text) => {
-                    if let Some(companion) = self.service.handle() {
+                    let own = || Some((self.service.handle()?, key));
+                    if let Some((companion, key)) = self.guests.meant(key).or_else(own) {
                         companion.keep_draft(key, text);
                     }
                 }

@@ -262,7 +262,7 @@ pub struct App {
     pub current: usize,
     /// What covers it.
     pub overlay: Option<Overlay>,
-    changes: Option<ChangesPage>,
+    changes: ChangesPage,
     /// True if the reviewer prefers one column.
     pub unified: bool,
     /// True if long lines are wrapped.
@@ -318,9 +318,7 @@ impl App {
             Event::Status(status) => {
                 let former = std::mem::replace(&mut self.status, status).changes;
                 self.number_agents();
-                if former != self.status.changes {
-                    self.changes_changed();
-                }
+                self.changes.heard(former != self.status.changes);
             }
             Event::Drafted(key, text) => {
                 if self.views.current(key).is_ok() {
@@ -357,6 +355,7 @@ impl App {
             Event::Stop => self.quit(),
         }
         self.message.take_if(|message| message.until <= now);
+        self.ask_for_changes();
         self.arrange();
         std::mem::take(&mut self.effects)
     }
@@ -439,7 +438,7 @@ impl App {
 
     /// How `view` is arranged.
     pub fn layout_of(&self, view: &View) -> Layout {
-        if self.unified || self.size.width < SIDE_BY_SIDE || view.is_one_sided() {
+        if self.unified || self.body_width() < SIDE_BY_SIDE || view.is_one_sided() {
             Layout::Unified
         } else {
             Layout::SideBySide
@@ -457,7 +456,12 @@ impl App {
         let note = self.note().map_or(0, |note| {
             wrap::rows(&note, geometry::note_room(area.width)).len()
         });
-        Geometry::new(area, self.views.len() > 1, note, message)
+        Geometry::new(area, self.views.len() > 1, note, message, self.pane_width())
+    }
+
+    /// The columns of the diff.
+    pub fn body_width(&self) -> u16 {
+        self.size.width - self.pane_width().unwrap_or_default()
     }
 
     /// The window through which the current diff is seen.

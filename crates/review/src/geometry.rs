@@ -7,6 +7,12 @@ use crate::rows::Layout;
 /// Side by side needs this many columns.
 pub const SIDE_BY_SIDE: u16 = 100;
 
+/// Unified needs this many columns beside the list of changes.
+const UNIFIED: u16 = 80;
+
+/// The columns of the list of changes beside the diff.
+const PANE: std::ops::RangeInclusive<u16> = 36..=56;
+
 /// The smallest terminal that shows a diff.
 pub const SMALLEST: (u16, u16) = (40, 10);
 
@@ -36,6 +42,8 @@ pub struct Geometry {
     pub title: Rect,
     /// The note, when there is one.
     pub note: Option<Rect>,
+    /// The list of changes, when it stands beside the diff.
+    pub pane: Option<Rect>,
     /// The diff.
     pub body: Rect,
     /// The last message, and where in the diff the view is.
@@ -54,12 +62,24 @@ pub fn note_room(width: u16) -> usize {
     usize::from(width.saturating_sub(NOTE_MARGIN)).max(1)
 }
 
+/// The columns of the list of changes beside a diff, with the line between them; none if the diff would not have enough.
+///
+/// By itself, the list takes no columns that the two sides of a diff need. If the person `asks` for it, a unified diff is enough.
+pub fn pane_width(width: u16, asks: bool) -> Option<u16> {
+    let pane = (width / 4).clamp(*PANE.start(), *PANE.end());
+    let needed = if asks { UNIFIED } else { SIDE_BY_SIDE };
+    (width >= pane + needed).then_some(pane)
+}
+
+/// The columns that a terminal needs for the list beside a diff, if the person asks for it.
+pub const LEAST_WITH_PANE: u16 = *PANE.start() + UNIFIED;
+
 impl Geometry {
-    /// Divides `area`.
+    /// Divides `area`, with so many columns for the list of changes beside the diff.
     ///
     /// A note and a message of so many rows are shown as a whole: they may say what nothing else shows,
     /// such as where a text is kept.
-    pub fn new(area: Rect, tabs: bool, note: usize, message: usize) -> Self {
+    pub fn new(area: Rect, tabs: bool, note: usize, message: usize, pane: Option<u16>) -> Self {
         let most = (area.height / 3).max(1);
         let most = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX).min(most);
         let mut rest = area;
@@ -82,11 +102,18 @@ impl Geometry {
         };
         let footer = bottom(1);
         let status = bottom(most(message).max(1));
+        let pane = pane.map(|width| {
+            let pane = Rect { width, ..rest };
+            rest.x += width;
+            rest.width -= width;
+            pane
+        });
         Self {
             header,
             tabs,
             title,
             note,
+            pane,
             body: rest,
             status,
             footer,

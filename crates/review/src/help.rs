@@ -13,7 +13,7 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// What each key does.
-const KEYS: [(&str, &str); 29] = [
+const KEYS: [(&str, &str); 30] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("R", "reject it and tell the agent why"),
@@ -38,6 +38,7 @@ const KEYS: [(&str, &str); 29] = [
     ("v", "view what was written without asking"),
     ("H", "history of what you decided"),
     ("S", "list it by turns; a keeps, r takes back"),
+    ("t", "show or hide that list beside the diff"),
     ("", ""),
     ("?", "this help"),
     ("q  Ctrl-C", "quit; pending diffs are rejected"),
@@ -46,7 +47,8 @@ const KEYS: [(&str, &str); 29] = [
 ];
 
 /// What is good to know besides.
-const NOTES: [&str; 4] = [
+const NOTES: [&str; 5] = [
+    "● unseen  ✓ kept, accepted  ✎ edited  ↩ taken back",
     "The agent writes the file after you accept.",
     "What you take back is all that is written here.",
     "Key repeat and pasted text never decide.",

@@ -49,11 +49,14 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> Rest {
     header::draw(buffer, &geometry, app, theme);
     let mut rest = Rest::default();
     if app.views.is_empty() {
-        pages::welcome(buffer, area, app, theme);
+        let (x, width) = (geometry.body.x, geometry.body.width);
+        pages::welcome(buffer, Rect { x, width, ..area }, app, theme);
     } else {
         rest = body::draw(buffer, geometry.body, app, theme);
     }
-    if let Some(page) = app.changes() {
+    if let Some(pane) = geometry.pane {
+        changes::draw_pane(buffer, pane, app, theme);
+    } else if let Some(page) = app.changes() {
         let top = geometry.header.bottom();
         let height = geometry.status.top().saturating_sub(top);
         let area = Rect {

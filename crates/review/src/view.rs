@@ -84,6 +84,8 @@ pub struct View {
     pub deletes: bool,
     /// What its agent does, before the name of the file.
     pub does: &'static str,
+    /// If it is written already, which change of which turn it is: `7.2`.
+    pub written: Option<String>,
     /// The file.
     pub target: Target,
     /// What the reviewer should know about what the agent will write, each a sentence.
@@ -161,6 +163,7 @@ impl View {
             set: diff.set,
             deletes: diff.deletes,
             does: diff.does(),
+            written: diff.written.clone(),
             target,
             notes: diff.notes.clone(),
             proposal,

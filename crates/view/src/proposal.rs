@@ -113,9 +113,9 @@ pub struct Diff {
     /// True if `original` is not what the file has: a part of it, or the text before a change that is written already.
     #[serde(default)]
     pub original_is_other: bool,
-    /// True if the change is in the file already.
+    /// If the change is in the file already, which change of which turn it is: `7.2`.
     #[serde(default)]
-    pub is_written: bool,
+    pub written: Option<String>,
     /// The agent whose change a command proposes: only the name that people are shown depends on it.
     #[serde(default)]
     pub on_behalf_of: Option<Dialect>,
@@ -129,7 +129,7 @@ impl Diff {
 
     /// What the agent does, between its name and that of the file.
     pub fn does(&self) -> &'static str {
-        match (self.is_written, self.deletes) {
+        match (self.written.is_some(), self.deletes) {
             (true, _) => "has written",
             (false, true) => "proposes to delete",
             (false, false) => "proposes",

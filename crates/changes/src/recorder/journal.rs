@@ -338,7 +338,11 @@ impl Recorder {
 
     /// What a person wrote is not shown any more. `decided` is what they decided instead.
     fn end_draft(&self, mut entry: Entry, decided: Option<&Entry>) -> Result<(), StoreError> {
-        if decided.is_some_and(|it| it.after() == entry.after()) {
+        let has_all = |it: &Entry| {
+            it.after() == entry.after()
+                || (it.state == EntryState::Edited && is_contained(&self.store, &entry, it))
+        };
+        if decided.is_some_and(has_all) {
             return self.store.forget_entry(entry.name());
         }
         entry.pending_in = None;

@@ -167,10 +167,10 @@ impl<C> Diffs<C> {
             deletes: entry.proposal.deletes,
             on_behalf_of: entry.proposal.on_behalf_of,
             original_is_other: entry.proposal.stand_in.is_some(),
-            is_written: matches!(
-                entry.proposal.stand_in.as_deref(),
-                Some(StandIn::Written(_))
-            ),
+            written: match entry.proposal.stand_in.as_deref() {
+                Some(StandIn::Written(written)) => Some(written.change.clone()),
+                Some(StandIn::Held(_)) | None => None,
+            },
         })]
     }
 

@@ -31,6 +31,7 @@ impl MainLoop {
             }
             self.views.add(id, options, editor);
             self.views.send_shared(key);
+            self.recording.offer();
             // Agents do not find the companion by a guest.
             return published.done(Vec::new());
         }

@@ -78,7 +78,7 @@ fn diff(id: u64, revision: u32) -> Diff {
         deletes: false,
         on_behalf_of: None,
         original_is_other: false,
-        is_written: false,
+        written: None,
     }
 }
 

@@ -126,7 +126,7 @@ mod tests {
             deletes: false,
             on_behalf_of: None,
             original_is_other: false,
-            is_written: false,
+            written: None,
         }
     }
 

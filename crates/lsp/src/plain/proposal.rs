@@ -14,6 +14,7 @@ use crate::comparer::Comparison;
 use crate::plain::showing::Showing;
 use crate::plain::view::View;
 use crate::position::Encoding;
+use crate::restore::{restore, shown_as};
 use crate::uri;
 
 /// The command that accepts.
@@ -21,6 +22,9 @@ pub const ACCEPT: &str = "pillion.accept";
 
 /// The command that rejects.
 pub const REJECT: &str = "pillion.reject";
+
+/// The command that puts into the editor what the person had made of an earlier proposal of the file.
+pub const BRING_BACK: &str = "pillion.bringBack";
 
 /// A proposal under review.
 #[derive(Debug)]
@@ -47,6 +51,8 @@ pub struct Proposal {
     pub refusal: &'static str,
     /// When to show how to decide without code actions.
     pub hint: Option<Instant>,
+    /// What the person had made of an earlier proposal of the file, and whether they know that it was kept.
+    pub offered: Option<(String, bool)>,
 }
 
 impl Proposed for Proposal {
@@ -75,6 +81,7 @@ impl Proposal {
             answer_due: None,
             refusal: "",
             hint: None,
+            offered: None,
         }
     }
 
@@ -151,8 +158,46 @@ impl Proposal {
         }
     }
 
-    /// Accept, then reject.
-    pub fn commands(&self) -> [Command; 2] {
+    /// What the person has made of it so far, if the editor has reported edits; none within if that is nothing.
+    pub fn draft(&self) -> Option<Option<String>> {
+        let text = self.text()?;
+        Some((text != *self.diff.proposed).then_some(text))
+    }
+
+    /// What the editor is to show so that what was kept would be accepted, byte for byte, beside what it shows; none if
+    /// nothing was kept, or it is there.
+    ///
+    /// # Errors
+    /// A sentence: the editor cannot show it.
+    pub fn kept(&self) -> Option<Result<(String, String), String>> {
+        let (kept, _) = self.offered.as_ref()?;
+        let proposed = &self.diff.proposed;
+        let view = self.showing.view.as_ref()?;
+        let is_there = restore(proposed, view.first(), view.text()) == *kept;
+        let shown = || {
+            let shown = shown_as(proposed, view.first(), kept);
+            let shown = shown.map(|it| (view.text().to_owned(), it));
+            shown.ok_or_else(|| {
+                let name = self.name();
+                format!("the editor cannot show what you wrote in {name} byte for byte: `pillion log` lists it")
+            })
+        };
+        (!is_there).then(shown)
+    }
+
+    /// That something was kept, if the person can bring it back and does not know yet.
+    pub fn tell_kept(&mut self) -> Option<String> {
+        let is_kept = matches!(self.kept(), Some(Ok(_)));
+        let (_, is_known) = self.offered.as_mut().filter(|_| is_kept)?;
+        let is_news = !std::mem::replace(is_known, true);
+        let name = self.name();
+        is_news.then(|| {
+            format!("What you had changed in {name} was kept: a code action there brings it back.")
+        })
+    }
+
+    /// Accept, then reject, then bring back what was kept.
+    pub fn commands(&self) -> Vec<Command> {
         let (name, agent) = (self.name(), self.diff.shown_agent().display_name());
         let arguments = vec![json!(self.diff.id.0), json!(self.diff.revision)];
         let command = |title: String, command: &str| Command {
@@ -161,9 +206,14 @@ impl Proposal {
             command: command.to_owned(),
             arguments: Some(arguments.clone()),
         };
-        [
+        let mut commands = vec![
             command(format!("Accept {name} as shown ({agent})"), ACCEPT),
             command(format!("Reject the change to {name} ({agent})"), REJECT),
-        ]
+        ];
+        if matches!(self.kept(), Some(Ok(_))) {
+            let title = format!("Bring back what you had changed in {name}");
+            commands.push(command(title, BRING_BACK));
+        }
+        commands
     }
 }

@@ -30,6 +30,9 @@ const ATTACH_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long an editor may take to answer that it shows a proposal, if another program can open it as well.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The ids of these requests are none of the others'.
+const FIRST_EDIT: i32 = 1_000_000_000;
+
 /// Why a proposal is not accepted while nobody knows which text an editor shows.
 const UNCERTAIN: &str = "the editor has not reported all edits yet: accept it again";
 
@@ -42,6 +45,8 @@ pub struct Proposals {
     reads: Reads,
     /// `window/showDocument`, each for one revision of a diff.
     asked: Outgoing<ProposalKey>,
+    /// `workspace/applyEdit`.
+    edits: Outgoing<()>,
     focuses: u64,
     /// Counts the comparisons.
     comparisons: u64,
@@ -58,6 +63,7 @@ impl Proposals {
             guests: Guests::default(),
             reads: Reads::default(),
             asked: Outgoing::default(),
+            edits: Outgoing::from(FIRST_EDIT),
             focuses: 0,
             comparisons: 0,
             cost: Duration::ZERO,
@@ -243,6 +249,17 @@ impl Proposals {
 
     /// The editor answers whether it shows a proposal.
     pub fn response(&mut self, response: Response, now: Instant) -> Vec<Action> {
+        if self.edits.answered(&response.id).is_some() {
+            let result = response.response_result.as_ref();
+            let is_applied = result.is_ok_and(|it| it["applied"] == true);
+            let said = "The editor did not take the edit: nothing was brought back.";
+            let warning = Action::Send(message::show(MessageType::Warning, said));
+            return if is_applied {
+                Vec::new()
+            } else {
+                vec![warning]
+            };
+        }
         let Some(key) = self.asked.answered(&response.id) else {
             return Vec::new();
         };

@@ -42,8 +42,8 @@ fn renumbered(event: EditorEvent, id: DiffId) -> EditorEvent {
         }
         EditorEvent::Close(_, reason, closed) => EditorEvent::Close(id, reason, closed),
         EditorEvent::Text(key, told) => EditorEvent::Text(ProposalKey { id, ..key }, told),
+        EditorEvent::Draft(key, text) => EditorEvent::Draft(ProposalKey { id, ..key }, text),
         event @ (EditorEvent::Shared(_)
-        | EditorEvent::Draft(..)
         | EditorEvent::Diagnostics(..)
         | EditorEvent::Status(_)
         | EditorEvent::Lost(_)

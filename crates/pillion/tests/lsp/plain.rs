@@ -3,6 +3,7 @@
 mod bytes;
 mod comparison;
 mod context;
+mod drafts;
 mod emacs;
 mod guests;
 mod handshake;

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::diff::{OPEN_DIFF, take_string};
 
-/// The name of the argument: an object with the text before as `text`, or null if there was no file.
+/// The name of the argument: an object with the text before as `text`, or null if there was no file, and the name of the
+/// change as `change`.
 pub const WRITTEN_OVER: &str = "writtenOver";
 
 /// A change that stands in the file already.
@@ -13,12 +14,14 @@ pub const WRITTEN_OVER: &str = "writtenOver";
 pub struct Written {
     /// The text before; none if there was no file.
     pub before: Option<String>,
+    /// Its name, `7.2`; empty if that is not known.
+    pub change: String,
 }
 
 impl Written {
     /// It as an argument.
     pub fn to_argument(&self) -> Value {
-        serde_json::json!({"text": self.before})
+        serde_json::json!({"text": self.before, "change": self.change})
     }
 
     /// What the person is told of such a change.
@@ -37,7 +40,11 @@ pub(super) fn take(arguments: &mut Map<String, Value>) -> Result<Option<Written>
                 None | Some(Value::Null) => None,
                 Some(_) => Some(take_string(&mut written, OPEN_DIFF, "text")?),
             };
-            Ok(Some(Written { before }))
+            let change = match written.get("change") {
+                None | Some(Value::Null) => String::new(),
+                Some(_) => take_string(&mut written, OPEN_DIFF, "change")?,
+            };
+            Ok(Some(Written { before, change }))
         }
         Some(_) => Err(format!("{OPEN_DIFF}: {WRITTEN_OVER} is not an object")),
     }
@@ -52,13 +59,25 @@ mod tests {
     #[test]
     fn the_text_before_is_read_as_it_was_sent() {
         for before in [None, Some(String::new()), Some("a\r\n\u{feff}".to_owned())] {
-            let written = Written { before };
+            let written = Written {
+                before,
+                change: "7.2".to_owned(),
+            };
             let mut arguments = Map::from_iter([(WRITTEN_OVER.to_owned(), written.to_argument())]);
             assert_eq!(take(&mut arguments), Ok(Some(written)));
             assert!(arguments.is_empty());
         }
         assert_eq!(take(&mut Map::new()), Ok(None));
-        for wrong in [json!("a"), json!([]), json!({"text": 1})] {
+        let unnamed = json!({"text": "a"});
+        let mut arguments = Map::from_iter([(WRITTEN_OVER.to_owned(), unnamed)]);
+        let change = take(&mut arguments).unwrap().unwrap().change;
+        assert_eq!(change, "");
+        for wrong in [
+            json!("a"),
+            json!([]),
+            json!({"text": 1}),
+            json!({"change": 7.2}),
+        ] {
             let mut arguments = Map::from_iter([(WRITTEN_OVER.to_owned(), wrong)]);
             assert!(take(&mut arguments).is_err());
         }

@@ -1,5 +1,6 @@
 //! The list of what agents have written already: turns with their files, what was decided about them, and the keys by which
-//! the person decides. The companion makes the list, and does what they want.
+//! the person decides. The companion makes the list, and does what they want. Where there is room, the list stands beside the
+//! diff; keys mean it only after `S`.
 
 use std::time::Instant;
 
@@ -10,14 +11,27 @@ use pillion_view::changes::{
 
 use super::review_delay::Press;
 use super::{App, Effect, Overlay, Tone};
+use crate::geometry::{self, LEAST_WITH_PANE};
+use crate::view::View;
 
-/// The list as it is shown.
+/// What is said where no agent has written anything.
+const NO_TURNS: &str = "no turn of an agent is known here";
+
+/// The list, and where the cursor is in it.
 #[derive(Debug, Default)]
 pub struct ChangesPage {
     /// None until it has come.
     list: Option<ChangesList>,
     /// The turn or change under the cursor.
     id: String,
+    /// True if the companion has a newer list, as far as is known.
+    is_stale: bool,
+    /// True if the companion was asked and has not answered.
+    is_asked: bool,
+    /// What the person has pressed `t` for: true if the list is to stand beside the diff.
+    beside: Option<bool>,
+    /// The turn or change that the person has just opened.
+    opening: Option<String>,
 }
 
 /// A line of the list.
@@ -57,10 +71,7 @@ impl ChangesPage {
             None => Some("reading what agents have written…"),
             Some(list) => match &list.problem {
                 Some(problem) => Some(problem),
-                None => list
-                    .turns
-                    .is_empty()
-                    .then_some("no turn of an agent is known here"),
+                None => list.turns.is_empty().then_some(NO_TURNS),
             },
         }
     }
@@ -87,12 +98,34 @@ impl ChangesPage {
         at.unwrap_or_default()
     }
 
+    /// The companion has reported. The list is another one then, or cannot be read and perhaps can be now.
+    pub(super) fn heard(&mut self, is_other: bool) {
+        let is_read = |list: &ChangesList| list.problem.is_none();
+        self.is_stale |= is_other || !self.list.as_ref().is_some_and(is_read);
+    }
+
+    /// The person does something else than to wait for what they have opened.
+    pub(super) fn forget_opening(&mut self) {
+        self.opening = None;
+    }
+
+    /// Returns true if this change, or its turn, is what the person has just opened. Only the first one is.
+    pub(super) fn opens(&mut self, written: Option<&str>) -> bool {
+        let is_of = |id: &mut String| written.is_some_and(|written| is_or_is_of(written, id));
+        self.opening.take_if(is_of).is_some()
+    }
+
     fn take(&mut self, list: ChangesList) {
-        let is_first = self.list.is_none();
+        self.is_asked = false;
         self.list = Some(list);
+        self.settle();
+    }
+
+    /// The cursor is on a line that exists.
+    fn settle(&mut self) {
         let rows = self.rows();
         let is_there = rows.iter().any(|row| row.id() == self.id);
-        if is_first || !is_there {
+        if !is_there && self.list.is_some() {
             let unseen = rows.iter().find(|row| row.is_unseen());
             let id = unseen.or(rows.first()).map(|row| row.id().to_owned());
             self.id = id.unwrap_or_default();
@@ -119,30 +152,75 @@ impl ChangesPage {
     }
 }
 
+/// Returns true if a change has this name, or is one of the turn of this name.
+fn is_or_is_of(change: &str, id: &str) -> bool {
+    let rest = change.strip_prefix(id);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 impl App {
-    /// The list, while it is shown.
+    /// The list, while keys mean it.
     pub fn changes(&self) -> Option<&ChangesPage> {
         let is_shown = self.overlay == Some(Overlay::Changes);
-        self.changes.as_ref().filter(|_| is_shown)
+        is_shown.then_some(&self.changes)
+    }
+
+    /// The list, for where it stands beside the diff.
+    pub fn pane(&self) -> &ChangesPage {
+        &self.changes
+    }
+
+    /// The columns of the list beside the diff; none if it is not shown there.
+    pub fn pane_width(&self) -> Option<u16> {
+        let list = self.changes.list.as_ref()?;
+        let has_turns = list.problem.is_none() && !list.turns.is_empty();
+        self.room_for_pane().filter(|_| has_turns)
+    }
+
+    fn room_for_pane(&self) -> Option<u16> {
+        let beside = self.changes.beside;
+        let width = geometry::pane_width(self.size.width, beside == Some(true));
+        width.filter(|_| beside != Some(false))
+    }
+
+    pub(super) fn toggle_pane(&mut self, now: Instant) {
+        if self.pane_width().is_some() {
+            self.changes.beside = Some(false);
+            return self.say(Tone::Info, "t shows the list again, S opens it", now);
+        }
+        let has_turns = |list: &ChangesList| !list.turns.is_empty();
+        let is_empty = !self.changes.list.as_ref().is_none_or(has_turns);
+        self.changes.beside = Some(true);
+        if self.room_for_pane().is_none() {
+            let text = format!(
+                "the list beside the diff needs {LEAST_WITH_PANE} columns: S opens it over the diff"
+            );
+            self.say(Tone::Info, text, now);
+        } else if is_empty {
+            self.say(Tone::Info, NO_TURNS, now);
+        }
     }
 
     pub(super) fn show_changes(&mut self) {
         self.overlay = Some(Overlay::Changes);
-        self.changes = Some(ChangesPage::default());
-        self.effects.push(Effect::Changes);
+        self.changes.is_stale = true;
+        let shown = self.view().and_then(|view| view.written.clone());
+        self.changes.id = shown.unwrap_or_default();
+        self.changes.settle();
     }
 
-    /// The list is another one now.
-    pub(super) fn changes_changed(&mut self) {
-        if self.changes().is_some() {
+    /// Has the list made anew if it is to be seen and is another one by now.
+    pub(super) fn ask_for_changes(&mut self) {
+        let is_to_be_seen = self.changes().is_some() || self.room_for_pane().is_some();
+        let page = &mut self.changes;
+        if is_to_be_seen && page.is_stale && !page.is_asked {
+            (page.is_stale, page.is_asked) = (false, true);
             self.effects.push(Effect::Changes);
         }
     }
 
     pub(super) fn listed(&mut self, list: ChangesList) {
-        if let Some(page) = &mut self.changes {
-            page.take(list);
-        }
+        self.changes.take(list);
     }
 
     pub(super) fn acted(&mut self, done: ActDone, now: Instant) {
@@ -151,7 +229,7 @@ impl App {
             false => Tone::Warning,
         };
         self.say(tone, done.message, now);
-        self.changes_changed();
+        self.changes.is_stale = true;
     }
 
     pub(super) fn on_changes_key(&mut self, press: &Press, now: Instant) {
@@ -159,9 +237,7 @@ impl App {
             .saturating_sub(6)
             .max(1);
         let code = press.key.code;
-        let Some(list) = &mut self.changes else {
-            return;
-        };
+        let list = &mut self.changes;
         match code {
             KeyCode::Down | KeyCode::Char('j') => list.go_by(1),
             KeyCode::Up | KeyCode::Char('k') => list.go_by(-1),
@@ -173,9 +249,8 @@ impl App {
                 self.say(Tone::Info, "nothing is unseen here", now);
             }
             KeyCode::Char('n') => {}
-            KeyCode::Char('S' | 'q') | KeyCode::Esc => {
-                (self.overlay, self.changes) = (None, None);
-            }
+            KeyCode::Char('S' | 'q') | KeyCode::Esc => self.overlay = None,
+            KeyCode::Char('t') => self.toggle_pane(now),
             KeyCode::Enter | KeyCode::Char('a' | 'r' | 'z') => match press.check() {
                 Ok(()) => self.act_on_row(code, now),
                 Err(why) => self.say_too_early(why, now),
@@ -185,10 +260,27 @@ impl App {
         }
     }
 
-    fn act_on_row(&mut self, code: KeyCode, now: Instant) {
-        let Some(page) = &self.changes else {
-            return;
+    /// The view that shows a change, or the first one of a turn, if all that opening it would show is there.
+    fn view_of(&self, row: ChangesRow<'_>) -> Option<usize> {
+        let find = |change: &ListedChange| {
+            let is_it = |view: &View| view.written.as_deref() == Some(&*change.id);
+            self.views.iter().position(is_it)
         };
+        match row {
+            ChangesRow::Change(change) => find(change),
+            ChangesRow::Turn(turn) => {
+                let is_opened = |it: &&ListedChange| it.is_unseen && it.added.is_some();
+                let views: Option<Vec<_>> = { turn.changes.iter() }
+                    .filter(is_opened)
+                    .map(find)
+                    .collect();
+                views?.first().copied()
+            }
+        }
+    }
+
+    fn act_on_row(&mut self, code: KeyCode, now: Instant) {
+        let page = &self.changes;
         let Some(row) = page.rows().get(page.at()).copied() else {
             return;
         };
@@ -206,7 +298,12 @@ impl App {
             }
             KeyCode::Enter => {
                 // What is opened is to be seen.
-                (self.overlay, self.changes) = (None, None);
+                self.overlay = None;
+                if let Some(at) = self.view_of(row) {
+                    self.current = at;
+                    return self.show_first_hunk();
+                }
+                self.changes.opening.clone_from(&id);
                 ChangesAct::Look(id)
             }
             KeyCode::Char('a') => ChangesAct::Keep(meant),

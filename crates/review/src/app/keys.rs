@@ -27,6 +27,7 @@ impl App {
         }
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let armed = self.armed.take();
+        self.changes.forget_opening();
         match (key.code, control) {
             (KeyCode::Char('z'), true) => self.suspend(),
             _ if self.reason.is_some() => self.on_reason_key(press, now),
@@ -50,6 +51,7 @@ impl App {
             }
             (KeyCode::Char('H'), false) => self.ask_for_history(),
             (KeyCode::Char('S'), false) => self.show_changes(),
+            (KeyCode::Char('t'), false) => self.toggle_pane(now),
             (KeyCode::Char('s'), false) => self.send_notes(press),
             _ => self.on_diff_key(press, control, armed, now),
         }
@@ -347,8 +349,12 @@ impl App {
     fn change_layout(&mut self, now: Instant) {
         if self.views[self.current].is_one_sided() {
             self.say(Tone::Info, "this file has only one side to show", now);
-        } else if self.size.width < SIDE_BY_SIDE {
-            let text = format!("side by side needs {SIDE_BY_SIDE} columns");
+        } else if self.body_width() < SIDE_BY_SIDE {
+            let how = match self.size.width < SIDE_BY_SIDE {
+                true => "",
+                false => ": t hides the list beside it",
+            };
+            let text = format!("side by side needs {SIDE_BY_SIDE} columns{how}");
             self.say(Tone::Info, text, now);
         } else {
             self.unified = !self.unified;

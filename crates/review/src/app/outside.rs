@@ -30,7 +30,9 @@ impl App {
             // What is being read was the file of the former proposal.
             (view.is_rereading, view.is_gone) = (false, false);
         } else {
+            let is_asked_for = self.changes.opens(diff.written.as_deref());
             let current = self.view().map(|view| view.id);
+            let current = current.filter(|_| !is_asked_for).or(Some(diff.id));
             self.views.put(View::new(diff, target));
             // A file of a set comes beside the others, perhaps before the one that is shown.
             if let Some(at) = current.and_then(|id| self.views.position(id).ok()) {

@@ -1,6 +1,6 @@
 //! The review as a person with a keyboard meets it, without terminal and files.
 
-mod changes;
+pub mod changes;
 mod deciding;
 mod delay;
 mod drafts;
@@ -11,6 +11,7 @@ mod mode;
 mod naming;
 mod noticing;
 mod numbers;
+mod pane;
 mod reason;
 mod sets;
 mod staying;
@@ -44,6 +45,8 @@ pub struct Person {
     pub set: Option<SetPlace>,
     pub deletes: bool,
     pub on_behalf_of: Option<Dialect>,
+    /// The change of a turn that the next proposals are.
+    pub written: Option<String>,
     gate: Gate,
     /// Accepted texts that the gate has asked about.
     asked: Vec<Decide>,
@@ -64,6 +67,7 @@ impl Person {
             set: None,
             deletes: false,
             on_behalf_of: None,
+            written: None,
             gate: Gate::default(),
             asked: Vec::new(),
             ruling: None,
@@ -128,7 +132,7 @@ impl Person {
             deletes: self.deletes,
             on_behalf_of: self.on_behalf_of,
             original_is_other: false,
-            is_written: false,
+            written: self.written.clone(),
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -343,7 +347,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         deletes: false,
         on_behalf_of: None,
         original_is_other: false,
-        is_written: false,
+        written: None,
     };
     let opened = Event::Opened {
         diff,

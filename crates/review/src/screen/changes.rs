@@ -1,4 +1,4 @@
-//! Draws the list of what agents have written.
+//! Draws the list of what agents have written: over the diff, or beside it.
 
 use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
@@ -6,9 +6,12 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
-use crate::app::{ChangesPage, ChangesRow};
-use crate::screen::put;
+use pillion_view::changes::{ListedChange, ListedTurn};
+
+use crate::app::{App, ChangesPage, ChangesRow};
 use crate::screen::theme::Theme;
+use crate::screen::{fill, narrow, put};
+use crate::view::Target;
 
 /// Columns of a change's name.
 const NAME: usize = 7;
@@ -28,11 +31,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, page: &ChangesPage, theme: &Theme) 
     }
     let (rows, at) = (page.rows(), page.at());
     let height = usize::from(area.height);
-    let top = at
-        .saturating_sub(height / 2)
-        .min(rows.len().saturating_sub(height));
-    let shown = rows.iter().enumerate().skip(top).take(height);
-    for (y, (number, row)) in (area.top()..).zip(shown) {
+    for (y, (number, row)) in (area.top()..).zip(around(&rows, at, height)) {
         let mark = match number == at {
             true => Span::styled("▌ ", theme.current),
             false => Span::raw("  "),
@@ -49,10 +48,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, page: &ChangesPage, theme: &Theme) 
                     true => theme.warning,
                     false => theme.muted,
                 };
-                let lines = change.added.zip(change.removed);
-                let (added, removed) = lines.map_or_else(Default::default, |(added, removed)| {
-                    (format!("+{added}"), format!("-{removed}"))
-                });
+                let (added, removed) = counts(change);
                 let counted = width(&added) + width(&removed) + 1;
                 let pad = " ".repeat(LINES.saturating_sub(counted));
                 let used = NAME + STATE + LINES.max(counted) + 4;
@@ -71,9 +67,146 @@ pub fn draw(buffer: &mut Buffer, area: Rect, page: &ChangesPage, theme: &Theme) 
         }
         put(buffer, Rect { y, ..area }, &Line::from(spans));
     }
+    left_out(buffer, area, page, rows.len(), theme);
+}
+
+/// Draws the list beside the diff, around the cursor if keys mean the list, or else around what is on the screen.
+pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    if area.is_empty() {
+        return;
+    }
+    let edge = Rect {
+        x: area.right() - 1,
+        width: 1,
+        ..area
+    };
+    for row in edge.rows() {
+        fill(buffer, row, "│", theme.missing);
+    }
+    let width = area.width - 1;
+    let (heading, list) = (
+        Rect { width, ..area },
+        Rect {
+            y: area.y + 1,
+            width,
+            height: area.height.saturating_sub(1),
+            ..area
+        },
+    );
+    let has_keys = app.changes().is_some();
+    let keys = match has_keys {
+        true => [("Esc", " goes back to the diff"), ("", "")],
+        false => [("S", " opens this list  "), ("t", " hides it")],
+    };
+    let mut spans = vec![Span::raw("  ")];
+    for (key, what) in keys {
+        spans.push(Span::styled(key, theme.key));
+        spans.push(Span::styled(what, theme.muted));
+    }
+    put(buffer, heading, &Line::from(spans));
+    let page = app.pane();
+    let rows = page.rows();
+    let shown = app.view().and_then(|view| view.written.as_deref());
+    let is_shown = |row: &ChangesRow<'_>| shown == Some(row.id());
+    let cursor = has_keys.then(|| page.at());
+    let at = cursor.or_else(|| rows.iter().position(is_shown));
+    let height = usize::from(list.height);
+    let visible = around(&rows, at.unwrap_or_default(), height);
+    for (y, (number, row)) in (list.top()..).zip(visible) {
+        let mark = match (cursor == Some(number), is_shown(row)) {
+            (true, _) => "▌",
+            (false, true) => "▶",
+            (false, false) => " ",
+        };
+        let mut spans = vec![Span::styled(mark, theme.current)];
+        let room = usize::from(width).saturating_sub(1);
+        match row {
+            ChangesRow::Turn(turn) => spans.extend(turn_in(turn, room, theme)),
+            ChangesRow::Change(change) => {
+                spans.extend(change_in(change, app, room, is_shown(row), theme));
+            }
+        }
+        put(buffer, Rect { y, ..list }, &Line::from(spans));
+    }
+    left_out(buffer, list, page, rows.len(), theme);
+}
+
+/// The rows that there is room for, with the one at `at` among them, and their numbers.
+fn around<'a, 'b>(
+    rows: &'b [ChangesRow<'a>],
+    at: usize,
+    height: usize,
+) -> impl Iterator<Item = (usize, &'b ChangesRow<'a>)> {
+    let top = at
+        .saturating_sub(height / 2)
+        .min(rows.len().saturating_sub(height));
+    rows.iter().enumerate().skip(top).take(height)
+}
+
+/// A turn in so many columns: its number, its agent, and as much of the prompt as fits.
+fn turn_in<'a>(turn: &ListedTurn, room: usize, theme: &Theme) -> [Span<'a>; 3] {
+    let number = format!("{} ", turn.id);
+    let agent = visible::one_line(&turn.agent);
+    let used = width(&number) + width(&agent) + 1;
+    let prompt = visible::head(&visible::one_line(&turn.prompt), room.saturating_sub(used));
+    [
+        Span::styled(number, theme.strong),
+        Span::styled(agent, theme.agent),
+        Span::raw(format!(" {prompt}")),
+    ]
+}
+
+/// A change in so many columns: its state as a sign, the end of its path, and how many lines there are.
+fn change_in<'a>(
+    change: &ListedChange,
+    app: &App,
+    room: usize,
+    is_shown: bool,
+    theme: &Theme,
+) -> Vec<Span<'a>> {
+    let (sign, style) = match (&*change.state, change.is_unseen) {
+        (_, true) => ("●", theme.warning),
+        ("accepted" | "kept", _) => ("✓", theme.good),
+        ("taken back", _) => ("↩", theme.muted),
+        _ => ("✎", theme.current),
+    };
+    let (added, removed) = counts(change);
+    let counted = match added.is_empty() {
+        true => 0,
+        false => width(&added) + width(&removed) + 2,
+    };
+    let room = room.saturating_sub(3 + counted);
+    let path = Target::new(change.path.clone(), &app.roots).shown;
+    let path = visible::tail(&path, room);
+    let pad = " ".repeat(room.saturating_sub(width(&path)) + 1);
+    let name = match is_shown {
+        true => theme.strong,
+        false => ratatui::style::Style::new(),
+    };
+    vec![
+        Span::styled(sign, style),
+        Span::raw(" "),
+        Span::styled(path, name),
+        Span::raw(pad),
+        Span::styled(added, theme.added.sign),
+        Span::raw(" "),
+        Span::styled(removed, theme.removed.sign),
+    ]
+}
+
+/// How many lines were added and removed, if it is text.
+fn counts(change: &ListedChange) -> (String, String) {
+    let lines = change.added.zip(change.removed);
+    lines.map_or_else(Default::default, |(added, removed)| {
+        (format!("+{added}"), format!("-{removed}"))
+    })
+}
+
+/// What is not listed, below the last row if there is room.
+fn left_out(buffer: &mut Buffer, area: Rect, page: &ChangesPage, rows: usize, theme: &Theme) {
     let left_out = page.left_out();
-    if left_out > 0 && rows.len() < height {
-        let y = area.top() + crate::screen::narrow(rows.len());
+    if left_out > 0 && rows < usize::from(area.height) {
+        let y = area.top() + narrow(rows);
         let text = format!("  {left_out} older changes: pillion changes --all");
         put(buffer, Rect { y, ..area }, &Line::styled(text, theme.muted));
     }

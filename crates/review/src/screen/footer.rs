@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::app::{App, Tone, mark_name};
+use crate::app::{App, ChangesRow, Tone, mark_name};
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE};
 use crate::screen::theme::Theme;
 use crate::screen::{fill, indented, put, right_end, wrapped};
@@ -60,8 +60,13 @@ fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
 /// When agents ask, and where in the diff the view stands.
 fn position(app: &App) -> String {
     if let Some(page) = app.changes() {
-        let count = page.rows().len();
-        return format!("{}/{count}", (page.at() + 1).min(count));
+        let (rows, at) = (page.rows(), page.at());
+        let state = match rows.get(at) {
+            Some(ChangesRow::Change(change)) => format!("{} · ", change.label()),
+            Some(ChangesRow::Turn(_)) | None => String::new(),
+        };
+        let count = rows.len();
+        return format!("{state}{}/{count}", (at + 1).min(count));
     }
     let review = app.status.review.as_ref();
     let mut parts: Vec<_> = review.map(|it| it.label.clone()).into_iter().collect();
@@ -166,7 +171,7 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
     if app.views.len() > 1 {
         keys.push(("Tab", "next diff", 3));
     }
-    if !view.is_one_sided() && app.size.width >= SIDE_BY_SIDE {
+    if !view.is_one_sided() && app.body_width() >= SIDE_BY_SIDE {
         keys.push((
             "u",
             if app.unified {

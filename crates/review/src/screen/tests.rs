@@ -3,6 +3,7 @@
 mod legibility;
 mod noticing;
 mod pace;
+mod pane;
 mod sets;
 
 use std::time::Duration;
@@ -460,7 +461,7 @@ fn the_agents_that_are_installed_are_named() {
 #[test]
 fn help_and_the_question_before_leaving() {
     // All of it.
-    let mut person = with_diff(80, 34);
+    let mut person = with_diff(80, 36);
     person.press("?");
     insta::assert_snapshot!("help", see(&mut person));
     person.key(KeyCode::Esc);

@@ -6,13 +6,14 @@ use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, RequestId, ResponseError};
 use pillion_protocol::{Note, Verdict};
 use pillion_view::{Decide, DiffId, LOOK, ProposalKey, Proposed, Ruling, Told};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::guests::is_guest;
 use super::{Proposals, UNCERTAIN};
 use crate::disk::Saved;
 use crate::message;
-use crate::plain::proposal::{ACCEPT, Proposal, REJECT};
+use crate::plain::edits::text_edits;
+use crate::plain::proposal::{ACCEPT, BRING_BACK, Proposal, REJECT};
 use crate::plain::reads::Then;
 use crate::plain::view::View;
 use crate::profile::Action;
@@ -28,7 +29,7 @@ impl Proposals {
         arguments: &[Value],
         now: Instant,
     ) -> Vec<Action> {
-        if ![ACCEPT, REJECT].contains(&command) {
+        if ![ACCEPT, REJECT, BRING_BACK].contains(&command) {
             let error = message::invalid(format!("unknown command {command:?}"));
             return vec![answer(request, Err(error))];
         }
@@ -37,6 +38,9 @@ impl Proposals {
             Err(error) => return vec![answer(request, Err(error))],
         };
         let key = pending.key();
+        if command == BRING_BACK {
+            return self.bring_back(request, key);
+        }
         if command == REJECT {
             return self.decide(request, key, because(arguments));
         }
@@ -50,6 +54,28 @@ impl Proposals {
                 read.into_iter().collect()
             }
         }
+    }
+
+    /// Puts into the editor what the person had made of an earlier proposal of the file: its undo takes it out again.
+    fn bring_back(&mut self, request: RequestId, key: ProposalKey) -> Vec<Action> {
+        let Ok(pending) = self.pending.current(key) else {
+            return Vec::new();
+        };
+        let kept = pending.kept().unwrap_or_else(|| {
+            let name = pending.name();
+            Err(format!("nothing that you had changed in {name} was kept"))
+        });
+        let (former, kept) = match kept {
+            Ok(kept) => kept,
+            Err(why) => return vec![refuse(request, why)],
+        };
+        let edits = text_edits(&former, &kept, self.setup.encoding);
+        let params = json!({
+            "label": format!("Bring back what you had changed in {}", pending.name()),
+            "edit": {"changes": {&pending.showing.uri: edits}},
+        });
+        let ask = self.edits.ask("workspace/applyEdit", params, ());
+        vec![Action::Send(ask), answer(request, Ok(Value::Null))]
     }
 
     fn decide(&mut self, request: RequestId, key: ProposalKey, verdict: Verdict) -> Vec<Action> {

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gen_lsp_types::Command;
+use gen_lsp_types::{Command, MessageType};
 use pillion_protocol::Verdict;
 use pillion_view::{Decide, ProposalKey, Proposed};
 
 use super::Proposals;
+use crate::message;
 use crate::plain::proposal::Proposal;
 use crate::plain::showing::Showing;
 use crate::plain::view::View;
@@ -56,7 +57,20 @@ impl Proposals {
         pending.is_shown();
         // Editors forget diagnostics of documents that were not open.
         let id = pending.diff.id;
-        self.compare(id).into_iter().collect()
+        let kept = tell_kept(pending);
+        self.compare(id).into_iter().chain(kept).collect()
+    }
+
+    /// This is what the person had made of an earlier proposal of the file. They are told once the editor has it open.
+    pub fn offer(&mut self, key: ProposalKey, text: String) -> Vec<Action> {
+        let Ok(pending) = self.pending.current_mut(key) else {
+            return Vec::new();
+        };
+        let is_same = |(known, _): &(String, bool)| *known == text;
+        if !pending.offered.as_ref().is_some_and(is_same) {
+            pending.offered = Some((text, false));
+        }
+        tell_kept(pending).into_iter().collect()
     }
 
     /// The editor reports what the person edited or saved.
@@ -94,7 +108,7 @@ impl Proposals {
     /// What can be done with a document.
     pub fn commands(&self, path: &Path) -> Vec<Command> {
         let pending = self.find(path);
-        pending.map_or(Vec::new(), |pending| pending.commands().into())
+        pending.map_or(Vec::new(), Proposal::commands)
     }
 
     /// Those that the editor has closed for long enough.
@@ -127,16 +141,27 @@ impl Proposals {
         actions
     }
 
-    /// Compares those that were edited.
+    /// Compares those that were edited, and has the edits kept.
     pub(super) fn redraw_due(&mut self, now: Instant) -> Vec<Action> {
         let is_due = |it: &&Proposal| it.showing.redraw.is_some_and(|due| due <= now);
         let due = self.pending.iter().filter(is_due);
-        let due: Vec<_> = due.map(|pending| pending.diff.id).collect();
-        due.into_iter().filter_map(|id| self.compare(id)).collect()
+        let due: Vec<_> = due
+            .map(|pending| (pending.key(), pending.draft()))
+            .collect();
+        let actions = due.into_iter().flat_map(|(key, draft)| {
+            let keep = draft.map(|draft| Action::KeepDraft(key, draft));
+            [keep, self.compare(key.id)].into_iter().flatten()
+        });
+        actions.collect()
     }
 
     /// Comparing takes a small part of the time, however big the texts are.
     fn next_redraw(&self, now: Instant) -> Instant {
         now + DEBOUNCE.max(self.cost * 10)
     }
+}
+
+fn tell_kept(pending: &mut Proposal) -> Option<Action> {
+    let told = pending.tell_kept()?;
+    Some(Action::Send(message::show(MessageType::Info, told)))
 }

@@ -8,6 +8,7 @@ use pillion_changes::history::as_text;
 use pillion_changes::take_back::{self, Present};
 use pillion_changes::{Change, ChangeRef, DecideError, Deciding, Kept, Standing, Store};
 use pillion_protocol::diff::set::MAX_FILES;
+use pillion_protocol::diff::written::Written;
 use pillion_protocol::{Dialect, Note, Outcome};
 use pillion_text::stderr;
 
@@ -40,6 +41,7 @@ pub struct Args {
 /// A change that can be shown, beside what stands there.
 struct Shown<'a> {
     change: &'a Change,
+    name: ChangeRef,
     present: Present,
     now: String,
 }
@@ -166,6 +168,7 @@ fn show<'a>(store: &Store, kept: &Kept, change: &'a Change, is_said: bool) -> Op
     };
     Some(Shown {
         change,
+        name: kept.name(change),
         now: now.to_owned(),
         present,
     })
@@ -176,7 +179,8 @@ impl Shown<'_> {
         let before = self.present.before.clone();
         let before = before.and_then(|it| String::from_utf8(it).ok());
         let path = self.change.path.to_string_lossy();
-        let file = ProposedFile::written(path, &*self.now, before);
+        let change = self.name.to_string();
+        let file = ProposedFile::written(path, &*self.now, Written { before, change });
         match agent {
             Some(agent) => file.on_behalf_of(agent),
             None => file,
@@ -194,6 +198,7 @@ impl Shown<'_> {
             change,
             present,
             now,
+            ..
         } = self;
         if content == now {
             return deciding.keep(change, notes, now);

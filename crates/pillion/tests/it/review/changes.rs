@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pillion_testkit::{Env, SOON};
+use pillion_testkit::{Env, SOON, Size};
 
 use super::Review;
 
@@ -58,4 +58,50 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
     }
     review.pane.wait_for("Nothing", SOON);
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_wide_terminal_has_the_list_beside_the_diff() {
+    let review = Review::start(Size::new(160, 30), "", &Env::default());
+    review.pane.wait_for(super::WELCOME, SOON);
+    let home = &review.sandbox.home;
+    for name in ["a.txt", "b.txt"] {
+        home.file(name, "one\ntwo\n");
+    }
+    home.agents_turn("change both", |folder| {
+        for name in ["a.txt", "b.txt"] {
+            fs::write(folder.join(name), "one\n2\n").unwrap();
+        }
+    });
+    // Whoever writes with another process of this program is not heard of until somebody asks.
+    review.pane.send_keys(["S"]);
+    review.pane.wait_for("claude change both", SOON);
+    review.pane.wait_for("● b.txt", SOON);
+    // A turn opens as a set, with what nobody has seen.
+    review.pane.send_keys(["g"]);
+    review.pane.wait_for("▌1 claude", SOON);
+    review.decide("Enter");
+    review
+        .pane
+        .wait_for("Claude Code has written a.txt (1 of 2)", SOON);
+    review.pane.wait_for("▶● a.txt", SOON);
+    review.pane.wait_for("2 b.txt]", SOON);
+    review.pane.send_keys(["n"]);
+    review.pane.wait_for("▶● b.txt", SOON);
+    review.decide("a");
+    review.pane.wait_for("✓ b.txt", SOON);
+    review.pane.wait_for("▶● a.txt", SOON);
+    // With less room, the list gives way, and comes back.
+    review.pane.resize(Size::new(100, 30));
+    review.pane.wait_gone("● a.txt", SOON);
+    review.pane.wait_for("Claude Code has written a.txt", SOON);
+    review.pane.resize(Size::new(160, 30));
+    review.pane.wait_for("▶● a.txt", SOON);
+    review.pane.send_keys(["t"]);
+    review.pane.wait_gone("● a.txt", SOON);
+    review.pane.send_keys(["t"]);
+    review.pane.wait_for("▶● a.txt", SOON);
+    review.decide("a");
+    review.pane.wait_for("✓ a.txt", SOON);
 }

@@ -23,7 +23,8 @@ fn a_plain_client_is_offered_what_gives_the_context_and_answers_a_review() {
             "signatureHelpProvider": {},
             "codeActionProvider": true,
             "executeCommandProvider": {
-                "commands": ["pillion.accept", "pillion.reject", "pillion.review", "pillion.sendNotes",
+                "commands": ["pillion.accept", "pillion.reject",
+                    "pillion.bringBack", "pillion.review", "pillion.sendNotes",
                              "pillion.keep", "pillion.takeBack", "pillion.undo"],
             },
             "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},

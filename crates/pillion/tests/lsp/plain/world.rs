@@ -233,7 +233,7 @@ pub fn path(uri: &str) -> PathBuf {
 }
 
 /// Gemini CLI's file of the one companion that runs here.
-fn discovery_file(sandbox: &Sandbox) -> PathBuf {
+pub fn discovery_file(sandbox: &Sandbox) -> PathBuf {
     let folder = sandbox.home.tmp().join("gemini/ide");
     let start = format!("gemini-ide-server-{}-", std::process::id());
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());

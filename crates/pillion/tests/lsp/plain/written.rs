@@ -51,7 +51,7 @@ fn choose(world: &mut World, uri: &str, line: u32, title: &str) -> i32 {
 }
 
 /// Applies the edit that the editor is asked for. Returns what becomes of the text.
-fn apply(world: &mut World, uri: &str, text: &str) -> String {
+pub(super) fn apply(world: &mut World, uri: &str, text: &str) -> String {
     let asked = world.editor.next("workspace/applyEdit");
     let edits = asked["params"]["edit"]["changes"][uri].as_array().unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();

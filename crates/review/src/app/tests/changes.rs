@@ -7,7 +7,7 @@ use pillion_view::changes::{
 use super::*;
 use crate::screen::tests::see;
 
-fn change(id: &str, state: &str, lines: Option<usize>) -> ListedChange {
+pub fn change(id: &str, state: &str, lines: Option<usize>) -> ListedChange {
     ListedChange {
         id: id.to_owned(),
         revision: format!("r{id}"),
@@ -21,7 +21,7 @@ fn change(id: &str, state: &str, lines: Option<usize>) -> ListedChange {
     }
 }
 
-fn turn(id: &str, changes: Vec<ListedChange>) -> ListedTurn {
+pub fn turn(id: &str, changes: Vec<ListedChange>) -> ListedTurn {
     ListedTurn {
         id: id.to_owned(),
         agent: "claude".to_owned(),
@@ -34,7 +34,7 @@ fn turn(id: &str, changes: Vec<ListedChange>) -> ListedTurn {
     }
 }
 
-fn list() -> ChangesList {
+pub fn list() -> ChangesList {
     let newer = vec![
         change("8.1", "kept", Some(1)),
         change("8.2", "unseen", Some(12)),
@@ -167,8 +167,14 @@ fn the_list_follows_and_the_cursor_stays() {
         })
     };
     let asks = |effects: Vec<Effect>| effects.iter().any(|it| matches!(it, Effect::Changes));
+    person.happens(Event::Listed(list()));
     assert!(asks(person.happens(changes(5))));
     assert!(!asks(person.happens(changes(5))), "nothing is new");
+    assert!(
+        !asks(person.happens(changes(6))),
+        "one list after the other"
+    );
+    assert!(asks(person.happens(Event::Listed(list()))), "a newer one");
     let mut gone = list();
     gone.turns.remove(0);
     let mut same = list();

@@ -188,7 +188,7 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         deletes: false,
         on_behalf_of: None,
         original_is_other: false,
-        is_written: false,
+        written: None,
     };
     let opened = Event::Opened {
         diff,

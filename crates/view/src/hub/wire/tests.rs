@@ -264,7 +264,7 @@ fn diff(original: Option<Vec<u8>>, proposed: String) -> Diff {
         deletes: true,
         on_behalf_of: Some(Dialect::CodexCli),
         original_is_other: true,
-        is_written: false,
+        written: None,
     }
 }
 

@@ -1,0 +1,182 @@
+//! The list of changes beside the diff, as it looks.
+
+use pillion_view::changes::{ChangesList, ListedChange, ListedTurn};
+
+use super::*;
+use crate::app::tests::changes::{change, turn};
+
+fn named(id: &str, state: &str, name: &str, lines: Option<(usize, usize)>) -> ListedChange {
+    ListedChange {
+        path: format!("/work/shop/{name}").into(),
+        added: lines.map(|(added, _)| added),
+        removed: lines.map(|(_, removed)| removed),
+        ..change(id, state, None)
+    }
+}
+
+fn told(id: &str, agent: &str, prompt: &str, changes: Vec<ListedChange>) -> ListedTurn {
+    ListedTurn {
+        agent: agent.to_owned(),
+        prompt: prompt.to_owned(),
+        ..turn(id, changes)
+    }
+}
+
+fn list() -> ChangesList {
+    let newer = vec![
+        named("12.1", "accepted", "README.md", Some((3, 0))),
+        named("12.2", "unseen", "src/app.ts", Some((12, 5))),
+        named("12.3", "unseen", "assets/logo.png", None),
+        named("12.4", "edited", "src/cart/totals.test.ts", Some((140, 96))),
+    ];
+    let older = vec![
+        named(
+            "9.1",
+            "kept",
+            "src/api/v2/routes/orders/index.ts",
+            Some((1_204, 988)),
+        ),
+        named("9.2", "taken back", "package.json", Some((1, 1))),
+    ];
+    ChangesList {
+        turns: vec![
+            told(
+                "12",
+                "claude",
+                "Make the port configurable and listen on localhost only",
+                newer,
+            ),
+            told("9", "codex", "", older),
+        ],
+        left_out: 0,
+        problem: None,
+    }
+}
+
+/// The same diff as elsewhere, as a change of a turn, beside this list.
+fn beside(width: u16, height: u16, list: ChangesList) -> Person {
+    let mut person = reviewer(width, height);
+    person.happens(Event::Listed(list));
+    person.written = Some("12.2".to_owned());
+    person.open("src/app.ts", Some(BEFORE), &after());
+    person.written = None;
+    person
+}
+
+#[test]
+fn wide_terminals_have_the_list_beside_the_diff() {
+    insta::assert_snapshot!("pane_in_a_wide_terminal", see(&mut beside(160, 24, list())));
+    let mut person = beside(120, 24, list());
+    assert!(!see(&mut person).contains("README"), "as without turns");
+    person.press("t");
+    insta::assert_snapshot!("pane_that_was_asked_for", see(&mut person));
+}
+
+#[test]
+fn the_list_has_the_keys_when_the_person_goes_there() {
+    let mut person = beside(160, 16, list());
+    person.press("Sj");
+    insta::assert_snapshot!("pane_with_the_keys", see(&mut person));
+}
+
+#[test]
+fn the_list_stands_beside_the_welcome_too() {
+    let mut person = reviewer(160, 16);
+    person.happens(Event::Listed(list()));
+    insta::assert_snapshot!("pane_beside_the_welcome", see(&mut person));
+}
+
+#[test]
+fn names_that_are_long_wide_or_hostile_keep_their_place() {
+    let names = [
+        "src/a/very/long/path/that/has/no/end/at/all/and/goes/on/file.rs",
+        "docs/\u{8aac}\u{660e}\u{66f8}/\u{7b2c}\u{4e00}\u{7ae0}\u{306e}\u{7de8}\u{96c6}\u{65b9}\u{6cd5}\u{306b}\u{3064}\u{3044}\u{3066}.md",
+        "a\u{1b}[31m\u{202e}b\nc.txt",
+    ];
+    let changes = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| named(&format!("12.{}", at + 1), "unseen", name, Some((1, 20_000))));
+    let hostile = "\u{1b}]0;x\u{7}\u{202e}do\nit";
+    let turns = vec![told("12", "claude", hostile, changes.collect())];
+    let list = ChangesList {
+        turns,
+        ..ChangesList::default()
+    };
+    let mut person = beside(140, 14, list);
+    let screen = see(&mut person);
+    assert!(
+        !screen.contains(['\u{1b}', '\u{202e}', '\u{7}']),
+        "{screen}"
+    );
+    insta::assert_snapshot!("pane_with_hostile_names", screen);
+}
+
+#[test]
+fn what_is_on_the_screen_is_in_sight_in_a_list_of_hundreds() {
+    let files: Vec<_> = (1..=400)
+        .map(|at| {
+            named(
+                &format!("3.{at}"),
+                "unseen",
+                &format!("src/file{at:03}.rs"),
+                Some((1, 1)),
+            )
+        })
+        .collect();
+    let turns = vec![told("3", "claude", "rename it everywhere", files)];
+    let list = ChangesList {
+        turns,
+        ..ChangesList::default()
+    };
+    let mut person = reviewer(160, 20);
+    person.happens(Event::Listed(list));
+    for at in [1, 200, 400] {
+        person.written = Some(format!("3.{at}"));
+        person.open(&format!("src/file{at:03}.rs"), Some("one\n"), "1\n");
+        person.written = None;
+    }
+    // `n` goes on to the next diff when all of this one was seen.
+    for at in [1, 200, 400] {
+        let marked = format!("▶● src/file{at:03}.rs");
+        let screen = see(&mut person);
+        assert!(screen.contains(&marked), "{marked}: {screen}");
+        assert_eq!(screen.matches('▶').count(), 1);
+        person.press("n");
+    }
+    // Of what is only proposed, nothing is marked.
+    person.open("src/file007.rs", Some("one\n"), "1\n");
+    person.app.current = person.app.views.len() - 1;
+    person.happens(Event::Tick);
+    let screen = see(&mut person);
+    assert!(
+        !screen.contains('▶') && screen.contains("src/file001.rs"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn a_terminal_that_changes_its_size_takes_the_list_along() {
+    let mut person = beside(200, 30, list());
+    let id = person.app.view().unwrap().id;
+    for (width, height, is_there) in [
+        (80, 24, false),
+        (136, 24, true),
+        (135, 10, false),
+        (240, 10, true),
+        (30, 5, false),
+        (200, 10, true),
+    ] {
+        person.happens(Event::Resized(Size::new(width, height)));
+        let screen = see(&mut person);
+        assert_eq!(
+            screen.contains("● src/app.ts"),
+            is_there,
+            "{width}: {screen}"
+        );
+        let view = person.app.view().unwrap();
+        assert_eq!((view.id, view.hunk), (id, 0));
+        let cells = screen.lines().map(|line| visible::width(line));
+        assert!(cells.max() <= Some(usize::from(width)));
+    }
+}
