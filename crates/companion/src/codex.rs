@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
@@ -17,7 +16,7 @@ use pillion_discovery::{Environment, Socket, real_path};
 use pillion_protocol::IdeContext;
 use pillion_protocol::codex::{self, Question};
 use pillion_protocol::dialect::Base;
-use pillion_system::process;
+use pillion_system::{process, time_limit};
 
 use crate::acceptor::{Acceptor, Serve};
 
@@ -30,7 +29,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 /// How long the rest of a question may take, and reading the answer.
 const FRAME_WITHIN: Duration = Duration::from_secs(2);
 
-/// How long the sockets' own thread may take to let go of them at the end.
+/// How long it may take at the end until they are gone.
 const END_WITHIN: Duration = Duration::from_secs(1);
 
 /// How many Codexes that were started for a companion are known at most.
@@ -122,17 +121,10 @@ impl Sockets {
         true
     }
 
-    /// Ends all of them, unless a disk hangs.
-    pub(crate) fn end(&self) {
-        let deadline = Instant::now() + END_WITHIN;
-        loop {
-            match self.0.try_lock() {
-                Ok(mut serving) => return serving.clear(),
-                Err(TryLockError::Poisoned(serving)) => return serving.into_inner().clear(),
-                Err(TryLockError::WouldBlock) if Instant::now() > deadline => return,
-                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(10)),
-            }
-        }
+    /// Ends all of them, but waits for no disk that hangs.
+    pub(crate) fn end(self: Arc<Self>) {
+        // That they are gone has to be told to a folder, and their own thread may be waiting for one.
+        let _ = time_limit::run(END_WITHIN, move || self.lock().clear());
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Address, Acceptor>> {

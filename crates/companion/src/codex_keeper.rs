@@ -4,17 +4,13 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crossbeam_channel::{Sender, TryRecvError};
 use pillion_discovery::Environment;
-use pillion_system::{spawn, time_limit};
+use pillion_system::spawn;
 
 use crate::codex::{Companions, INTERVAL, Place, Sockets, Told};
 use crate::commands::Commands;
-
-/// How long the end waits until the sockets are gone.
-const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves a companion that is alone in its process, until it is dropped.
 pub(crate) struct Keeper {
@@ -46,9 +42,7 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         self.over = None;
-        // Their disk may hang.
-        let sockets = Arc::clone(&self.sockets);
-        let _ = time_limit::run(END_TIMEOUT, move || sockets.end());
+        Arc::clone(&self.sockets).end();
     }
 }
 

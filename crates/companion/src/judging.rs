@@ -1,6 +1,7 @@
 //! The list of what agents have written, for views, and what people do with it there. Everything here waits for the disk,
 //! on threads beside the loop; what is decided is decided by `pillion_changes`, as for commands.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ const MAX_SAID: usize = 3;
 
 const OFF: &str = "what agents change is not recorded here";
 const SILENT: &str = "the disk does not answer";
+const BUSY: &str = "many changes are being kept or taken back: try again when that is done";
 
 /// The changes that are written.
 pub(crate) struct Judging {
@@ -90,17 +92,20 @@ impl Judging {
         };
         let (lane, events) = (self.acts.clone(), self.events.clone());
         tokio::spawn(async move {
-            let acting = lane.run(move || match perform(&store, &roots, act) {
+            let acting = lane.start(move || match perform(&store, &roots, act) {
                 Ok(acted) => acted,
                 Err(error) => Performed::refused(error.to_string()),
             });
-            let acted = acting.await;
+            let refused = |why: &str| Performed::refused(why.to_owned());
             let Performed {
                 done,
                 agent,
                 is_without_hooks,
                 judged,
-            } = acted.unwrap_or_else(|| Performed::refused(SILENT.to_owned()));
+            } = match acting.await {
+                Some(acting) => acting.await.unwrap_or_else(|_| refused(SILENT)),
+                None => refused(BUSY),
+            };
             let _ = events.send(Event::Acted(Box::new(Acted {
                 agent,
                 is_without_hooks,
@@ -352,9 +357,17 @@ fn taken_back(
     wanted: &TakeBack,
 ) -> Result<(Vec<Decided>, Vec<BufferEdit>), ActError> {
     let (mut all, mut edits) = (Vec::new(), Vec::new());
-    for change in deciding.meant(Act::TakeBack, name)? {
-        let buffers = &wanted.buffers;
-        let buffer = buffers.iter().find(|it| real_path(&it.path) == change.path);
+    let buffers = wanted.buffers.iter();
+    let buffers: HashMap<_, _> = buffers.map(|it| (real_path(&it.path), it)).collect();
+    let meant = deciding.meant(Act::TakeBack, name)?;
+    let is_open = |change: &&Change| buffers.contains_key(&change.path);
+    // There may be thousands.
+    if wanted.lines.is_none() && !meant.iter().any(is_open) {
+        deciding.all(Act::TakeBack, name, |decided| all.push(decided))?;
+        return Ok((all, edits));
+    }
+    for change in meant {
+        let buffer = buffers.get(&change.path).copied();
         // A file that was created or deleted comes and goes as a whole.
         let is_edit = !change.before.is_absent() && !change.after.is_absent();
         let is_unsaved = |it: &&BufferText| {

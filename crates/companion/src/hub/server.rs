@@ -18,7 +18,7 @@ use pillion_discovery::handover::REFRESH_INTERVAL;
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, Environment, FileError, Socket, state};
-use pillion_system::spawn;
+use pillion_system::{spawn, time_limit};
 use pillion_view::{Handle, Options, Reply, Report, Shows, StartError};
 
 use self::guests::Guests;
@@ -40,7 +40,7 @@ const FIRST_WITHIN: Duration = Duration::from_secs(10);
 /// How long companions may take to stop, if it is to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long what was said last may take to be read then.
+/// How long what was said last may take to be read then, and the socket to be removed.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A hub that listens, and does not serve yet.
@@ -153,8 +153,9 @@ impl Hub {
         tracing::info!("the hub ends");
         codex.end();
         self.shared.stop_companions();
-        // Only now, and only once: whoever finds the socket gone starts another hub.
-        drop(lock(&acceptor).take());
+        // Only now, and only once: whoever finds the socket gone starts another hub. If its disk hangs, it stays, and the
+        // system releases its lock.
+        let _ = time_limit::run(FAREWELL, move || drop(lock(&acceptor).take()));
         Ok(())
     }
 }

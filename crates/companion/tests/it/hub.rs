@@ -2,6 +2,7 @@
 
 mod codex;
 mod guests;
+mod many;
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;

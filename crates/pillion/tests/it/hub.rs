@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, Environment, state};
-use pillion_testkit::{SOON, Size, TestClaude, Tmux};
+use pillion_testkit::{HungDisk, SOON, Size, TestClaude, Tmux};
 
 use crate::other_hub;
 use crate::sandbox::{Sandbox, Serve};
@@ -102,6 +102,33 @@ fn a_front_end_that_is_killed_has_left() {
     wait_until("the hub ends", || !is_alive(hub));
     assert!(files.iter().all(|file| !file.exists()));
     assert!(running(&sandbox).is_empty());
+}
+
+/// How a hub comes to its end.
+type End = fn(&Serve, hub: u32);
+
+#[test]
+#[ignore = "waits for a minute: cargo xtask test"]
+fn it_ends_while_a_disk_that_it_needs_for_that_hangs() {
+    let ends: [(End, fn(&Sandbox) -> PathBuf); 4] = [
+        (|serve, _| serve.signal("TERM"), |it| it.home.tmp()),
+        (|serve, _| serve.signal("KILL"), |it| it.home.tmp()),
+        (|_, hub| kill(hub, "TERM"), |it| it.home.tmp()),
+        (|serve, _| serve.signal("KILL"), |it| it.home.runtime()),
+    ];
+    for (which, (end, folder)) in ends.into_iter().enumerate() {
+        let sandbox = Sandbox::new();
+        let serve = sandbox.serve_in_hub::<&str>([]);
+        let hub = hub_of(&sandbox);
+        let Some(hung) = HungDisk::mount(&folder(&sandbox)) else {
+            return;
+        };
+        // It looks after its files there.
+        hung.wait_for_request();
+        end(&serve, hub);
+        wait_until(&format!("the hub ends, {which}"), || !is_alive(hub));
+        drop(hung);
+    }
 }
 
 #[test]

@@ -61,7 +61,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let mut shown = Vec::new();
     for change in changes {
         if shown.len() == MAX_FILES as usize {
-            stderr::warn(format_args!("only {MAX_FILES} of {of} files are shown"));
+            stderr::warn(format_args!(
+                "only {MAX_FILES} of {of} files are shown: give the command again when you have decided about these, or use \
+                 `pillion keep {turn}` or `pillion revert {turn}` for all",
+                turn = name.turn
+            ));
             break;
         }
         match show(&store, &kept, change, left_out < MAX_LINES) {
