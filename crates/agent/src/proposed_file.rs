@@ -45,13 +45,9 @@ impl ProposedFile {
     }
 
     /// A file that has this text already, beside the one that it had before.
-    pub fn written(
-        path: impl Into<String>,
-        content: impl Into<String>,
-        before: Option<String>,
-    ) -> Self {
+    pub fn written(path: impl Into<String>, content: impl Into<String>, written: Written) -> Self {
         Self {
-            written: Some(Written { before }),
+            written: Some(written),
             ..Self::new(path, content)
         }
     }

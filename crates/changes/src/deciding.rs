@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use pillion_protocol::remarks::{self, FileRemark};
 use pillion_protocol::Note;
+use pillion_protocol::remarks::{self, FileRemark};
 use pillion_system::clock;
 use pillion_text::unified::unified;
 use pillion_text::visible;

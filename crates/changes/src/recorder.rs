@@ -16,12 +16,12 @@ use pillion_system::clock;
 use pillion_text::Text;
 use pillion_text::merge;
 
+use crate::folder_watch::FolderWatch;
 use crate::git::Settings;
 use crate::state::{FileState, Hash};
 use crate::store::{Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Running, Standing, Turn, first_words, overlap};
-use crate::folder_watch::FolderWatch;
 pub use attended::Glance;
 use attended::{Attended, is_an_editors_own};
 use journal::Journal;
@@ -463,7 +463,8 @@ impl Recorder {
         let path = self.located(path);
         let path = path.as_path();
         let now = Instant::now();
-        let just_read = { self.read.iter() }.position(|(until, it)| it.path == path && now < *until);
+        let just_read =
+            { self.read.iter() }.position(|(until, it)| it.path == path && now < *until);
         let just_read = just_read.map(|at| self.read.swap_remove(at).1);
         // Nobody saves what they have not changed: the look before has found what they saved.
         let Some(difference) = self.difference(path).or(just_read) else {

@@ -68,7 +68,10 @@ impl Lab {
     fn changed(&self) -> Vec<(String, Vec<String>)> {
         let names = |turn: &Turn| turn.real_changes().map(|it| name(&it.path)).collect();
         let turns = self.turns();
-        turns.iter().map(|it| (it.agent.clone(), names(it))).collect()
+        turns
+            .iter()
+            .map(|it| (it.agent.clone(), names(it)))
+            .collect()
     }
 
     fn text_before(&self, change: &Change) -> Vec<u8> {
@@ -107,12 +110,18 @@ fn what_changes_while_it_is_connected_is_a_turn_of_which_nobody_knows_the_author
     lab.write("made", "made\n");
     fs::remove_file(lab.root.join("gone")).unwrap();
     assert_eq!(lab.glance(), [AGENT]);
-    assert_eq!(lab.changed(), turns(&[("opencode", &["gone", "edited", "made"])]));
+    assert_eq!(
+        lab.changed(),
+        turns(&[("opencode", &["gone", "edited", "made"])])
+    );
     let turn = &lab.turns()[0];
     assert!(turn.is_without_hooks && turn.ended.is_none());
     let kept = Kept::read(&lab.store, turn.number).unwrap();
     let title = kept.title();
-    assert!(title.starts_with("turn 1: changes while opencode was connected, "), "{title}");
+    assert!(
+        title.starts_with("turn 1: changes while opencode was connected, "),
+        "{title}"
+    );
     for change in turn.real_changes() {
         assert_eq!(change.by, Author::Unclear);
         assert_eq!(change.standing(None), Standing::Unseen);
@@ -217,7 +226,10 @@ fn what_a_person_has_accepted_is_known_as_accepted() {
     lab.write("seen", "newer\n");
     lab.glance();
     let turn = &lab.turns()[0];
-    assert!(turn.real_changes().all(|it| it.standing(None) == Standing::Unseen));
+    assert!(
+        turn.real_changes()
+            .all(|it| it.standing(None) == Standing::Unseen)
+    );
 }
 
 #[test]
@@ -254,7 +266,10 @@ fn of_two_without_hooks_it_is_the_one_that_did_something_last() {
     lab.recorder.attended_is_heard(AGENT);
     lab.write("b", "new\n");
     assert_eq!(lab.glance(), [AGENT]);
-    assert_eq!(lab.changed(), turns(&[("gemini", &["a"]), ("opencode", &["b"])]));
+    assert_eq!(
+        lab.changed(),
+        turns(&[("gemini", &["a"]), ("opencode", &["b"])])
+    );
 }
 
 #[test]
@@ -313,7 +328,9 @@ fn that_something_has_changed_is_told_until_the_agent_has_gone() {
     fs::create_dir(&inner).unwrap();
     stirred.recv_timeout(SOON).expect("a new folder");
     lab.glance();
-    stirred.recv_timeout(SOON).expect("what came in it meanwhile");
+    stirred
+        .recv_timeout(SOON)
+        .expect("what came in it meanwhile");
     lab.glance();
     fs::write(inner.join("b"), "new\n").unwrap();
     stirred.recv_timeout(SOON).expect("a change there");

@@ -12,8 +12,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pillion_protocol::verdict::Lines;
 use pillion_protocol::remarks::{self, FileRemark};
+use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Range};
 use pillion_text::unified::unified;
 use pillion_view::Told;

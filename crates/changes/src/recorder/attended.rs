@@ -143,7 +143,10 @@ impl Recorder {
         self.found(found);
         let mut sessions = Vec::new();
         for (number, session) in &mut self.sessions {
-            let fresh = session.attended.as_mut().map(|it| std::mem::take(&mut it.fresh));
+            let fresh = session
+                .attended
+                .as_mut()
+                .map(|it| std::mem::take(&mut it.fresh));
             let fresh = fresh.unwrap_or_default();
             if fresh.is_empty() {
                 continue;

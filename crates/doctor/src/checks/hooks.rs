@@ -219,7 +219,7 @@ fn incomplete(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Opti
                 entry.event
             );
             let why =
-                "changes by a tool that it does not name are neither shown to you nor recorded";
+                "changes by a tool that it does not name are not shown to you first, and it is unclear who made them";
             return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
         }
     }

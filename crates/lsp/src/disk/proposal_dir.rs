@@ -127,6 +127,7 @@ mod tests {
             on_behalf_of: None,
             original_is_other: false,
             is_written: false,
+            is_unclear: false,
         }
     }
 

@@ -3,9 +3,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::diff::{OPEN_DIFF, take_string};
+use crate::diff::{OPEN_DIFF, take_flag, take_string};
 
-/// The name of the argument: an object with the text before as `text`, or null if there was no file.
+/// The name of the argument: an object with the text before as `text`, or null if there was no file, and `isUnclear`, which is
+/// true if nobody knows who made the change.
 pub const WRITTEN_OVER: &str = "writtenOver";
 
 /// A change that stands in the file already.
@@ -13,12 +14,14 @@ pub const WRITTEN_OVER: &str = "writtenOver";
 pub struct Written {
     /// The text before; none if there was no file.
     pub before: Option<String>,
+    /// True if nobody knows who made it.
+    pub is_unclear: bool,
 }
 
 impl Written {
     /// It as an argument.
     pub fn to_argument(&self) -> Value {
-        serde_json::json!({"text": self.before})
+        serde_json::json!({"text": self.before, "isUnclear": self.is_unclear})
     }
 
     /// What the person is told of such a change.
@@ -37,7 +40,8 @@ pub(super) fn take(arguments: &mut Map<String, Value>) -> Result<Option<Written>
                 None | Some(Value::Null) => None,
                 Some(_) => Some(take_string(&mut written, OPEN_DIFF, "text")?),
             };
-            Ok(Some(Written { before }))
+            let is_unclear = take_flag(&mut written, "isUnclear")?;
+            Ok(Some(Written { before, is_unclear }))
         }
         Some(_) => Err(format!("{OPEN_DIFF}: {WRITTEN_OVER} is not an object")),
     }
@@ -51,14 +55,23 @@ mod tests {
 
     #[test]
     fn the_text_before_is_read_as_it_was_sent() {
-        for before in [None, Some(String::new()), Some("a\r\n\u{feff}".to_owned())] {
-            let written = Written { before };
+        for (before, is_unclear) in [
+            (None, false),
+            (Some(String::new()), true),
+            (Some("a\r\n\u{feff}".to_owned()), false),
+        ] {
+            let written = Written { before, is_unclear };
             let mut arguments = Map::from_iter([(WRITTEN_OVER.to_owned(), written.to_argument())]);
             assert_eq!(take(&mut arguments), Ok(Some(written)));
             assert!(arguments.is_empty());
         }
         assert_eq!(take(&mut Map::new()), Ok(None));
-        for wrong in [json!("a"), json!([]), json!({"text": 1})] {
+        for wrong in [
+            json!("a"),
+            json!([]),
+            json!({"text": 1}),
+            json!({"isUnclear": 1}),
+        ] {
             let mut arguments = Map::from_iter([(WRITTEN_OVER.to_owned(), wrong)]);
             assert!(take(&mut arguments).is_err());
         }

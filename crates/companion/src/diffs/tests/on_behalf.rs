@@ -211,7 +211,10 @@ fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
         let proposal = Proposal {
             agent: Dialect::Script,
             on_behalf_of: Some(agent),
-            stand_in: Some(Arc::new(StandIn::Written(Written { before }))),
+            stand_in: Some(Arc::new(StandIn::Written(Written {
+                before,
+                is_unclear: false,
+            }))),
             ..proposal("s", "/a", "new")
         };
         open(&mut diffs, proposal, "open", Instant::now());
