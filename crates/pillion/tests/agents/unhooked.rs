@@ -35,8 +35,8 @@ struct Connected<'a> {
     shell: fn(&str) -> Turn,
     /// It tells when a turn begins.
     tells_turns: bool,
-    /// A file is mentioned in its prompt when something goes with that.
-    has_mentions: bool,
+    /// Returns true if its screen shows that something goes with the next prompt.
+    shows_told: fn(&str) -> bool,
 }
 
 impl Lab {
@@ -128,15 +128,9 @@ impl Lab {
         assert_eq!(files(&folder), before, "all of it is taken back");
         let told = format!("{} is told with your next prompt", agent.display_name);
         assert!(said.contains(&told), "{said}");
-        if agent.has_mentions {
-            let is_mentioned = |screen: &str| {
-                let mut names = ["@a-edited.txt", "@streamed.txt", "@gone.txt"].iter();
-                names.any(|name| screen.contains(name))
-            };
-            agent
-                .pane
-                .wait_until("the mention of a file", SOON, is_mentioned);
-        }
+        agent
+            .pane
+            .wait_until("what goes with the prompt", SOON, agent.shows_told);
         if !agent.tells_turns {
             wait_until("a turn that has ended", || {
                 let turns = self.json(&["turns", "--json"]);
@@ -201,7 +195,7 @@ fn what_claude_writes_without_hooks_is_known_and_taken_back() {
         edit: replace,
         shell: claude_bash,
         tells_turns: true,
-        has_mentions: true,
+        shows_told: |screen| screen.contains("lines selected] @"),
     });
 }
 
@@ -286,7 +280,7 @@ fn what_opencode_writes_is_known_and_taken_back() {
             input: json!({"command": command, "description": "x"}),
         },
         tells_turns: false,
-        has_mentions: true,
+        shows_told: |screen| screen.contains(".txt#1-"),
     });
 }
 
@@ -313,6 +307,6 @@ fn what_gemini_writes_without_hooks_is_known_and_taken_back() {
             input: json!({"command": command, "description": "x"}),
         },
         tells_turns: false,
-        has_mentions: false,
+        shows_told: |_| true,
     });
 }
