@@ -44,7 +44,7 @@ impl ProposedFile {
         }
     }
 
-    /// A file that has this text already.
+    /// A file that has this text already, beside the one that it had before.
     pub fn written(path: impl Into<String>, content: impl Into<String>, written: Written) -> Self {
         Self {
             written: Some(written),

@@ -182,7 +182,7 @@ mod tests {
         let watch = FolderWatch::start(move || {
             let _ = sender.send(());
         });
-        (watch.unwrap(), stirred)
+        (watch.expect("the system watches folders"), stirred)
     }
 
     #[test]

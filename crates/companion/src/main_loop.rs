@@ -480,7 +480,7 @@ impl MainLoop {
                     if let Some(outbox) = self.sessions.outbox(&session) {
                         outbox.push_outcome(delivery);
                         let now = Instant::now();
-                        self.unhooked.stirred(now);
+                        self.unhooked.may_have_stirred(now);
                         if let Some(accepted) = &accepted {
                             self.turns.accepted(accepted);
                             self.note_edits(accepted, proposed);

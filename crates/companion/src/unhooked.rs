@@ -1,10 +1,10 @@
 //! The agents that are connected and whose hooks have told nothing: when the folders are looked at for them, and when a turn
 //! of theirs is over. Whether an agent is one of them is decided here, and only here.
 //!
-//! A look costs time in proportion to the files, so that each has a reason: the system tells that something has changed, or
-//! an editor does, or the agent does something. They keep a distance that grows with what a look costs, and with files that
-//! change all the time. Only where the system tells nothing the folders are looked at by the clock. A state machine without
-//! I/O: reasons, looks and time come in.
+//! A look costs time in proportion to the files, so that each has a reason: the system tells that something has changed. Where
+//! it does not tell that, an editor that has read a file and an agent that does something are reasons, and so is the clock.
+//! Looks keep a distance that grows with what they cost, and with files that change all the time. A state machine without I/O:
+//! reasons, looks and time come in.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ const MIN_DISTANCE: Duration = Duration::from_secs(1);
 const COSTS: u32 = 20;
 
 /// It doubles up to this while the same files change all the time.
-const MAX_DISTANCE: Duration = Duration::from_secs(60);
+const MAX_DISTANCE: Duration = Duration::from_secs(10);
 
 /// By the clock, the distance is this at least, and in times of what a look costs.
 const MIN_CLOCK: Duration = Duration::from_secs(5);
@@ -55,6 +55,8 @@ pub(crate) struct Unhooked {
     due: Option<Instant>,
     /// How long after a look the next one may be.
     distance: Duration,
+    /// True if the system tells when something changes.
+    is_watched: bool,
 }
 
 #[derive(Debug)]
@@ -116,7 +118,14 @@ impl Unhooked {
         true
     }
 
-    /// Something may have changed.
+    /// An editor has read or written a file, or an agent is about to: something may have changed, unless the system tells that.
+    pub(crate) fn may_have_stirred(&mut self, now: Instant) {
+        if !self.is_watched {
+            self.stirred(now);
+        }
+    }
+
+    /// Something has changed.
     pub(crate) fn stirred(&mut self, now: Instant) {
         if !self.sessions.values().any(|it| !it.is_hooked) {
             return;
@@ -132,7 +141,7 @@ impl Unhooked {
         if has {
             // What it does now is worth a look, whatever else changes all the time.
             self.distance = self.distance.min(MIN_DISTANCE);
-            self.stirred(now);
+            self.may_have_stirred(now);
         }
         has
     }
@@ -141,6 +150,7 @@ impl Unhooked {
     pub(crate) fn glanced(&mut self, glance: &Glance, sessions: &[SessionId], now: Instant) {
         self.looks = self.looks.saturating_sub(1);
         self.looked = Some(now);
+        self.is_watched = glance.is_watched;
         let cost = (glance.took * COSTS).max(MIN_DISTANCE);
         self.distance = match glance.is_news || sessions.is_empty() {
             true => cost,
@@ -249,9 +259,8 @@ mod tests {
     #[test]
     fn each_reason_leads_to_one_look() {
         type Reason = fn(&mut Unhooked, Instant);
-        let reasons: [Reason; 3] = [
+        let reasons: [Reason; 2] = [
             |it, now| it.stirred(now),
-            |it, now| assert!(it.is_heard(&id("a"), now)),
             |it, now| {
                 for _ in 0..3 {
                     it.stirred(now);
@@ -315,7 +324,27 @@ mod tests {
         assert_eq!(distance, MAX_DISTANCE);
         // What the agent does is worth a look.
         unhooked.is_heard(&id("a"), now);
+        unhooked.stirred(now);
         assert_eq!(unhooked.due(), Some(now + MIN_DISTANCE));
+    }
+
+    #[test]
+    fn what_editors_and_agents_do_is_a_reason_where_the_system_tells_nothing() {
+        type Reason = fn(&mut Unhooked, Instant);
+        let reasons: [Reason; 2] = [
+            |it, now| it.may_have_stirred(now),
+            |it, now| assert!(it.is_heard(&id("a"), now)),
+        ];
+        for reason in reasons {
+            for is_watched in [true, false] {
+                let start = Instant::now();
+                let mut unhooked = with(Dialect::GeminiCli, start);
+                unhooked.glanced(&glance(MOMENT, is_watched, true), &[], start);
+                reason(&mut unhooked, start + MIN_DISTANCE);
+                let expected = (!is_watched).then_some(start + MIN_DISTANCE + DELAY);
+                assert_eq!(unhooked.due(), expected);
+            }
+        }
     }
 
     #[test]

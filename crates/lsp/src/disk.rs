@@ -196,6 +196,7 @@ mod tests {
             on_behalf_of: None,
             original_is_other: false,
             written: None,
+            is_unclear: false,
         })
     }
 

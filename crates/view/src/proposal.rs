@@ -116,6 +116,9 @@ pub struct Diff {
     /// If the change is in the file already, which change of which turn it is: `7.2`.
     #[serde(default)]
     pub written: Option<String>,
+    /// True if it is, and nobody knows who made it.
+    #[serde(default)]
+    pub is_unclear: bool,
     /// The agent whose change a command proposes: only the name that people are shown depends on it.
     #[serde(default)]
     pub on_behalf_of: Option<Dialect>,
@@ -130,6 +133,7 @@ impl Diff {
     /// What the agent does, between its name and that of the file.
     pub fn does(&self) -> &'static str {
         match (self.written.is_some(), self.deletes) {
+            (true, _) if self.is_unclear => "may have written",
             (true, _) => "has written",
             (false, true) => "proposes to delete",
             (false, false) => "proposes",

@@ -153,6 +153,10 @@ impl<C> Diffs<C> {
         let Some(entry) = self.entries.get(id) else {
             return Vec::new();
         };
+        let written = match entry.proposal.stand_in.as_deref() {
+            Some(StandIn::Written(written)) => Some(written),
+            _ => None,
+        };
         vec![Action::Show(Diff {
             id,
             revision,
@@ -167,10 +171,8 @@ impl<C> Diffs<C> {
             deletes: entry.proposal.deletes,
             on_behalf_of: entry.proposal.on_behalf_of,
             original_is_other: entry.proposal.stand_in.is_some(),
-            written: match entry.proposal.stand_in.as_deref() {
-                Some(StandIn::Written(written)) => Some(written.change.clone()),
-                Some(StandIn::Held(_)) | None => None,
-            },
+            written: written.map(|it| it.change.clone()),
+            is_unclear: written.is_some_and(|it| it.is_unclear),
         })]
     }
 

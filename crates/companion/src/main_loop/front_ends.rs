@@ -58,7 +58,7 @@ impl MainLoop {
             Report::Saved(file) => self.saved(file, now),
             Report::Synced { path, is_saved } => {
                 self.recording.synced(path, is_saved);
-                self.unhooked.stirred(now);
+                self.unhooked.may_have_stirred(now);
             }
             Report::Mention { path, lines, reply } => reply.done(self.mention(&path, lines)),
             Report::Review(choice, reply) => reply.done(self.choose(choice, None)),

@@ -79,6 +79,7 @@ fn diff(id: u64, revision: u32) -> Diff {
         on_behalf_of: None,
         original_is_other: false,
         written: None,
+        is_unclear: false,
     }
 }
 

@@ -218,8 +218,7 @@ fn incomplete(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Opti
                 "Pillion's {} hook does not name the tools that this version of Pillion watches",
                 entry.event
             );
-            let why =
-                "changes by a tool that it does not name are neither shown to you nor recorded";
+            let why = "changes by a tool that it does not name are not shown to you first, and it is unclear who made them";
             return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
         }
     }

@@ -35,8 +35,9 @@ use crate::workspace;
 /// that nobody has seen are listed, the first hundred of each turn; with it, all of that turn, and the proposals that you
 /// decided about in it, which `pillion log` lists for all turns.
 ///
-/// This is known of agents whose hooks call Pillion over their own connection: Claude Code 2.1.118 or later, started with
-/// `pillion run claude`. PILLION_CHANGES=off in the environment of the editor or review has nothing kept.
+/// This is known of agents that are connected, and of those whose hooks are installed (`pillion hook install`), while an editor or
+/// a review is open in their folder. An agent without hooks does not say what it writes: what changes while it is connected is
+/// listed, and it is unclear who made it. PILLION_CHANGES=off in the environment of the editor or review has nothing kept.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// All changes of this turn

@@ -1,9 +1,9 @@
 //! Agents that are connected and run no hooks: what they write without asking is known all the same, and that nobody can say
 //! who wrote it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pillion_testkit::{
     Agent, AgentKind, Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Npm, Opencode, Pane,
@@ -35,8 +35,8 @@ struct Connected<'a> {
     shell: fn(&str) -> Turn,
     /// It tells when a turn begins.
     tells_turns: bool,
-    /// A file is mentioned in its prompt when something goes with that.
-    has_mentions: bool,
+    /// Returns true if its screen shows that something goes with the next prompt.
+    shows_told: fn(&str) -> bool,
 }
 
 impl Lab {
@@ -71,19 +71,19 @@ impl Lab {
         let after = files(&folder);
         let all = before.keys().chain(after.keys());
         let differing = all.filter(|it| before.get(*it) != after.get(*it));
-        let mut expected: Vec<String> = differing.map(|it| it.display().to_string()).collect();
-        expected.sort_unstable();
-        expected.dedup();
-        wait_until("all changes", || {
-            let changes = self.json(&["changes", "--json"]).into_iter();
-            let name = |it: &Value| {
-                let path = PathBuf::from(it["path"].as_str().expect("a path"));
-                let inner = path.strip_prefix(&folder).expect("in the workspace");
-                inner.display().to_string()
-            };
-            let found: BTreeMap<_, _> = changes.map(|it| (name(&it), it)).collect();
-            found.keys().eq(&expected).then_some(found)
-        })
+        let inner = |path: &Path| {
+            let inner = path.strip_prefix(&folder).expect("in the workspace");
+            inner.display().to_string()
+        };
+        let expected: BTreeSet<String> = differing.map(|it| inner(it)).collect();
+        let name = |it: &Value| inner(Path::new(it["path"].as_str().expect("a path")));
+        let found = wait_until(&format!("changes of {expected:?}"), || {
+            let changes = self.json(&["changes", "--json"]);
+            (changes.len() >= expected.len()).then_some(changes)
+        });
+        let found: BTreeMap<_, _> = found.into_iter().map(|it| (name(&it), it)).collect();
+        assert!(found.keys().eq(&expected), "{expected:?}: {found:#?}");
+        found
     }
 
     fn is_recorded(&self, agent: &Connected<'_>) {
@@ -103,7 +103,6 @@ impl Lab {
         (agent.prompt)("change it");
         agent.pane.wait_for("all is done", SOON);
         let changes = self.wait_changes(&before);
-        let after = files(&folder);
         assert_eq!(changes.len(), 5, "{changes:#?}");
         for (name, change) in &changes {
             assert_eq!(change["state"], "unseen", "{name}");
@@ -117,17 +116,21 @@ impl Lab {
         let turns = self.json(&["turns", "--json"]);
         assert_eq!(turns.len(), 1, "{turns:#?}");
         assert_eq!(turns[0]["agent"], agent.name);
-        // To the byte, and there again.
-        self.pillion(&["revert", "1"]);
-        assert_eq!(files(&folder), before, "all of it is taken back");
-        self.pillion(&["undo", "1"]);
-        assert_eq!(files(&folder), after, "and is there again");
+        let id = changes["a-edited.txt"]["id"].as_str().expect("an id");
+        let mut look = companion::command(&self.home, ["look", id]);
+        let mut look = look.current_dir(&folder).spawn().expect("it runs");
+        let shown = format!("{} may have written a-edited.txt", agent.display_name);
+        screen.wait_for(&shown, SOON);
+        look.kill().expect("it runs");
+        look.wait().expect("it ends");
+        screen.wait_gone(&shown, SOON);
         let said = self.pillion(&["revert", "1"]);
+        assert_eq!(files(&folder), before, "all of it is taken back");
         let told = format!("{} is told with your next prompt", agent.display_name);
         assert!(said.contains(&told), "{said}");
-        if agent.has_mentions {
-            agent.pane.wait_for("@a-edited.txt", SOON);
-        }
+        agent
+            .pane
+            .wait_until("what goes with the prompt", SOON, agent.shows_told);
         if !agent.tells_turns {
             wait_until("a turn that has ended", || {
                 let turns = self.json(&["turns", "--json"]);
@@ -192,7 +195,7 @@ fn what_claude_writes_without_hooks_is_known_and_taken_back() {
         edit: replace,
         shell: claude_bash,
         tells_turns: true,
-        has_mentions: true,
+        shows_told: |screen| screen.contains("lines selected] @"),
     });
 }
 
@@ -277,7 +280,7 @@ fn what_opencode_writes_is_known_and_taken_back() {
             input: json!({"command": command, "description": "x"}),
         },
         tells_turns: false,
-        has_mentions: true,
+        shows_told: |screen| screen.contains(".txt#1-"),
     });
 }
 
@@ -304,6 +307,6 @@ fn what_gemini_writes_without_hooks_is_known_and_taken_back() {
             input: json!({"command": command, "description": "x"}),
         },
         tells_turns: false,
-        has_mentions: false,
+        shows_told: |_| true,
     });
 }

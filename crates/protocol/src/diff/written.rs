@@ -3,10 +3,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::diff::{OPEN_DIFF, take_string};
+use crate::diff::{OPEN_DIFF, take_flag, take_string};
 
-/// The name of the argument: an object with the text before as `text`, or null if there was no file, and the name of the
-/// change as `change`.
+/// The name of the argument: an object with the text before as `text`, or null if there was no file, the name of the change
+/// as `change`, and `isUnclear`, which is true if nobody knows who made it.
 pub const WRITTEN_OVER: &str = "writtenOver";
 
 /// A change that stands in the file already.
@@ -16,12 +16,18 @@ pub struct Written {
     pub before: Option<String>,
     /// Its name, `7.2`; empty if that is not known.
     pub change: String,
+    /// True if nobody knows who made it.
+    pub is_unclear: bool,
 }
 
 impl Written {
     /// It as an argument.
     pub fn to_argument(&self) -> Value {
-        serde_json::json!({"text": self.before, "change": self.change})
+        serde_json::json!({
+            "text": self.before,
+            "change": self.change,
+            "isUnclear": self.is_unclear,
+        })
     }
 
     /// What the person is told of such a change.
@@ -44,7 +50,12 @@ pub(super) fn take(arguments: &mut Map<String, Value>) -> Result<Option<Written>
                 None | Some(Value::Null) => String::new(),
                 Some(_) => take_string(&mut written, OPEN_DIFF, "change")?,
             };
-            Ok(Some(Written { before, change }))
+            let is_unclear = take_flag(&mut written, "isUnclear")?;
+            Ok(Some(Written {
+                before,
+                change,
+                is_unclear,
+            }))
         }
         Some(_) => Err(format!("{OPEN_DIFF}: {WRITTEN_OVER} is not an object")),
     }
@@ -58,10 +69,15 @@ mod tests {
 
     #[test]
     fn the_text_before_is_read_as_it_was_sent() {
-        for before in [None, Some(String::new()), Some("a\r\n\u{feff}".to_owned())] {
+        for (before, is_unclear) in [
+            (None, false),
+            (Some(String::new()), true),
+            (Some("a\r\n\u{feff}".to_owned()), false),
+        ] {
             let written = Written {
                 before,
                 change: "7.2".to_owned(),
+                is_unclear,
             };
             let mut arguments = Map::from_iter([(WRITTEN_OVER.to_owned(), written.to_argument())]);
             assert_eq!(take(&mut arguments), Ok(Some(written)));
@@ -77,6 +93,7 @@ mod tests {
             json!([]),
             json!({"text": 1}),
             json!({"change": 7.2}),
+            json!({"isUnclear": 1}),
         ] {
             let mut arguments = Map::from_iter([(WRITTEN_OVER.to_owned(), wrong)]);
             assert!(take(&mut arguments).is_err());

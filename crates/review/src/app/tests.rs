@@ -133,6 +133,7 @@ impl Person {
             on_behalf_of: self.on_behalf_of,
             original_is_other: false,
             written: self.written.clone(),
+            is_unclear: false,
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -348,6 +349,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         on_behalf_of: None,
         original_is_other: false,
         written: None,
+        is_unclear: false,
     };
     let opened = Event::Opened {
         diff,

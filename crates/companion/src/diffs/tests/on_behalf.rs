@@ -214,6 +214,7 @@ fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
             stand_in: Some(Arc::new(StandIn::Written(Written {
                 before,
                 change: "7.2".to_owned(),
+                is_unclear: false,
             }))),
             ..proposal("s", "/a", "new")
         };

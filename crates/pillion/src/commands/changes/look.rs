@@ -6,7 +6,7 @@ use std::thread;
 use pillion_agent::set::{End, ProposedFile};
 use pillion_changes::history::as_text;
 use pillion_changes::take_back::{self, Present};
-use pillion_changes::{Change, ChangeRef, DecideError, Deciding, Kept, Standing, Store};
+use pillion_changes::{Author, Change, ChangeRef, DecideError, Deciding, Kept, Standing, Store};
 use pillion_protocol::diff::set::MAX_FILES;
 use pillion_protocol::diff::written::Written;
 use pillion_protocol::{Dialect, Note, Outcome};
@@ -183,8 +183,12 @@ impl Shown<'_> {
         let before = self.present.before.clone();
         let before = before.and_then(|it| String::from_utf8(it).ok());
         let path = self.change.path.to_string_lossy();
-        let change = self.name.to_string();
-        let file = ProposedFile::written(path, &*self.now, Written { before, change });
+        let written = Written {
+            before,
+            change: self.name.to_string(),
+            is_unclear: self.change.by == Author::Unclear,
+        };
+        let file = ProposedFile::written(path, &*self.now, written);
         match agent {
             Some(agent) => file.on_behalf_of(agent),
             None => file,

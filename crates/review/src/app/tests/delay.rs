@@ -189,6 +189,7 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         on_behalf_of: None,
         original_is_other: false,
         written: None,
+        is_unclear: false,
     };
     let opened = Event::Opened {
         diff,

@@ -265,6 +265,7 @@ fn diff(original: Option<Vec<u8>>, proposed: String) -> Diff {
         on_behalf_of: Some(Dialect::CodexCli),
         original_is_other: true,
         written: None,
+        is_unclear: false,
     }
 }
 
