@@ -67,6 +67,10 @@ impl Question {
                     notes: Vec::new(),
                 };
                 let ruling = Ruling::of(vec![self.change.clone()], vec![decided]);
+                // Nothing is left of it.
+                if let Ruling::Denied(why) = &ruling {
+                    return hooks::deny(why);
+                }
                 let protocol = pillion_hooks::of(agent);
                 let answer = protocol.and_then(|it| it.answer(&self.call, &ruling).output);
                 answer.unwrap_or_else(|| hooks::deny(why))

@@ -59,7 +59,6 @@ impl HookProtocol for Claude {
             (Event::Question, Ruling::Accepted(accepted)) => {
                 Answer::json(hooks::approve(Some(input(call, accepted))))
             }
-            (Event::Question, Ruling::Denied(why)) => Answer::json(hooks::deny(why)),
             _ => Answer::nothing(),
         }
     }

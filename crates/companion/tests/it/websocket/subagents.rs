@@ -108,6 +108,17 @@ async fn a_subagents_question_is_answered_with_the_decision() {
         let told = ask(&mut claude, AFTER_WRITE, call(tool, &input)).await;
         let told = context_of(&told, "PostToolUse");
         assert!(told.contains("more"), "{name}: {told}");
+        // All of it taken out.
+        if let Some(before) = before {
+            let asked = asks(&mut claude, tool, &input).await;
+            let diff = test.editor.show().await;
+            test.decide(&diff, Outcome::accepted(before)).await;
+            let answer = decision(&claude.blocks(asked).await);
+            assert_eq!(answer["behavior"], "deny", "{name}");
+            let told = answer["message"].as_str().unwrap();
+            assert!(told.contains("nothing is left"), "{name}: {told}");
+            ask(&mut claude, AFTER_WRITE, call(tool, &input)).await;
+        }
         // Rejected.
         for (reason, expected) in [
             (
