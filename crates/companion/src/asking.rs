@@ -487,7 +487,10 @@ mod tests {
             held: None,
             is_command: false,
             id: String::new(),
+            is_guarded: false,
             tool: String::new(),
+            input: serde_json::Value::Null,
+            folder: String::new(),
             prompt: String::new(),
         }
     }

@@ -10,10 +10,13 @@ use pillion_view::{Compares, Reply, Ruling};
 use tokio::time::timeout;
 
 use crate::acceptance::Acceptance;
-use crate::agents;
+use crate::agents::{self, hooks};
 use crate::diffs::TargetCheck;
 use crate::disk::{CHECK_TIMEOUT, Lane};
-use crate::event::{Event, Events};
+use crate::event::{Caller, Event, Events};
+use crate::request_id::RequestId;
+use crate::sessions::SessionId;
+use crate::subagents::Question;
 use crate::target::Target;
 use crate::turns::AcceptedText;
 use crate::view_id::ViewId;
@@ -82,6 +85,31 @@ impl FileChecks {
             });
         };
         tokio::spawn(async move { lane.start(check).await });
+    }
+
+    /// Reads the file that a subagent asks about, for an [`Event::QuestionRead`].
+    pub(crate) fn read_question(
+        &mut self,
+        agent: Dialect,
+        asked: hooks::Call,
+        (session, request, caller): (SessionId, RequestId, Caller),
+    ) {
+        let lane = self.targets.entry(agent);
+        let lane = lane.or_insert_with(|| Lane::new(MAX_CHECKS)).clone();
+        let events = self.events.clone();
+        tokio::spawn(async move {
+            let read = timeout(
+                CHECK_TIMEOUT,
+                lane.run(move || Question::read(agent, asked)),
+            );
+            let question = read.await.ok().flatten().flatten();
+            let _ = events.send(Event::QuestionRead {
+                session,
+                request,
+                question,
+                caller,
+            });
+        });
     }
 
     /// Looks at a file that an agent was to write, for an [`Event::Looked`].

@@ -21,8 +21,8 @@ use pillion_system::{peer, spawn};
 #[cfg(unix)]
 use pillion_view::commands::CodexStart;
 use pillion_view::commands::{
-    Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Mentioned, MentionedFile, Refused,
-    Request, ReviewRequest, SendNotes, Settle, Settled,
+    Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Guarded, Mentioned, MentionedFile,
+    Refused, Request, ReviewRequest, SendNotes, Settle, Settled,
 };
 use pillion_view::{Chosen, DiffId, ProposalKey, Refusal, Reply};
 use serde::Serialize;
@@ -229,6 +229,10 @@ impl Commands {
                     }),
                 };
                 value(self.ask(ask).await?)
+            }
+            Request::Guard(guard) => {
+                let guarded = self.ask(|way| event::Command::Guard { guard, way });
+                value(guarded.await.unwrap_or(Guarded::Unanswered))
             }
             // It has a connection of its own: see `serve`.
             Request::Wait(_) => Err(stopping()),

@@ -152,6 +152,12 @@ impl Proposal {
         self.stand_in.as_deref()?.held()
     }
 
+    /// Returns true if its outcome answers a question of the agent's.
+    fn is_question(&self) -> bool {
+        let tab = self.tab.as_ref();
+        tab.is_some_and(|tab| tab.question.is_some())
+    }
+
     /// The agent whose name people are shown.
     fn shown_agent(&self) -> Dialect {
         on_behalf::shown(self.agent, self.on_behalf_of)

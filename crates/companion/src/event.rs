@@ -11,7 +11,9 @@ use pillion_discovery::CompanionState;
 use pillion_protocol::IdeContext;
 use pillion_protocol::{AgentProcess, Dialect, File, ReviewChoice};
 use pillion_view::changes::ActDone;
-use pillion_view::commands::{AgentOfHook, AgentWork, DiffError, DiffRef, HookCall, Judged};
+use pillion_view::commands::{
+    AgentOfHook, AgentWork, DiffError, DiffRef, Guard, Guarded, HookCall, Judged,
+};
 use pillion_view::{
     Chosen, Decide, DiffId, Editor, LostOutcome, Options, ProposalKey, Reply, Report, Ruling,
 };
@@ -23,6 +25,7 @@ use crate::agents::ToolCall;
 use crate::diffs::{Answer, PendingDiff, SettleRequest};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
+use crate::subagents::Question;
 use crate::target::Target;
 use crate::view_id::ViewId;
 use crate::written::Found;
@@ -36,6 +39,9 @@ pub(crate) type Caller = oneshot::Sender<Result<Answer, String>>;
 /// The way to a process that waits beside an agent.
 pub(crate) type Waiter = oneshot::Sender<String>;
 
+/// The way to a process that stands beside a hook: what became of the hook; dropping it says that there is no answer.
+pub(crate) type GuardWay = oneshot::Sender<Guarded>;
+
 /// One thing that happened. The loop handles them one by one, in order.
 #[derive(Debug)]
 pub(crate) enum Event {
@@ -45,6 +51,13 @@ pub(crate) enum Event {
     Settled(SessionId),
     /// A session's agent is this process, as it says.
     Identified(SessionId, AgentProcess),
+    /// The file is read that a subagent asks about; none if it is left to the agent to propose the change.
+    QuestionRead {
+        session: SessionId,
+        request: RequestId,
+        question: Option<Question>,
+        caller: Caller,
+    },
     /// A session's event stream closed.
     StreamClosed,
     /// An agent ended its session.
@@ -228,6 +241,8 @@ pub(crate) enum Command {
         way: Waiter,
         number: oneshot::Sender<u64>,
     },
+    /// A process of ours stands beside the hook of a call; answered with what became of that.
+    Guard { guard: Guard, way: GuardWay },
     /// The process of this number has ended; before that it may have passed on what it got.
     WaiterEnded { number: u64, is_passed_on: bool },
     /// A person has judged what an agent had written; answered with whether the agent is told.

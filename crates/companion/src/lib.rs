@@ -25,6 +25,7 @@ mod endpoint;
 mod event;
 mod feedback;
 pub mod gate;
+mod guards;
 mod hooked;
 #[cfg(unix)]
 pub mod hub;
@@ -43,6 +44,7 @@ mod sessions;
 mod socket;
 mod speaker;
 mod stand_in;
+mod subagents;
 mod succession;
 mod target;
 mod turns;

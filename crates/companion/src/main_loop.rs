@@ -21,6 +21,7 @@ use pillion_system::{Signal, Signals, memory};
 use pillion_view::{CloseReason, Compares, DiffId, LostOutcome, ProposalKey, Proposed, Told};
 use tokio::sync::{mpsc, oneshot};
 
+use self::calls::HeldHook;
 use self::sending::Sending;
 use crate::agents::ToolCall;
 use crate::asking::Asking;
@@ -28,9 +29,10 @@ use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
 use crate::discovery::DiscoveryThread;
-use crate::event::{Caller, Event, Events, Waiter};
+use crate::event::{Caller, Event, Events, GuardWay, Waiter};
 use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
+use crate::guards::Guards;
 use crate::hooked::Hooked;
 use crate::judging::Judging;
 use crate::lost::{KEPT_WITHIN, Losses, Lost};
@@ -103,6 +105,7 @@ pub(crate) struct MainLoop {
     feedback: Feedback,
     asking: Asking,
     questions: Questions<Caller>,
+    guards: Guards<GuardWay, HeldHook>,
     recording: Recording,
     hooked: Hooked,
     unhooked: Unhooked,
@@ -155,6 +158,7 @@ impl MainLoop {
             feedback: Feedback::default(),
             asking: Asking::with(Vec::new(), recording.is_on()),
             questions: Questions::default(),
+            guards: Guards::default(),
             recording,
             hooked: Hooked::default(),
             unhooked: Unhooked::default(),
@@ -225,6 +229,7 @@ impl MainLoop {
             self.written.due(),
             self.views.due(),
             self.unhooked.due(),
+            self.guards.due(),
             self.release,
         ];
         let earliest = due.into_iter().flatten().min();
@@ -241,6 +246,12 @@ impl MainLoop {
                     self.report_status();
                 }
             }
+            Event::QuestionRead {
+                session,
+                request,
+                question,
+                caller,
+            } => self.subagent_asks(&session, request, question, caller, now),
             Event::StreamClosed => self.report_agents(),
             Event::SessionEnded(session) => self.session_gone(&session, now),
             Event::ToolCalled {
@@ -264,13 +275,16 @@ impl MainLoop {
                 coverage,
             } => {
                 // An agent that does not wait any more has cancelled it.
-                if !caller.is_closed() {
-                    match call {
-                        ToolCall::BeforeWrite(call) => {
-                            self.before_write(&session, request, call, caller, coverage, now);
-                        }
-                        call => self.serve(&session, request, call, caller, now),
+                let is_cancelled = caller.is_closed();
+                match call {
+                    ToolCall::BeforeWrite(call) if is_cancelled => {
+                        self.guards.unanswered(&session, &call.id);
                     }
+                    ToolCall::BeforeWrite(call) => {
+                        self.before_write(&session, request, call, caller, coverage, now);
+                    }
+                    _ if is_cancelled => {}
+                    call => self.serve(&session, request, call, caller, now),
                 }
             }
             Event::Stepped {
@@ -300,6 +314,7 @@ impl MainLoop {
             }
             Event::CallCancelled { session, request } => {
                 self.questions.cancel(&session, &request);
+                self.guards.cancel(&session, &request);
                 let actions = self.diffs.cancel(&session, &request);
                 self.perform(actions);
             }
@@ -357,6 +372,10 @@ impl MainLoop {
         self.elapse_context(now);
         let actions = self.diffs.expire(now);
         self.perform(actions);
+        self.release_guards();
+        for (session, held) in self.guards.late(now) {
+            self.hold(&session, held, now);
+        }
         for (key, closed) in self.views.elapse(now) {
             self.tell_closed(key, closed);
         }
@@ -418,6 +437,7 @@ impl MainLoop {
         self.asking.forget(session);
         self.feedback.forget(session);
         self.questions.forget(session);
+        self.guards.forget(session);
         self.wakers.forget(session);
         self.unhooked.forget(session);
         if self.sessions.forget(session) {
@@ -583,9 +603,11 @@ impl MainLoop {
     ) -> Unanswered {
         self.discovery.remove().await;
         self.finish_decisions(inbox).await;
+        self.release_guards();
         if ending == Ending::Rejects {
             let actions = self.diffs.stop();
             self.perform(actions);
+            self.release_guards();
         }
         self.recording.closed_all();
         self.views.send_stopped();

@@ -17,6 +17,7 @@ use tokio::sync::watch;
 
 use crate::request_id::RequestId;
 use crate::stand_in::StandIn;
+use crate::subagents::Question;
 use crate::wire::{Fate, Mark, Wire};
 
 /// How long a connection has to outlive what it sent: by then a living agent has read it.
@@ -68,6 +69,8 @@ pub(crate) struct Tab {
     pub(crate) request: RequestId,
     /// The agent's release writes an accepted text without its last line feed.
     pub(crate) drops_last_line_feed: bool,
+    /// The question that it answers, if it is none of the agent's own proposals.
+    pub(crate) question: Option<Arc<Question>>,
 }
 
 impl Delivery {
@@ -88,6 +91,13 @@ impl Delivery {
     /// What a hook holds, whose answer it is.
     pub(crate) fn held(&self) -> Option<&HeldCall> {
         self.stand_in.as_deref()?.held()
+    }
+
+    /// Returns true if the answer itself tells the agent's model what the person has to say.
+    pub(crate) fn takes_words(&self) -> bool {
+        let is_question = |tab: &Tab| tab.question.is_some() && self.outcome == Outcome::Rejected;
+        let tab = self.tab.as_ref();
+        tab.is_some_and(|tab| self.held().is_some() || is_question(tab))
     }
 
     /// What its proposal is known by in its session.

@@ -11,7 +11,7 @@ use crate::change::{Changes, Files};
 use crate::ruling::Ruling;
 
 /// One call of a hook.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// When the agent calls.
     pub event: Event,

@@ -154,6 +154,11 @@ pub struct ModelRequest {
 }
 
 impl ModelRequest {
+    /// Returns true if it is a subagent's.
+    pub fn is_subagents(&self) -> bool {
+        mentions(&self.body["messages"][0], SUBAGENT) || responses::is_told(&self.body, SUBAGENT)
+    }
+
     /// Returns true if `text` stands anywhere in a text of the body.
     pub fn mentions(&self, text: &str) -> bool {
         mentions(&self.body, text)
@@ -328,9 +333,7 @@ impl Script {
     fn take(&self, request: ModelRequest) -> Option<Turn> {
         let mut progress = self.lock();
         let turn = request.is_main.then(|| {
-            let is_subagents = mentions(&request.body["messages"][0], SUBAGENT)
-                || responses::is_told(&request.body, SUBAGENT);
-            let next = if is_subagents {
+            let next = if request.is_subagents() {
                 progress.subagents_turns.pop_front()
             } else {
                 progress.turns.pop_front()

@@ -82,6 +82,8 @@ pub enum Request {
     /// says in one more line that the agent gets them. The connection ends without an answer if the agent is not connected
     /// or goes, or another process waits for it.
     Wait(Wait),
+    /// Stand beside the hook of a call, and say what became of it: [`Guarded`], however long that takes.
+    Guard(Guard),
     /// Codex CLI is about to start as the process that asks.
     Codex(CodexStart),
     /// An agent tells what it is about to do, or has done, so that what it changes is recorded. Answered when that may go on,
@@ -157,6 +159,27 @@ pub struct SendNotes {
 pub struct Wait {
     /// The processes of which one is the agent's.
     pub processes: Vec<u32>,
+}
+
+/// A process that stands beside the hook of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guard {
+    /// The processes of which one is the agent's.
+    pub processes: Vec<u32>,
+    /// What the agent calls the call.
+    pub call: String,
+}
+
+/// What became of the hook of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Guarded {
+    /// It is answered.
+    Answered,
+    /// It will not be answered: the agent's connection or the companion ends.
+    Unanswered,
+    /// The agent is not connected there.
+    Elsewhere,
 }
 
 /// Where a Codex CLI will ask for what is open.

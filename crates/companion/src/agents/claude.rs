@@ -132,6 +132,12 @@ impl AgentProtocol for Claude {
             };
             return Message::Answer(tab.request, vec![answer.to_string()]);
         }
+        if let Some(question) = &tab.question {
+            let why = delivery.words.as_deref().unwrap_or(REJECTED);
+            let agent = Dialect::ClaudeCode;
+            let answer = question.answer(agent, &delivery.outcome, why);
+            return Message::Answer(tab.request, vec![answer.to_string()]);
+        }
         let blocks = match delivery.outcome {
             Outcome::Accepted { content, .. } => vec![FILE_SAVED.to_owned(), content],
             Outcome::Rejected => vec![DIFF_REJECTED.to_owned()],

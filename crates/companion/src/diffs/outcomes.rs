@@ -180,7 +180,10 @@ impl<C> Entry<C> {
 
     /// What a hook's answer tells the model: what was edited, and the notes.
     fn words(&self, outcome: &Outcome, is_edited: bool, remark: Option<&Remark>) -> Option<String> {
-        self.proposal.held()?;
+        let is_rejected_question = self.proposal.is_question() && *outcome == Outcome::Rejected;
+        if self.proposal.held().is_none() && !is_rejected_question {
+            return None;
+        }
         let edits = match outcome {
             Outcome::Accepted { content, .. } if is_edited => {
                 let Proposal {

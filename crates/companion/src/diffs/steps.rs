@@ -538,6 +538,21 @@ impl<C> Diffs<C> {
             .collect()
     }
 
+    /// The calls of a session that ask about a change of this file.
+    pub(crate) fn asked(&self, session: &SessionId, path: &str) -> Vec<RequestId> {
+        let entries = self.entries.iter().map(|entry| &entry.proposal);
+        let asked =
+            entries.filter(|it| it.session == *session && it.file_path == path && it.is_question());
+        asked
+            .filter_map(|it| Some(it.tab.as_ref()?.request.clone()))
+            .collect()
+    }
+
+    /// Returns true if a diff of this name is open in this session.
+    pub(crate) fn has(&self, session: &SessionId, name: &str) -> bool {
+        self.entries.find(session, name).is_some()
+    }
+
     /// The names of the open diffs of a session, of files of this kind.
     pub(crate) fn names(
         &self,

@@ -491,6 +491,7 @@ fn a_hook_is_answered_before_its_agent_gives_up() {
             name: "n".to_owned(),
             request: RequestId::new(json!(1)).unwrap(),
             drops_last_line_feed: false,
+            question: None,
         }),
         stand_in: HeldCall::of_cell(&input).map(StandIn::Held).map(Arc::new),
         ..proposal("s", "/n", "x")

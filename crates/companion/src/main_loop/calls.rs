@@ -9,17 +9,19 @@ use pillion_protocol::held::HeldCall;
 use pillion_protocol::runs_code::Runner;
 use pillion_protocol::{Dialect, FileDiagnostics, ReviewMode};
 use pillion_view::Reply;
+use pillion_view::commands::{Guard, Guarded};
 use serde_json::{Map, Value};
 
 use super::MainLoop;
 use crate::agents::hooks::{self, NO_DECISION};
 use crate::agents::{self, Message, Open, Params, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
-use crate::event::{Caller, Event};
+use crate::event::{Caller, Event, GuardWay};
 use crate::outbox::{Mention, Tab};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::stand_in::StandIn;
+use crate::subagents::Question;
 use crate::target;
 
 impl MainLoop {
@@ -48,6 +50,7 @@ impl MainLoop {
             name,
             request,
             drops_last_line_feed: self.sessions.does_drop_last_line_feed(session),
+            question: None,
         });
         Ok(Proposal {
             session: Arc::clone(session),
@@ -158,7 +161,14 @@ impl MainLoop {
     ) {
         let actions = match call {
             ToolCall::Open(open) => match self.proposal(session, request, open) {
-                Ok(proposal) => self.open(session, proposal, caller, now),
+                Ok(proposal) => {
+                    // One of the two is ever answered.
+                    for asked in self.diffs.asked(session, &proposal.file_path) {
+                        let actions = self.diffs.cancel(session, &asked);
+                        self.perform(actions);
+                    }
+                    self.open(session, proposal, caller, now)
+                }
                 Err(reason) => {
                     let answer = Err(reason);
                     vec![Action::Answer { caller, answer }]
@@ -177,9 +187,15 @@ impl MainLoop {
                 return self.before_write(session, request, call, caller, coverage, now);
             }
             // It waits for the person's decision. A subagent proposes only once it is answered.
+            ToolCall::Question(call) if call.is_subagent() => {
+                if let Some(agent) = self.sessions.agent(session) {
+                    let call_of = (Arc::clone(session), request, caller);
+                    self.checks.read_question(agent, call, call_of);
+                }
+                return;
+            }
             ToolCall::Question(call) => {
-                let is_subagent = call.is_subagent();
-                if let Some(path) = call.path.filter(|_| !is_subagent) {
+                if let Some(path) = call.path {
                     self.questions.ask(session, request, path, caller);
                 }
                 return;
@@ -246,19 +262,136 @@ impl MainLoop {
             Some(ReviewMode::Asked) | None => Before::Leave,
         };
         let answer = match (before, call.held) {
-            (Before::Show, Some(held)) => match self.held(session, request, held) {
-                Ok(proposal) => {
-                    let actions = self.open(session, proposal, caller, now);
-                    self.perform(actions);
-                    return;
+            (Before::Show, Some(held)) => {
+                let hook = HeldHook {
+                    call: call.id,
+                    request,
+                    held,
+                    caller,
+                };
+                let hook = match call.is_guarded {
+                    true => {
+                        let id = hook.call.clone();
+                        self.guards.guarded(session, &id, hook, now)
+                    }
+                    false => Some(hook),
+                };
+                if let Some(hook) = hook {
+                    self.hold(session, hook, now);
                 }
-                Err(reason) => Err(reason),
-            },
+                return;
+            }
             (Before::Show, None) => Ok(Answer::Text(hooks::ask().to_string())),
             (Before::Let, _) => Ok(Answer::Text(hooks::let_write().to_string())),
             (Before::Leave, _) => Ok(Answer::Text(NO_DECISION.to_owned())),
         };
+        self.answer_hook(session, &call.id, caller, answer);
+    }
+
+    fn answer_hook(
+        &mut self,
+        session: &SessionId,
+        call: &str,
+        caller: Caller,
+        answer: Result<Answer, String>,
+    ) {
         self.perform(vec![Action::Answer { caller, answer }]);
+        for way in self.guards.answered(session, call) {
+            let _ = way.send(Guarded::Answered);
+        }
+    }
+
+    /// Shows a call whose hook waits for the person.
+    pub(super) fn hold(&mut self, session: &SessionId, hook: HeldHook, now: Instant) {
+        let HeldHook {
+            call,
+            request,
+            held,
+            caller,
+        } = hook;
+        // An agent that does not wait any more has cancelled it.
+        if caller.is_closed() {
+            return self.guards.unanswered(session, &call);
+        }
+        match self.held(session, request.clone(), held) {
+            Ok(proposal) => {
+                let name = proposal.name().to_owned();
+                self.guards.held(session, call, request, name);
+                let actions = self.open(session, proposal, caller, now);
+                self.perform(actions);
+            }
+            Err(reason) => self.answer_hook(session, &call, caller, Err(reason)),
+        }
+    }
+
+    /// A subagent asks whether it may make a change, which is shown as its proposal. Without a question it proposes itself.
+    pub(super) fn subagent_asks(
+        &mut self,
+        session: &SessionId,
+        request: RequestId,
+        question: Option<Question>,
+        caller: Caller,
+        now: Instant,
+    ) {
+        // An agent that does not wait any more has cancelled it.
+        let Some(question) = question.filter(|_| !caller.is_closed()) else {
+            return;
+        };
+        let open = Open {
+            path: question.path().to_owned(),
+            content: question.proposed(),
+            tab: Some(format!("{} {request:?}", question.path())),
+            set: None,
+            deletes: false,
+            on_behalf_of: None,
+            stand_in: None,
+        };
+        // With an error it is left to the agent.
+        let Ok(mut proposal) = self.proposal(session, request, open) else {
+            return;
+        };
+        if let Some(tab) = &mut proposal.tab {
+            tab.drops_last_line_feed = false;
+            tab.question = Some(Arc::new(question));
+        }
+        let actions = self.open(session, proposal, caller, now);
+        self.perform(actions);
+    }
+
+    /// A process of ours stands beside the hook of this call.
+    pub(super) fn guard(&mut self, guard: Guard, way: GuardWay, now: Instant) {
+        let Guard { processes, call } = guard;
+        let Some((session, _)) = self.sessions.of_process(&processes) else {
+            let _ = way.send(Guarded::Elsewhere);
+            return;
+        };
+        if let Some(way) = self.guards.wait(&session, call.clone(), way) {
+            self.release(&session, way);
+        }
+        for hook in self.guards.take(&session, &call) {
+            self.hold(&session, hook, now);
+        }
+    }
+
+    /// Lets the calls go on that were decided, once their hooks have the answers.
+    pub(super) fn release_guards(&mut self) {
+        let diffs = &self.diffs;
+        let decided = self
+            .guards
+            .decided(|session, proposal| diffs.has(session, proposal));
+        for (session, way) in decided {
+            self.release(&session, way);
+        }
+    }
+
+    fn release(&self, session: &SessionId, way: GuardWay) {
+        let Some(outbox) = self.sessions.outbox(session) else {
+            return;
+        };
+        tokio::spawn(async move {
+            outbox.delivered().await;
+            let _ = way.send(Guarded::Answered);
+        });
     }
 
     fn open(
@@ -399,6 +532,16 @@ impl MainLoop {
         outbox.push_mention(Mention { path, lines });
         Some(agent)
     }
+}
+
+/// A call whose hook is to wait for the person.
+#[derive(Debug)]
+pub(super) struct HeldHook {
+    /// What the agent calls it.
+    call: String,
+    request: RequestId,
+    held: HeldCall,
+    caller: Caller,
 }
 
 /// What becomes of a call before it runs.

@@ -84,6 +84,7 @@ impl MainLoop {
                     let _ = number.send(found);
                 }
             }
+            Command::Guard { guard, way } => self.guard(guard, way, now),
             Command::WaiterEnded {
                 number,
                 is_passed_on,

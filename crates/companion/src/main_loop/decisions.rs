@@ -119,8 +119,7 @@ impl MainLoop {
             } => Some((at, session, delivery, remark)),
             _ => None,
         })?;
-        let takes_words = delivery.tab.is_some() && delivery.held().is_some();
-        let told = if takes_words {
+        let told = if delivery.takes_words() {
             let told = remark.told_now();
             if let Action::Notify { remark, .. } = &mut actions[at] {
                 *remark = None;

@@ -3,7 +3,9 @@
 mod asking;
 mod client;
 mod frames;
+mod guards;
 mod sending;
+mod subagents;
 mod turns;
 
 use std::fs;

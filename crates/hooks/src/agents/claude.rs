@@ -55,7 +55,10 @@ impl HookProtocol for Claude {
             (Event::BeforeTool, Ruling::Denied(why)) => Answer::json(hooks::refuse(why)),
             (Event::BeforeTool, Ruling::Unclear(why)) => Answer::json(hooks::decision("ask", why)),
             (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
-            (Event::Question, Ruling::Approved) => Answer::json(hooks::approve()),
+            (Event::Question, Ruling::Approved) => Answer::json(hooks::approve(None)),
+            (Event::Question, Ruling::Accepted(accepted)) => {
+                Answer::json(hooks::approve(Some(input(call, accepted))))
+            }
             _ => Answer::nothing(),
         }
     }
@@ -181,14 +184,20 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
             ..Answer::json(hooks::refuse(&accepted.not_written(why)))
         };
     }
-    let mut input = edit::rewritten(call, accepted);
-    if call.tool == EDIT {
-        input["replace_all"] = false.into();
-    }
+    let input = input(call, accepted);
     let mut output = hooks::allow(Some(input.clone()), accepted.context.as_deref());
     output["hookSpecificOutput"]["permissionDecisionReason"] = ACCEPTED.into();
     Answer {
         approved: Some((Event::Question, input)),
         ..Answer::json(output)
     }
+}
+
+/// The call's input with what was accepted.
+fn input(call: &Call, accepted: &Accepted) -> Value {
+    let mut input = edit::rewritten(call, accepted);
+    if call.tool == EDIT {
+        input["replace_all"] = false.into();
+    }
+    input
 }

@@ -67,7 +67,7 @@ impl HookProtocol for Codex {
                 Answer::json(hooks::refuse(why))
             }
             (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
-            (Event::Question, Ruling::Approved) => Answer::json(hooks::approve()),
+            (Event::Question, Ruling::Approved) => Answer::json(hooks::approve(None)),
             _ => Answer::nothing(),
         }
     }

@@ -5,6 +5,7 @@
 mod agent;
 mod approvals;
 mod files;
+mod guard;
 mod input;
 mod install;
 mod judge;
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 use pillion_hooks::settings::{self, CommandLine};
 use pillion_hooks::{Answer, Call, Event, HookProtocol, Ruling};
 use pillion_protocol::Dialect;
+use pillion_protocol::claude::hooks::CommandsBeside;
 use pillion_text::stderr;
 
 use self::judge::{Limits, Verdict};
@@ -73,6 +75,8 @@ enum Command {
     Install(install::Args),
     Uninstall(uninstall::Args),
     #[command(hide = true)]
+    Guard(guard::Args),
+    #[command(hide = true)]
     Wait(wait::Args),
 }
 
@@ -92,6 +96,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let agent = match (args.command, args.agent) {
         (Some(Command::Install(args)), _) => return install::run(args),
         (Some(Command::Uninstall(args)), _) => return uninstall::run(args),
+        (Some(Command::Guard(args)), _) => {
+            expect_call(Dialect::ClaudeCode)?;
+            return guard::run(&args);
+        }
         (Some(Command::Wait(args)), _) => {
             wait::run(&args);
             return Ok(());
@@ -100,11 +108,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         (None, None) => return Err(Failure::new(Kind::Usage, "no agent is named").into()),
     };
     let protocol = protocol(agent)?;
-    if io::stdin().is_terminal() {
-        let message = format!("{agent} runs this command and writes the call to standard input");
-        let hint = "`pillion diff` shows a change that you make yourself.";
-        return Err(Failure::new(Kind::Usage, message).hint(hint).into());
-    }
+    expect_call(agent)?;
     let limit = args.limit.unwrap_or(pillion_hooks::TIMEOUT - MARGIN);
     give_up_after(limit, protocol);
     silent_disk::end_as(BLOCKS);
@@ -121,6 +125,19 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         // Nobody reads an answer any more.
         Verdict::Interrupted(signal) => Err(Failure::reported(signal.into()).into()),
     }
+}
+
+/// Makes sure that an agent may have started this.
+///
+/// # Errors
+/// At a terminal, where a person has.
+fn expect_call(agent: Dialect) -> Result<(), Failure> {
+    if !io::stdin().is_terminal() {
+        return Ok(());
+    }
+    let message = format!("{agent} runs this command and writes the call to standard input");
+    let hint = "`pillion diff` shows a change that you make yourself.";
+    Err(Failure::new(Kind::Usage, message).hint(hint))
 }
 
 /// How the hooks of an agent work.
@@ -207,14 +224,20 @@ pub fn command_line(agent: Dialect, flags: &[&str]) -> Result<CommandLine, Failu
     })
 }
 
-/// The command line that waits beside an agent, to wake it. No shell stays with it.
+/// The commands that run beside the hooks of an agent. No shell stays with them.
 ///
 /// # Errors
 /// As [`command_line`].
-pub fn waiting_command(agent: Dialect) -> Result<String, Failure> {
+pub fn commands_beside(agent: Dialect) -> Result<CommandsBeside, Failure> {
     let program = program(&Machine::current())?;
-    let words = [program.as_str(), "hook", "wait", agent.name()];
-    Ok(format!("exec {}", shell_words::join(words)))
+    let command = |name| {
+        let words = [program.as_str(), "hook", name, agent.name()];
+        format!("exec {}", shell_words::join(words))
+    };
+    Ok(CommandsBeside {
+        wait: command("wait"),
+        guard: command("guard"),
+    })
 }
 
 /// The path of this program for an agent: the one on PATH if that is this program, because it stays where it is in an update.

@@ -188,15 +188,15 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 _ => OwnHooks::default(),
             };
             let command = || hook::command_line(agent, &[]);
-            // Without it, notes that wait go with the next prompt.
-            let waiting = hook::waiting_command(agent).ok();
+            // Without them, notes that wait go with the next prompt, and no answer of ours lets a call pass.
+            let beside = hook::commands_beside(agent).ok();
             let (arguments, note) = review::arguments(
                 release,
                 start.arguments,
                 folder,
                 args.review,
                 command,
-                waiting.as_deref(),
+                beside.as_ref(),
                 &own_hooks,
             );
             if let Some(note) = note {

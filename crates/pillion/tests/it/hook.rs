@@ -133,20 +133,22 @@ fn waiting(sandbox: &Sandbox, args: &[&str]) -> (Serve, Hook, String) {
 fn at_a_terminal_it_says_who_runs_it() {
     let sandbox = Sandbox::new();
     let tmux = Tmux::start();
-    let command = [env!("CARGO_BIN_EXE_pillion"), "hook", "claude"];
     let mut env = Env::default();
     for (name, value) in sandbox.home.env().iter() {
         env.set(name, value);
     }
     let folder = sandbox.home.workspace();
-    let pane = tmux.spawn("hook", Size::new(100, 20), &env, &folder, &command);
-    assert_eq!(pane.wait_exit(SOON), 2);
-    let screen = pane.scrollback();
-    assert!(
-        screen.contains("error: Claude Code runs this command"),
-        "{screen}"
-    );
-    assert!(screen.contains("hint: "), "{screen}");
+    for (name, words) in [("hook", &["claude"][..]), ("guard", &["guard", "claude"])] {
+        let command = [&[env!("CARGO_BIN_EXE_pillion"), "hook"], words].concat();
+        let pane = tmux.spawn(name, Size::new(100, 20), &env, &folder, &command);
+        assert_eq!(pane.wait_exit(SOON), 2);
+        let screen = pane.scrollback();
+        assert!(
+            screen.contains("error: Claude Code runs this command"),
+            "{screen}"
+        );
+        assert!(screen.contains("hint: "), "{screen}");
+    }
 }
 
 #[test]
@@ -375,6 +377,66 @@ fn a_file_outside_of_the_workspace_and_one_behind_a_link_are_shown() {
         let input = &answer.output["hookSpecificOutput"]["updatedInput"];
         assert_eq!(input["file_path"], path.to_str().unwrap());
     }
+}
+
+/// A patch is shown wherever its file is; one that names something else than a file is left to the agent's own question, or
+/// denied where there is none.
+#[test]
+fn a_patch_for_a_file_outside_or_behind_a_link_is_shown_and_one_for_a_folder_is_not_applied() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let outside = sandbox.home.home().join("outside.txt");
+    fs::write(&outside, BEFORE).unwrap();
+    let folder = sandbox.home.workspace();
+    symlink(&outside, folder.join("link.txt")).unwrap();
+    symlink(sandbox.home.home(), folder.join("linked")).unwrap();
+    fs::create_dir(folder.join("folder")).unwrap();
+    let patch = |name: &str| {
+        let text = format!(
+            "*** Begin Patch\n*** Update File: {name}\n@@\n one\n-two\n+zwei\n*** End Patch\n"
+        );
+        call(&sandbox, "apply_patch", &json!({"command": text}))
+    };
+    let absolute = outside.to_str().unwrap();
+    for name in [absolute, "link.txt", "linked/outside.txt"] {
+        let hook = Hook::call(&sandbox, &["codex"], &patch(name));
+        let shown = &pending(&sandbox, 1)[0];
+        assert!(shown["path"].as_str().unwrap().ends_with(".txt"), "{shown}");
+        sandbox
+            .run(["reject", &number(shown), "--because", "not there"])
+            .expect(0);
+        hook.answer().expect_denied("not there");
+    }
+    for name in ["folder", "link.txt/x"] {
+        let answer = Hook::call(&sandbox, &["codex"], &patch(name)).answer();
+        assert_eq!(answer.decision().0, "deny", "{name}: {answer:?}");
+    }
+    pending(&sandbox, 0);
+    assert_eq!(fs::read_to_string(&outside).unwrap(), BEFORE);
+}
+
+/// What stands beside a hook says nothing of its own, whatever it is told.
+#[test]
+fn what_stands_beside_a_hook_is_silent_where_no_agent_is_connected() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let mut named = edit(&sandbox, &path, "two", "zwei");
+    named["tool_use_id"] = "toolu_1".into();
+    let unnamed = edit(&sandbox, &path, "two", "zwei");
+    let beside = || {
+        for input in [&b""[..], b"no JSON", b"{}", unnamed.to_string().as_bytes()] {
+            Hook::write(&sandbox, &["guard", "claude"], input)
+                .answer()
+                .expect_nothing();
+        }
+        Hook::call(&sandbox, &["guard", "claude"], &named)
+            .answer()
+            .expect_nothing();
+    };
+    beside();
+    let _serve = sandbox.serve::<&str>([]);
+    beside();
+    pending(&sandbox, 0);
 }
 
 #[test]

@@ -51,6 +51,9 @@ pub const STATUS: &str = "Waiting for your review in Pillion";
 /// How long it waits for an answer that needs no person, in seconds.
 const TIMEOUT: u32 = 10;
 
+/// What a hook says beside which a process stands.
+const GUARDED: &str = "yes";
+
 /// An answer that leaves everything to the agent.
 pub const NO_DECISION: &str = "{}";
 
@@ -71,8 +74,14 @@ pub struct Call {
     pub is_command: bool,
     /// What the agent calls this call of a tool; empty if it did not say.
     pub id: String,
+    /// True if a process stands beside this hook ([`CommandsBeside::guard`]).
+    pub is_guarded: bool,
     /// The tool; empty if there is none.
     pub tool: String,
+    /// The tool's whole input; null if there is none.
+    pub input: Value,
+    /// The folder that the agent works in; empty if it did not say.
+    pub folder: String,
     /// The person's prompt, at the beginning of a turn.
     pub prompt: String,
 }
@@ -90,6 +99,7 @@ impl Call {
         let (mode, agent) = (take("mode"), take("agent"));
         let (tool, folder) = (take("tool"), take("folder"));
         let (id, prompt) = (take("id"), take("prompt"));
+        let is_guarded = take("guarded") == GUARDED;
         let input: Value = serde_json::from_str(&take("input")).unwrap_or_default();
         let held = HeldCall::from_input(&tool, &folder, &input);
         let path = input.get("file_path").and_then(Value::as_str);
@@ -103,15 +113,27 @@ impl Call {
             held,
             is_command: tool == RUNS_COMMANDS,
             id,
+            is_guarded,
             tool,
+            input,
+            folder,
             prompt,
         }
     }
 }
 
-/// The hooks, as a settings file has them. `waiting` is a shell command that the agent starts with each prompt and does not
-/// wait for: if it ends with exit code 2, the model reads its standard error at once, also when the agent is idle.
-pub fn hooks(review: ReviewMode, waiting: Option<&str>) -> Value {
+/// Shell commands that the agent runs beside the hooks that call the companion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandsBeside {
+    /// Started with each prompt, and not waited for: if it ends with exit code 2, the model reads its standard error at once,
+    /// also when the agent is idle.
+    pub wait: String,
+    /// Started before each call of a tool that the companion is asked about: it answers if the companion does not.
+    pub guard: String,
+}
+
+/// The hooks, as a settings file has them, with these commands beside them.
+pub fn hooks(review: ReviewMode, beside: Option<&CommandsBeside>) -> Value {
     let hook = |tool, timeout, input: Value| {
         let mut hook = json!({
             "type": "mcp_tool", "server": "ide", "tool": tool, "timeout": timeout, "input": input,
@@ -128,25 +150,32 @@ pub fn hooks(review: ReviewMode, waiting: Option<&str>) -> Value {
     change["tool"] = "${tool_name}".into();
     change["input"] = "${tool_input}".into();
     change["id"] = "${tool_use_id}".into();
-    let mut held = change.clone();
-    held["folder"] = "${cwd}".into();
+    change["folder"] = "${cwd}".into();
     let mut turn = common.clone();
     turn["prompt"] = "${prompt}".into();
     let mut at_prompt = vec![json!({"hooks": [hook(BEFORE_TURN, TIMEOUT, turn)]})];
-    at_prompt.extend(waiting.map(|command| {
+    at_prompt.extend(beside.map(|beside| {
         json!({"hooks": [{
-            "type": "command", "command": command, "asyncRewake": true, "timeout": PERSONS_TIMEOUT,
+            "type": "command", "command": beside.wait, "asyncRewake": true, "timeout": PERSONS_TIMEOUT,
         }]})
     }));
+    let mut before = change.clone();
+    if beside.is_some() {
+        before["guarded"] = GUARDED.into();
+    }
+    let mut before_tool = vec![hook(BEFORE_WRITE, PERSONS_TIMEOUT, before)];
+    before_tool.extend(beside.map(|beside| {
+        json!({
+            "type": "command", "command": beside.guard, "timeout": PERSONS_TIMEOUT, "statusMessage": STATUS,
+        })
+    }));
     json!({
-        PRE_TOOL_USE: [
-            {"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(BEFORE_WRITE, PERSONS_TIMEOUT, held.clone())]},
-        ],
+        PRE_TOOL_USE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": before_tool}],
         PERMISSION_REQUEST: [
-            {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change)]},
+            {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change.clone())]},
         ],
-        POST_TOOL_USE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, held.clone())]}],
-        POST_TOOL_USE_FAILURE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, held)]}],
+        POST_TOOL_USE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, change.clone())]}],
+        POST_TOOL_USE_FAILURE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, change)]}],
         USER_PROMPT_SUBMIT: at_prompt,
         STOP: [{"hooks": [hook(AFTER_TURN, TIMEOUT, common.clone())]}],
         "SubagentStop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common)]}],
@@ -209,12 +238,13 @@ pub fn refuse(why: &str) -> Value {
     decision("deny", why)
 }
 
-/// The answer to the agent's own question that lets the change be made.
-pub fn approve() -> Value {
-    output(
-        PERMISSION_REQUEST,
-        json!({"decision": {"behavior": "allow"}}),
-    )
+/// The answer to the agent's own question that lets the change be made, perhaps with another input.
+pub fn approve(input: Option<Value>) -> Value {
+    let mut decision = json!({"behavior": "allow"});
+    if let Some(input) = input {
+        decision["updatedInput"] = input;
+    }
+    output(PERMISSION_REQUEST, json!({"decision": decision}))
 }
 
 /// The answer to the agent's own question that refuses the change. The model reads why, and goes on with its turn.
@@ -267,7 +297,7 @@ mod tests {
             (ask(), "PreToolUse"),
             (allow(None, None), "PreToolUse"),
             (refuse("no"), "PreToolUse"),
-            (approve(), "PermissionRequest"),
+            (approve(None), "PermissionRequest"),
             (deny("no"), "PermissionRequest"),
             (add_context(POST_TOOL_USE, "so"), "PostToolUse"),
             (add_context(USER_PROMPT_SUBMIT, "so"), "UserPromptSubmit"),
@@ -296,7 +326,10 @@ mod tests {
                 held: None,
                 is_command: false,
                 id: String::new(),
+                is_guarded: false,
                 tool: String::new(),
+                input: json!({"file_path": "/a", "content": ""}),
+                folder: String::new(),
                 prompt: String::new(),
             }
         );

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::{
     AgentOfHook, AgentWork, Answer, CodexStart, Command, DiffError, DiffRef, DiffSummary, DiffText,
-    HookCall, Judged, Line, Mentioned, MentionedFile, Refused, Request, ReviewRequest, SendNotes,
-    Settle, Settled, Wait,
+    Guard, Guarded, HookCall, Judged, Line, Mentioned, MentionedFile, Refused, Request,
+    ReviewRequest, SendNotes, Settle, Settled, Wait,
 };
 use crate::editor::Chosen;
 use crate::lost::LostOutcome;
@@ -219,6 +219,14 @@ impl Client {
         }
     }
 
+    /// Waits until the hook of a call is answered, however long that takes.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached, ends, or does not know what that is.
+    pub fn guard(&self, request: Guard) -> Result<Guarded, ClientError> {
+        self.ask_within(None, Request::Guard(request))
+    }
+
     fn connect(&self) -> Result<Stream, ClientError> {
         let port = self.port;
         let stream = self.address.connect();
@@ -239,10 +247,18 @@ impl Client {
     }
 
     fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, ClientError> {
+        self.ask_within(Some(ANSWERED_WITHIN), request)
+    }
+
+    fn ask_within<T: DeserializeOwned>(
+        &self,
+        limit: Option<Duration>,
+        request: Request,
+    ) -> Result<T, ClientError> {
         let port = self.port;
         let stream = self.connect()?;
         let answer =
-            answer(stream, self.command(request)).map_err(|source| match source.kind() {
+            answer(stream, self.command(request), limit).map_err(|source| match source.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ClientError::Silent { port },
                 _ => ClientError::Broken { port, source },
             })?;
@@ -274,9 +290,9 @@ fn write(stream: &mut Stream, command: Command) -> io::Result<()> {
     stream.write_all(&line)
 }
 
-fn answer(mut stream: Stream, command: Command) -> io::Result<Answer> {
+fn answer(mut stream: Stream, command: Command, limit: Option<Duration>) -> io::Result<Answer> {
     write(&mut stream, command)?;
-    let mut lines = Lines::new(stream, Some(Instant::now() + ANSWERED_WITHIN));
+    let mut lines = Lines::new(stream, limit.map(|limit| Instant::now() + limit));
     match lines.next(MAX_LINE)? {
         Some(line) => Ok(serde_json::from_slice(&line)?),
         None => Err(io::ErrorKind::UnexpectedEof.into()),

@@ -13,9 +13,9 @@ use tokio::time::timeout;
 use super::client::Claude;
 use crate::support::{SOON, TestCompanion};
 
-const BEFORE_WRITE: &str = "pillionBeforeWrite";
+pub(super) const BEFORE_WRITE: &str = "pillionBeforeWrite";
 pub(super) const BEFORE_TURN: &str = "pillionBeforeTurn";
-const QUESTION: &str = "pillionQuestion";
+pub(super) const QUESTION: &str = "pillionQuestion";
 pub(super) const AFTER_WRITE: &str = "pillionAfterWrite";
 const AFTER_TURN: &str = "pillionAfterTurn";
 
@@ -83,7 +83,7 @@ async fn a_hook_is_answered_as_the_person_started_the_agent() {
     assert!(test.editor.is_idle());
 }
 
-async fn choose(test: &TestCompanion, choice: Option<ReviewChoice>) -> Chosen {
+pub(super) async fn choose(test: &TestCompanion, choice: Option<ReviewChoice>) -> Chosen {
     let (sender, chosen) = oneshot::channel();
     let reply = Reply::new(move |chosen: Result<_, _>| drop(sender.send(chosen.unwrap())));
     test.handle.review(choice, reply);
@@ -363,6 +363,34 @@ async fn a_model_that_calls_what_is_for_hooks_is_refused() {
     );
 }
 
+/// Whoever speaks over the agent's connection: arguments that no hook of ours sends are as good as none.
+#[tokio::test]
+async fn made_up_arguments_decide_nothing_and_reveal_nothing() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    let path = test.file("a.txt", "secret\n");
+    let (question, open, diff) = propose(&mut test, &mut claude, &path, "tab").await;
+    let long = "x".repeat(1 << 20);
+    for arguments in [
+        json!({}),
+        json!({"review": 7, "mode": [], "agent": {}, "tool": null, "input": 1, "id": true}),
+        json!({"review": "never", "mode": long, "tool": long, "input": long, "folder": long}),
+        json!({"tool": "NotebookEdit", "input": "{\"notebook_path\": 1}"}),
+        json!({"tool": "Bash", "input": "{\"command\": \"cat /etc/passwd\"}", "agent": "x"}),
+        json!({"tool": "Write", "input": "{\"content\": \"x\"}", "agent": "x"}),
+        json!({"permissionDecision": "allow", "decision": {"behavior": "allow"}}),
+    ] {
+        for tool in [BEFORE_WRITE, QUESTION, AFTER_WRITE, BEFORE_TURN, AFTER_TURN] {
+            let answer = ask(&mut claude, tool, arguments.clone()).await;
+            assert_eq!(answer, json!({}), "{tool} {arguments}");
+        }
+    }
+    assert!(test.editor.is_idle());
+    test.decide(&diff, Outcome::Rejected).await;
+    let answers = claude.both(question, open).await;
+    assert_eq!(answers, [vec!["{}"], vec!["DIFF_REJECTED"]]);
+}
+
 #[tokio::test]
 async fn a_write_that_was_not_proposed_is_said() {
     let mut test = TestCompanion::start();
@@ -525,8 +553,6 @@ async fn whatever_else_is_decided_answers_the_proposal() {
         assert_eq!(told, WITH_NEXT_PROMPT);
         assert_eq!(claude.blocks(open).await, ["DIFF_REJECTED"]);
     }
-    let nothing = ask(&mut claude, QUESTION, change("always", "agent 1", &path)).await;
-    assert_eq!(nothing, json!({}), "a subagent proposes then");
     // Two for one file: nobody knows which of them is asked about.
     let (first, open, diff) = propose(&mut test, &mut claude, &path, "tab 4").await;
     let other = change("always", "", &path);
@@ -645,11 +671,16 @@ async fn many_questions_hold_up_nothing() {
     assert_eq!(nothing, json!({}));
 }
 
-const NOTEBOOK: &str =
+pub(super) const NOTEBOOK: &str =
     r#"{"cells": [{"id": "a1", "source": ["x = 1\n", "y = 2"]}, {"source": "two"}]}"#;
 
 /// A change of a cell: what the hook says of the tool's input, and the call.
-async fn edit_cell(claude: &mut Claude, review: &str, agent: &str, input: &Value) -> u64 {
+pub(super) async fn edit_cell(
+    claude: &mut Claude,
+    review: &str,
+    agent: &str,
+    input: &Value,
+) -> u64 {
     let arguments = json!({
         "review": review, "mode": "bypassPermissions", "agent": agent, "tool": "NotebookEdit",
         "input": input.to_string(),
@@ -657,7 +688,7 @@ async fn edit_cell(claude: &mut Claude, review: &str, agent: &str, input: &Value
     claude.call(BEFORE_WRITE, arguments).await
 }
 
-fn new_source(path: &str, cell: &str) -> Value {
+pub(super) fn new_source(path: &str, cell: &str) -> Value {
     json!({"notebook_path": path, "cell_id": cell, "new_source": "x = 2\ny = 2"})
 }
 

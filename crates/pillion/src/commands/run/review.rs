@@ -8,6 +8,7 @@ use std::path::Path;
 use pillion_agent::find::{Release, Version};
 use pillion_doctor::setup::Setup;
 use pillion_hooks::settings::CommandLine;
+use pillion_protocol::claude::hooks::CommandsBeside;
 use pillion_protocol::claude::{TAKES_TOOL_HOOKS, hooks};
 use pillion_protocol::{Dialect, ReviewMode};
 use serde_json::{Value, json};
@@ -65,15 +66,15 @@ pub fn own_hooks(setup: &Setup) -> OwnHooks {
     }
 }
 
-/// The agent's arguments with the hooks, and what the person should know. `command` is the command line of our hook, and
-/// `waiting` the one that wakes the agent. Another's arguments stay as they are.
+/// The agent's arguments with the hooks, and what the person should know. `command` is the command line of our hook where
+/// it is the only one, and `beside` are those beside hooks that call the companion. Another's arguments stay as they are.
 pub fn arguments(
     release: Release,
     own: &[OsString],
     folder: &Path,
     review: Review,
     command: impl FnOnce() -> Result<CommandLine, Failure>,
-    waiting: Option<&str>,
+    beside: Option<&CommandsBeside>,
     own_hooks: &OwnHooks,
 ) -> (Vec<OsString>, Option<String>) {
     let unchanged = |note| (own.to_vec(), note);
@@ -88,7 +89,7 @@ pub fn arguments(
             .to_owned()
     });
     let hooks = match (prints(own), review) {
-        (false, _) => Ok(hooks::hooks(review.into(), waiting)),
+        (false, _) => Ok(hooks::hooks(review.into(), beside)),
         // It connects to no companion that hooks could call.
         (true, Review::Asked) => return unchanged(None),
         // It would be asked twice.
@@ -229,8 +230,19 @@ mod tests {
         };
         let own: Vec<_> = own.iter().map(OsString::from).collect();
         let command = || Ok(CommandLine::parse("pillion hook claude", "claude").unwrap());
-        let waiting = Some("exec pillion hook wait claude");
-        let (all, note) = arguments(release, &own, folder, review, command, waiting, own_hooks);
+        let beside = CommandsBeside {
+            wait: "exec pillion hook wait claude".to_owned(),
+            guard: "exec pillion hook guard claude".to_owned(),
+        };
+        let (all, note) = arguments(
+            release,
+            &own,
+            folder,
+            review,
+            command,
+            Some(&beside),
+            own_hooks,
+        );
         let all = all.into_iter().map(|word| word.into_string().unwrap());
         (all.collect(), note)
     }
@@ -256,8 +268,10 @@ mod tests {
             let kind = if expected { "command" } else { "mcp_tool" };
             assert_eq!(hooks[0]["type"], kind, "{version} {own:?}");
             assert!(settings["hooks"]["PermissionRequest"].is_array());
-            let wakes = all[1].contains("pillion hook wait claude");
-            assert_eq!(wakes, !expected, "one that prints is never idle");
+            for beside in ["pillion hook wait claude", "pillion hook guard claude"] {
+                let is_there = all[1].contains(beside);
+                assert_eq!(is_there, !expected, "one that prints has neither: {beside}");
+            }
         }
         let (all, note) = with(Version::new(2, 1, 117), &["-c"], folder);
         assert_eq!(all, ["-c"]);

@@ -1,7 +1,7 @@
 //! Claude Code with `pillion hook` in the person's settings, in a terminal: what it asks nobody about is reviewed, and
 //! nothing is reviewed twice.
 
-use pillion_testkit::{ClaudeRelease, ClaudeStart, Env, Home, Turn};
+use pillion_testkit::{ClaudeRelease, ClaudeStart, Env, Home, ModelRequest, Turn, kill_hub};
 
 use super::{Scene, ide, read};
 use crate::companion::SOON;
@@ -77,6 +77,42 @@ fn is_reviewed_in(release: ClaudeRelease, mode: &str) {
     scene.review.wait_idle();
     scene.claude.wait_ready();
     assert_eq!(read(&path), BEFORE);
+
+    let path = scene.change("killed.txt", PROPOSES);
+    kill_hub(&scene.home);
+    scene.wait_asked("The change was not made");
+    scene.claude.wait_for("killed.txt is done");
+    assert_eq!(read(&path), BEFORE);
+}
+
+/// Of a subagent, which works in the background, each change is shown as well, and the reason is for it.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn a_subagent_of_claude_with_a_hook_reads_why_its_change_is_rejected() {
+    let scene = scene(ClaudeRelease::Native, "acceptEdits", |_| Env::default());
+    let path = scene.home.file("old.txt", BEFORE);
+    scene
+        .model
+        .script([Turn::subagent(), Turn::say("it is started")]);
+    scene.model.script_subagent([
+        Turn::read_file(&path),
+        Turn::replace(&path, "two", "zwei"),
+        Turn::replace(&path, "two", "deux"),
+        Turn::say("the subagent is done"),
+    ]);
+    scene.claude.prompt("change it");
+    let pane = scene.review.pane();
+    pane.wait_for("Claude Code proposes old.txt", SOON);
+    scene.review.reject_because("old.txt", "in French");
+    let is_told =
+        |request: &ModelRequest| request.is_subagents() && request.mentions("and says: in French");
+    scene.model.wait_for("the reason", SOON, is_told);
+    pane.wait_for("deux", SOON);
+    assert_eq!(read(&path), BEFORE);
+    scene.model.script([Turn::say("all is done")]);
+    scene.review.accept("old.txt");
+    scene.claude.wait_for("all is done");
+    assert_eq!(read(&path), BEFORE.replace("two", "deux"));
 }
 
 #[test]

@@ -1,15 +1,17 @@
-//! Claude Code in `auto` mode as `pillion run` starts it: what its hooks ask in place of a diff of its own, in one process.
+//! Claude Code as `pillion run` starts it, in modes in which it asks nobody by itself: what its hooks ask in place of a diff of its
+//! own, and what becomes of a call about which nobody has decided when the hub is killed.
 
-use pillion_testkit::kill_hub;
+use pillion_testkit::{Turn, kill_hub};
+use serde_json::json;
 
 use super::run::{first_cell, notebook, propose_cell, run_in};
-use crate::companion;
+use super::{Scene, read, wait_connected};
+use crate::companion::{self, SOON};
 
-/// A notebook's cell: accepted, rejected with a reason, stopped with Esc. At last the hub is killed while the hook waits: Claude
-/// Code says that the hook failed, and goes its own way, which in this mode is to write.
+/// A notebook's cell: accepted, rejected with a reason, stopped with Esc.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_in_auto_mode_asks_about_cells_as_long_as_there_is_a_hub() {
+fn claude_that_is_run_asks_about_cells_and_writes_nothing_without_a_hub_in_auto_mode() {
     let scene = run_in("auto");
     let book = scene.home.file("n.ipynb", notebook("x = 1"));
     propose_cell(&scene, &book, "x = 2");
@@ -27,11 +29,91 @@ fn claude_in_auto_mode_asks_about_cells_as_long_as_there_is_a_hub() {
     scene.claude.wait_ready();
     assert_eq!(first_cell(&book), "x = 2");
     scene.model.clear();
+    writes_nothing_without_a_hub(&scene, "auto");
+}
 
-    propose_cell(&scene, &book, "x = 5");
-    kill_hub(&scene.home);
-    scene.claude.wait_for("hook failed");
-    companion::wait_until("what it writes by itself", || {
-        (first_cell(&book) == "x = 5").then_some(())
-    });
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_writes_nothing_without_a_hub_in_bypass_mode() {
+    let mode = "bypassPermissions";
+    writes_nothing_without_a_hub(&run_in(mode), mode);
+}
+
+/// The hub is killed (SIGKILL) while a person is to decide about a cell, a shell command, an edit and a subagent's: each time Claude Code asks
+/// in its own window, also where it asks nobody otherwise, and makes the call only if it is allowed there.
+fn writes_nothing_without_a_hub(scene: &Scene, mode: &str) {
+    let pane = scene.review.pane();
+    let killed = || {
+        kill_hub(&scene.home);
+        scene.claude.wait_question();
+    };
+    let refused = || {
+        scene.claude.deny();
+        scene.claude.wait_ready();
+        wait_connected(&scene.review);
+        scene.review.wait_idle();
+        scene.model.clear();
+    };
+    let book = scene.home.file("killed.ipynb", notebook("x = 1"));
+    for is_allowed in [false, true] {
+        let input = json!({"notebook_path": book, "cell_id": "a1", "new_source": "x = 2"});
+        let name = "NotebookEdit";
+        let edit = Turn::CallTool { name, input };
+        scene
+            .model
+            .script([Turn::read_file(&book), edit, Turn::say("the cell is done")]);
+        scene.claude.prompt("change it");
+        pane.wait_for("Claude Code proposes killed.ipynb", SOON);
+        killed();
+        assert_eq!(first_cell(&book), "x = 1");
+        if is_allowed {
+            scene.claude.allow();
+            scene.claude.wait_for("the cell is done");
+            scene.claude.wait_ready();
+            wait_connected(&scene.review);
+            assert_eq!(first_cell(&book), "x = 2");
+        } else {
+            refused();
+            assert_eq!(first_cell(&book), "x = 1");
+        }
+    }
+
+    let made = scene.home.workspace().join("made");
+    companion::run(&scene.home, ["review-mode", "commands"]);
+    let input = json!({"command": "touch made", "description": "makes a file"});
+    let bash = Turn::CallTool {
+        name: "Bash",
+        input,
+    };
+    scene.model.script([bash]);
+    scene.claude.prompt("run it");
+    pane.wait_for("Claude Code proposes shell-command.sh", SOON);
+    killed();
+    assert!(!made.exists());
+    refused();
+    assert!(!made.exists());
+
+    let path = scene.home.file("old.txt", "one\ntwo\n");
+    let edit = Turn::replace(&path, "two", "zwei");
+    scene.propose([Turn::read_file(&path), edit], "never", "old.txt");
+    killed();
+    refused();
+    assert_eq!(read(&path), "one\ntwo\n");
+
+    // In auto mode it would ask whether it may start one.
+    if mode == "auto" {
+        return;
+    }
+    let edit = Turn::replace(&path, "two", "drei");
+    scene
+        .model
+        .script([Turn::subagent(), Turn::say("it is started")]);
+    scene.model.script_subagent([Turn::read_file(&path), edit]);
+    scene.claude.prompt("change it");
+    pane.wait_for("Claude Code proposes old.txt", SOON);
+    killed();
+    scene.claude.deny();
+    wait_connected(&scene.review);
+    scene.review.wait_idle();
+    assert_eq!(read(&path), "one\ntwo\n");
 }

@@ -64,7 +64,8 @@ pub(super) fn run_in(mode: &str) -> Scene {
     run(ClaudeRelease::Native, &[], own, SETTINGS)
 }
 
-/// An `Edit` and a `Write` that are accepted, and both again, rejected.
+/// An `Edit` and a `Write` that are accepted, and both again, rejected; and three in one answer, of which the second is rejected
+/// with a reason.
 fn is_asked_in(mode: &str) {
     let scene = run_in(mode);
     let path = scene.home.file("old.txt", "one\ntwo\n");
@@ -102,6 +103,8 @@ fn is_asked_in(mode: &str) {
     assert_eq!(read(&path), "one\ntwo\n");
     let screen = scene.review.wait_idle();
     assert!(!screen.contains(UNSHOWN), "nothing was written: {screen}");
+    scene.model.clear();
+    goes_on_with_the_others(&scene);
 }
 
 #[test]
@@ -141,8 +144,10 @@ fn claude_that_is_run_asks_in_plan_mode() {
 }
 
 /// A `Write`, an `Edit`, and one of three in one answer: the model reads the reason within the turn, and not again.
-fn goes_on_when_it_reads_why_in(mode: &str) {
-    let scene = run_in(mode);
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_reads_why_and_goes_on() {
+    let scene = run_in("auto");
     let reads = |file: &str, reason: &str, said: &str| {
         let screen = scene.review.reject_because(file, reason);
         let told = "Claude Code reads your note now and goes on";
@@ -185,36 +190,6 @@ fn goes_on_with_the_others(scene: &Scene) -> ModelRequest {
     let written = paths.each_ref().map(|path| path.exists());
     assert_eq!(written, [true, false, true]);
     request
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_reads_why_and_goes_on_in_default_mode() {
-    goes_on_when_it_reads_why_in("default");
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_reads_why_and_goes_on_in_auto_mode() {
-    goes_on_when_it_reads_why_in("auto");
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_reads_why_and_goes_on_in_accept_edits_mode() {
-    goes_on_with_the_others(&run_in("acceptEdits"));
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_reads_why_and_goes_on_in_plan_mode() {
-    goes_on_with_the_others(&run_in("plan"));
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_reads_why_and_goes_on_in_bypass_mode() {
-    goes_on_when_it_reads_why_in("bypassPermissions");
 }
 
 /// Also where the permission mode decides what is asked.
@@ -310,7 +285,7 @@ fn claude_that_is_run_reads_what_was_edited() {
     assert_eq!(read(&path), "one\nzwei\n");
 }
 
-/// They go on when the main conversation has ended its turn.
+/// They go on when the main conversation has ended its turn. What is rejected with a reason, the subagent reads at once.
 fn asks_for_its_subagents_in(mode: &str) {
     asks_for_its_subagents(mode, None);
 }
@@ -345,7 +320,7 @@ fn stay_in_auto_mode(claude: &Pane) {
 fn asks_for_its_subagents(mode: &str, allows: Option<fn(&Pane)>) {
     let scene = run_in(mode);
     let path = scene.home.file("old.txt", "one\ntwo\n");
-    let new = scene.home.workspace().join("new.txt");
+    let [new, last] = ["new.txt", "last.txt"].map(|name| scene.home.workspace().join(name));
     scene
         .model
         .script([Turn::subagent(), Turn::say("it is started")]);
@@ -353,20 +328,38 @@ fn asks_for_its_subagents(mode: &str, allows: Option<fn(&Pane)>) {
         Turn::read_file(&path),
         Turn::replace(&path, "two", "zwei"),
         Turn::write_file(&new, "one\n"),
+        Turn::replace(&path, "two", "drei"),
+        Turn::write_file(&last, "one\n"),
         Turn::say("the subagent is done"),
     ]);
     scene.claude.prompt("change it");
     if let Some(keys) = allows {
         keys(scene.claude.pane());
     }
-    scene.wait_view("old.txt");
-    scene.review.accept("old.txt");
-    scene.wait_view("new.txt");
-    assert_eq!(read(&path), "one\nzwei\n");
+    let pane = scene.review.pane();
+    pane.wait_for("Claude Code proposes old.txt", SOON);
+    scene.review.reject_because("old.txt", "In English.");
+    let told = |what: &str| {
+        let is_told = |request: &ModelRequest| request.is_subagents() && request.mentions(what);
+        scene.model.wait_for(what, SOON, is_told)
+    };
+    told("and says: In English.");
+    assert_eq!(read(&path), "one\ntwo\n");
+    pane.wait_for("Claude Code proposes new.txt", SOON);
+    scene.review.accept("new.txt");
+    pane.wait_for("Claude Code proposes old.txt", SOON);
+    assert_eq!(read(&new), "one\n");
+    let better = scene.home.file("better", "one\ndeux\n");
+    let better = better.to_str().expect("it is UTF-8");
+    scene.review.wait_received();
+    companion::run(&scene.home, ["accept", "3.1", "--content-file", better]);
+    told("+deux");
+    assert_eq!(read(&path), "one\ndeux\n");
+    pane.wait_for("Claude Code proposes last.txt", SOON);
     scene.model.script([Turn::say("all is done")]);
-    scene.review.reject("new.txt");
+    scene.review.reject("last.txt");
     scene.claude.wait_for("all is done");
-    assert!(!new.exists());
+    assert!(!last.exists());
     let screen = scene.review.wait_idle();
     assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
 }
@@ -432,9 +425,11 @@ fn claude_that_is_run_keeps_the_view_of_a_subagent() {
         Turn::say("the second has ended"),
     ]);
     scene.claude.prompt("change it");
-    scene.wait_view("new.txt");
+    scene
+        .review
+        .pane()
+        .wait_for("Claude Code proposes new.txt", SOON);
     scene.wait_asked("the first has ended");
-    scene.claude.wait_question();
     let screen = scene.review.pane().wait_for("proposes new.txt", SOON);
     assert!(!screen.contains("closed its diff"), "{screen}");
     scene.review.accept("new.txt");
@@ -545,25 +540,6 @@ fn claude_that_is_run_asks_about_cells_in_plan_mode() {
     scene.claude.allow();
     scene.claude.wait_for("n.ipynb is done");
     assert_eq!(first_cell(&path), "x = 2");
-}
-
-/// Nobody answers the hook: its own question comes.
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_asks_itself_about_a_cell_if_the_hub_is_killed() {
-    let scene = run_in("default");
-    let path = scene.home.file("n.ipynb", notebook("x = 1"));
-    propose_cell(&scene, &path, "x = 2");
-    kill_hub(&scene.home);
-    scene.claude.wait_question();
-    let pane = scene.review.pane();
-    pane.wait_until("no proposal", SOON, |screen| {
-        !screen.contains("proposes n.ipynb")
-    });
-    assert_eq!(first_cell(&path), "x = 1");
-    scene.claude.deny();
-    scene.claude.wait_ready();
-    assert_eq!(first_cell(&path), "x = 1");
 }
 
 /// Where the person wants to see them, and only there.

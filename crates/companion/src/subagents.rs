@@ -1,0 +1,91 @@
+//! A subagent's question whether it may change a file. Claude Code's subagents propose nothing as long as a hook of ours waits at
+//! their question, so the question is shown as their proposal, and its answer is the decision: with the reason, so that the
+//! subagent goes on. What is not understood here is left to the agent, which proposes it itself.
+
+use std::path::{Path, PathBuf};
+
+use pillion_hooks::{Call, Change, Changes, Decided, Event, Files, Ruling};
+use pillion_protocol::{Dialect, Outcome};
+use pillion_view::Original;
+use serde_json::Value;
+
+use crate::agents::hooks;
+
+/// A question about a change of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Question {
+    call: Call,
+    change: Change,
+}
+
+impl Question {
+    /// Reads the file that an agent asks about. Waits for the disk. None if the question is not understood, or the file cannot
+    /// be read as text.
+    pub(crate) fn read(agent: Dialect, asked: hooks::Call) -> Option<Self> {
+        let call = Call {
+            event: Event::Question,
+            session: String::new(),
+            folder: Some(PathBuf::from(asked.folder)).filter(|folder| folder.is_absolute()),
+            mode: asked.mode,
+            tool: asked.tool,
+            input: asked.input,
+            id: asked.id,
+            subagent: asked.subagent,
+            prompt: String::new(),
+        };
+        let Changes::Files(changes) = pillion_hooks::of(agent)?.changes(&call, &mut Disk) else {
+            return None;
+        };
+        let [change] = <[Change; 1]>::try_from(changes).ok()?;
+        let is_shown = change.after.text().is_some() && !change.is_nothing();
+        is_shown.then_some(Self { call, change })
+    }
+
+    /// The file, as the agent names it.
+    pub(crate) fn path(&self) -> &str {
+        &self.change.path
+    }
+
+    /// The text that the agent would propose: it edits a text with LF only.
+    pub(crate) fn proposed(&self) -> String {
+        let after = self.change.after.text().unwrap_or_default();
+        match self.call.input.get("content") {
+            Some(_) => after.to_owned(),
+            None => after.replace("\r\n", "\n"),
+        }
+    }
+
+    /// The answer. The text of an outcome is written in place of the agent's own if it is another; of a rejection its model
+    /// reads `why`.
+    pub(crate) fn answer(&self, agent: Dialect, outcome: &Outcome, why: &str) -> Value {
+        match outcome {
+            Outcome::Rejected => hooks::deny(why),
+            Outcome::Accepted { content, .. } if *content != self.proposed() => {
+                let decided = Decided {
+                    accepted: Some(content.clone()),
+                    before: self.change.before.clone(),
+                    notes: Vec::new(),
+                };
+                let ruling = Ruling::of(vec![self.change.clone()], vec![decided]);
+                // Nothing is left of it.
+                if let Ruling::Denied(why) = &ruling {
+                    return hooks::deny(why);
+                }
+                let protocol = pillion_hooks::of(agent);
+                let answer = protocol.and_then(|it| it.answer(&self.call, &ruling).output);
+                answer.unwrap_or_else(|| hooks::deny(why))
+            }
+            Outcome::Accepted { .. } => hooks::approve(None),
+        }
+    }
+}
+
+/// The files of the disk.
+struct Disk;
+
+impl Files for Disk {
+    fn read(&mut self, path: &Path) -> Result<Option<Vec<u8>>, String> {
+        let read = Original::read(path).map_err(|error| error.to_string())?;
+        Ok(read.text)
+    }
+}
