@@ -224,7 +224,7 @@ impl Recording {
             let accepted: Vec<_> = accepted.collect();
             let is_accepted = |path: &Path| {
                 let mut of_file = accepted.iter().filter(|(file, _)| file == path);
-                of_file.any(|(_, text)| text.is_text_of(path))
+                of_file.any(|(_, text)| text.is_written_to(path))
             };
             recorder.after(session, &id, is_accepted)
         });
