@@ -11,6 +11,7 @@ use pillion_system::process;
 use serde::{Deserialize, Serialize};
 
 use crate::state::{FileState, Hash};
+use crate::turn;
 
 /// A proposal of one file, with what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,10 +117,9 @@ impl Entry {
 }
 
 impl Proposal {
-    /// The path as it is shown: from the workspace on, if it lies in it.
+    /// The path as it is shown, as in turns.
     pub fn shown(&self) -> &Path {
-        let inner = |root: &PathBuf| self.path.strip_prefix(root).ok();
-        self.roots.iter().find_map(inner).unwrap_or(&self.path)
+        turn::shown(&self.roots, &self.path)
     }
 }
 

@@ -347,8 +347,8 @@ impl Recorder {
             }
             None => self.look(),
         };
-        for path in changed.iter().filter(|path| is_accepted(path)) {
-            self.accept(session, path);
+        for path in &changed {
+            self.accept(session, path, &is_accepted);
         }
         if let Some(session) = self.sessions.get_mut(&session) {
             // Of two that are called the same, the other one runs.
@@ -741,9 +741,12 @@ impl Recorder {
         }
     }
 
-    fn accept(&mut self, session: u64, path: &Path) {
+    /// What the session has made of this file is what the person accepted, if it is. Only of its own changes it is asked: what
+    /// was accepted is written once.
+    fn accept(&mut self, session: u64, path: &Path, is_accepted: impl Fn(&Path) -> bool) {
         let session = self.sessions.get_mut(&session);
-        if let Some(change) = session.and_then(|it| it.change(path)) {
+        let change = session.and_then(|it| it.change(path));
+        if let Some(change) = change.filter(|_| is_accepted(path)) {
             change.accepted = Some(change.after.clone());
         }
     }

@@ -255,9 +255,22 @@ impl Turn {
 
     /// A path as it is shown: from the watched folder on, if it lies in one.
     pub fn shown<'a>(&self, path: &'a Path) -> &'a Path {
-        let inner = |root: &PathBuf| path.strip_prefix(root).ok();
-        self.roots.iter().find_map(inner).unwrap_or(path)
+        shown(&self.roots, path)
     }
+}
+
+/// A path as it is shown: if it lies in one of these folders, from it on, or, of several, from the folder on in which all of them
+/// are. Two files are never shown as the same.
+pub(crate) fn shown<'a>(roots: &[PathBuf], path: &'a Path) -> &'a Path {
+    let holds_all = |folder: &&Path| roots.iter().all(|root| root.starts_with(folder));
+    let common = roots
+        .first()
+        .and_then(|root| root.ancestors().find(holds_all));
+    let is_inner = roots.iter().any(|root| path.starts_with(root));
+    // What is in no folder that has a name is shown as a whole.
+    let common = common.filter(|it| is_inner && (roots.len() == 1 || it.file_name().is_some()));
+    let inner = common.and_then(|it| path.strip_prefix(it).ok());
+    inner.unwrap_or(path)
 }
 
 /// Names a change (`7.2`) or all of a turn's (`7`).
@@ -307,5 +320,29 @@ pub fn first_words(prompt: &str) -> String {
     match shown.char_indices().nth(WORDS) {
         Some((end, _)) => format!("{}…", &shown[..end]),
         None => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_several_folders_are_told_apart() {
+        for (roots, path, expected) in [
+            (&["/w/a"][..], "/w/a/b/x", "b/x"),
+            (&["/w/a"], "/w/c/x", "/w/c/x"),
+            (&["/"], "/w/x", "w/x"),
+            (&["/w/a", "/w/b"], "/w/b/x", "b/x"),
+            (&["/w/a", "/w/a/b"], "/w/a/b/x", "b/x"),
+            (&["/w/a/src", "/w/b/src"], "/w/b/src/x", "b/src/x"),
+            (&["/w/a", "/v/a"], "/v/a/x", "/v/a/x"),
+            (&["/w/a", "/w/b"], "/w/x", "/w/x"),
+            (&[], "/w/x", "/w/x"),
+        ] {
+            let roots: Vec<_> = roots.iter().map(PathBuf::from).collect();
+            let shown = shown(&roots, Path::new(path));
+            assert_eq!(shown, Path::new(expected), "{roots:?} {path}");
+        }
     }
 }

@@ -469,7 +469,7 @@ fn is_one_of(accepted: Vec<AcceptedText>) -> impl Fn(&Path) -> bool {
     let accepted: Vec<_> = accepted.collect();
     move |path| {
         let mut of_file = accepted.iter().filter(|(file, _)| file == path);
-        of_file.any(|(_, text)| text.is_text_of(path))
+        of_file.any(|(_, text)| text.is_written_to(path))
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::real_path;
@@ -51,12 +53,14 @@ struct Turn {
 }
 
 /// A text that was accepted, by its fingerprints.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct AcceptedText {
     /// As the agent spells it.
     file_path: String,
     /// As it was accepted, and as the agent may write it.
     hashes: Vec<String>,
+    /// True once an agent has written it. All copies know.
+    is_written: Arc<AtomicBool>,
 }
 
 impl Turns {
@@ -101,6 +105,7 @@ impl Turns {
         self.accepted.push_front(AcceptedText {
             file_path: file_path.to_owned(),
             hashes: texts.map(fingerprint::hash).collect(),
+            is_written: Arc::default(),
         });
     }
 
@@ -147,13 +152,19 @@ impl AcceptedText {
         self.real_path() == path && self.is_text_of(path)
     }
 
+    /// Returns true if an agent has now written to this file what was accepted. It was accepted once: if an agent writes it
+    /// again, perhaps over what the person has since made of the file, nobody has seen that. Waits for the disk.
+    pub(crate) fn is_written_to(&self, path: &Path) -> bool {
+        self.is_text_of(path) && !self.is_written.swap(true, Ordering::Relaxed)
+    }
+
     /// Where its file really is. Waits for the disk.
     pub(crate) fn real_path(&self) -> PathBuf {
         real_path(Path::new(&self.file_path))
     }
 
     /// Returns true if this file has the text. Waits for the disk.
-    pub(crate) fn is_text_of(&self, path: &Path) -> bool {
+    fn is_text_of(&self, path: &Path) -> bool {
         let text = match Original::read(path) {
             Ok(Original {
                 text: Some(text), ..
@@ -169,8 +180,6 @@ impl AcceptedText {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use pillion_protocol::Dialect;
 
     use super::*;
@@ -282,6 +291,27 @@ mod tests {
         ] {
             assert_eq!(is_agents(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_was_accepted_is_written_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = real_path(folder.path()).join("a");
+        let mut turns = Turns::default();
+        let writes = |turns: &Turns, text: &str| {
+            std::fs::write(&file, text).unwrap();
+            let texts = turns.accepted_texts();
+            texts.iter().any(|it| it.is_written_to(&file))
+        };
+        turns.accepted(&accepted(&file, "x", None));
+        assert!(!writes(&turns, "mine"), "another text");
+        assert!(writes(&turns, "x"));
+        assert!(!writes(&turns, "mine"));
+        assert!(!writes(&turns, "x"), "over the person's");
+        let texts = turns.accepted_texts();
+        assert!(texts[0].is_in(&file), "it is no person's all the same");
+        turns.accepted(&accepted(&file, "x", None));
+        assert!(writes(&turns, "x"), "accepted again");
     }
 
     #[test]

@@ -422,12 +422,15 @@ impl App {
         warnings.map(String::as_str)
     }
 
-    /// What stands below the diff: the reason that is being typed, or else the last message, or else what does not work.
+    /// What stands below the diff: the reason that is being typed, or else the last message, or else what does not work. Where
+    /// there is no diff, the page says that.
     pub fn line(&self) -> Option<(String, Tone)> {
         let reason = self.reason_line().map(|line| (line, Tone::Info));
         let message = self.message.as_ref();
         let message = || message.map(|message| (message.text.clone(), message.tone));
-        let warning = || Some((self.warnings().next()?.to_owned(), Tone::Warning));
+        let is_page = self.views.is_empty() && self.changes().is_none();
+        let mut warnings = self.warnings().filter(|_| !is_page);
+        let warning = || Some((warnings.next()?.to_owned(), Tone::Warning));
         reason.or_else(message).or_else(warning)
     }
 

@@ -144,6 +144,11 @@ fn a_long_warning_is_shown_as_a_whole() {
         person.wait(60_000);
         let screen = see(&mut person);
         assert!(screen.contains("free some"), "{screen}");
+        // Where nothing is to be reviewed, the page has it, once.
+        person.press("r");
+        person.wait(60_000);
+        let screen = see(&mut person);
+        assert_eq!(screen.matches("free some").count(), 1, "{screen}");
     }
 }
 
