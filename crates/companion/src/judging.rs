@@ -112,7 +112,7 @@ fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
         Ok(kept) => kept,
         Err(error) => {
             return ChangesList {
-                problem: Some(error.to_string()),
+                problem: Some(error.in_full()),
                 ..ChangesList::default()
             };
         }
@@ -206,7 +206,10 @@ impl From<pillion_changes::StoreError> for ActError {
 }
 
 fn refused(error: &ActError) -> ActDone {
-    ActDone::refused(error.to_string())
+    ActDone::refused(match error {
+        ActError::Decide(error) => error.in_full(),
+        ActError::NoName(_) | ActError::NoChange(_) | ActError::Stale(_) => error.to_string(),
+    })
 }
 
 fn named(id: &str) -> Result<ChangeRef, ActError> {
