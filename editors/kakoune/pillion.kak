@@ -22,6 +22,7 @@ declare-option -hidden str pillion_folder
 declare-option -hidden str pillion_waiting
 declare-option -hidden bool pillion_stale true
 declare-option -hidden int pillion_synced 0
+declare-option -hidden int pillion_taken 0
 declare-option -hidden str-list pillion_files
 declare-option -hidden str pillion_before
 declare-option -hidden str pillion_start
@@ -46,6 +47,8 @@ declare-option -hidden bool pillion_settled false
 declare-option -hidden line-specs pillion_changes
 # The lines that changed, by number, wherever edits have moved them.
 declare-option -hidden line-specs pillion_places
+# The state of the buffer that `pillion kakoune` was told last.
+declare-option -hidden int pillion_told 0
 # From when on it may be accepted, in milliseconds of Unix time.
 declare-option -hidden str pillion_ready
 # The revision that was on the screen when a prompt was opened, and what was decided in it.
@@ -133,6 +136,7 @@ define-command -hidden pillion-adopt -params 4 %{
     alias buffer quit! pillion-quit
     remove-hooks buffer pillion-view
     hook -group pillion-view buffer NormalIdle .* %{ evaluate-commands "pillion-idle-%opt{pillion_settled}" }
+    hook -group pillion-view buffer InsertIdle .* %{ evaluate-commands "pillion-draft-%opt{pillion_settled}" }
     hook -group pillion-view buffer WinDisplay .* pillion-shown
     hook -group pillion-view buffer FocusIn .* %{ pillion-say "focused-%opt{pillion_id}" }
     hook -group pillion-view buffer ModeChange 'push:.*:prompt' %{
@@ -205,11 +209,21 @@ define-command -hidden pillion-idle-false %{
     pillion-forget
     pillion-redraw
     pillion-saw
+    pillion-draft-false
     info -title was -- %sh{
         stem=$kak_opt_pillion_dir/out/$kak_opt_pillion_id-$kak_opt_pillion_revision
         number=$(awk -v line="$kak_cursor_line" '$1 <= line && line <= $2 { print $3; exit }' "$stem-index" 2>/dev/null)
         [ -n "$number" ] && cat "$stem-$number" 2>/dev/null
     }
+}
+# What the person makes of it is kept before they decide.
+define-command -hidden pillion-draft-true nop
+define-command -hidden pillion-draft-false %{ evaluate-commands %sh{
+    [ "$kak_timestamp" = "$kak_opt_pillion_told" ] || echo pillion-draft
+} }
+define-command -hidden pillion-draft %{
+    set-option buffer pillion_told %val{timestamp}
+    pillion-text "draft-%opt{pillion_id}-%opt{pillion_revision}"
 }
 # What of it the window shows.
 define-command -hidden pillion-saw %{ try %{
@@ -321,6 +335,10 @@ define-command pillion-next -docstring 'go to the next change that has not been 
 define-command -hidden pillion-next-here %{
     pillion-saw
     pillion-say-word "next-%opt{pillion_id}-%opt{pillion_revision}" %val{client}
+}
+define-command pillion-bring-back -docstring 'put into this proposal what you had changed in an earlier one of the file' %{
+    evaluate-commands %sh{ [ "$kak_opt_pillion_id" != 0 ] || echo "fail 'pillion: this buffer is not a proposal'" }
+    pillion-say-word "bring-%opt{pillion_id}-%opt{pillion_revision}" %val{client}
 }
 # Goes to a place of the proposal of this number, if this client still shows it, with these keys afterwards.
 define-command -hidden pillion-go -params 3 %{ try %{
@@ -597,9 +615,29 @@ pillion-keep [<change>]: keep what an agent has written, a change (7.2) or a tur
     pillion-change keep %arg{1}
 }
 define-command pillion-take-back -params ..1 -docstring '
-pillion-take-back [<change>]: take back what an agent has written: a change (7.2) or a turn (7), or that of the line in the
-list' %{
-    pillion-change revert %arg{1}
+pillion-take-back [-file|<change>]: take back what an agent has written: the hunks under the main selection, with -file the
+file, a change (7.2), a turn (7), or that of the line in the list' %{
+    evaluate-commands %sh{
+        case $1,$kak_bufname in
+        ,\*pillion-changes\*) echo 'pillion-change revert' ;;
+        ,*) echo 'pillion-take-out lines' ;;
+        -file,*) echo 'pillion-take-out file' ;;
+        *) echo 'pillion-change revert %arg{1}' ;;
+        esac
+    }
+}
+complete-command -menu pillion-take-back shell-script-candidates %{ echo -file }
+# Each message is a file of its own.
+define-command -hidden pillion-take-out -params 1 %{
+    pillion-must-run
+    evaluate-commands %sh{ case $kak_buffile in /*) ;; *) echo "fail 'pillion: this buffer has no file'" ;; esac }
+    set-option -add global pillion_taken 1
+    evaluate-commands -no-hooks -draft %{
+        execute-keys '%'
+        echo -to-file "%opt{pillion_dir}/in/text-out-%opt{pillion_taken}" -- %val{selection}
+    }
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/out-%opt{pillion_taken}" -- %val{client} %val{buffile} \
+        %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %arg{1} %val{selection_desc} end
 }
 define-command pillion-undo -params ..1 -docstring '
 pillion-undo [<change>]: bring back what was taken back, that of the line in the list or the last' %{

@@ -83,6 +83,16 @@ impl DecideError {
         Some(hint.to_owned())
     }
 
+    /// What went wrong, and what to do about it, for a status line.
+    pub fn in_full(&self) -> String {
+        if let Self::Store(error) = self {
+            return error.in_full();
+        }
+        let hint = self.hint();
+        let hint = hint.as_deref().map(|hint| hint.trim_end_matches('.'));
+        hint.map_or_else(|| self.to_string(), |hint| format!("{self}; {hint}"))
+    }
+
     /// Returns true if the file is neither as it was nor as it is to be: that can be done again.
     pub fn is_unfinished(&self) -> bool {
         let is_incomplete =

@@ -94,7 +94,7 @@ impl Judging {
         tokio::spawn(async move {
             let acting = lane.start(move || match perform(&store, &roots, act) {
                 Ok(acted) => acted,
-                Err(error) => Performed::refused(error.to_string()),
+                Err(error) => Performed::refused(error.in_full()),
             });
             let refused = |why: &str| Performed::refused(why.to_owned());
             let Performed {
@@ -122,7 +122,7 @@ fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
         Ok(kept) => kept,
         Err(error) => {
             return ChangesList {
-                problem: Some(error.to_string()),
+                problem: Some(error.in_full()),
                 ..ChangesList::default()
             };
         }
@@ -212,6 +212,16 @@ enum ActError {
 impl From<pillion_changes::StoreError> for ActError {
     fn from(error: pillion_changes::StoreError) -> Self {
         Self::Decide(error.into())
+    }
+}
+
+impl ActError {
+    /// It, and what to do.
+    fn in_full(&self) -> String {
+        match self {
+            ActError::Decide(error) => error.in_full(),
+            ActError::NoName(_) | ActError::NoChange(_) | ActError::Stale(_) => self.to_string(),
+        }
     }
 }
 

@@ -4,8 +4,10 @@
 
 mod decisions;
 mod done;
+mod drafts;
 mod front;
 mod gone;
+mod taking;
 mod told;
 
 use std::collections::{BTreeMap, HashMap};
@@ -79,6 +81,8 @@ struct Bridge {
     offer: Offer,
     /// The files that agents are about to write, each with the last decision about it.
     followed: HashMap<PathBuf, ProposalKey>,
+    /// The changes that are being taken out of buffers.
+    taking: BTreeMap<u64, String>,
     /// How many texts are being kept.
     keeping: usize,
     /// The pane for proposals, while there is one or about to be.
@@ -149,6 +153,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         gone: BTreeMap::new(),
         offer: Offer::default(),
         followed: HashMap::new(),
+        taking: BTreeMap::new(),
         keeping: 0,
         review: None,
         warned: Vec::new(),
@@ -217,7 +222,8 @@ impl Bridge {
             EditorEvent::Open(diff, shown) => self.open(diff, shown),
             EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
             // Dropping the request answers that there are none.
-            EditorEvent::Diagnostics(..) | EditorEvent::Shared(_) | EditorEvent::Draft(..) => {}
+            EditorEvent::Diagnostics(..) | EditorEvent::Shared(_) => {}
+            EditorEvent::Draft(key, text) => self.offered(key, text),
             EditorEvent::Text(key, told) => self.ask_text(key, told),
             EditorEvent::Status(status) => self.status(&status),
             EditorEvent::Lost(lost) => self.show_message(&lost.to_string()),
@@ -251,6 +257,11 @@ impl Bridge {
                     view.see(*window, at);
                 }
             }
+            What::Draft(key, text) => self.drafted(key, &text),
+            What::BringBack(key, client) => self.bring_back(key, client),
+            What::TakeOut(taking) => self.take(taking),
+            What::TakenOut(number) => drop(self.taking.remove(&number)),
+            What::NotTakenOut(number) => self.not_taken(number),
             What::Next(key, client) => self.next(key, &client),
             What::Locked(id) => {
                 if let Some(view) = self.views.find_mut(id) {
@@ -374,6 +385,7 @@ impl Bridge {
         for note in &diff.notes {
             self.show_message(note);
         }
+        self.tell_kept(key);
     }
 
     /// What waits is on the screen for as long as it does.

@@ -78,7 +78,7 @@ impl Report {
 }
 
 /// `LINE.COLUMN,LINE.COLUMN`.
-fn read_selection(text: &str) -> Option<[(u32, u32); 2]> {
+pub fn read_selection(text: &str) -> Option<[(u32, u32); 2]> {
     let place = |text: &str| {
         let (line, column) = text.split_once('.')?;
         Some((line.parse().ok()?, column.parse().ok()?))

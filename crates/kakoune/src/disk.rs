@@ -10,11 +10,13 @@ use std::time::Duration;
 use crossbeam_channel::Sender;
 use pillion_discovery::FileError;
 use pillion_system::Worker;
+use pillion_view::changes::ActDone;
 use pillion_view::{Diff, DiffId, ProposalKey, Proposed, Ruling};
 
 use crate::files::Files;
 use crate::form::Form;
 use crate::removed::Removed;
+use crate::taking::Taking;
 
 /// How long a check of a file may take. After that, it is no longer waited for.
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -27,6 +29,14 @@ const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
 pub enum Job {
     /// Compare the texts of a proposal, and write down what Kakoune is to show, unless the proposal is gone.
     Write(Weak<Diff>),
+    /// Write down what the person had made of an earlier one, as its buffer is to hold it; they want it in this client.
+    WriteKept {
+        key: ProposalKey,
+        held: String,
+        client: String,
+    },
+    /// Write down what a buffer is to hold out of which something is taken.
+    WriteTaken { taking: Box<Taking>, held: String },
     /// Remove what was written for a proposal.
     Remove(DiffId),
     /// Write down what `:pillion-status` shows.
@@ -41,6 +51,19 @@ pub enum Done {
         key: ProposalKey,
         result: Result<(PathBuf, Removed), FileError>,
     },
+    /// Where that is, or why it is not there.
+    KeptWritten {
+        key: ProposalKey,
+        held: String,
+        client: String,
+        result: Result<PathBuf, FileError>,
+    },
+    /// Kakoune was told that a file may be written in which the person takes something back.
+    Awaiting(Box<Taking>),
+    /// What came of that.
+    Taken(Box<Taking>, ActDone),
+    /// What its buffer is to hold is written down, or not.
+    TakenWritten(Box<Taking>, Result<(), FileError>),
     /// The workspace roots, as they are now.
     Roots(Vec<PathBuf>),
     /// The target of an accepted proposal was checked, to be followed: its name as Kakoune has it. Nothing, if its
@@ -99,6 +122,19 @@ fn perform(files: &Files, job: Job) -> Option<Done> {
             let file = files.put(&diff, &held, &removed);
             let (key, result) = (diff.key(), file.map(|file| (file, removed)));
             return Some(Done::Written { key, result });
+        }
+        Job::WriteKept { key, held, client } => {
+            let result = files.put_kept(key, &held);
+            return Some(Done::KeptWritten {
+                key,
+                held,
+                client,
+                result,
+            });
+        }
+        Job::WriteTaken { taking, held } => {
+            let result = files.put_taken(taking.number, &held);
+            return Some(Done::TakenWritten(taking, result));
         }
         Job::Remove(id) => files.remove(id),
         Job::Status(text) => files.put_status(&text),

@@ -67,6 +67,30 @@ impl Files {
         Ok(self.out.path().join(name))
     }
 
+    /// Writes down what a buffer is to hold of a text of the person's. Returns where it is.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn put_kept(&self, key: ProposalKey, held: &str) -> Result<PathBuf, FileError> {
+        let name = format!("{}-{}-kept", key.id, key.revision);
+        self.out.write(&name, held.as_bytes())?;
+        Ok(self.out.path().join(name))
+    }
+
+    /// Writes down what the buffer of a file is to hold.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn put_taken(&self, number: u64, held: &str) -> Result<(), FileError> {
+        self.out
+            .write(&format!("taken-{number}"), held.as_bytes())?;
+        // It is read at once.
+        if let Some(former) = number.checked_sub(1) {
+            let _ = self.out.remove(&format!("taken-{former}"));
+        }
+        Ok(())
+    }
+
     /// Removes what was written for a proposal, of every revision.
     pub fn remove(&self, id: DiffId) {
         let stem = format!("{id}-");

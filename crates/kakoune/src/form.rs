@@ -33,6 +33,15 @@ impl Form {
         (form, held)
     }
 
+    /// The form in which Kakoune saves a buffer.
+    pub fn saved(is_crlf: bool, has_bom: bool) -> Self {
+        Self {
+            has_bom,
+            is_crlf,
+            has_final_newline: true,
+        }
+    }
+
     /// The text of which a buffer holds `held`.
     pub fn text(self, held: &str) -> String {
         let body = match held.strip_suffix('\n') {

@@ -11,10 +11,12 @@ use crossbeam_channel::Sender;
 use pillion_system::spawn;
 use pillion_view::{DiffId, ProposalKey};
 
-use crate::context::Report;
+use crate::context::{Report, read_selection};
+use crate::form::Form;
 use crate::notes::Said;
 use crate::quote;
 use crate::sight::Window;
+use crate::taking::Taking;
 
 /// How often the folder is read where the system reports no changes, and in any case.
 const POLL_INTERVAL: Duration = if cfg!(target_os = "linux") {
@@ -35,10 +37,10 @@ const TEXT: &str = "text-";
 
 /// How the names of messages begin, in the order in which Kakoune writes them. It decides between messages with the same
 /// time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 28] = [
     "synced", CONTEXT, "server", "failed", "later", "former", "loaded", "unlocked", "locked",
-    "drawn", "saw", "focused", "asked", "untyped", "note", "accept", "reject", "next", "given",
-    "left", "removed", "told", "closed",
+    "drawn", "saw", "draft", "focused", "asked", "untyped", "note", "accept", "reject", "next",
+    "bring", "out", "taken", "untaken", "given", "left", "removed", "told", "closed",
 ];
 
 /// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.
@@ -75,6 +77,16 @@ pub enum What {
     Focused(DiffId),
     /// The person opened a prompt in front of a proposal.
     Asked(DiffId),
+    /// This stands in the buffer of a proposal.
+    Draft(ProposalKey, Vec<u8>),
+    /// The person wants back what they had made of an earlier one, in this client.
+    BringBack(ProposalKey, String),
+    /// The person takes back what an agent has written in the file of a buffer.
+    TakeOut(Box<Taking>),
+    /// It was taken out of the buffer.
+    TakenOut(u64),
+    /// The buffer was changed meanwhile, and it was not.
+    NotTakenOut(u64),
     /// The person wants to see what was not on the screen, in this client.
     Next(ProposalKey, String),
     /// The person accepted the text, in this client.
@@ -205,6 +217,11 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "unlocked" => What::Unlocked(diff?),
         "focused" => What::Focused(diff?),
         "asked" => What::Asked(diff?),
+        "draft" => What::Draft(proposal()?, text()),
+        "bring" => What::BringBack(proposal()?, words.next()?),
+        "out" => What::TakeOut(Box::new(taking(number?, words, &text())?)),
+        "taken" => What::TakenOut(number?),
+        "untaken" => What::NotTakenOut(number?),
         "next" => What::Next(proposal()?, words.next()?),
         "later" => What::Later(proposal()?),
         "former" => What::Former(proposal()?, text()),
@@ -230,6 +247,26 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "told" => What::Told(proposal()?, text()),
         "untyped" => What::Untyped(diff?, words.next()?),
         _ => return None,
+    })
+}
+
+/// What the person takes back, of a buffer that holds `held`.
+fn taking(number: u64, mut words: impl Iterator<Item = String>, held: &[u8]) -> Option<Taking> {
+    let mut next = || words.next();
+    let (client, path, is_modified) = (next()?, next()?, next()? == "true");
+    let timestamp = next()?.parse().ok()?;
+    let form = Form::saved(next()? == "crlf", next()? == "utf8");
+    let is_whole = next()? == "file";
+    let [(anchor, _), (cursor, _)] = read_selection(&next()?)?;
+    let (first, last) = (anchor.min(cursor), anchor.max(cursor));
+    Some(Taking {
+        number,
+        client,
+        path: path.into(),
+        is_modified,
+        timestamp,
+        content: form.text(std::str::from_utf8(held).ok()?),
+        lines: (!is_whole).then(|| (first as usize).saturating_sub(1)..last as usize),
     })
 }
 
@@ -324,6 +361,27 @@ mod tests {
                 What::Accepted(KEY, text(), said("client1")),
             ),
             ("removed-3-2", &[""], What::Removed(KEY, text())),
+            (
+                "out-3",
+                &[
+                    "client0", "/a", "true", "7", "crlf", "utf8", "lines", "4.2,2.1",
+                ],
+                What::TakeOut(Box::new(Taking {
+                    number: 3,
+                    client: "client0".to_owned(),
+                    path: "/a".into(),
+                    is_modified: true,
+                    timestamp: 7,
+                    content: "\u{feff}text".to_owned(),
+                    lines: Some(1..4),
+                })),
+            ),
+            ("draft-3-2", &["client0", ""], What::Draft(KEY, text())),
+            (
+                "bring-3-2",
+                &["client1"],
+                What::BringBack(KEY, "client1".to_owned()),
+            ),
             ("given-3", &["2"], What::Given(KEY, text())),
             ("drawn-3-2", &["9-3"], What::Drawn(KEY, "9-3".to_owned())),
             (

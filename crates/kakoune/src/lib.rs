@@ -22,6 +22,7 @@ mod script;
 mod session;
 mod sight;
 mod status;
+mod taking;
 mod tmux;
 mod view;
 

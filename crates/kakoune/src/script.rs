@@ -10,6 +10,7 @@ use pillion_view::{DiffId, ProposalKey, Proposed, SetPlace};
 use crate::quote::word;
 use crate::removed::Removed;
 use crate::sight::Target;
+use crate::taking::Taking;
 use crate::view::View;
 
 /// Who settled a proposal, and so whether its buffer may go right after a key.
@@ -50,12 +51,7 @@ pub fn ask_server() -> String {
 /// Puts a proposal into its buffer, from this file, and has the buffer's text written back.
 pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
     let ProposalKey { id, revision } = view.key();
-    let fill = if view.held == "\n" {
-        "execute-keys '%d'".to_owned()
-    } else {
-        let file = file.to_string_lossy().replace('|', "||");
-        format!("set-register dquote %file|{file}|\nexecute-keys '%R'")
-    };
+    let fill = fill(&view.held, file);
     let first = removed.first;
     let marks: Vec<String> = removed.marks.iter().map(|mark| word(mark)).collect();
     let places: Vec<String> = removed.sight.specs().map(|spec| word(&spec)).collect();
@@ -98,6 +94,41 @@ pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
     // What the person types in the former one goes into no newer one.
     let later = word(&format!("pillion-say later-{id}-{revision}"));
     format!("pillion-undisturbed {id} {} {later}", word(&load))
+}
+
+/// Makes this, which lies in a file, the text of the buffer: one change, which can be undone.
+fn fill(held: &str, file: &Path) -> String {
+    if held == "\n" {
+        return "execute-keys '%d'".to_owned();
+    }
+    let file = file.to_string_lossy().replace('|', "||");
+    format!("set-register dquote %file|{file}|\nexecute-keys '%R'")
+}
+
+/// Puts into its buffer what the person had made of an earlier proposal, from this file, which holds `held`.
+pub fn bring_back(view: &View, held: &str, file: &Path) -> String {
+    let buffer = word(&view.buffer());
+    aside(&format!("buffer {buffer}\n{}", fill(held, file)))
+}
+
+/// Puts a text that lies in a file into the buffer of which it was made, if nobody has changed that since. Only lines that
+/// differ are replaced, so that the cursor stays.
+pub fn take_out(taking: &Taking) -> String {
+    let Taking {
+        number, timestamp, ..
+    } = taking;
+    let script = format!(
+        "buffer {path}
+         evaluate-commands %sh{{ [ \"$kak_timestamp\" = {timestamp} ] || echo fail changed }}
+         execute-keys '%|cat -- \"$kak_opt_pillion_dir/out/taken-{number}\"<ret>'
+         pillion-say taken-{number}",
+        path = word(&taking.path.to_string_lossy()),
+    );
+    format!(
+        "try {} catch {}",
+        word(&format!("pillion-aside {}", word(&script))),
+        word(&format!("pillion-say untaken-{number}"))
+    )
 }
 
 /// Shows it in the review client, unless the person is busy there.

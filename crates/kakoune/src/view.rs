@@ -40,6 +40,10 @@ pub struct View {
     pub former: Option<Box<View>>,
     pub sight: Sight,
     pub notes: Notes,
+    /// True if the person has changed it, as far as its buffer was told.
+    pub is_edited: bool,
+    /// What the person had made of an earlier proposal of the file, byte for byte.
+    pub kept: Option<String>,
     /// What the window shows that was drawn last.
     window: Option<Window>,
     /// True if it cannot be edited yet, and since the person paused last, nobody has tried to change that.
@@ -79,6 +83,8 @@ impl View {
             former: None,
             sight: Sight::default(),
             notes: Notes::default(),
+            is_edited: false,
+            kept: None,
             window: None,
             is_locked: true,
             is_unlock_due: true,
@@ -172,6 +178,11 @@ impl View {
     pub fn lock(&mut self, is_locked: bool) {
         self.is_locked = is_locked;
         self.is_unlock_due = true;
+    }
+
+    /// Returns true if the person cannot edit it yet.
+    pub fn is_locked(&self) -> bool {
+        self.is_locked
     }
 
     /// From when on they are to be able to: once they have looked at it, and pause.

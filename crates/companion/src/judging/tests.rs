@@ -438,3 +438,32 @@ fn what_is_no_text_is_listed_and_taken_back_as_a_whole() {
     .unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"\0before");
 }
+
+#[test]
+fn what_cannot_be_done_is_said_with_what_to_do() {
+    let lab = lab();
+    let said = |act: ChangesAct| match perform(&lab.store, std::slice::from_ref(&lab.root), act) {
+        Ok(_) => panic!("it is done"),
+        Err(error) => refused(&error).message,
+    };
+    let turn = said(ChangesAct::Undo(Some("99".to_owned())));
+    assert_eq!(turn, "there is no turn 99; `pillion turns` lists them");
+    let change = said(ChangesAct::Keep(meant("1.99", "")));
+    assert!(
+        change.contains("; `pillion changes --all` lists"),
+        "{change}"
+    );
+    // The same for a list that cannot be made: something else lies where the store is.
+    let base = lab.root.parent().unwrap().join("other");
+    fs::create_dir_all(base.join("pillion")).unwrap();
+    fs::write(base.join("pillion/changes"), "no folder").unwrap();
+    let state = [("XDG_STATE_HOME", base)];
+    let store = Store::of(&Environment::from_pairs(state)).unwrap();
+    let problem = list(&store, std::slice::from_ref(&lab.root))
+        .problem
+        .unwrap();
+    assert!(
+        problem.ends_with(" is not a folder; remove it, or move it away"),
+        "{problem}"
+    );
+}

@@ -86,6 +86,15 @@ impl Bridge {
     pub(super) fn done(&mut self, done: Done) {
         match done {
             Done::Written { key, result } => self.written(key, result),
+            Done::KeptWritten {
+                key,
+                held,
+                client,
+                result,
+            } => self.kept_written(key, &held, &client, result),
+            Done::Awaiting(taking) => self.take_now(taking),
+            Done::Taken(taking, acted) => self.taken(taking, acted),
+            Done::TakenWritten(taking, result) => self.taken_written(&taking, result),
             Done::Roots(roots) => {
                 if roots != self.roots {
                     self.roots.clone_from(&roots);

@@ -81,6 +81,11 @@ pub trait Editor {
     /// Takes the last change of the text in focus back.
     fn undo(&self);
 
+    /// Puts back what was kept of an earlier proposal, as its person does.
+    fn bring_back(&self) {
+        self.undo();
+    }
+
     /// Types in the middle of something: what comes next goes into the text in focus, too. Waits until
     /// it is there.
     fn begin_typing(&self, text: &str);

@@ -1,6 +1,7 @@
 //! What agents have written already: listed, kept and taken back.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use pillion_testkit::{Home, KakouneVersion, SOON, each_kakoune};
 
@@ -57,4 +58,80 @@ fn the_list_leads_to_hunks_and_its_line_is_decided(version: KakouneVersion) {
         .wait_for("is as the agent left it", SOON);
     assert_eq!(fs::read_to_string(&path).unwrap(), AFTER);
     world.kakoune.assert_no_errors();
+}
+
+/// Kakoune in a file in which an agent has changed two lines, and what the person has added to it.
+fn world(version: KakouneVersion, unsaved: bool) -> (World, PathBuf) {
+    let home = Home::new();
+    let path = home.file("a.txt", BEFORE);
+    home.agents_turn("change letters", |folder| {
+        fs::write(folder.join("a.txt"), AFTER).unwrap();
+    });
+    let workspace = home.workspace();
+    let world = World::with(version, home, &[("a.txt", AFTER)], |setup| {
+        setup.cwd(&workspace)
+    });
+    if unsaved {
+        world.kakoune.input("gjomine<esc>");
+        world.kakoune.wait_value("%val{modified}", "true");
+    }
+    (world, path)
+}
+
+fn wait_text(world: &World, path: &Path, text: &str) {
+    let name = path.to_str().unwrap();
+    world
+        .kakoune
+        .wait_until(text, "%val{bufname}", |_| world.kakoune.text(name) == text);
+}
+
+#[each_kakoune]
+fn the_hunks_under_the_selection_are_taken_back(version: KakouneVersion) {
+    let (world, path) = world(version, false);
+    let without_first = AFTER.replace('B', "b");
+    world.kakoune.input("2g:pillion-take-back<ret>");
+    world.kakoune.pane().wait_for("1.1 a.txt", SOON);
+    wait_text(&world, &path, &without_first);
+    assert_eq!(fs::read_to_string(&path).unwrap(), without_first);
+    world.kakoune.wait_value("%val{modified}", "false");
+    // Where nothing of an agent's is.
+    world.kakoune.input("4g:pillion-take-back<ret>");
+    world.kakoune.pane().wait_for("nothing of an agent", SOON);
+    // A selection of many lines, and the whole file.
+    world.kakoune.input("%:pillion-take-back<ret>");
+    wait_text(&world, &path, BEFORE);
+    assert_eq!(fs::read_to_string(&path).unwrap(), BEFORE);
+    world.kakoune.assert_no_errors();
+}
+
+#[each_kakoune]
+fn from_a_buffer_with_unsaved_changes_a_hunk_is_taken_out_of_the_buffer(version: KakouneVersion) {
+    let (world, path) = world(version, true);
+    let mine = |text: &str| format!("{text}mine\n");
+    world.kakoune.input("2g:pillion-take-back<ret>");
+    wait_text(&world, &path, &mine(&AFTER.replace('B', "b")));
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        AFTER,
+        "nothing is saved"
+    );
+    world.kakoune.wait_value("%val{modified}", "true");
+    world.kakoune.input("u");
+    wait_text(&world, &path, &mine(AFTER));
+    world.kakoune.assert_no_errors();
+}
+
+#[each_kakoune]
+fn a_file_is_taken_back_as_a_whole(version: KakouneVersion) {
+    for unsaved in [false, true] {
+        let (world, path) = world(version, unsaved);
+        world.kakoune.input("4g:pillion-take-back -file<ret>");
+        let (text, file) = match unsaved {
+            true => (format!("{BEFORE}mine\n"), AFTER),
+            false => (BEFORE.to_owned(), BEFORE),
+        };
+        wait_text(&world, &path, &text);
+        assert_eq!(fs::read_to_string(&path).unwrap(), file);
+        world.kakoune.assert_no_errors();
+    }
 }

@@ -110,6 +110,10 @@ impl Editor for Kakoune {
         self.kakoune.input("u");
     }
 
+    fn bring_back(&self) {
+        self.kakoune.input(":pillion-bring-back<ret>");
+    }
+
     fn begin_typing(&self, text: &str) {
         let end = format!("\n{text}\n");
         self.type_until(&format!("geo{text}"), |text| text.ends_with(&end), "insert");

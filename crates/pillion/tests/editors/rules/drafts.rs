@@ -1,13 +1,11 @@
-//! What the person made of a proposal outlives the agent and the hub: undo brings it back when the file is proposed again.
+//! What the person made of a proposal outlives the agent and the hub: undo, or a command, brings it back when the file is proposed again.
 
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{
-    EmacsVersion, NvimVersion, SOON, VimVersion, each_emacs, each_neovim, each_vim,
-};
+use pillion_testkit::{SOON, each_editor};
 use serde_json::Value;
 
 use crate::driver::Kind;
@@ -16,36 +14,7 @@ use crate::person::{PROPOSED, Person};
 /// How often it is looked again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-#[each_neovim]
-fn edits_outlive_the_agent_in_neovim(version: NvimVersion) {
-    edits_outlive_the_agent(Kind::Neovim(version));
-}
-
-#[each_vim]
-fn edits_outlive_the_agent_in_vim(version: VimVersion) {
-    edits_outlive_the_agent(Kind::Vim(version));
-}
-
-#[each_emacs]
-fn edits_outlive_the_agent_in_emacs(version: EmacsVersion) {
-    edits_outlive_the_agent(Kind::Emacs(version));
-}
-
-#[each_neovim]
-fn edits_outlive_the_hub_in_neovim(version: NvimVersion) {
-    edits_outlive_the_hub(Kind::Neovim(version));
-}
-
-#[each_vim]
-fn edits_outlive_the_hub_in_vim(version: VimVersion) {
-    edits_outlive_the_hub(Kind::Vim(version));
-}
-
-#[each_emacs]
-fn edits_outlive_the_hub_in_emacs(version: EmacsVersion) {
-    edits_outlive_the_hub(Kind::Emacs(version));
-}
-
+#[each_editor]
 fn edits_outlive_the_agent(kind: Kind) {
     let mut person = Person::new(kind);
     let edited = edit(&person);
@@ -55,6 +24,7 @@ fn edits_outlive_the_agent(kind: Kind) {
     come_back(person, &edited);
 }
 
+#[each_editor]
 fn edits_outlive_the_hub(kind: Kind) {
     let mut person = Person::new(kind);
     let edited = edit(&person);
@@ -107,7 +77,7 @@ fn come_back(mut person: Person, edited: &str) {
     while person.editor.text() != edited {
         assert!(started.elapsed() < SOON, "{}", person.editor.describe());
         sleep(PAUSE);
-        person.editor.undo();
+        person.editor.bring_back();
     }
     person.look();
     person.accept_whatever_is_asked();

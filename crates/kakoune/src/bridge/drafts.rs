@@ -1,0 +1,84 @@
+//! What the person makes of a proposal before they decide: it is kept, whatever ends Kakoune, the hub or the agent, and comes
+//! back into the buffer of a later proposal of the file if they want it. It decides nothing.
+
+use pillion_view::ProposalKey;
+
+use super::Bridge;
+use crate::disk::Job;
+use crate::form::Form;
+use crate::script;
+
+impl Bridge {
+    /// This stands in the buffer of a proposal.
+    pub(super) fn drafted(&mut self, key: ProposalKey, held: &[u8]) {
+        let Ok(view) = self.views.current_mut(key) else {
+            return;
+        };
+        let edits = view.edits(held);
+        let was_edited = std::mem::replace(&mut view.is_edited, edits.is_some());
+        if was_edited || edits.is_some() {
+            self.handle.keep_draft(key, edits);
+        }
+    }
+
+    /// This is what the person had made of an earlier proposal of the file.
+    pub(super) fn offered(&mut self, key: ProposalKey, text: String) {
+        if let Ok(view) = self.views.current_mut(key)
+            && view.kept.as_ref() != Some(&text)
+        {
+            view.kept = Some(text);
+            self.tell_kept(key);
+        }
+    }
+
+    /// The person is told that something was kept, once the proposal is there.
+    pub(super) fn tell_kept(&self, key: ProposalKey) {
+        let view = self.views.current(key).ok();
+        if let Some(view) = view.filter(|view| view.is_loaded && view.kept.is_some()) {
+            let name = view.diff.path.file_name().unwrap_or_default().display();
+            self.show_message(&format!(
+                "what you had changed in {name} was kept: :pillion-bring-back"
+            ));
+        }
+    }
+
+    /// The person wants it back, in this client.
+    pub(super) fn bring_back(&mut self, key: ProposalKey, client: String) {
+        let view = match self.views.current(key) {
+            Ok(view) => view,
+            Err(stale) => return self.refuse(key, stale, &client),
+        };
+        let Some(kept) = &view.kept else {
+            return self.answer(&client, "nothing that you had changed here was kept");
+        };
+        if view.is_locked() {
+            return self.answer(&client, "look at the proposal first");
+        }
+        let (_, held) = Form::of(kept);
+        if view.form.text(&held) != *kept {
+            let why = "Kakoune cannot hold it byte for byte: `pillion log` lists it";
+            return self.answer(&client, why);
+        }
+        self.worker.order(Job::WriteKept { key, held, client });
+    }
+
+    /// It lies in a file, for the buffer.
+    pub(super) fn kept_written(
+        &self,
+        key: ProposalKey,
+        held: &str,
+        client: &str,
+        result: Result<std::path::PathBuf, pillion_discovery::FileError>,
+    ) {
+        match (self.views.current(key), result) {
+            (Ok(view), Ok(file)) => {
+                self.session.run(script::bring_back(view, held, &file));
+                self.answer(client, "your text is back: u takes it out again");
+            }
+            (Ok(_), Err(error)) => {
+                self.answer(client, &format!("it cannot be brought back: {error}"));
+            }
+            (Err(_), _) => {}
+        }
+    }
+}
