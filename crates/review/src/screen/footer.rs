@@ -67,7 +67,11 @@ fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
 fn position(app: &App) -> String {
     if let Some(page) = app.changes() {
         let count = page.rows().len();
-        return format!("{}/{count}", (page.at() + 1).min(count));
+        let at = format!("{}/{count}", (page.at() + 1).min(count));
+        return match page.left_out() {
+            0 => at,
+            more => format!("{at}, {more} more: pillion changes"),
+        };
     }
     let review = app.status.review.as_ref();
     let mut parts: Vec<_> = review.map(|it| it.label.clone()).into_iter().collect();
