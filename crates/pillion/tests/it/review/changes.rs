@@ -63,10 +63,6 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
-#[expect(
-    clippy::print_stderr,
-    reason = "with --nocapture, one sees what takes how long"
-)]
 fn twenty_thousand_changes_keep_no_key_waiting() {
     let review = Review::usual_with(&Env::default());
     review.sandbox.home.agents_turn("a checkout", |folder| {
