@@ -564,6 +564,11 @@ impl<'a> Deciding<'a> {
 
     /// The agent is to hear what became of the file. What is not text cannot be told.
     fn tell_what_became(&mut self, change: &Change, is_all: bool, done: &Done, notes: &[Note]) {
+        // It does not hear of it by name: of thousands, no diff is made in vain.
+        if self.untold > 0 && notes.is_empty() {
+            self.untold += 1;
+            return;
+        }
         if let Some((before, after)) = self.texts(done) {
             let is_gone = done.written.is_absent();
             self.tell_diff(change, is_all, &before, &after, notes, is_gone);

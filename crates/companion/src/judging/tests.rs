@@ -444,7 +444,7 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
     let lab = lab();
     let said = |act: ChangesAct| match perform(&lab.store, std::slice::from_ref(&lab.root), act) {
         Ok(_) => panic!("it is done"),
-        Err(error) => refused(&error).message,
+        Err(error) => error.in_full(),
     };
     let turn = said(ChangesAct::Undo(Some("99".to_owned())));
     assert_eq!(turn, "there is no turn 99; `pillion turns` lists them");

@@ -104,13 +104,13 @@ fn a_front_end_that_is_killed_has_left() {
     assert!(running(&sandbox).is_empty());
 }
 
-/// How a hub comes to its end.
-type End = fn(&Serve, hub: u32);
+/// How a hub comes to its end, and the folder that hangs then.
+type End = (fn(&Serve, hub: u32), fn(&Sandbox) -> PathBuf);
 
 #[test]
 #[ignore = "waits for a minute: cargo xtask test"]
 fn it_ends_while_a_disk_that_it_needs_for_that_hangs() {
-    let ends: [(End, fn(&Sandbox) -> PathBuf); 4] = [
+    let ends: [End; 4] = [
         (|serve, _| serve.signal("TERM"), |it| it.home.tmp()),
         (|serve, _| serve.signal("KILL"), |it| it.home.tmp()),
         (|_, hub| kill(hub, "TERM"), |it| it.home.tmp()),

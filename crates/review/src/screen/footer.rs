@@ -66,7 +66,11 @@ fn position(app: &App) -> String {
             Some(ChangesRow::Turn(_)) | None => String::new(),
         };
         let count = rows.len();
-        return format!("{state}{}/{count}", (at + 1).min(count));
+        let at = format!("{state}{}/{count}", (at + 1).min(count));
+        return match page.left_out() {
+            0 => at,
+            more => format!("{at}, {more} more: pillion changes"),
+        };
     }
     let review = app.status.review.as_ref();
     let mut parts: Vec<_> = review.map(|it| it.label.clone()).into_iter().collect();

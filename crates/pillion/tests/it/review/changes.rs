@@ -1,6 +1,7 @@
 //! The list of what agents have written, in a real terminal.
 
 use std::fs;
+use std::time::Instant;
 
 use pillion_testkit::{Env, SOON, Size};
 
@@ -104,4 +105,38 @@ fn a_wide_terminal_has_the_list_beside_the_diff() {
     review.pane.wait_for("▶● a.txt", SOON);
     review.decide("a");
     review.pane.wait_for("✓ a.txt", SOON);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn twenty_thousand_changes_keep_no_key_waiting() {
+    let review = Review::usual_with(&Env::default());
+    review.sandbox.home.agents_turn("a checkout", |folder| {
+        for at in 0..20_000 {
+            let folder = folder.join(format!("d{}", at % 7));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(format!("f{at}.txt")), format!("{at}\n")).unwrap();
+        }
+    });
+    let press = |key: &str, shown: &str| {
+        let pressed = Instant::now();
+        review.pane.send_keys([key]);
+        review.pane.wait_for(shown, SOON);
+        eprintln!("{key}: {:.1?}", pressed.elapsed());
+    };
+    press("S", "reading what agents have written");
+    review.pane.wait_for("\"a checkout\"", SOON);
+    press("G", "2001/2001, 18000 more: pillion changes");
+    press("g", "▌ turn 1");
+    press("n", "▌   1.1 ");
+    press("g", "▌ turn 1");
+    review.decide("a");
+    // It is being kept: the keys do something meanwhile.
+    press("n", "▌   1.1 ");
+    press("G", "2001/2001, 18000 more: pillion changes");
+    let began = Instant::now();
+    review.pane.wait_for("20000 changes: kept", SOON);
+    eprintln!("kept after {:.1?} more", began.elapsed());
+    press("g", "▌ turn 1");
+    review.pane.wait_for("1.1    kept", SOON);
 }
