@@ -240,6 +240,7 @@ impl Recorder {
     pub fn begin(&mut self, session: u64, agent: &str, prompt: &str) -> Result<u64, StoreError> {
         self.look();
         self.close(session)?;
+        self.forget_attended(session)?;
         let former = self.sessions.remove(&session);
         let mut calls = former.map(|it| it.calls).unwrap_or_default();
         calls.retain(|call| call.subagent.is_some());
@@ -285,8 +286,13 @@ impl Recorder {
     pub fn before(&mut self, session: u64, agent: &str, mut call: Call) -> Result<(), StoreError> {
         call.path = call.path.map(|path| self.located(&path));
         match &call.path {
+            // Its hooks are heard of in the middle of a turn: what has changed before may be its work.
+            _ if self.is_attended(session) => {
+                self.left(session)?;
+                self.begin(session, agent, "")?;
+            }
             // Agents whose turns nobody tells, and subagents that go on after the turn.
-            _ if !self.has_turn(session) || self.is_attended(session) => {
+            _ if !self.has_turn(session) => {
                 self.begin(session, agent, "")?;
             }
             Some(path) => self.look_at(path),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pillion_changes::recorder::Call;
 use pillion_changes::take_back::take_back;
-use pillion_changes::{Author, Change, Kept, Recorder, Standing, Store, Turn};
+use pillion_changes::{Author, Change, Judged, Judgement, Kept, Recorder, Standing, Store, Turn};
 use pillion_discovery::Environment;
 
 const AGENT: u64 = 1;
@@ -281,8 +281,11 @@ fn an_agent_whose_hooks_speak_is_recorded_by_them_from_then_on() {
     ];
     for speak in speaks {
         let mut lab = Lab::new(&["a", "b", "c"]);
+        lab.recorder.attended_begins(AGENT, |_| false).unwrap();
         lab.write("a", "new\n");
         lab.glance();
+        // And the turn of which the hooks tell.
+        lab.recorder.attended_begins(AGENT, |_| false).unwrap();
         speak(&mut lab.recorder);
         lab.write("b", "new\n");
         lab.recorder.end(AGENT).unwrap();
@@ -293,6 +296,54 @@ fn an_agent_whose_hooks_speak_is_recorded_by_them_from_then_on() {
         let are_without: Vec<_> = lab.turns().iter().map(|it| it.is_without_hooks).collect();
         assert_eq!(are_without, [true, false]);
     }
+}
+
+/// Before it was asked anything, it has changed nothing: its hooks would have told that.
+#[test]
+fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
+    type Speak = fn(&mut Recorder);
+    let speaks: [(Speak, bool); 4] = [
+        (
+            |it| assert!(it.begin(AGENT, "opencode", "go").is_ok()),
+            false,
+        ),
+        // It tells the same in two ways.
+        (
+            |it| {
+                it.attended_begins(AGENT, |_| false).unwrap();
+                it.begin(AGENT, "opencode", "go").unwrap();
+            },
+            false,
+        ),
+        (|it| it.attended_had_no_turn(AGENT).unwrap(), false),
+        // In the middle of a turn.
+        (|it| it.before(AGENT, "opencode", shell("1")).unwrap(), true),
+    ];
+    for (speak, is_kept) in speaks {
+        let mut lab = Lab::new(&["a", "b"]);
+        lab.write("a", "new\n");
+        lab.glance();
+        // A quiet while.
+        lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+        lab.write("b", "new\n");
+        speak(&mut lab.recorder);
+        let without = lab.turns().into_iter().filter(|it| it.is_without_hooks);
+        assert_eq!(without.count(), if is_kept { 2 } else { 0 });
+    }
+    let mut lab = Lab::new(&["a"]);
+    lab.write("a", "new\n");
+    lab.glance();
+    let judged = Judged {
+        judgement: Judgement::Kept,
+        after: lab.turns()[0].changes[0].after.clone(),
+        at: 0,
+        overwritten: None,
+        written: None,
+        former: None,
+    };
+    lab.store.judge(1, 1, &judged).unwrap();
+    lab.recorder.attended_had_no_turn(AGENT).unwrap();
+    assert_eq!(lab.turns().len(), 1, "what a person has judged stays");
 }
 
 #[test]

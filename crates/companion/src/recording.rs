@@ -194,6 +194,13 @@ impl Recording {
         self.glance_with(move |recorder| recorder.attended_begins(session, is_one_of(accepted)));
     }
 
+    /// The hooks of an agent tell for the first time that a turn begins: it had none before.
+    pub(crate) fn attended_had_no_turn(&mut self, session: &SessionId) {
+        if let Some(session) = self.sessions.remove(session) {
+            self.order(move |recorder| recorder.attended_had_no_turn(session));
+        }
+    }
+
     /// An agent without hooks has done something.
     pub(crate) fn attended_is_heard(&mut self, session: &SessionId) {
         let session = self.number(session);

@@ -28,6 +28,10 @@ pub(super) struct Attended {
     agent: String,
     /// The files with changes that were put down since the last glance.
     pub(super) fresh: Vec<PathBuf>,
+    /// Its turns so far.
+    turns: Vec<u64>,
+    /// How many turns it has told the beginning of.
+    begun: usize,
 }
 
 /// What a glance at the folders has found.
@@ -67,6 +71,8 @@ impl Recorder {
                 attended: Some(Attended {
                     agent: agent.to_owned(),
                     fresh: Vec::new(),
+                    turns: Vec::new(),
+                    begun: 0,
                 }),
                 heard,
                 ..Session::default()
@@ -93,7 +99,45 @@ impl Recorder {
             self.close(session)?;
             self.attended_is_heard(session);
         }
+        let session = self.sessions.get_mut(&session);
+        if let Some(attended) = session.and_then(|it| it.attended.as_mut()) {
+            attended.begun += 1;
+        }
         Ok(glance)
+    }
+
+    /// The hooks of an agent tell for the first time that a turn begins, so that it had none before: what has changed until
+    /// now is not its work. What a person has judged stays.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn attended_had_no_turn(&mut self, session: u64) -> Result<(), StoreError> {
+        if !self.is_attended(session) {
+            return Ok(());
+        }
+        self.look();
+        self.close(session)?;
+        self.forget_attended(session)?;
+        self.sessions.remove(&session);
+        self.watch_while_attended();
+        Ok(())
+    }
+
+    /// Forgets the turns of an agent that has told the beginning of no other turn than this one.
+    pub(super) fn forget_attended(&mut self, session: u64) -> Result<(), StoreError> {
+        let former = self.sessions.get_mut(&session);
+        let attended = former.and_then(|it| it.attended.as_mut());
+        // The same turn may have been told in another way before.
+        let Some(attended) = attended.filter(|it| it.begun <= 1) else {
+            return Ok(());
+        };
+        for number in std::mem::take(&mut attended.turns) {
+            let is_judged = !self.store.judged(number).unwrap_or_default().is_empty();
+            if !is_judged && self.store.numbers()?.contains(&number) {
+                self.store.forget(number)?;
+            }
+        }
+        Ok(())
     }
 
     /// An agent without hooks has done something: of several, what changes now is its work sooner than the others'.
@@ -196,6 +240,9 @@ impl Recorder {
         match self.store.begin(self.new_turn(&agent, "", number, true)) {
             Ok(turn) => {
                 if let Some(session) = self.sessions.get_mut(&number) {
+                    if let Some(attended) = &mut session.attended {
+                        attended.turns.push(turn.number);
+                    }
                     session.turn = Some(turn);
                 }
                 true

@@ -137,6 +137,7 @@ impl MainLoop {
                 return None;
             }
             ToolCall::AfterWrite(ref hook) => {
+                self.session_is_hooked(session);
                 let accepted = self.turns.accepted_texts();
                 self.recording.after(session, hook.id.clone(), accepted);
             }
@@ -144,7 +145,10 @@ impl MainLoop {
                 let subagent = hook.subagent.clone().unwrap_or_default();
                 self.recording.subagent_ended(session, subagent);
             }
-            ToolCall::AfterTurn(_) => self.recording.end(session),
+            ToolCall::AfterTurn(_) => {
+                self.session_is_hooked(session);
+                self.recording.end(session);
+            }
             _ => {}
         }
         Some((request, call, caller))

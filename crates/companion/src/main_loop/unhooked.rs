@@ -23,8 +23,9 @@ impl MainLoop {
         }
     }
 
-    /// A hook that is a command tells what this agent does: it, or one of these processes, is recorded by that.
-    pub(super) fn is_hooked(&mut self, agent: Dialect, processes: &[u32]) {
+    /// A hook that is a command tells what this agent does: it, or one of these processes, is recorded by that. `begins` if it
+    /// tells that a turn begins.
+    pub(super) fn is_hooked(&mut self, agent: Dialect, processes: &[u32], begins: bool) {
         // Hooks are in the person's settings, so that all of a kind run them whose process is not known.
         let is_its = |session: &SessionId| match self.sessions.process(session) {
             Some(process) => processes.contains(&process),
@@ -33,9 +34,18 @@ impl MainLoop {
         let mut sessions = self.unhooked.of_kind(agent);
         sessions.retain(is_its);
         for session in sessions {
-            if self.unhooked.is_hooked(&session) {
-                self.recording.left(&session);
+            match (self.unhooked.is_hooked(&session), begins) {
+                (true, true) => self.recording.attended_had_no_turn(&session),
+                (true, false) => self.recording.left(&session),
+                (false, _) => {}
             }
+        }
+    }
+
+    /// A hook of this session tells something in the middle of a turn.
+    pub(super) fn session_is_hooked(&mut self, session: &SessionId) {
+        if self.unhooked.is_hooked(session) {
+            self.recording.left(session);
         }
     }
 

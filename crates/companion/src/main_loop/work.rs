@@ -23,7 +23,8 @@ impl MainLoop {
         if connected.is_some_and(|(session, _)| self.asking.is_hooked(&session)) {
             return drop(answer.send(None));
         }
-        self.is_hooked(work.agent, &work.processes);
+        let begins = matches!(work.step, WorkStep::TurnBegins(_));
+        self.is_hooked(work.agent, &work.processes, begins);
         let AgentWork {
             agent,
             session,
