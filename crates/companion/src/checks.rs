@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use pillion_hooks::Call;
 use pillion_protocol::{Dialect, File};
 use pillion_view::{Compares, Reply, Ruling};
 use tokio::time::timeout;
 
 use crate::acceptance::Acceptance;
-use crate::agents::{self, hooks};
+use crate::agents;
 use crate::diffs::TargetCheck;
 use crate::disk::{CHECK_TIMEOUT, Lane};
 use crate::event::{Caller, Event, Events};
@@ -91,17 +92,14 @@ impl FileChecks {
     pub(crate) fn read_question(
         &mut self,
         agent: Dialect,
-        asked: hooks::Call,
+        call: Call,
         (session, request, caller): (SessionId, RequestId, Caller),
     ) {
         let lane = self.targets.entry(agent);
         let lane = lane.or_insert_with(|| Lane::new(MAX_CHECKS)).clone();
         let events = self.events.clone();
         tokio::spawn(async move {
-            let read = timeout(
-                CHECK_TIMEOUT,
-                lane.run(move || Question::read(agent, asked)),
-            );
+            let read = timeout(CHECK_TIMEOUT, lane.run(move || Question::read(agent, call)));
             let question = read.await.ok().flatten().flatten();
             let _ = events.send(Event::QuestionRead {
                 session,

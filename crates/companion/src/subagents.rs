@@ -2,14 +2,12 @@
 //! their question, so the question is shown as their proposal, and its answer is the decision: with the reason, so that the
 //! subagent goes on. What is not understood here is left to the agent, which proposes it itself.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use pillion_hooks::{Call, Change, Changes, Decided, Event, Files, Ruling};
+use pillion_hooks::{Call, Change, Changes, Decided, Files, Ruling};
 use pillion_protocol::{Dialect, Outcome};
 use pillion_view::Original;
 use serde_json::Value;
-
-use crate::agents::hooks;
 
 /// A question about a change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,20 +17,9 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Reads the file that an agent asks about. Waits for the disk. None if the question is not understood, or the file cannot
-    /// be read as text.
-    pub(crate) fn read(agent: Dialect, asked: hooks::Call) -> Option<Self> {
-        let call = Call {
-            event: Event::Question,
-            session: String::new(),
-            folder: Some(PathBuf::from(asked.folder)).filter(|folder| folder.is_absolute()),
-            mode: asked.mode,
-            tool: asked.tool,
-            input: asked.input,
-            id: asked.id,
-            subagent: asked.subagent,
-            prompt: String::new(),
-        };
+    /// Reads the file that an agent asks about with this call of its hook. Waits for the disk. None if the question is not
+    /// understood, or the file cannot be read as text.
+    pub(crate) fn read(agent: Dialect, call: Call) -> Option<Self> {
         let Changes::Files(changes) = pillion_hooks::of(agent)?.changes(&call, &mut Disk) else {
             return None;
         };
@@ -55,29 +42,40 @@ impl Question {
         }
     }
 
-    /// The answer. The text of an outcome is written in place of the agent's own if it is another; of a rejection its model
-    /// reads `why`.
-    pub(crate) fn answer(&self, agent: Dialect, outcome: &Outcome, why: &str) -> Value {
-        match outcome {
-            Outcome::Rejected => hooks::deny(why),
-            Outcome::Accepted { content, .. } if *content != self.proposed() => {
-                let decided = Decided {
-                    accepted: Some(content.clone()),
-                    before: self.change.before.clone(),
-                    notes: Vec::new(),
-                };
-                let ruling = Ruling::of(vec![self.change.clone()], vec![decided]);
-                // Nothing is left of it.
-                if let Ruling::Denied(why) = &ruling {
-                    return hooks::deny(why);
-                }
-                let protocol = pillion_hooks::of(agent);
-                let answer = protocol.and_then(|it| it.answer(&self.call, &ruling).output);
-                answer.unwrap_or_else(|| hooks::deny(why))
-            }
-            Outcome::Accepted { .. } => hooks::approve(None),
+    /// What this outcome answers.
+    pub(crate) fn answer(&self, agent: Dialect, outcome: &Outcome) -> Answer {
+        let Outcome::Accepted { content, .. } = outcome else {
+            return Answer::Rejected;
+        };
+        if *content == self.proposed() {
+            return Answer::AsProposed;
         }
+        let decided = Decided {
+            accepted: Some(content.clone()),
+            before: self.change.before.clone(),
+            notes: Vec::new(),
+        };
+        let ruling = Ruling::of(vec![self.change.clone()], vec![decided]);
+        if let Ruling::Denied(why) = ruling {
+            return Answer::NothingLeft(why);
+        }
+        let protocol = pillion_hooks::of(agent);
+        let answer = protocol.and_then(|it| it.answer(&self.call, &ruling).output);
+        answer.map_or(Answer::Rejected, Answer::Edited)
     }
+}
+
+/// What a question is answered.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// The agent makes its own change.
+    AsProposed,
+    /// This answer of the hook has it write what the person has accepted.
+    Edited(Value),
+    /// The person has taken everything out of the change: what the model reads.
+    NothingLeft(String),
+    /// Nothing is written.
+    Rejected,
 }
 
 /// The files of the disk.

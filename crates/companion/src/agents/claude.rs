@@ -19,6 +19,7 @@ use super::contract::Contract;
 use super::{AgentProtocol, ListedTool, Message, Open, Params, Reply, ToolCall, ToolResult};
 use crate::diffs::Answer;
 use crate::outbox::{Delivery, Mention};
+use crate::subagents;
 use crate::target::Target;
 
 /// How long an editor may search for problems: the agent goes on with its edit after a second, and after
@@ -133,9 +134,14 @@ impl AgentProtocol for Claude {
             return Message::Answer(tab.request, vec![answer.to_string()]);
         }
         if let Some(question) = &tab.question {
-            let why = delivery.words.as_deref().unwrap_or(REJECTED);
-            let agent = Dialect::ClaudeCode;
-            let answer = question.answer(agent, &delivery.outcome, why);
+            let answer = match question.answer(Dialect::ClaudeCode, &delivery.outcome) {
+                subagents::Answer::AsProposed => hooks::approve(None),
+                subagents::Answer::Edited(answer) => answer,
+                subagents::Answer::NothingLeft(why) => hooks::deny(&why),
+                subagents::Answer::Rejected => {
+                    hooks::deny(delivery.words.as_deref().unwrap_or(REJECTED))
+                }
+            };
             return Message::Answer(tab.request, vec![answer.to_string()]);
         }
         let blocks = match delivery.outcome {

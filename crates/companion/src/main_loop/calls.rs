@@ -194,7 +194,7 @@ impl MainLoop {
             ToolCall::Question(call) if call.is_subagent() => {
                 if let Some(agent) = self.sessions.agent(session) {
                     let call_of = (Arc::clone(session), request, caller);
-                    self.checks.read_question(agent, call, call_of);
+                    self.checks.read_question(agent, asked(call), call_of);
                 }
                 return;
             }
@@ -572,6 +572,21 @@ fn resume(
         call,
         caller,
         coverage,
+    }
+}
+
+/// A question, as the rules of hooks know it.
+fn asked(hook: hooks::Call) -> pillion_hooks::Call {
+    pillion_hooks::Call {
+        event: pillion_hooks::Event::Question,
+        session: String::new(),
+        folder: Some(PathBuf::from(hook.folder)).filter(|folder| folder.is_absolute()),
+        mode: hook.mode,
+        tool: hook.tool,
+        input: hook.input,
+        id: hook.id,
+        subagent: hook.subagent,
+        prompt: String::new(),
     }
 }
 
