@@ -206,6 +206,7 @@ impl Entry {
 
 /// A change of a file as a unified diff with its two lines of names.
 pub fn diff(store: &Store, shown: &Path, before: &FileState, after: &FileState) -> String {
+    // A name of several lines would read as lines of the diff.
     let shown = visible::one_line(&shown.to_string_lossy());
     let side = |state: &FileState, side: char| match state {
         FileState::Absent => "/dev/null".to_owned(),
@@ -277,5 +278,33 @@ pub fn ago(at: u64) -> String {
         60..3600 => format!("{} min ago", seconds / 60),
         3600..86400 => format!("{} h ago", seconds / 3600),
         _ => format!("{} days ago", seconds / 86400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pillion_discovery::Environment;
+
+    use super::*;
+
+    #[test]
+    fn no_name_adds_lines_to_a_diff() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = [("XDG_STATE_HOME", folder.path())];
+        let store = Store::of(&Environment::from_pairs(state)).unwrap();
+        let file = FileState::File {
+            mode: 0,
+            size: 0,
+            text: None,
+        };
+        for (name, shown) in [
+            ("a b.txt", "a b.txt"),
+            ("a\n+++ b/c", "a␊+++ b/c"),
+            ("a\u{1b}[2J", "a␛[2J"),
+        ] {
+            let text = diff(&store, Path::new(name), &FileState::Absent, &file);
+            let header = format!("--- /dev/null\n+++ b/{shown}\n");
+            assert_eq!(text, format!("{header}# not text, or not kept\n"));
+        }
     }
 }

@@ -20,7 +20,7 @@ use crate::server::SOON;
 /// What the editor was asked.
 #[derive(Debug)]
 enum Asked {
-    Open(Diff),
+    Open(Box<Diff>),
     Close(CloseReason),
 }
 
@@ -28,7 +28,7 @@ fn answer(event: EditorEvent, asked: &std_mpsc::Sender<Asked>) {
     match event {
         EditorEvent::Open(diff, shown) => {
             shown.done(());
-            let _ = asked.send(Asked::Open(diff));
+            let _ = asked.send(Asked::Open(Box::new(diff)));
         }
         EditorEvent::Close(_, reason, closed) => {
             closed.done("in the view".to_owned());
@@ -78,7 +78,7 @@ impl World {
 
     fn shown(&self) -> Diff {
         match self.next() {
-            Asked::Open(diff) => diff,
+            Asked::Open(diff) => *diff,
             other => panic!("expected a proposal, not {other:?}"),
         }
     }

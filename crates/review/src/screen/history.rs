@@ -29,7 +29,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let shown = history.items.iter().enumerate();
     let shown = shown.skip(history.top).take(height);
     let mut lines: Vec<_> = shown
-        .map(|(at, past)| row(past, at == history.at, theme))
+        .map(|(at, past)| row(past, at == history.at, usize::from(area.width), theme))
         .collect();
     if lines.is_empty() {
         lines.push(Line::raw("You have not decided anything here yet."));
@@ -46,7 +46,11 @@ fn title(opened: &Opened, height: usize) -> String {
     format!(" {}{more} · Esc goes back ", opened.title)
 }
 
-fn row<'a>(past: &Past, is_chosen: bool, theme: &Theme) -> Line<'a> {
+/// Columns of the frame and of all that stands before the name of the file.
+const BEFORE_NAME: usize = 6 + 2 + 7 + 12 + 10 + 13;
+
+/// A decision in a panel of so many columns. The end of a long path, and the beginning of a long reason, are shown.
+fn row<'a>(past: &Past, is_chosen: bool, width: usize, theme: &Theme) -> Line<'a> {
     let (item, style) = (&past.item, Style::default());
     let state = match item.state() {
         "accepted" | "kept" => theme.good,
@@ -62,6 +66,13 @@ fn row<'a>(past: &Past, is_chosen: bool, theme: &Theme) -> Line<'a> {
         reason if reason.is_empty() => String::new(),
         reason => format!(": {reason}"),
     };
+    let room = width.saturating_sub(BEFORE_NAME);
+    let rest = visible::one_line(&format!("  {}{reason}", past.agent));
+    let shown = visible::tail(
+        &shown,
+        room.saturating_sub(visible::width(&rest)).max(room / 2),
+    );
+    let rest = visible::head(&rest, room.saturating_sub(visible::width(&shown)));
     Line::from(vec![
         mark,
         Span::styled(format!("{:<6} ", item.id()), theme.muted),
@@ -69,7 +80,7 @@ fn row<'a>(past: &Past, is_chosen: bool, theme: &Theme) -> Line<'a> {
         Span::raw(format!("{:>9} ", past.lines)),
         Span::styled(format!("{:>11}  ", past.ago), theme.muted),
         Span::styled(shown, theme.strong),
-        Span::styled(format!("  {}{reason}", past.agent), theme.muted),
+        Span::styled(rest, theme.muted),
     ])
 }
 

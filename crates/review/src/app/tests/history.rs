@@ -5,6 +5,7 @@ use pillion_changes::log::Proposal;
 use pillion_changes::{Entry, EntryState, FileState};
 
 use super::*;
+use crate::screen::tests::see;
 
 fn past(number: u64, state: EntryState) -> Past {
     let path = PathBuf::from("/work/shop/a.txt");
@@ -115,4 +116,26 @@ fn what_is_chosen_stays_on_the_screen() {
     assert!(sees(&person));
     person.happens(Event::History(Err("the disk is full".to_owned())));
     assert!(person.message().contains("the disk is full"));
+}
+
+#[test]
+fn of_a_long_path_the_end_is_listed_and_of_a_long_reason_the_beginning() {
+    for width in [70, 80, 120, 200] {
+        let mut person = Person::new(width, 12);
+        let mut entry = past(1, EntryState::Rejected);
+        if let Item::Entry(entry) = &mut entry.item {
+            entry.proposal.path =
+                "/work/shop/src/some/very/long/folder/\u{8aac}\u{660e}/end.rs".into();
+            let why = "not like this, because the tests compare the numbers, all of them";
+            entry.notes = vec![pillion_protocol::Note::on_all(why.to_owned())];
+        }
+        person.happens(Event::History(Ok(vec![entry])));
+        let screen = see(&mut person);
+        let row = screen.lines().find(|it| it.contains("rejected")).unwrap();
+        assert!(row.contains("/end.rs  Gem"), "{width}: {screen}");
+        assert!(row.ends_with('│'), "{width}: {screen}");
+        let is_whole = row.contains("all of them");
+        assert_eq!(row.contains('…'), !is_whole, "{width}: {screen}");
+        assert_eq!(is_whole, width == 200, "{width}: {screen}");
+    }
 }

@@ -176,7 +176,7 @@ fn a_terminal_that_changes_its_size_takes_the_list_along() {
         );
         let view = person.app.view().unwrap();
         assert_eq!((view.id, view.hunk), (id, 0));
-        let cells = screen.lines().map(|line| visible::width(line));
+        let cells = screen.lines().map(visible::width);
         assert!(cells.max() <= Some(usize::from(width)));
     }
 }
