@@ -341,7 +341,7 @@ fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
         written: None,
         former: None,
     };
-    lab.store.judge(1, 1, &judged).unwrap();
+    lab.store.judge(1, [(1, Some(&judged))]).unwrap();
     lab.recorder.attended_had_no_turn(AGENT).unwrap();
     assert_eq!(lab.turns().len(), 1, "what a person has judged stays");
 }

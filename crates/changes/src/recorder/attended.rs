@@ -132,7 +132,8 @@ impl Recorder {
             return Ok(());
         };
         for number in std::mem::take(&mut attended.turns) {
-            let is_judged = !self.store.judged(number).unwrap_or_default().is_empty();
+            let judged = self.store.judged(number);
+            let is_judged = judged.is_ok_and(|it| it.all().next().is_some());
             if !is_judged && self.store.numbers()?.contains(&number) {
                 self.store.forget(number)?;
             }
