@@ -388,7 +388,7 @@ impl<'a> Deciding<'a> {
         let not_text = |_| TakeBackError::NotText(change.path.clone());
         let taken = String::from_utf8(taken).map_err(not_text)?;
         let is_all = judgement == Judgement::TakenBack;
-        self.tell_diff(change, is_all, text, &taken, &[], false);
+        self.tell_diff(change, is_all, &unified(text, &taken), &taken, &[], false);
         let what = self.judge(change, judgement, None)?;
         Ok((taken, what))
     }
@@ -442,10 +442,10 @@ impl<'a> Deciding<'a> {
 
     /// What was taken back is there again, if it was not in an editor only.
     fn undone(&mut self, change: &Change, done: Option<&Done>) -> Result<Made, DecideError> {
-        if let Some((before, after)) = done.and_then(|it| self.texts(it)) {
+        if let Some(done) = done {
             let path = change.path.to_string_lossy().into_owned();
-            let text = remarks::put_back(&path, &unified(&before, &after));
-            let is_gone = done.is_some_and(|it| it.written.is_absent());
+            let text = remarks::put_back(&path, &self.what_became(done));
+            let is_gone = done.written.is_absent();
             self.hear(FileRemark {
                 path,
                 text,
@@ -562,41 +562,48 @@ impl<'a> Deciding<'a> {
         }
     }
 
-    /// The agent is to hear what became of the file. What is not text cannot be told.
+    /// The agent is to hear what became of the file.
     fn tell_what_became(&mut self, change: &Change, is_all: bool, done: &Done, notes: &[Note]) {
         // It does not hear of it by name: of thousands, no diff is made in vain.
         if self.untold > 0 && notes.is_empty() {
             self.untold += 1;
             return;
         }
-        if let Some((before, after)) = self.texts(done) {
-            let is_gone = done.written.is_absent();
-            self.tell_diff(change, is_all, &before, &after, notes, is_gone);
+        let diff = self.what_became(done);
+        let after = self.text(&done.written).unwrap_or_default();
+        let is_gone = done.written.is_absent();
+        self.tell_diff(change, is_all, &diff, &after, notes, is_gone);
+    }
+
+    /// What became of a file that was written, as a diff; what is not text, in words.
+    fn what_became(&self, done: &Done) -> String {
+        match (self.text(&done.overwritten), self.text(&done.written)) {
+            (Some(before), Some(after)) => unified(&before, &after),
+            _ if done.written.is_absent() => "(It is gone.)".to_owned(),
+            _ => "(It is not text.)".to_owned(),
         }
     }
 
-    /// The texts before and after something was written. None if they are not text.
-    fn texts(&self, done: &Done) -> Option<(String, String)> {
-        let text = |state: &FileState| match state.text() {
+    /// The text of a file, empty if there is none. None if it is not text, or not known.
+    fn text(&self, state: &FileState) -> Option<String> {
+        match state.text() {
             Some(hash) => String::from_utf8(self.store.get(hash).ok()?).ok(),
-            None => Some(String::new()),
-        };
-        Some((text(&done.overwritten)?, text(&done.written)?))
+            None => state.is_absent().then(String::new),
+        }
     }
 
     fn tell_diff(
         &mut self,
         change: &Change,
         is_all: bool,
-        before: &str,
+        diff: &str,
         after: &str,
         notes: &[Note],
         is_gone: bool,
     ) {
         let path = change.path.to_string_lossy().into_owned();
-        let diff = unified(before, after);
         let is_its = !self.kept.turn.is_without_hooks;
-        let text = remarks::taken_back(&path, is_its, is_all, &diff, notes, after);
+        let text = remarks::taken_back(&path, is_its, is_all, diff, notes, after);
         self.hear(FileRemark {
             path,
             text,

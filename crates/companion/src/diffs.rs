@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::diff::on_behalf;
+use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, Note, Outcome, SetArgument, Verdict};
 use pillion_text::fingerprint;
@@ -150,6 +151,14 @@ impl Proposal {
     /// What a hook holds, of which the text is.
     fn held(&self) -> Option<&HeldCall> {
         self.stand_in.as_deref()?.held()
+    }
+
+    /// The change, if it is written already.
+    fn written(&self) -> Option<&Written> {
+        match self.stand_in.as_deref()? {
+            StandIn::Written(written) => Some(written),
+            StandIn::Held(_) => None,
+        }
     }
 
     /// Returns true if its outcome answers a question of the agent's.
@@ -288,6 +297,16 @@ impl<C> Diffs<C> {
         pending.map(Entry::pending)
     }
 
+    /// The names of the changes that are written already and wait for the reviewer.
+    pub(crate) fn written(&self) -> impl Iterator<Item = &str> {
+        let entries = self.entries.iter();
+        let pending = entries.filter(|entry| entry.state.is_pending());
+        let written = pending.filter_map(|entry| entry.proposal.written());
+        written
+            .map(|it| &*it.change)
+            .filter(|name| !name.is_empty())
+    }
+
     /// One diff that waits for the reviewer.
     ///
     /// # Errors
@@ -324,8 +343,7 @@ impl<C> Diffs<C> {
     /// Returns true if decisions about it go into the log: what is written already is judged elsewhere.
     pub(crate) fn is_logged(&self, id: DiffId) -> bool {
         let entry = self.entries.get(id);
-        entry
-            .is_some_and(|it| !matches!(it.proposal.stand_in.as_deref(), Some(StandIn::Written(_))))
+        entry.is_some_and(|it| it.proposal.written().is_none())
     }
 
     /// What has to be known to weigh an acceptance. None of a rejection, nor of a diff whose view is being taken away:
@@ -354,7 +372,8 @@ impl<C> Diffs<C> {
         Some(Acceptance {
             agent: entry.proposal.agent,
             file_path: entry.proposal.file_path.clone(),
-            deletes: entry.proposal.deletes,
+            // What is gone already is not deleted by accepting that.
+            deletes: entry.proposal.deletes && entry.proposal.written().is_none(),
             roots: Arc::clone(roots),
             proposed: Arc::clone(proposed),
             as_written: entry

@@ -14,6 +14,8 @@ use crate::event::{Event, Events};
 pub(crate) struct Wanted {
     /// A change or a turn; without it, the newest turn of these folders that has something nobody has seen.
     pub(crate) id: Option<String>,
+    /// The changes that are shown already, by name: they are left out.
+    pub(crate) shown: Vec<String>,
     /// The workspace folders.
     pub(crate) roots: Arc<[PathBuf]>,
     /// None if nothing is recorded.
@@ -48,10 +50,12 @@ fn run(wanted: Wanted) -> io::Result<String> {
     let Some(id) = wanted.id.clone().or_else(|| newest(&wanted)) else {
         return Ok("there are no unseen changes here".to_owned());
     };
-    let output = Command::new(std::env::current_exe()?)
-        .args(["look", "--port", &wanted.port.to_string(), &id])
-        .stdin(Stdio::null())
-        .output()?;
+    let mut look = Command::new(std::env::current_exe()?);
+    look.args(["look", "--port", &wanted.port.to_string(), &id]);
+    if !wanted.shown.is_empty() {
+        look.args(["--without", &wanted.shown.join(",")]);
+    }
+    let output = look.stdin(Stdio::null()).output()?;
     Ok(String::from_utf8_lossy(&output.stderr).into_owned())
 }
 

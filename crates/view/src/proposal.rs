@@ -133,8 +133,10 @@ impl Diff {
     /// What the agent does, between its name and that of the file.
     pub fn does(&self) -> &'static str {
         match (self.written.is_some(), self.deletes) {
-            (true, _) if self.is_unclear => "may have written",
-            (true, _) => "has written",
+            (true, false) if self.is_unclear => "may have written",
+            (true, true) if self.is_unclear => "may have deleted",
+            (true, false) => "has written",
+            (true, true) => "has deleted",
             (false, true) => "proposes to delete",
             (false, false) => "proposes",
         }

@@ -17,7 +17,6 @@ use crate::line_endings::MAY_LOSE_LINE_FEED;
 use crate::on_disk::{FileState, OnDisk};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
-use crate::stand_in::StandIn;
 use crate::target::Target;
 
 const AGENT_CLOSED: &str = "the agent closed the diff";
@@ -153,10 +152,7 @@ impl<C> Diffs<C> {
         let Some(entry) = self.entries.get(id) else {
             return Vec::new();
         };
-        let written = match entry.proposal.stand_in.as_deref() {
-            Some(StandIn::Written(written)) => Some(written),
-            _ => None,
-        };
+        let written = entry.proposal.written();
         vec![Action::Show(Diff {
             id,
             revision,

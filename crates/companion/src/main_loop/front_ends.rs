@@ -184,6 +184,7 @@ impl MainLoop {
         self.look_problem = None;
         let wanted = Wanted {
             id,
+            shown: self.diffs.written().map(str::to_owned).collect(),
             roots: Arc::clone(&self.roots),
             store: self.judging.store(),
             port: self.state.port,

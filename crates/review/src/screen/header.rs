@@ -104,9 +104,10 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme)
     let mut intro = format!("{agent} {} ", view.does);
     let wanted = path_width.min(24);
     if width(&intro) + wanted + width_of(&facts) > room {
-        intro = match view.deletes {
-            true => format!("{agent} deletes "),
-            false => format!("{agent}: "),
+        intro = match (view.deletes, view.written.is_some()) {
+            (true, false) => format!("{agent} deletes "),
+            (true, true) => format!("{agent}: deleted "),
+            (false, _) => format!("{agent}: "),
         };
     }
     while facts.len() > 1 && width(&intro) + wanted + width_of(&facts) > room {
@@ -143,7 +144,7 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
     }
     if proposal.is_new_file() {
         facts.push(("new file".to_owned(), theme.good));
-    } else if proposal.after().is_empty() && count.hunks > 0 {
+    } else if proposal.after().is_empty() && count.hunks > 0 && !view.deletes {
         facts.push(("empties the file".to_owned(), theme.warning));
     }
     if proposal.is_edited() {

@@ -34,6 +34,10 @@ pub struct Args {
     /// The change (`7.2`), or all of a turn that nobody has seen (`7`)
     change: Option<ChangeRef>,
 
+    /// Changes that are left out, because they are shown already
+    #[arg(long, hide = true, value_delimiter = ',')]
+    without: Vec<ChangeRef>,
+
     #[command(flatten)]
     target: Target,
 }
@@ -56,7 +60,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let kept = Kept::read(&store, name.turn).map_err(failed)?;
     let is_meant = |it: &&Change| name.change.is_some() || kept.standing(it) == Standing::Unseen;
     let named = kept.named(name).map_err(failed)?;
-    let changes: Vec<_> = named.into_iter().filter(is_meant).collect();
+    let (open, changes): (Vec<_>, Vec<_>) = { named.into_iter().filter(is_meant) }
+        .partition(|it| args.without.contains(&kept.name(it)));
+    if changes.is_empty() && !open.is_empty() {
+        let message = format!("all that is to be looked at in {name} is open already");
+        return Err(Failure::new(Kind::Refused, message).into());
+    }
     let (mut left_out, of) = (0, changes.len());
     let mut shown = Vec::new();
     for change in changes {
@@ -188,7 +197,8 @@ impl Shown<'_> {
             change: self.name.to_string(),
             is_unclear: self.change.by == Author::Unclear,
         };
-        let file = ProposedFile::written(path, &*self.now, written);
+        let mut file = ProposedFile::written(path, &*self.now, written);
+        file.deletes = self.present.now.is_none();
         match agent {
             Some(agent) => file.on_behalf_of(agent),
             None => file,
