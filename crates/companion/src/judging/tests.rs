@@ -431,11 +431,20 @@ fn what_is_no_text_is_listed_and_taken_back_as_a_whole() {
     lab.turn("\0after", false);
     let listed = lab.listed().remove(0).changes.remove(0);
     assert_eq!((listed.added, listed.hunks.len()), (None, 0));
-    lab.act(ChangesAct::TakeBack(TakeBack {
+    let take_back = TakeBack {
         meant: meant(&listed.id, &listed.revision),
         ..TakeBack::default()
-    }))
-    .unwrap();
+    };
+    for (act, told) in [
+        (ChangesAct::TakeBack(take_back.clone()), "Do not make"),
+        (ChangesAct::Undo(None), "has undone"),
+        (ChangesAct::TakeBack(take_back), "Do not make"),
+    ] {
+        let performed = perform(&lab.store, std::slice::from_ref(&lab.root), act).unwrap();
+        let text = &performed.judged.told[0].text;
+        assert!(text.contains(told), "{text}");
+        assert!(text.contains("(It is not text.)"), "{text}");
+    }
     assert_eq!(fs::read(&path).unwrap(), b"\0before");
 }
 

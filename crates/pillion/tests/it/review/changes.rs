@@ -63,6 +63,45 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
+fn what_is_open_is_not_opened_again_and_a_deletion_is_called_one() {
+    let review = Review::usual_with(&Env::default());
+    let home = &review.sandbox.home;
+    home.file("a.txt", "one\ntwo\n");
+    home.file("gone.txt", "one\n");
+    home.agents_turn("change it", |folder| {
+        fs::write(folder.join("a.txt"), "one\n2\n").unwrap();
+        fs::remove_file(folder.join("gone.txt")).unwrap();
+    });
+    // With what is open already, there is nothing left of the turn.
+    review.pane.send_keys(["v"]);
+    let written = "Claude Code has written a.txt (1 of 2)";
+    review.pane.wait_for(written, SOON);
+    review.pane.send_keys(["v"]);
+    review.pane.wait_for("is open already", SOON);
+    review.pane.send_keys(["n"]);
+    review
+        .pane
+        .wait_for("Claude Code has deleted gone.txt (2 of 2)", SOON);
+    assert!(!review.pane.screen().contains("empties"));
+    // When one is decided, the other one is open still.
+    let asked = |screen: &str| screen.contains("again") || screen.contains(written);
+    review.decide("a");
+    if !review
+        .pane
+        .wait_until("what became of it", SOON, asked)
+        .contains(written)
+    {
+        review.decide("a");
+    }
+    review.pane.wait_for(written, SOON);
+    review.pane.send_keys(["v"]);
+    review.pane.wait_for("is open already", SOON);
+    review.decide("a");
+    review.pane.wait_for("Nothing", SOON);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
 fn a_wide_terminal_has_the_list_beside_the_diff() {
     let review = Review::start(Size::new(160, 30), "", &Env::default());
     review.pane.wait_for(super::WELCOME, SOON);
