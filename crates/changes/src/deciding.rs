@@ -11,6 +11,7 @@ use pillion_system::clock;
 use pillion_text::unified::unified;
 use pillion_text::visible;
 
+use crate::history::as_text;
 use crate::kept::Kept;
 use crate::save::SaveError;
 use crate::side_by_side::side_by_side;
@@ -587,7 +588,7 @@ impl<'a> Deciding<'a> {
     /// The text of a file, empty if there is none. None if it is not text, or not known.
     fn text(&self, state: &FileState) -> Option<String> {
         match state.text() {
-            Some(hash) => String::from_utf8(self.store.get(hash).ok()?).ok(),
+            Some(hash) => as_text(&self.store.get(hash).ok()?).map(str::to_owned),
             None => state.is_absent().then(String::new),
         }
     }
