@@ -283,6 +283,23 @@ fn claude_that_is_run_reads_what_was_edited() {
         request.body
     );
     assert_eq!(read(&path), "one\nzwei\n");
+    scene.review.wait_idle();
+    scene.model.clear();
+    // A hunk that was taken out is an edit, too.
+    let old: String = (1..=20).map(|line| format!("{line}\n")).collect();
+    let path = scene.home.file("hunks.txt", &old);
+    let new = old.replace("2\n3", "two\n3").replace("18\n", "eighteen\n");
+    scene.propose(
+        [Turn::read_file(&path), Turn::write_file(&path, &new)],
+        "hunks.txt is done",
+        "hunks.txt",
+    );
+    scene.review.take_hunk_out();
+    scene.review.accept("hunks.txt");
+    scene.claude.wait_for("hunks.txt is done");
+    let request = scene.wait_asked("The user edited your change");
+    assert!(request.mentions("-two"), "{}", request.body);
+    assert_eq!(read(&path), old.replace("18\n", "eighteen\n"));
 }
 
 /// They go on when the main conversation has ended its turn. What is rejected with a reason, the subagent reads at once.
