@@ -20,11 +20,15 @@ const TITLE: &str = "Bring back what you had changed in a.txt";
 
 /// What is not decided, as the log has it.
 fn undecided(world: &World) -> Vec<String> {
-    let run = |args: &[&str]| world.sandbox.run(args).expect(0).stdout;
-    let log: Vec<Value> = serde_json::from_str(&run(&["log", "--json"])).unwrap();
+    let log = world.sandbox.run(["log", "--json"]).expect(0).stdout;
+    let log: Vec<Value> = serde_json::from_str(&log).unwrap();
     let undecided = log.iter().filter(|it| it["state"] == "not decided");
-    let ids = undecided.map(|it| it["id"].as_str().unwrap().to_owned());
-    ids.map(|id| run(&["show", &id, "--text"])).collect()
+    // What was taken out in between is not there any more.
+    let text = |it: &Value| {
+        let id = it["id"].as_str().unwrap();
+        world.sandbox.run(["show", id, "--text"]).stdout
+    };
+    undecided.map(text).collect()
 }
 
 /// Waits until this, and nothing else, is kept.
