@@ -13,7 +13,7 @@ use crate::line_endings;
 use crate::on_disk::{FileState, OnDisk};
 use crate::stand_in::StandIn;
 
-/// What has to be known of an acceptance to weigh it.
+/// The facts that are needed to weigh an acceptance.
 #[derive(Debug, Clone)]
 pub(crate) struct Acceptance {
     /// Shared with the loop, which carries it out: its text may be large.
@@ -28,19 +28,19 @@ pub(crate) struct Acceptance {
     pub(crate) proposed: Arc<String>,
     /// As the agent wrote it.
     pub(crate) as_written: Arc<String>,
-    /// What the file was when it was proposed, once that was checked.
+    /// The file's state when the change was proposed, once that was checked.
     pub(crate) opened: Option<FileState>,
     /// Acceptances for the same file, and what the file was then.
     pub(crate) unwritten: Vec<(Option<Stamp>, Dialect)>,
-    /// What it is compared with in place of the file's text.
+    /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) doubts: Vec<Doubt>,
-    /// What the file is; nothing if the disk did not answer.
+    /// The file's state; nothing if the disk did not answer.
     pub(crate) file: Option<FileState>,
     /// Of the accepted text, if anything is doubted: a question is about one text.
     pub(crate) fingerprint: String,

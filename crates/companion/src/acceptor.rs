@@ -10,10 +10,10 @@ use pillion_discovery::Socket;
 use pillion_discovery::private_file::{Listener, Stream};
 use pillion_system::spawn;
 
-/// How long nothing is accepted when the system cannot: too many files are open, perhaps.
+/// The pause in accepting when the system cannot: too many files are open, perhaps.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
 
-/// Who serves the connections.
+/// Serves the connections.
 pub(crate) trait Serve: Send + Sync + 'static {
     /// One more has come. False if there are too many.
     fn opens(&self) -> bool;

@@ -1,4 +1,4 @@
-//! How agents speak: one implementation for each protocol. What is not in here names no agent.
+//! Owns the agents' protocols: one implementation for each. Code outside of here names no agent.
 
 mod claude;
 mod contract;
@@ -22,7 +22,7 @@ use crate::target::Target;
 /// A tool as it is listed: its name, what it does, and the schema of its arguments.
 pub(crate) type ListedTool = (&'static str, &'static str, Value);
 
-/// What a tool came to: a call that fails is a result, too (C5.2).
+/// The result of a tool: a call that fails is a result, too (C5.2).
 pub(crate) type ToolResult = Result<Answer, String>;
 
 /// A call that can be served.
@@ -40,7 +40,7 @@ pub(crate) enum ToolCall {
     Question(hooks::Call),
     /// It has changed a file, or failed to.
     AfterWrite(hooks::Call),
-    /// What the person sees, and has selected.
+    /// It asks for the file that the person sees, and their selection.
     Selection,
     /// It tells something that changes nothing.
     Told,
@@ -50,7 +50,7 @@ pub(crate) enum ToolCall {
     AfterTurn(hooks::Call),
 }
 
-/// What an agent wants to show.
+/// A change that an agent wants to show.
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) path: String,
@@ -63,22 +63,22 @@ pub(crate) struct Open {
     pub(crate) deletes: bool,
     /// The agent whose change a command proposes.
     pub(crate) on_behalf_of: Option<Dialect>,
-    /// What it is compared with in place of the file's text.
+    /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<StandIn>,
 }
 
-/// What a call is answered with.
+/// The answer to a call.
 pub(crate) enum Reply {
     Tool(ToolResult),
     /// Text blocks, in the order in which the agent reads them.
     Blocks(Vec<String>),
-    /// What the person decides is the answer, which is pushed.
+    /// The person's decision is the answer, which is pushed.
     Decision,
     /// The same, in the answer to the request.
     Outcome,
 }
 
-/// What an agent is told.
+/// A message to an agent.
 pub(crate) enum Message {
     Notification(&'static str, Params),
     /// The answer to a call that waits for it.
@@ -100,7 +100,7 @@ impl Serialize for Params {
     }
 }
 
-/// What differs from protocol to protocol.
+/// The parts that differ from protocol to protocol.
 pub(crate) trait AgentProtocol: Sync {
     /// The tools that are listed, where any view shows diffs and where none does.
     fn tools(&self, shows_diffs: bool) -> Vec<ListedTool>;
@@ -120,22 +120,22 @@ pub(crate) trait AgentProtocol: Sync {
         is_models: bool,
     ) -> Result<ToolCall, String>;
 
-    /// What a target's text becomes, so that the person sees what will be written.
+    /// Adapts a target's text, so that the person sees what will be written.
     fn adapt(&self, target: Target, proposed: &str) -> Target;
 
     /// For how long a call of this tool may wait, if not for as long as it takes.
     fn patience(&self, tool: &str) -> Option<Duration>;
 
-    /// What a call is answered with; without a result, nothing came of it in time.
+    /// Returns the answer to a call; without a result, nothing came of it in time.
     fn answer(&self, tool: &str, result: Option<ToolResult>) -> Option<Reply>;
 
-    /// How an outcome is told.
+    /// Returns the message that tells an outcome.
     fn outcome(&self, delivery: Delivery) -> Message;
 
-    /// How a context is told.
+    /// Returns the message that tells a context.
     fn context(&self, context: Arc<IdeContext>, agent: Dialect) -> Message;
 
-    /// How the person's pointing to a file is told, if it can be.
+    /// Returns the message that tells of the person's pointing to a file, if there can be one.
     fn mention(&self, mention: &Mention, agent: Dialect) -> Option<Message>;
 
     /// For how long the agent may miss what it is told, from the listing of the tools on.
@@ -165,7 +165,7 @@ pub(crate) fn of(agent: Dialect) -> &'static dyn AgentProtocol {
     }
 }
 
-/// What is said where there is no such tool.
+/// The error where there is no such tool.
 fn unknown(tool: &str) -> String {
     format!("unknown tool {tool:?}")
 }

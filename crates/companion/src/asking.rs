@@ -1,4 +1,4 @@
-//! Whether agents ask before they change files: what the person chose, and what of it can be seen. Their hooks say in
+//! Tracks whether agents ask before they change files: the person's choice, and what of it can be seen. Their hooks say in
 //! which mode they are, and what is written without a proposal is noticed. Without I/O.
 //!
 //! Every hook fails open, so that hooks alone prove nothing: the request for diagnostics that comes before each
@@ -15,17 +15,17 @@ use crate::sessions::{Listening, SessionId};
 /// The permission modes in which it changes files without asking.
 const WITHOUT_ASKING: [&str; 4] = ["auto", "acceptEdits", "bypassPermissions", "dontAsk"];
 
-/// What makes it ask.
+/// The way to make it ask.
 const CURE: &str =
     "started with `pillion run claude`, and with hooks enabled, it asks before each change";
 
-/// Which agents do as the person chooses.
+/// The agents that do as the person chooses.
 const CHOOSES: &str = "Claude Code 2.1.118 or later, started with `pillion run claude` and with hooks enabled, asks as you choose";
 
-/// Why an agent is not let write without asking.
+/// The reason why an agent is not let write without asking.
 const UNRECORDED: &str = "what agents change is not recorded here (see PILLION_CHANGES), so there would be nothing to look at after the write";
 
-/// How many files of a session are remembered. One more is no asked one.
+/// The number of files of a session that are remembered. One more is no asked one.
 const MAX_FILES: usize = 2000;
 
 /// For how many processes what the person chose is kept.
@@ -35,13 +35,13 @@ const MAX_CHOICES: usize = 64;
 const MAX_MODE: usize = 32;
 const MAX_PATH: usize = 4096;
 
-/// What each session was seen to do.
+/// The signs that were seen of each session.
 #[derive(Debug, Default)]
 pub(crate) struct Asking {
     sessions: HashMap<SessionId, Seen>,
     /// The files of which a person has accepted changes that a command of ours proposed, such as an agent's hook.
     accepted: HashSet<String>,
-    /// What the person chose for each process: it counts also when that connects again. The latest is the last.
+    /// The person's choice for each process: it counts also when that connects again. The latest is the last.
     choices: Vec<ProcessChoice>,
     /// True if what agents change is recorded: otherwise nothing is looked at after the write.
     records: bool,
@@ -52,7 +52,7 @@ struct Seen {
     /// Its process, as it says.
     process: Option<AgentProcess>,
     hook: Hook,
-    /// What the person chose, in place of what it was started with.
+    /// The person's choice, in place of what it was started with.
     chosen: Option<ReviewMode>,
     /// The person wants to see shell commands before they run.
     commands: bool,
@@ -91,7 +91,7 @@ impl Asking {
         }
     }
 
-    /// What the person chose for processes of agents.
+    /// Returns the person's choices for processes of agents.
     pub(crate) fn choices(&self) -> &[ProcessChoice] {
         &self.choices
     }
@@ -215,7 +215,7 @@ impl Asking {
         self.sessions.remove(session);
     }
 
-    /// When an agent asks, if that is known: as the person has chosen, or as it was started.
+    /// Returns when an agent asks, if that is known: as the person has chosen, or as it was started.
     pub(crate) fn mode(&self, session: &SessionId) -> Option<ReviewMode> {
         self.sessions.get(session)?.mode()
     }
@@ -226,7 +226,7 @@ impl Asking {
     }
 
     /// The person chooses for all agents that do as they choose, or for that of this number; without a choice nothing
-    /// changes. What those agents do then, in sentences.
+    /// changes. Returns what those agents do then, in sentences.
     pub(crate) fn choose(
         &mut self,
         agents: &[Listening],
@@ -287,13 +287,13 @@ impl Asking {
         Ok(unique(meant.iter().map(sentences)).join(" "))
     }
 
-    /// How the agents ask, one sentence for each that something is known of.
+    /// Returns how the agents ask, one sentence for each that something is known of.
     pub(crate) fn notes(&self, agents: &[Listening]) -> Vec<String> {
         let seen = |it: &Listening| self.sessions.get(&it.session)?.note(&it.name(agents));
         unique(agents.iter().filter_map(seen))
     }
 
-    /// What was written without asking, one sentence for each agent.
+    /// Returns what was written without asking, one sentence for each agent.
     pub(crate) fn unasked(&self, agents: &[Listening]) -> Vec<String> {
         let seen = |it: &Listening| {
             let seen = self.sessions.get(&it.session)?;
@@ -302,7 +302,7 @@ impl Asking {
         unique(agents.iter().filter_map(seen))
     }
 
-    /// When the agents ask, of those that do as the person chooses.
+    /// Returns when the agents ask, of those that do as the person chooses.
     pub(crate) fn review(&self, agents: &[Listening]) -> Option<Review> {
         let known = agents.iter().filter_map(|it| {
             let seen = self.sessions.get(&it.session)?;
@@ -379,7 +379,7 @@ impl Seen {
         }
     }
 
-    /// When it asks, if a hook can make it do so.
+    /// Returns when it asks, if a hook can make it do so.
     fn mode(&self) -> Option<ReviewMode> {
         match &self.hook {
             Hook::None => None,

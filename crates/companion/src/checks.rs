@@ -23,10 +23,10 @@ use crate::turns::AcceptedText;
 use crate::view_id::ViewId;
 use crate::written::{Accepted, Found};
 
-/// How many checks of one agent may be in progress.
+/// The most checks of one agent that may be in progress.
 const MAX_CHECKS: usize = 16;
 
-/// How many files of the context may be checked at once. Those that hang count among them, and the
+/// The most files of the context that may be checked at once. Those that hang count among them, and the
 /// others are to be seen all the same.
 const MAX_CONTEXT_CHECKS: usize = 64;
 

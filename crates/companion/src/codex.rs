@@ -1,4 +1,4 @@
-//! Where Codex CLI asks what an editor shows: a socket in its own directory, or else in the temporary one, which all
+//! Owns the sockets at which Codex CLI asks what an editor shows: in its own directory, or else in the temporary one, which all
 //! programs of this user that serve it share. Whoever has a socket keeps it; it is taken when nobody has it, and put back
 //! when it was deleted.
 
@@ -20,25 +20,25 @@ use pillion_system::{process, time_limit};
 
 use crate::acceptor::{Acceptor, Serve};
 
-/// How often it is looked whether the sockets are there.
+/// The interval at which it is checked that the sockets are there.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long companions may take to answer: Codex waits for five seconds.
+/// The time limit for companions to answer: Codex waits for five seconds.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 
-/// How long the rest of a question may take, and reading the answer.
+/// The time limit for the rest of a question, and for reading the answer.
 const FRAME_WITHIN: Duration = Duration::from_secs(2);
 
-/// How long it may take at the end until they are gone.
+/// The time limit at the end until they are gone.
 const END_WITHIN: Duration = Duration::from_secs(1);
 
-/// How many Codexes that were started for a companion are known at most.
+/// The most Codexes that were started for a companion and are known.
 const MAX_STARTED: usize = 64;
 
-/// How many questions there are at most at a time.
+/// The most questions at a time.
 const MAX_CONNECTIONS: usize = 32;
 
-/// What a companion shows whose root holds a folder, and how deep that root is. Nothing comes from any other.
+/// The contexts of the companions of which a root holds a folder, each with the depth of that root. Others send nothing.
 pub(crate) type Told = Receiver<(usize, Arc<IdeContext>)>;
 
 /// The companions of this process.
@@ -47,7 +47,7 @@ pub(crate) trait Companions: Send + Sync + 'static {
     fn ask(&self, folder: &Path) -> Vec<Told>;
 }
 
-/// Where a Codex asks: its own directory, and its temporary one.
+/// The places where a Codex asks: its own directory, and its temporary one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     home: PathBuf,
@@ -81,7 +81,7 @@ impl Started {
         known.insert(0, (process, place));
     }
 
-    /// Where those ask that still run.
+    /// Returns the places where those ask that still run.
     pub(crate) fn places(&self) -> Vec<Place> {
         let known = self.living();
         known.iter().map(|(_, place)| place.clone()).collect()
@@ -187,7 +187,7 @@ fn answer(companions: &impl Companions, mut stream: Stream) -> io::Result<()> {
     stream.write_all(&question.answer(context.as_deref()))
 }
 
-/// What the companion of this folder shows.
+/// Returns the context that the companion of this folder shows.
 fn context(companions: &impl Companions, folder: &Path) -> Option<Arc<IdeContext>> {
     of_deepest(companions.ask(folder)).or_else(|| {
         let real = real_path(folder);

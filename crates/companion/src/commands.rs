@@ -1,4 +1,4 @@
-//! What a companion does for commands, and says of itself to whoever asks at a socket. A command that a process of an
+//! Owns the commands for a companion, and what it says of itself to whoever asks at a socket. A command that a process of an
 //! agent's has started decides nothing.
 
 mod own;
@@ -39,10 +39,10 @@ use crate::on_disk::{self, Looked, OnDisk};
 use crate::sessions::Sessions;
 use crate::speaker::{self, Origins, Speaker};
 
-/// How long the editor may take to tell what stands in a view.
+/// The time limit for the editor to tell what stands in a view.
 const TEXT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Why a command for a companion that is not here is refused.
+/// The refusal of a command for a companion that is not here.
 pub(crate) const NO_SUCH: &str = "there is no such companion any more";
 
 /// One companion, for whoever has a command for it. Cheap to clone.
@@ -98,7 +98,7 @@ impl Commands {
         context
     }
 
-    /// Where the Codexes ask that were started for this companion.
+    /// Returns the places where the Codexes ask that were started for this companion.
     #[cfg(unix)]
     pub(crate) fn codexs(&self) -> Vec<codex::Place> {
         self.codexs.places()
@@ -348,7 +348,7 @@ impl Commands {
         })
     }
 
-    /// What the paths of these diffs lead to, one by one.
+    /// Looks up where the paths of these diffs lead, one by one.
     async fn check(&self, diffs: &[PendingDiff]) -> Vec<Option<OnDisk>> {
         let paths = diffs.iter().map(|diff| diff.file_path.clone());
         match on_disk::check(&self.checks, paths.collect()).await {
@@ -357,7 +357,7 @@ impl Commands {
         }
     }
 
-    /// What the file of a diff is now.
+    /// Looks at the file of a diff as it is now.
     async fn look(&self, diff: PendingDiff) -> Option<Looked> {
         on_disk::look(&self.checks, diff.opened?, diff.file_path).await
     }

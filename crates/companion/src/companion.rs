@@ -30,7 +30,7 @@ use crate::succession::{self, Inheritance};
 use crate::view_id::ViewId;
 use crate::views::Views;
 
-/// How long connections may take to end when the companion stops: an agent may read slowly.
+/// The time limit for connections to end when the companion stops: an agent may read slowly.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Starts a companion of this process alone: where there can be no hub.
@@ -82,7 +82,7 @@ pub struct Companion {
     handle: Handle,
     events: Events,
     commands: Commands,
-    /// How many front ends there have been.
+    /// The number of front ends that there have been.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     views: AtomicU32,
     thread: Option<JoinHandle<()>>,
@@ -238,7 +238,7 @@ fn run(
 
 /// A companion that agents can find, but that does not serve yet.
 struct Prepared {
-    /// What the person has chosen for agents of the companion before this one.
+    /// The person's choices for agents of the companion before this one.
     choices: Vec<ProcessChoice>,
     listener: TcpListener,
     port: u16,

@@ -1,4 +1,4 @@
-//! What agents are shown, and when (C4): collects what the front end and scripts report, waits for
+//! Owns the context that agents are shown (C4): collects what the front end and scripts report, waits for
 //! a pause, has the files checked, and returns the context that is to be sent. A state machine:
 //! time and what is on disk come in, no I/O.
 //!
@@ -17,10 +17,10 @@ use pillion_protocol::{File, IdeContext};
 
 use self::on_disk::OnDisk;
 
-/// How long the editor must be quiet before a change is sent (C4.2).
+/// The time for which the editor must be quiet before a change is sent (C4.2).
 pub(crate) const DEBOUNCE: Duration = Duration::from_millis(50);
 
-/// How long a change waits at most while the editor is never quiet, as with a key held down.
+/// The longest wait of a change while the editor is never quiet, as with a key held down.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ pub(crate) struct Context {
     checking: Option<Instant>,
 }
 
-/// What is to be done.
+/// The steps to take.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Steps {
     /// Check whether these are files; the results go to [`Context::checked`].
@@ -72,7 +72,7 @@ impl Context {
         self.changed(now);
     }
 
-    /// When [`Context::elapse`] wants to be called.
+    /// Returns the time at which [`Context::elapse`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.pause_ends().into_iter().chain(self.checking).min()
     }
@@ -107,7 +107,7 @@ impl Context {
         }
     }
 
-    /// What was seen of a file; nothing if there was no answer.
+    /// Takes what was seen of a file; nothing if there was no answer.
     pub(crate) fn checked(&mut self, path: &str, is_file: Option<bool>, now: Instant) {
         let is_news = self.on_disk.checked(path, is_file);
         if is_news || self.checking.is_some() {
@@ -121,12 +121,12 @@ impl Context {
         self.checking = Some(now);
     }
 
-    /// What a session gets when its stream opens (C4.1).
+    /// Returns the context that a session gets when its stream opens (C4.1).
     pub(crate) fn current(&self) -> Arc<IdeContext> {
         Arc::clone(&self.current)
     }
 
-    /// When a file was focused last, in Unix milliseconds, also if agents have not received it yet.
+    /// Returns when a file was focused last, in Unix milliseconds, also if agents have not received it yet.
     pub(crate) fn last_focused(&self) -> Option<u64> {
         self.files().map(|file| file.timestamp).max()
     }
@@ -136,7 +136,7 @@ impl Context {
         self.focused.iter().chain(&self.reported)
     }
 
-    /// When a change that waits is to be sent.
+    /// Returns the time at which a change that waits is to be sent.
     fn pause_ends(&self) -> Option<Instant> {
         self.waiting
             .map(|waiting| (waiting.last + DEBOUNCE).min(waiting.since + LONGEST_WAIT))
@@ -190,7 +190,7 @@ mod tests {
     }
 
     impl Context {
-        /// What is sent now, where every file answers at once.
+        /// Returns the context that is sent now, where every file answers at once.
         fn take(&mut self, now: Instant, exists: impl Fn(&str) -> bool) -> Option<Arc<IdeContext>> {
             loop {
                 let steps = self.elapse(now);

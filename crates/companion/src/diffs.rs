@@ -1,4 +1,4 @@
-//! Who owns which diff, and what becomes of it (C5): the rules from `openDiff` to the outcome. A
+//! Owns the diffs and what becomes of them (C5): the rules from `openDiff` to the outcome. A
 //! state machine: time comes in, actions come out, no I/O.
 //!
 //! `C` stands for the caller waiting for an answer; the machine only hands it back.
@@ -36,10 +36,10 @@ use crate::stand_in::StandIn;
 use crate::written::Accepted;
 use pillion_view::commands::{DiffError, DiffRef};
 
-/// How long the editor may take to open or close a view.
+/// The time limit for the editor to open or close a view.
 pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a hook waits for the person: its agent would give up a little later, and make the change.
+/// The longest that a hook waits for the person: its agent would give up a little later, and make the change.
 pub(crate) const HOOK_TIMEOUT: Duration = Duration::from_secs(23 * 60 * 60);
 
 #[derive(Debug)]
@@ -62,7 +62,7 @@ struct Unwritten {
     of_hook: Option<String>,
 }
 
-/// How many acceptances are remembered.
+/// The number of acceptances that are remembered.
 const MAX_UNWRITTEN: usize = 64;
 
 #[derive(Debug)]
@@ -76,17 +76,17 @@ struct Entry<C> {
     /// As the agent wrote it, where it is shown in another form: what it gets back unless the person
     /// changed something, or it would write that as it is.
     as_written: Option<Arc<String>>,
-    /// How the agent will write it, if the proposal shows that.
+    /// The tool with which the agent will write it, if the proposal shows that.
     tool: Option<Tool>,
     /// True if the file ended with a line feed when it was checked.
     ends_with_line_feed: bool,
     /// True if the editor knows it, in this revision or an earlier one.
     is_in_editor: bool,
-    /// What the file was when the agent proposed this revision, once it was checked.
+    /// The file's state when the agent proposed this revision, once it was checked.
     opened: Option<FileState>,
-    /// What the file was when somebody decided about it last.
+    /// The file's state when somebody decided about it last.
     decided: Option<FileState>,
-    /// What the person who is deciding has to say to the agent; none if nobody is.
+    /// The notes to the agent of the person who is deciding; none if nobody is.
     notes: Option<Vec<Note>>,
     /// Until when it may be decided, if not for ever.
     limit: Option<Instant>,
@@ -105,7 +105,7 @@ enum State<C> {
     AgentCloses { caller: C, deadline: Instant },
     /// A command accepts what stands in the view: the agent gets that text as the outcome.
     CommandAccepts { waiting: Option<Waiting<C>> },
-    /// The agent is gone, and the editor takes the view away. What it reports of it meanwhile was
+    /// The agent is gone, and the editor takes the view away. Anything that it reports of it meanwhile was
     /// accepted before the person could know; `is_text_taken`: it was to hand the text over.
     AgentGone {
         is_text_taken: bool,
@@ -125,7 +125,7 @@ struct Waiting<C> {
 pub(crate) struct Proposal {
     pub(crate) session: SessionId,
     pub(crate) agent: Dialect,
-    /// Which of the agents of this kind, from 1.
+    /// The number of the agent among those of its kind, from 1.
     pub(crate) agent_number: u32,
     /// As the agent spelt it: the outcome carries it unchanged (C5.8).
     pub(crate) file_path: String,
@@ -137,18 +137,18 @@ pub(crate) struct Proposal {
     pub(crate) deletes: bool,
     /// The agent whose change a command proposes.
     pub(crate) on_behalf_of: Option<Dialect>,
-    /// What it is compared with in place of the file's text.
+    /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
     pub(crate) proposed: Arc<String>,
 }
 
 impl Proposal {
-    /// What it is known by in its session.
+    /// Returns the name by which it is known in its session.
     pub(crate) fn name(&self) -> &str {
         self.tab.as_ref().map_or(&self.file_path, |tab| &tab.name)
     }
 
-    /// What a hook holds, of which the text is.
+    /// Returns the call that a hook holds, of which the text is.
     fn held(&self) -> Option<&HeldCall> {
         self.stand_in.as_deref()?.held()
     }
@@ -182,18 +182,18 @@ pub(crate) enum Answer {
     Closed(String),
     /// So many views are closed.
     ClosedAll(usize),
-    /// What the editor answered, as a text.
+    /// The editor's answer, as a text.
     Text(String),
     /// The diff was accepted or rejected by a command.
     Settled(Settlement),
 }
 
-/// What else a command has to say that has settled a diff.
+/// The other results of a command that has settled a diff.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settlement {
-    /// What was accepted has edits that were made in the view.
+    /// True if the accepted text has edits that were made in the view.
     pub(crate) is_edited: bool,
-    /// What becomes of the notes.
+    /// The message about the notes.
     pub(crate) told: Option<Told>,
 }
 
@@ -205,7 +205,7 @@ pub(crate) struct TargetCheck {
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
     pub(crate) proposed: Arc<String>,
-    /// What it is compared with in place of the file's text.
+    /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
 }
 
@@ -220,7 +220,7 @@ pub(crate) struct SettleRequest {
     pub(crate) looked: Option<Looked>,
 }
 
-/// What a person decided about a proposal.
+/// A person's decision about a proposal.
 #[derive(Debug)]
 pub(crate) struct Judgement {
     pub(crate) id: DiffId,
@@ -229,7 +229,7 @@ pub(crate) struct Judgement {
     pub(crate) notes: Vec<Note>,
 }
 
-/// What the loop is to do.
+/// An action for the loop.
 #[derive(Debug)]
 pub(crate) enum Action<C> {
     /// Check the target of a proposal; the result goes to [`Diffs::checked`].
@@ -238,7 +238,7 @@ pub(crate) enum Action<C> {
     Show(Diff),
     /// Ask the editor to close a view; its answer goes to [`Diffs::closed`].
     Close {
-        /// What the editor shows: its answer is about that one.
+        /// The proposal that the editor shows: its answer is about that one.
         key: ProposalKey,
         reason: CloseReason,
     },
@@ -251,16 +251,16 @@ pub(crate) enum Action<C> {
     Notify {
         session: SessionId,
         delivery: Delivery,
-        /// What it is to write now.
+        /// The text that it is to write now.
         accepted: Option<Accepted>,
-        /// What it had proposed, if something else was accepted.
+        /// The text that it had proposed, if something else was accepted.
         proposed: Option<Arc<String>>,
-        /// What the person has to say to it.
+        /// The person's remark for it.
         remark: Option<Box<Remark>>,
-        /// What the person decided, if that is what became of it.
+        /// The person's decision, if that is what became of it.
         judgement: Option<Box<Judgement>>,
     },
-    /// What was accepted has no agent any more to take it.
+    /// The accepted text has no agent any more to take it.
     Lose(Lost),
 }
 
@@ -274,7 +274,7 @@ pub(crate) struct PendingDiff {
     pub(crate) file_path: String,
     pub(crate) set: Option<SetPlace>,
     pub(crate) proposed: Arc<String>,
-    /// What its file was when the agent proposed.
+    /// The file's state when the agent proposed.
     pub(crate) opened: Option<FileState>,
 }
 
@@ -315,7 +315,7 @@ impl<C> Diffs<C> {
         self.named(named).map(Entry::pending)
     }
 
-    /// Whether a decision by command may stand: it is about what is proposed now, and whoever accepts it knows what
+    /// Checks that a decision by command may stand: it is about what is proposed now, and whoever accepts it knows what
     /// becomes of the file.
     pub(crate) fn judge(&self, request: &SettleRequest) -> Result<(), DiffError> {
         let ProposalKey { id, revision } = request.key;
@@ -328,7 +328,7 @@ impl<C> Diffs<C> {
         Ok(())
     }
 
-    /// Whether a decision about this proposal is about one that is there.
+    /// Checks that a decision about this proposal is about one that is there.
     pub(crate) fn check_current(&self, key: ProposalKey) -> Result<(), Stale> {
         let entry = self.entries.get(key.id).ok_or(Stale::NotPending)?;
         (entry.key == key).then_some(()).ok_or(Stale::Replaced)
@@ -346,7 +346,7 @@ impl<C> Diffs<C> {
         entry.is_some_and(|it| it.proposal.written().is_none())
     }
 
-    /// What has to be known to weigh an acceptance. None of a rejection, nor of a diff whose view is being taken away:
+    /// Returns the facts to weigh an acceptance. None of a rejection, nor of a diff whose view is being taken away:
     /// what was accepted there is not for its agent to write.
     pub(crate) fn acceptance(
         &self,
@@ -389,7 +389,7 @@ impl<C> Diffs<C> {
         })
     }
 
-    /// What the file of a proposal is, about which somebody decides.
+    /// Notes the state of a proposal's file, about which somebody decides.
     pub(crate) fn note_file(&mut self, id: DiffId, file: FileState) {
         if let Some(entry) = self.entries.get_mut(id) {
             entry.decided = Some(file);
@@ -460,14 +460,14 @@ impl<C> Diffs<C> {
         Ok(entry)
     }
 
-    /// When [`Diffs::expire`] wants to be called.
+    /// Returns the time at which [`Diffs::expire`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.entries.due()
     }
 }
 
 impl<C> Entry<C> {
-    /// When it is late.
+    /// Returns the time at which it is late.
     fn deadline(&self) -> Option<Instant> {
         self.state.deadline().or(self.limit)
     }

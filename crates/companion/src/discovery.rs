@@ -25,10 +25,10 @@ use crate::commands::{Commands, OwnSocket};
 use crate::event::{Event, Events};
 use pillion_system::now_ms;
 
-/// How long the disk may take for the first files.
+/// The time limit for the disk to take the first files.
 const PUBLISH_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long it may take to remove them: the companion goes on taking leave then.
+/// The time limit for their removal: the companion goes on taking leave then.
 const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The way to the files. Never waits for a disk, except where documented. Dropping it removes them.
@@ -39,7 +39,7 @@ pub(crate) struct DiscoveryThread {
     warnings: Vec<String>,
 }
 
-/// Why a companion cannot be found.
+/// The reason why a companion cannot be found.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PublishError {
     #[error(transparent)]
@@ -52,7 +52,7 @@ impl DiscoveryThread {
     /// Sweeps what dead companions left, then publishes. The endpoint must be there already (C6.1). With `commands`, which
     /// no hub serves, it listens for them. Those and a successor find the companion where the first editor's environment
     /// says, also when that editor has left.
-    /// What becomes of the files later comes as [`Event::DiscoveryFilesChanged`].
+    /// Later changes of the files come as [`Event::DiscoveryFilesChanged`].
     ///
     /// # Errors
     /// When a root cannot be published, when there is no thread, or when the disk does not answer.
@@ -103,7 +103,7 @@ impl DiscoveryThread {
         &self.files
     }
 
-    /// What could not be served, each as one sentence for people.
+    /// The places that could not be served, each as one sentence for people.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -150,9 +150,9 @@ struct Files {
     socket: Option<OwnSocket>,
     /// For the companion that comes after this one.
     handover: Option<Handover>,
-    /// Why agents do not find this companion in its new roots.
+    /// The reason why agents do not find this companion in its new roots.
     refused_roots: Option<String>,
-    /// Why commands do not find it.
+    /// The reason why commands do not find it.
     unreachable: Option<String>,
 }
 
@@ -272,7 +272,7 @@ impl Files {
     }
 }
 
-/// Clears away what dead companions left for agents of these editors. Where the known ones' look it was done.
+/// Clears away what dead companions left for agents of these editors. Where those of the known ones look, that is done.
 fn sweep(seats: &[Seat], known: &[Seat]) {
     let mut swept: Vec<_> = known.iter().map(|seat| &seat.environment).collect();
     for environment in seats.iter().map(|seat| &seat.environment) {

@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
-/// How long a check of a file may take, and how long it may wait for a thread before that.
+/// The time limit for a check of a file, and for its wait for a thread before that.
 pub(crate) const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Threads for one kind of work. One that hangs keeps its thread for good.

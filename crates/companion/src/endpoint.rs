@@ -32,11 +32,11 @@ use self::websocket::Upgrade;
 use crate::mcp::Mcp;
 use crate::wire::Wire;
 
-/// What the handlers of one endpoint share.
+/// The state that the handlers of one endpoint share.
 struct Shared {
     guard: Guard,
     mcp: Mcp,
-    /// What is being received.
+    /// The budget for what is being received.
     unfinished: unfinished::Budget,
 }
 

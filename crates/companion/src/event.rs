@@ -33,7 +33,7 @@ use crate::written::Found;
 /// The way into the loop, for everything that runs beside it.
 pub(crate) type Events = mpsc::UnboundedSender<Event>;
 
-/// Where an answer to a tool call or a command goes.
+/// The way for an answer to a tool call or a command.
 pub(crate) type Caller = oneshot::Sender<Result<Answer, String>>;
 
 /// The way to a process that waits beside an agent.
@@ -78,7 +78,7 @@ pub(crate) enum Event {
         request: RequestId,
         call: ToolCall,
         caller: Caller,
-        /// How the text is known of the file that it is to change.
+        /// The way in which the text is known of the file that it is to change.
         coverage: Coverage,
     },
     /// The texts before a step of an agent with command hooks are kept, and it goes on.
@@ -89,17 +89,17 @@ pub(crate) enum Event {
     },
     /// The process of an agent with command hooks has ended.
     HookedAgentEnded(SessionId),
-    /// What agents change was kept, or not.
+    /// Changes of agents were kept, or not.
     Kept(Kept),
     /// Something in the folders may have changed.
     Stirred,
     /// The folders were looked at for agents without hooks.
     Glanced(Glance),
-    /// What a person wrote in earlier proposals of files that wait again.
+    /// The texts that a person wrote in earlier proposals of files that wait again.
     Offered(Vec<Offer>),
-    /// What a person does with changes that are written is done, as far as it can be.
+    /// An act of a person on changes that are written is done, as far as it can be.
     Acted(Box<Acted>),
-    /// What agents had written has been looked at; or why not.
+    /// The changes that agents had written have been looked at; or why not.
     LookEnded(Option<String>),
     /// An agent waits for a call no longer.
     CallCancelled {
@@ -142,27 +142,27 @@ pub(crate) enum Event {
     Stop,
 }
 
-/// What became of keeping what agents change.
+/// The outcome of keeping what agents change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Kept {
-    /// Why the last job failed, as a sentence for people.
+    /// The reason why the last job failed, as a sentence for people.
     pub(crate) problem: Option<String>,
-    /// What there is of changes.
+    /// The numbers of changes that there are.
     pub(crate) tally: Tally,
     /// The turn that was the last to end with some of them.
     pub(crate) ended: Option<EndedTurn>,
 }
 
-/// What a person has done with changes that are written.
+/// The result of a person's act on changes that are written.
 #[derive(Debug)]
 pub(crate) struct Acted {
-    /// What people call the agent.
+    /// The name by which people know the agent.
     pub(crate) agent: String,
     /// True if it runs no hooks of ours.
     pub(crate) is_without_hooks: bool,
-    /// What it is to hear.
+    /// The judgement that it is to hear.
     pub(crate) judged: Judged,
-    /// What the person is told.
+    /// The result that the person is told.
     pub(crate) done: ActDone,
     pub(crate) reply: Reply<ActDone>,
 }
@@ -187,19 +187,19 @@ impl fmt::Debug for NewView {
 /// A command, as the loop gets it.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Which diffs are pending.
+    /// The diffs that are pending.
     Diffs(oneshot::Sender<Vec<PendingDiff>>),
     /// One that is pending, in the revision that is named.
     Diff {
         diff: DiffRef,
         answer: oneshot::Sender<Result<PendingDiff, DiffError>>,
     },
-    /// What stands in the view of a proposal; nothing if the editor does not tell.
+    /// The text that stands in the view of a proposal; nothing if the editor does not tell.
     Text {
         proposal: ProposalKey,
         answer: oneshot::Sender<Option<String>>,
     },
-    /// Whether a decision is valid is answered at once; its result, once the editor has answered.
+    /// The validity of a decision is answered at once; its result, once the editor has answered.
     Settle {
         request: SettleRequest,
         admitted: oneshot::Sender<Result<(), DiffError>>,
@@ -222,7 +222,7 @@ pub(crate) enum Command {
         number: Option<u32>,
         reply: oneshot::Sender<Chosen>,
     },
-    /// What agents are shown, if a root holds this folder: with the number of components of the deepest such root.
+    /// The context that agents are shown, if a root holds this folder: with the number of components of the deepest such root.
     #[cfg(unix)]
     Context {
         folder: PathBuf,
@@ -261,8 +261,8 @@ pub(crate) enum Command {
         work: AgentWork,
         answer: oneshot::Sender<Option<String>>,
     },
-    /// What was accepted is not written after all: the person is told.
+    /// An accepted text is not written after all: the person is told.
     Lost(LostOutcome),
-    /// What the companion says of itself.
+    /// The state that the companion tells of itself.
     State(Reply<CompanionState>),
 }

@@ -1,8 +1,8 @@
-//! What becomes of a person's notes for an agent. No agent's protocol has room for them beside a decision, apart from
+//! Brings a person's notes to an agent. No agent's protocol has room for them beside a decision, apart from
 //! that of Pillion's own commands. Where hooks of ours are run they carry them, with the next result of a tool or with the
 //! next prompt; other agents add the editor's selection to the next prompt, so the notes take its place until then.
 //!
-//! What hooks carry may be of any length. Claude Code puts a context of more than 10,000 characters into a file of its own
+//! The context that hooks carry may be of any length. Claude Code puts one of more than 10,000 characters into a file of its own
 //! and gives its model the beginning and the path; the model reads that file in every permission mode without a question.
 //! It would have to ask for a file of ours, which is outside the workspace. A reason for a rejection arrives whole up to
 //! 50 kB, and with that all that a person may write.
@@ -39,11 +39,11 @@ pub(crate) struct Remark {
     is_there: bool,
 }
 
-/// Where the notes for each session are that its agent has not sent to its model yet.
+/// The notes for each session that its agent has not sent to its model yet.
 #[derive(Debug, Default)]
 pub(crate) struct Feedback {
     waiting: HashMap<SessionId, Waiting>,
-    /// What the person changed in texts that each agent is writing.
+    /// The person's edits of texts that each agent is writing.
     edits: HashMap<SessionId, Vec<String>>,
 }
 
@@ -57,7 +57,7 @@ struct Waiting {
     way: Way,
 }
 
-/// How notes that wait come into the next prompt.
+/// The way in which notes that wait come into the next prompt.
 #[derive(Debug)]
 enum Way {
     /// A hook adds them.
@@ -96,7 +96,7 @@ impl Remark {
         })
     }
 
-    /// What a person made of changes that were written already, one file at least.
+    /// The person's judgement of changes that were written already, one file at least.
     pub(crate) fn written(agent: Dialect, told: &[FileRemark]) -> Self {
         let texts: Vec<&str> = told.iter().map(|it| it.text.as_str()).collect();
         let first = told.iter().find(|it| !it.is_gone);
@@ -143,7 +143,7 @@ impl Remark {
         &self.text
     }
 
-    /// What the person is told if the agent is answered with it.
+    /// Returns what the person is told if the agent is answered with it.
     pub(crate) fn told_now(&self) -> Told {
         let agent = self.agent.display_name();
         Told {
@@ -152,7 +152,7 @@ impl Remark {
         }
     }
 
-    /// What the person is told otherwise. `is_hooked` tells whether the agent runs hooks of ours, and `can_wake` whether it
+    /// Returns what they are told otherwise. `is_hooked` tells whether the agent runs hooks of ours, and `can_wake` whether it
     /// can be woken.
     pub(crate) fn told(&self, is_hooked: bool, can_wake: bool) -> Told {
         let agent = self.agent.display_name();
@@ -274,13 +274,13 @@ impl Feedback {
         self.waiting.contains_key(session)
     }
 
-    /// When an agent without hooks gets the notes that wait for it.
+    /// Returns when an agent without hooks gets the notes that wait for it.
     pub(crate) fn told(&self, session: &SessionId) -> Option<String> {
         let remark = self.waiting.get(session)?.notes.0.last()?;
         Some(remark.told(false, false).message)
     }
 
-    /// What the agent of this session is shown: the context, with the notes that wait in place of the selection.
+    /// Returns the context for the agent of this session, with the notes that wait in place of the selection.
     pub(crate) fn with_context(
         &mut self,
         session: &SessionId,
@@ -350,7 +350,7 @@ impl Feedback {
     }
 }
 
-/// What the person edited in a change of this file, as the agent's model reads it.
+/// Returns the person's edits in a change of this file, as the agent's model reads them.
 pub(crate) fn edits(file_path: &str, proposed: &str, accepted: &str) -> String {
     remarks::edited(file_path, &unified(proposed, accepted))
 }
@@ -387,7 +387,7 @@ impl Notes {
     }
 }
 
-/// What becomes of notes on a proposal whose agent went away in that moment; nothing without notes.
+/// Returns the message about notes on a proposal whose agent went away in that moment; nothing without notes.
 pub(crate) fn left_over(notes: &[Note]) -> Option<Told> {
     let texts: Vec<&str> = notes.iter().map(|note| note.text.as_str()).collect();
     (!notes.is_empty()).then(|| Told {
@@ -396,7 +396,7 @@ pub(crate) fn left_over(notes: &[Note]) -> Option<Told> {
     })
 }
 
-/// What the person has selected.
+/// Returns the text that the person has selected.
 fn selected(context: &IdeContext) -> Option<&str> {
     let (text, _) = context.active_file()?.selected()?;
     Some(text)

@@ -1,7 +1,7 @@
 //! The gate: whether a decision counts. The one home of what was seen, how long to wait and what is doubted, for
 //! every view: a view states what it knows ([`Seen`](pillion_view::Seen)), and shows the sentence that it is answered.
 //!
-//! A state machine: time and facts come in. What the file is like at that moment is looked up beside the loop.
+//! A state machine: time and facts come in. The state of the file at that moment is looked up beside the loop.
 
 mod doubts;
 
@@ -12,7 +12,7 @@ use pillion_view::{Decide, ProposalKey, Refusal};
 
 pub(crate) use self::doubts::{Doubt, Weighed, weigh, weigh_blind};
 
-/// What the gate remembers.
+/// The state of the gate.
 #[derive(Debug, Default)]
 pub struct Gate {
     /// The last decision that a person typed, whether or not it counted.
@@ -32,10 +32,10 @@ struct Asked {
 }
 
 impl Gate {
-    /// Whether the person can have meant this, judged by when it came.
+    /// Checks that the person can have meant this, judged by when it came.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why not.
     pub fn look(&mut self, decide: &Decide, now: Instant) -> Result<(), Refusal> {
         let Some(seen) = &decide.seen else {
             return Ok(());
@@ -65,7 +65,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Whether what is doubted about accepting `text` has been asked before, and is accepted all the same.
+    /// Checks that what is doubted about accepting `text` has been asked before, and is accepted all the same.
     ///
     /// # Errors
     /// The question.
@@ -107,7 +107,7 @@ impl Asked {
     }
 }
 
-/// What is said of an edited text whose agent takes none.
+/// The refusal of an edited text whose agent takes none.
 pub(crate) fn refuses_edits(why: &str) -> Refusal {
     let text = format!("{why}; take your changes back, or decide in its terminal");
     Refusal::new("writesOwnText", text)

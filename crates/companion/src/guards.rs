@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 
-/// How many answered calls of a session are remembered: the process of a call may come after the answer.
+/// The number of answered calls of a session that are remembered: the process of a call may come after the answer.
 const MAX_ANSWERED: usize = 64;
 
-/// How many processes wait in a session. One more gets no answer.
+/// The most processes that wait in a session. One more gets no answer.
 const MAX_WAITING: usize = 256;
 
-/// How long a call waits for its process. Then it is shown without one, as the system may have no process more.
+/// The time limit for a call's wait for its process. Then it is shown without one, as the system may have no process more.
 pub(crate) const GUARDED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The processes, and what has become of the calls that they stand beside.
@@ -30,7 +30,7 @@ pub(crate) struct Guards<W, P> {
 
 #[derive(Debug)]
 struct Calls<W, P> {
-    /// What the agent calls the calls whose hook is answered, oldest first.
+    /// The agent's names for the calls whose hook is answered, oldest first.
     answered: VecDeque<String>,
     held: Vec<Held>,
     waiting: Vec<(String, W)>,
@@ -113,7 +113,7 @@ impl<W, P> Guards<W, P> {
         taken.into_iter().flatten().map(|it| it.waits).collect()
     }
 
-    /// When [`Guards::late`] wants to be called.
+    /// Returns the time at which [`Guards::late`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
         let calls = self.sessions.values().flat_map(|it| &it.unguarded);
         calls.map(|it| it.until).min()

@@ -26,16 +26,16 @@ use crate::disk::Lane;
 use crate::event::{Acted, Event, Events};
 use crate::recording;
 
-/// How many lists are made at a time.
+/// The most lists that are made at a time.
 const MAX_LISTS: usize = 4;
 
 /// No more changes are listed.
 const MAX_CHANGES: usize = 2_000;
 
-/// How long a list may take.
+/// The time limit for a list.
 const LIST_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How many sentences a person is told of several changes.
+/// The most sentences that a person is told of several changes.
 const MAX_SAID: usize = 3;
 
 const OFF: &str = "what agents change is not recorded here";
@@ -85,7 +85,7 @@ impl Judging {
         });
     }
 
-    /// Does this. What came of it is an event.
+    /// Does this. Its outcome is an event.
     pub(crate) fn act(&self, act: ChangesAct, roots: Arc<[PathBuf]>, reply: Reply<ActDone>) {
         let Some(store) = self.store.clone() else {
             return reply.done(ActDone::refused(OFF));
@@ -196,7 +196,7 @@ fn turn_revision(kept: &Kept) -> String {
     fingerprint::hash(all.as_bytes())[..16].to_owned()
 }
 
-/// Why something that a view asks for is not done.
+/// The reason why something that a view asks for is not done.
 #[derive(Debug, thiserror::Error)]
 enum ActError {
     #[error("{0:?} names no change")]
@@ -225,16 +225,16 @@ impl ActError {
     }
 }
 
-/// What came of something that a view asked for.
+/// The outcome of something that a view asked for.
 #[derive(Debug)]
 struct Performed {
-    /// What the person is told.
+    /// The result that the person is told.
     done: ActDone,
-    /// What people call the agent.
+    /// The name by which people know the agent.
     agent: String,
     /// True if it runs no hooks of ours.
     is_without_hooks: bool,
-    /// What it is to hear.
+    /// The judgement that it is to hear.
     judged: Judged,
 }
 
@@ -425,7 +425,7 @@ fn in_file(
     }
 }
 
-/// What came of changes, as a sentence or a few.
+/// Returns the outcome of changes, as a sentence or a few.
 fn said(decided: &[Decided], edits: &[BufferEdit]) -> String {
     let (done, failed): (Vec<_>, Vec<_>) = decided.iter().partition(|it| it.result.is_ok());
     let failed = failed.iter().filter_map(|it| {

@@ -1,4 +1,4 @@
-//! What of a file an agent does not see. Claude Code reads a text with LF only, decodes UTF-16, and
+//! Handles what an agent does not see of a file. Claude Code reads a text with LF only, decodes UTF-16, and
 //! restores both when it writes. So the person compares like with like, and sees what will be written.
 
 use pillion_text::line_ending::LineEnding;
@@ -6,7 +6,7 @@ use pillion_text::line_ending::LineEnding;
 /// The BOM in UTF-8.
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// What a person should know of a proposal by a release that drops the last line feed of a `Write`.
+/// The note for a person on a proposal by a release that drops the last line feed of a `Write`.
 pub(crate) const MAY_LOSE_LINE_FEED: &str =
     "A Write by this release of the agent loses the last newline.";
 
@@ -18,7 +18,7 @@ pub(crate) struct Adapted {
     pub(crate) proposed: Option<String>,
     /// If the proposal shows it.
     pub(crate) tool: Option<Tool>,
-    /// What cannot be shown, for the person.
+    /// The note for the person on what cannot be shown.
     pub(crate) note: Option<String>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn adapt(mut original: Vec<u8>, proposed: &str) -> Adapted {
     }
 }
 
-/// What becomes of a file with CRLF, in all lines or in some.
+/// Returns the note on a file with CRLF, in all lines or in some.
 fn note(written: LineEnding, is_mixed: bool, tool: Option<Tool>) -> Option<String> {
     let found = match is_mixed {
         true => "mixes CRLF and LF",
@@ -100,7 +100,7 @@ fn note(written: LineEnding, is_mixed: bool, tool: Option<Tool>) -> Option<Strin
 }
 
 impl Tool {
-    /// An `Edit` comes with the file's BOM, and with LF alone. What a `Write` has of them is the model's.
+    /// An `Edit` comes with the file's BOM, and with LF alone. Those of a `Write` are the model's.
     fn of(original: &[u8], proposed: &str) -> Option<Self> {
         if proposed.contains("\r\n") {
             Some(Self::Write)

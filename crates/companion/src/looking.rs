@@ -10,7 +10,7 @@ use pillion_system::spawn;
 
 use crate::event::{Event, Events};
 
-/// What is to be shown.
+/// The changes that are to be shown.
 pub(crate) struct Wanted {
     /// A change or a turn; without it, the newest turn of these folders that has something nobody has seen.
     pub(crate) id: Option<String>,
@@ -45,7 +45,7 @@ fn without_kind(line: &str) -> &str {
     text.unwrap_or(line).trim_end_matches('.')
 }
 
-/// What it says on standard error.
+/// Runs it, and returns its standard error.
 fn run(wanted: Wanted) -> io::Result<String> {
     let Some(id) = wanted.id.clone().or_else(|| newest(&wanted)) else {
         return Ok("there are no unseen changes here".to_owned());

@@ -1,4 +1,4 @@
-//! What was accepted and never reached its agent. A text that only the person had is put into a
+//! Owns the texts that were accepted and never reached their agent. One that only the person had is put into a
 //! private file, and the person gets a message either way.
 //!
 //! Front ends keep nothing of what was accepted. So that no text gets lost in between, a diff whose agent is gone
@@ -22,7 +22,7 @@ use crate::outbox::Delivery;
 use crate::target::check;
 use crate::view_id::ViewId;
 
-/// How many files may be checked, and how many texts be kept, at once.
+/// The most files that may be checked, and texts that may be kept, at once.
 const MAX_CHECKS: usize = 16;
 
 /// Everything that is being kept is, or is known to be lost, within this time.
@@ -51,7 +51,7 @@ struct Disks {
     writes: Lane,
 }
 
-/// What is being kept.
+/// The texts that are being kept.
 #[derive(Debug)]
 pub(crate) struct Losses {
     places: Arc<[PathBuf]>,
@@ -89,7 +89,7 @@ impl Losses {
 }
 
 impl Lost {
-    /// What is lost of an outcome that its agent did not take.
+    /// Returns what is lost of an outcome that its agent did not take.
     pub(crate) fn new(agent: Dialect, delivery: Delivery) -> Option<Self> {
         let Outcome::Accepted { content, .. } = delivery.outcome else {
             return None;

@@ -49,26 +49,26 @@ use crate::views::Views;
 use crate::wake::Wakers;
 use crate::written::Written;
 
-/// How often what agents have read by now is forgotten, while there is such.
+/// The interval at which what agents have read by now is forgotten, while there is such.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How often files that vanished leave the context: nothing else happens by itself.
+/// The interval at which files that vanished leave the context: nothing else happens by itself.
 const REST_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How many events are handled before signals and deadlines have their turn.
+/// The most events that are handled before signals and deadlines have their turn.
 const MAX_EVENTS: usize = 32;
 
-/// How long after the last call of an agent freed memory is returned to the system.
+/// The delay from the last call of an agent until freed memory is returned to the system.
 const RELEASE_DELAY: Duration = Duration::from_secs(1);
 
-/// How long an agent may take to act on a decision: text that comes into its prompt before that hides its question, and
+/// The time that an agent has to act on a decision: text that comes into its prompt before that hides its question, and
 /// the answer is lost.
 const MENTION_DELAY: Duration = Duration::from_secs(1);
 
-/// How long the last outcomes may take to reach their agents when the companion stops.
+/// The time limit for the last outcomes to reach their agents when the companion stops.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 
-/// What becomes of proposals that are pending when the companion ends.
+/// The handling of proposals that are pending when the companion ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// They are rejected (C5.7).
@@ -84,7 +84,7 @@ pub(crate) struct Unanswered {
 }
 
 pub(crate) struct MainLoop {
-    /// What never changes of what the companion says of itself.
+    /// The constant part of what the companion says of itself.
     state: CompanionState,
     views: Views,
     discovery: DiscoveryThread,
@@ -93,7 +93,7 @@ pub(crate) struct MainLoop {
     focusing: Vec<oneshot::Sender<()>>,
     diffs: Diffs<Caller>,
     gate: Gate,
-    /// How many acceptances are being weighed.
+    /// The number of acceptances that are being weighed.
     weighing: usize,
     roots: Arc<[PathBuf]>,
     checks: FileChecks,
@@ -110,13 +110,13 @@ pub(crate) struct MainLoop {
     hooked: Hooked,
     unhooked: Unhooked,
     judging: Judging,
-    /// Why the last look at what agents had written failed.
+    /// The reason why the last look at what agents had written failed.
     look_problem: Option<String>,
     events: Events,
     wakers: Wakers<Waiter>,
     sendings: Vec<Sending>,
     upkeep: Instant,
-    /// When freed memory is returned to the system.
+    /// The time at which freed memory is returned to the system.
     release: Option<Instant>,
     /// The agents that front ends know of.
     connected: Vec<Dialect>,
@@ -179,7 +179,7 @@ impl MainLoop {
         Self { asking, ..self }
     }
 
-    /// Runs until [`Event::Stop`], a signal or the end of the last front end, then shuts down. What is returned must outlive
+    /// Runs until [`Event::Stop`], a signal or the end of the last front end, then shuts down. The returned value must outlive
     /// every connection: dropping it answers the calls that wait.
     pub(crate) async fn run(
         mut self,
@@ -450,7 +450,7 @@ impl MainLoop {
         }
     }
 
-    /// What becomes of the notes that go with them.
+    /// Carries the actions out, and returns the message about the notes that go with them.
     fn perform(&mut self, mut actions: Vec<Action<Caller>>) -> Option<Told> {
         let told = self.send_notes(&mut actions);
         for action in actions {
@@ -522,7 +522,7 @@ impl MainLoop {
         told
     }
 
-    /// What was accepted and never reached a session that is over.
+    /// Loses what was accepted and never reached a session that is over.
     fn lose_undelivered(&mut self, session: &SessionId) {
         let agent = self.sessions.agent(session);
         if let Some((agent, outbox)) = agent.zip(self.sessions.outbox(session)) {
@@ -581,7 +581,7 @@ impl MainLoop {
         }
     }
 
-    /// What the person decided before the end is carried out. The disk answers in time, or counts as silent.
+    /// Carries out the person's decisions from before the end. The disk answers in time, or counts as silent.
     async fn finish_decisions(&mut self, inbox: &mut mpsc::UnboundedReceiver<Event>) {
         while let Ok(event) = inbox.try_recv() {
             self.handle(event);
@@ -594,7 +594,7 @@ impl MainLoop {
     }
 
     /// Files first: no agent may find a companion that is on its way out (C6.2). Then what is
-    /// pending is rejected (C5.7), and agents get a moment to receive that. What was accepted and is left
+    /// pending is rejected (C5.7), and agents get a moment to receive that. Everything that was accepted and is left
     /// over then is lost.
     async fn shut_down(
         mut self,

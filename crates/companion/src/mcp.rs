@@ -51,7 +51,7 @@ pub(crate) struct Mcp {
     events: Events,
 }
 
-/// Why no session was opened.
+/// The reason why no session was opened.
 #[derive(Debug)]
 pub(crate) enum OpenError {
     /// The request is in a revision that is not spoken here. The agent goes on with another when it has read this.
@@ -270,7 +270,7 @@ impl Mcp {
         })
     }
 
-    /// What the person decides about the proposal of a request that waits for it; none if the session ends before.
+    /// Waits for the person's decision about the proposal of a request; none if the session ends before.
     async fn outcome(
         &self,
         session: &SessionId,

@@ -1,4 +1,4 @@
-//! What a diff's path leads to on disk, so that a change behind a reviewer's back is noticed. Looks,
+//! Finds what a diff's path leads to on disk, so that a change behind a reviewer's back is noticed. Looks,
 //! and never writes (C5.9).
 
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use pillion_view::{Original, Stamp};
 
 use crate::disk::{CHECK_TIMEOUT, Lane};
 
-/// How many commands may check their files at once.
+/// The most commands that may check their files at once.
 pub(crate) const MAX_CHECKS: usize = 16;
 
-/// Where a path leads, and what stands there.
+/// The place to which a path leads, and the file there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OnDisk {
     pub(crate) leads_to: PathBuf,
@@ -20,7 +20,7 @@ pub(crate) struct OnDisk {
     pub(crate) stamp: Option<Stamp>,
 }
 
-/// What the file of a proposal was at one moment: when the agent made it, or when somebody decided about it.
+/// The file of a proposal as it was at one moment: when the agent made it, or when somebody decided about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileState {
     pub(crate) on_disk: OnDisk,
@@ -74,7 +74,7 @@ impl OnDisk {
         }
     }
 
-    /// Where the path leads, if it is a link.
+    /// Returns the place to which the path leads, if it is a link.
     pub(crate) fn elsewhere(&self, path: &str) -> Option<String> {
         let is_elsewhere = self.leads_to != Path::new(path);
         is_elsewhere.then(|| self.leads_to.to_string_lossy().into_owned())

@@ -1,9 +1,9 @@
-//! What waits to be pushed to one session: the newest context, of which only the last matters, and
+//! Owns what waits to be pushed to one session: the newest context, of which only the last matters, and
 //! outcomes, each of which is delivered exactly once, also when the event stream was away or broke.
 //!
 //! An outcome stays in flight until the stream that took it has outlived it. If the connection ends
 //! before, what is known of it decides: whether the agent had read the outcome, or the next stream
-//! gets it. Where that cannot be known, an agent that sent a request since has read it, and to any
+//! gets it. If that cannot be known, an agent that sent a request since has read it, and to any
 //! other it is delivered again: agents ignore an outcome of a diff that they have settled, and a diff
 //! that they open anew withdraws it first.
 
@@ -20,10 +20,10 @@ use crate::stand_in::StandIn;
 use crate::subagents::Question;
 use crate::wire::{Fate, Mark, Wire};
 
-/// How long a connection has to outlive what it sent: by then a living agent has read it.
+/// The time for which a connection has to outlive what it sent: by then a living agent has read it.
 const DELIVERY_GRACE: Duration = Duration::from_secs(10);
 
-/// How many mentions wait for an agent.
+/// The most mentions that wait for an agent.
 const MAX_MENTIONS: usize = 100;
 
 /// Something to push.
@@ -46,19 +46,19 @@ pub(crate) struct Mention {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Delivery {
     pub(crate) file_path: String,
-    /// Where the agent waits for it in a call of its own, which it answers; without one it is a
+    /// The call of the agent's own that waits for it, and that it answers; without one it is a
     /// notification.
     pub(crate) tab: Option<Tab>,
     pub(crate) outcome: Outcome,
     /// True if it carries another text than the agent proposed: nobody else has that one.
     pub(crate) is_edited: bool,
-    /// What goes with it, to one of Pillion's own commands.
+    /// The notes that go with it, to one of Pillion's own commands.
     pub(crate) notes: Vec<Note>,
     /// The agent whose change it is, of a command's proposal.
     pub(crate) on_behalf_of: Option<Dialect>,
-    /// What it was compared with in place of the file's text.
+    /// The stand-in for the file's text, with which it was compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
-    /// What the agent's model reads with it, where its answer has room for that.
+    /// The words that the agent's model reads with it, where its answer has room for that.
     pub(crate) words: Option<String>,
 }
 
@@ -88,7 +88,7 @@ impl Delivery {
         }
     }
 
-    /// What a hook holds, whose answer it is.
+    /// Returns the call that a hook holds, whose answer it is.
     pub(crate) fn held(&self) -> Option<&HeldCall> {
         self.stand_in.as_deref()?.held()
     }
@@ -100,7 +100,7 @@ impl Delivery {
         tab.is_some_and(|tab| self.held().is_some() || is_question(tab))
     }
 
-    /// What its proposal is known by in its session.
+    /// Returns the name by which its proposal is known in its session.
     fn name(&self) -> &str {
         self.tab.as_ref().map_or(&self.file_path, |tab| &tab.name)
     }
@@ -121,7 +121,7 @@ struct Queue {
     outcomes: VecDeque<Delivery>,
     /// Not for an agent that is away: what is inserted into its prompt later is a surprise.
     mentions: VecDeque<Mention>,
-    /// What a stream took and may yet be lost.
+    /// The outcomes that a stream took and that may yet be lost.
     in_flight: Vec<InFlight>,
     /// Open streams, oldest first. Only the newest takes.
     streams: Vec<u64>,
@@ -142,7 +142,7 @@ struct InFlight {
 pub(crate) struct Stream {
     outbox: Arc<Outbox>,
     number: u64,
-    /// What it writes to, if that is known.
+    /// The connection that it writes to, if that is known.
     wire: Option<Arc<Wire>>,
     /// False if those who wait for an answer take it themselves.
     takes_answers: bool,
@@ -238,7 +238,7 @@ impl Outbox {
 
     /// Forgets what a living agent has read by now. One that was stopped has not: a text that
     /// nobody else has is kept until the agent speaks or its connection ends.
-    /// Whether nothing is left that time alone would have forgotten.
+    /// Returns true if nothing is left that time alone would have forgotten.
     pub(crate) fn forget_outlived(&self, now: Instant) -> bool {
         let mut queue = self.lock();
         let mut is_done = queue.outcomes.is_empty();
@@ -321,7 +321,7 @@ impl Outbox {
         }
     }
 
-    /// What is sent on a connection waits again if that ends too early.
+    /// Everything that is sent on a connection waits again if that ends too early.
     fn watch(self: &Arc<Self>, wire: &Arc<Wire>) {
         let outbox = Arc::downgrade(self);
         wire.on_end(move || {

@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 
-/// How many wait in a session: each holds one of the answers that may be on their way.
+/// The most that wait in a session: each holds one of the answers that may be on their way.
 const MAX_WAITING: usize = 16;
 
-/// What waits. Dropping a caller leaves its question to the agent.
+/// The questions that wait. Dropping a caller leaves its question to the agent.
 #[derive(Debug)]
 pub(crate) struct Questions<C> {
     waiting: HashMap<SessionId, Vec<Question<C>>>,
@@ -48,7 +48,7 @@ impl<C> Questions<C> {
         }
     }
 
-    /// Who asks about this file, if it is one only.
+    /// Returns the caller that asks about this file, if it is one only.
     pub(crate) fn take(&mut self, session: &SessionId, path: &str) -> Option<C> {
         let mut callers = self.end(session, path);
         callers.pop().filter(|_| callers.is_empty())

@@ -26,10 +26,10 @@ use crate::view_id::ViewId;
 const VARIABLE: &str = "PILLION_CHANGES";
 const OFF: &str = "off";
 
-/// How long a call waits: less than its agent waits for a hook.
+/// The time limit for a call's wait: less than its agent waits for a hook.
 const WAITS: Duration = Duration::from_secs(8);
 
-/// How long the end of the companion waits for what is being kept.
+/// The time limit for the wait at the companion's end for what is being kept.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// No more bytes of texts wait for the disk that people have decided about.
@@ -55,7 +55,7 @@ pub(crate) struct Recording {
     count: u64,
     /// True while a job has not been done in time: nothing waits then.
     is_stuck: Arc<AtomicBool>,
-    /// How many bytes of texts wait for the disk.
+    /// The number of bytes of texts that wait for the disk.
     waiting: Arc<AtomicUsize>,
     kept: Kept,
     roots: Vec<PathBuf>,
@@ -111,12 +111,12 @@ impl Recording {
         self.worker.is_some()
     }
 
-    /// Why nothing is kept at present, as a sentence for people.
+    /// Returns the reason why nothing is kept at present, as a sentence for people.
     pub(crate) fn problem(&self) -> Option<&str> {
         self.kept.problem.as_deref()
     }
 
-    /// How many changes nobody has seen; none if they have not been counted.
+    /// Returns the number of changes that nobody has seen; none if they have not been counted.
     pub(crate) fn unseen(&self) -> Option<usize> {
         (self.is_used || self.is_counted).then_some(self.kept.tally.unseen)
     }
@@ -142,7 +142,7 @@ impl Recording {
         })
     }
 
-    /// What came of the last job. Returns true if that is news.
+    /// Notes the outcome of the last job. Returns true if that is news.
     pub(crate) fn note(&mut self, kept: Kept) -> bool {
         let is_news = self.kept != kept;
         self.kept = kept;
@@ -182,7 +182,7 @@ impl Recording {
         }
     }
 
-    /// An agent is there whose hooks have not been heard of. What is found is an event, as below.
+    /// An agent is there whose hooks have not been heard of. The changes that are found are an event, as below.
     pub(crate) fn attend(&mut self, session: &SessionId, agent: &'static str) {
         let session = self.number(session);
         self.glance_with(move |recorder| recorder.attend(session, agent));
@@ -305,7 +305,7 @@ impl Recording {
         }
     }
 
-    /// A proposal is shown. What the person wrote for its file before, and nobody decided about, comes as an event.
+    /// A proposal is shown. Texts that the person wrote for its file before, and nobody decided about, come as an event.
     pub(crate) fn proposed(&self, diff: &Diff) {
         let text = diff.original.text.as_ref();
         let text = text.filter(|text| text.len() <= MAX_BEFORE);
@@ -429,7 +429,7 @@ impl Recording {
         });
     }
 
-    /// Does a job for which a call waits. What comes of it goes on with the call.
+    /// Does a job for which a call waits. Its result goes on with the call.
     fn hold(
         &self,
         job: impl FnOnce(&mut Recorder) -> Result<Coverage, StoreError> + Send + 'static,
@@ -491,7 +491,7 @@ fn send_offers(events: &Events, offers: Vec<Offer>) {
     }
 }
 
-/// What Pillion and agents themselves write while agents work. A workspace may be the home folder.
+/// Returns the folders in which Pillion and agents themselves write while agents work. A workspace may be the home folder.
 fn own_folders(environment: &Environment) -> Vec<PathBuf> {
     let mut folders = environment.state_dirs();
     folders.extend(environment.agent_folders());

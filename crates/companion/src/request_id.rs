@@ -1,9 +1,9 @@
-//! What the answer to a request is known by.
+//! The id by which the answer to a request is known.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// What an answer is known by: a text or an integer, echoed as it came.
+/// The id by which an answer is known: a text or an integer, echoed as it came.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub(crate) struct RequestId(Value);

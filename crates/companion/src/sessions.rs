@@ -1,4 +1,4 @@
-//! Which agents are connected (C1.4), and what waits to be pushed to them: the one owner of sessions and their
+//! The agents that are connected (C1.4), and what waits to be pushed to them: the one owner of sessions and their
 //! outboxes. A session comes with `initialize`, stays as long as its event stream is open, however
 //! idle, and is gone for good a while after it closed, because agents leave without a word.
 //!
@@ -16,14 +16,14 @@ use crate::outbox::Outbox;
 use crate::speaker::Connected;
 use crate::wire::Wire;
 
-/// How long a session without an event stream and without a request is kept.
+/// The time for which a session without an event stream and without a request is kept.
 pub(crate) const RECONNECT_GRACE: Duration = Duration::from_secs(30);
 
 /// The same of one of Pillion's own commands, whose event stream was open: it ends with its process, and comes back at once
 /// if the stream broke.
 const COMMAND_GRACE: Duration = Duration::from_secs(1);
 
-/// How many sessions of one agent may be open.
+/// The most sessions of one agent that may be open.
 pub(crate) const MAX_SESSIONS: usize = 256;
 
 /// A session's id.
@@ -33,7 +33,7 @@ pub(crate) type SessionId = Arc<str>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sessions {
     table: Arc<Mutex<Table>>,
-    /// What agents ask when they connect.
+    /// True if diffs are shown, which agents ask when they connect.
     shows_diffs: Arc<AtomicBool>,
 }
 
@@ -58,7 +58,7 @@ struct Session {
     wire: Option<Arc<Wire>>,
     /// Its process, as it says.
     process: Option<u32>,
-    /// What its process starts is the person's, not the agent's.
+    /// True if the processes that its process starts are the person's, not the agent's.
     plays_the_person: bool,
     /// The release writes an accepted text without its last line feed.
     drops_last_line_feed: bool,
@@ -71,12 +71,12 @@ struct Session {
 pub(crate) struct Listening {
     pub(crate) session: SessionId,
     pub(crate) agent: Dialect,
-    /// Which of the agents of its kind, from 1.
+    /// The number of the agent among those of its kind, from 1.
     pub(crate) number: u32,
 }
 
 impl Listening {
-    /// What people call it: with its number where several of its kind are there.
+    /// Returns the name that people know it by: with its number where several of its kind are there.
     pub(crate) fn name(&self, all: &[Self]) -> String {
         let name = self.agent.display_name();
         match all.iter().filter(|other| other.agent == self.agent).count() {
@@ -155,7 +155,7 @@ impl Sessions {
         }
     }
 
-    /// What is known of the process of each agent that does not speak for the person.
+    /// Returns what is known of the process of each agent that does not speak for the person.
     pub(crate) fn processes(&self) -> Vec<Connected> {
         let table = self.lock();
         let sessions = table.sessions.values();
@@ -261,7 +261,7 @@ impl Sessions {
         self.lock().sessions.get(id).map(|session| session.agent)
     }
 
-    /// Which of the agents of its kind a session is, from 1.
+    /// Returns a session's number among the agents of its kind, from 1.
     pub(crate) fn number(&self, id: &SessionId) -> u32 {
         let table = self.lock();
         table.sessions.get(id).map_or(1, |session| session.number)
@@ -317,7 +317,7 @@ impl Sessions {
         latest.map(|(id, session)| (Arc::clone(id), session.agent))
     }
 
-    /// When [`Sessions::expired`] wants to be called.
+    /// Returns the time at which [`Sessions::expired`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.lock().away().map(|(_, gone_at)| gone_at).min()
     }

@@ -16,7 +16,7 @@ mod unix {
 
     use crate::endpoint::Listener;
 
-    /// How long the disk may take.
+    /// The time limit for the disk.
     const LISTEN_TIMEOUT: Duration = Duration::from_secs(1);
 
     /// Dropping it removes it.
@@ -24,7 +24,7 @@ mod unix {
     pub(crate) struct Socket(Option<pillion_discovery::Socket>);
 
     impl Socket {
-        /// Listens for the agents of the companion on this port. What keeps it from that is logged.
+        /// Listens for the agents of the companion on this port. An error that keeps it from that is logged.
         pub(crate) async fn listen(environment: &Environment, port: u16) -> Self {
             let environment = environment.clone();
             let listening = tokio::task::spawn_blocking(move || {
@@ -48,7 +48,7 @@ mod unix {
             self.0.as_ref().map(pillion_discovery::Socket::path)
         }
 
-        /// Where connections come in. To be called within a runtime.
+        /// Returns the listener for connections. To be called within a runtime.
         pub(crate) fn listener(&self) -> Option<(Listener, Address)> {
             let socket = self.0.as_ref()?;
             let listener = || -> io::Result<UnixListener> {

@@ -1,7 +1,7 @@
-//! Whether a command, or a decision in a view, comes from an agent: from a process that an agent which is connected here
+//! Finds out whether a command, or a decision in a view, comes from an agent: from a process that an agent connected here
 //! started, however many shells are in between. An agent does not speak for the person.
 //!
-//! What decides is which processes are at the other ends of the command's connection and of the agents', as far as the
+//! The facts that decide: which processes are at the other ends of the command's connection and of the agents', as far as the
 //! system tells that, and whose children those are. A process whose parent has ended is nobody's child any more: then only
 //! the variables that agents set for their commands are left. An agent that is above all views of this companion, or
 //! whose variable is in the environment of all of them, has started everything here, and proves nothing.
@@ -16,7 +16,7 @@ use pillion_view::commands::{Command, Request};
 
 use crate::wire::Wire;
 
-/// What is known of who sends a command, or decides in a view.
+/// The facts that are known of the sender of a command, or of who decides in a view.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Speaker {
     /// Its process: as the system tells, or where that does not, as it says.
@@ -29,7 +29,7 @@ pub(crate) struct Speaker {
 }
 
 impl Speaker {
-    /// Who sends a command over a connection whose other end is this process, if the system tells that.
+    /// The sender of a command over a connection whose other end is this process, if the system tells that.
     pub(crate) fn of_command(command: &Command, peer: Option<u32>) -> Self {
         let is_named = |agent: &Dialect| command.commanded_by.iter().any(|it| it == agent.name());
         Self {
@@ -56,7 +56,7 @@ pub(crate) struct Connected {
     pub(crate) claimed: Option<u32>,
 }
 
-/// Where a view comes from.
+/// The origin of a view.
 #[derive(Debug, Clone)]
 struct Origin {
     /// Its editor.
@@ -65,7 +65,7 @@ struct Origin {
     commanding: Vec<Dialect>,
 }
 
-/// Where all views come from that are attached. Cheap to clone.
+/// The origins of all views that are attached. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Origins(Arc<Mutex<Vec<Origin>>>);
 

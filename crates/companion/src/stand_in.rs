@@ -1,12 +1,12 @@
-//! What a proposal is compared with in place of the text that its file has.
+//! The stand-in that a proposal is compared with, in place of the text that its file has.
 
 use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::{Held, HeldCall};
 
-/// What stands in for the file's text.
+/// A stand-in for the file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StandIn {
-    /// What a hook holds: a part of the file, or what is no file.
+    /// The call that a hook holds: of a part of the file, or of what is no file.
     Held(HeldCall),
     /// The text before a change that is written already.
     Written(Written),
@@ -27,7 +27,7 @@ impl StandIn {
         }
     }
 
-    /// What a hook holds.
+    /// Returns the call that a hook holds.
     pub(crate) fn held(&self) -> Option<&HeldCall> {
         match self {
             Self::Held(held) => Some(held),

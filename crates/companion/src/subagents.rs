@@ -1,6 +1,6 @@
 //! A subagent's question whether it may change a file. Claude Code's subagents propose nothing as long as a hook of ours waits at
 //! their question, so the question is shown as their proposal, and its answer is the decision: with the reason, so that the
-//! subagent goes on. What is not understood here is left to the agent, which proposes it itself.
+//! subagent goes on. A question that is not understood here is left to the agent, which proposes its change itself.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ impl Question {
         }
     }
 
-    /// What this outcome answers.
+    /// Returns the answer that this outcome gives.
     pub(crate) fn answer(&self, agent: Dialect, outcome: &Outcome) -> Answer {
         let Outcome::Accepted { content, .. } = outcome else {
             return Answer::Rejected;
@@ -65,7 +65,7 @@ impl Question {
     }
 }
 
-/// What a question is answered.
+/// The answer to a question.
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// The agent makes its own change.

@@ -17,20 +17,20 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::endpoint;
 use pillion_system::now_ms;
 
-/// How long the disk may take for the record of a predecessor.
+/// The time limit for the disk to give the record of a predecessor.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long a companion may take to end whose successor this one may be: some editors start a language
+/// The time limit for a companion to end whose successor this one may be: some editors start a language
 /// server again before the old one has left.
 const END_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long a predecessor may take to close its port: more than it allows its agents.
+/// The time limit for a predecessor to close its port: more than it allows its agents.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often that is checked.
+/// The interval at which that is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What a companion takes over.
+/// The state that a companion takes over.
 #[derive(Debug)]
 pub(crate) struct Inheritance {
     predecessor: Predecessor,
@@ -55,7 +55,7 @@ impl Inheritance {
         }
     }
 
-    /// What the person has chosen for agents that still run. It counts wherever they find this companion.
+    /// Returns the person's choices for agents that still run. They count wherever those find this companion.
     pub(crate) fn choices(&self) -> Vec<ProcessChoice> {
         self.predecessor.choices.clone()
     }
@@ -97,7 +97,7 @@ pub(crate) async fn listen(
     Ok((listener, port, tokens))
 }
 
-/// What there is to take over. Never waits long for a disk.
+/// Returns what there is to take over. Never waits long for a disk.
 pub(crate) async fn inheritance(
     environment: Environment,
     roots: Vec<PathBuf>,
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// What is there for the next companion of the same folders.
+    /// Returns what is there for the next companion of the same folders.
     fn look(environment: &Environment, roots: &[PathBuf]) -> Takeover {
         handover::take_over(environment, roots, now_ms())
     }

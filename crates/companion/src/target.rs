@@ -1,4 +1,4 @@
-//! Whether a file that an agent wants to change can be shown (C5.1), and what it is compared with.
+//! Checks that a file which an agent wants to change can be shown (C5.1), and reads what it is compared with.
 //! Looks at the disk, and never writes (C5.9).
 //!
 //! A file may be held by another program, and a file system may hang: a check that takes too long fails its own
@@ -17,29 +17,29 @@ use pillion_view::{Original, OriginalError};
 use crate::line_endings::{self, Tool};
 use crate::stand_in::StandIn;
 
-/// How long a file is tried again that another program holds: shorter than
+/// The time for which a file is tried again that another program holds: shorter than
 /// [`CHECK_TIMEOUT`](crate::disk::CHECK_TIMEOUT), so that the agent gets the reason.
 const HELD_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// What a proposal would change.
+/// The target of a proposal.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Where it really is.
+    /// Its real path.
     pub(crate) path: PathBuf,
     pub(crate) original: Original,
     /// Fingerprint of the file's bytes, if they were read.
     pub(crate) fingerprint: Option<String>,
     /// The proposal as it is to be shown, if that is not how it came.
     pub(crate) proposed: Option<Arc<String>>,
-    /// How the agent will write it, if the proposal shows that.
+    /// The tool with which the agent will write it, if the proposal shows that.
     pub(crate) tool: Option<Tool>,
-    /// What the person should know about what the agent will write.
+    /// The notes for the person about what the agent will write.
     pub(crate) notes: Vec<String>,
-    /// Where the proposal differs from the file, if somebody wants to know.
+    /// The places where the proposal differs from the file, if somebody wants to know.
     pub(crate) hunks: Vec<Hunk>,
 }
 
-/// Whether the `filePath` of an agent can name a file at all.
+/// Checks that the `filePath` of an agent can name a file at all.
 ///
 /// # Errors
 /// A sentence for the agent: the path is empty, relative, or none of this system's.

@@ -1,4 +1,4 @@
-//! When agents are at work: what is written then is not what the person works on, and neither is a text that
+//! Owns the turns in which agents are at work: what is written then is not what the person works on, and neither is a text that
 //! was accepted. A state machine without I/O: the signs of turns come in, and time.
 
 use std::collections::{HashMap, VecDeque};
@@ -15,7 +15,7 @@ use crate::line_endings::decoded;
 use crate::sessions::SessionId;
 use crate::written::Accepted;
 
-/// How long after its last sign a turn may go on whose end nobody tells: so long Claude Code lets a command
+/// The time that a turn may go on after its last sign if nobody tells its end: so long Claude Code lets a command
 /// run that gives no other limit.
 const SILENT: Duration = Duration::from_secs(2 * 60);
 
@@ -25,14 +25,14 @@ const SILENT_AND_TOLD: Duration = Duration::from_secs(10 * 60);
 /// So long after the end of a turn what was written in it may still come to be known.
 const LATE: Duration = Duration::from_secs(1);
 
-/// How many accepted texts are remembered.
+/// The number of accepted texts that are remembered.
 const MAX_TEXTS: usize = 64;
 
 /// The turns of all sessions, and what was accepted in them.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     sessions: HashMap<SessionId, Session>,
-    /// What was over when its session went.
+    /// The latest end, or sign, of a turn whose session went.
     left: Option<Instant>,
     accepted: VecDeque<AcceptedText>,
 }
@@ -135,7 +135,7 @@ impl Turns {
             })
     }
 
-    /// What was accepted, to compare a file with.
+    /// Returns the texts that were accepted, to compare a file with.
     pub(crate) fn accepted_texts(&self) -> Vec<AcceptedText> {
         self.accepted.iter().cloned().collect()
     }
@@ -158,7 +158,7 @@ impl AcceptedText {
         self.is_text_of(path) && !self.is_written.swap(true, Ordering::Relaxed)
     }
 
-    /// Where its file really is. Waits for the disk.
+    /// Returns the file's real path. Waits for the disk.
     pub(crate) fn real_path(&self) -> PathBuf {
         real_path(Path::new(&self.file_path))
     }

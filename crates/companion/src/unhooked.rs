@@ -1,5 +1,5 @@
 //! The agents that are connected and whose hooks have told nothing: when the folders are looked at for them, and when a turn
-//! of theirs is over. Whether an agent is one of them is decided here, and only here.
+//! of theirs is over. It is decided here, and only here, whether an agent is one of them.
 //!
 //! A look costs time in proportion to the files, so that each has a reason: the system tells that something has changed. Where
 //! it does not tell that, an editor that has read a file and an agent that does something are reasons, and so is the clock.
@@ -14,7 +14,7 @@ use pillion_protocol::Dialect;
 
 use crate::sessions::SessionId;
 
-/// How long a look waits for its reason to be over, and for editors to say what their people have saved.
+/// The time that a look waits for its reason to be over, and for editors to say what their people have saved.
 const DELAY: Duration = Duration::from_millis(500);
 
 /// The distance between two looks, at least, and in times of what a look costs.
@@ -47,13 +47,13 @@ pub(crate) enum Step {
 #[derive(Debug, Default)]
 pub(crate) struct Unhooked {
     sessions: HashMap<SessionId, Session>,
-    /// How many looks go on.
+    /// The number of looks that go on.
     looks: usize,
-    /// When the last look was over.
+    /// The time at which the last look was over.
     looked: Option<Instant>,
-    /// When the next one is due.
+    /// The time at which the next one is due.
     due: Option<Instant>,
-    /// How long after a look the next one may be.
+    /// The shortest time from a look to the next one.
     distance: Duration,
     /// True if the system tells when something changes.
     is_watched: bool,
@@ -64,7 +64,7 @@ struct Session {
     agent: Dialect,
     /// True once its hooks have told something: then it is recorded by what they tell.
     is_hooked: bool,
-    /// When its turn is over, if nothing changes until then; none if no turn goes on.
+    /// The time at which its turn is over, if nothing changes until then; none if no turn goes on.
     ends: Option<Instant>,
 }
 
@@ -188,7 +188,7 @@ impl Unhooked {
         }
     }
 
-    /// When [`elapse`](Self::elapse) wants to be called. A disk that does not answer is not asked again.
+    /// Returns the time at which [`elapse`](Self::elapse) wants to be called. A disk that does not answer is not asked again.
     pub(crate) fn due(&self) -> Option<Instant> {
         let ends = self.sessions.values().filter_map(|it| it.ends);
         let due = ends.chain(self.due).min();

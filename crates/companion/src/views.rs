@@ -1,5 +1,5 @@
 //! The front ends of a companion, and which of them shows which proposal: the one that was used last of those whose
-//! roots hold the file, and every review. Who decides first wins, and the others close. A guest is shown the one revision
+//! roots hold the file, and every review. Whoever decides first wins, and the others close. A guest is shown the one revision
 //! that it came for, and is nothing that agents get to know of.
 //!
 //! The rest of the loop sees one front end: a proposal is shown when the first view has it, and closed when all have
@@ -31,16 +31,16 @@ use self::guests::is_guest;
 use crate::event::{Event, Events};
 use crate::view_id::ViewId;
 
-/// Why a proposal is shown nowhere.
+/// The reason why a proposal is shown nowhere.
 const NO_VIEW: &str = "no editor shows changes here";
 
 /// All of them.
 pub(crate) struct Views {
     /// In the order in which they came.
     views: Vec<View>,
-    /// Who shows which proposal.
+    /// The views that show each proposal.
     audiences: BTreeMap<DiffId, Audience>,
-    /// How often a view was used.
+    /// The number of times that a view was used.
     uses: u64,
     events: Events,
 }
@@ -55,7 +55,7 @@ struct View {
     used: u64,
 }
 
-/// What changes for agents when a view comes or goes, or reports.
+/// The values that change for agents when a view comes or goes, or reports.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Reported {
     pub(crate) files: Vec<File>,
@@ -168,7 +168,7 @@ impl Views {
         roots.filter(|root| known.insert(*root)).cloned().collect()
     }
 
-    /// What each is and where its agents look.
+    /// Returns what each is and where its agents look.
     pub(crate) fn options(&self) -> impl Iterator<Item = &Options> {
         self.hosts().map(|view| &view.options)
     }
@@ -178,13 +178,13 @@ impl Views {
         self.options().any(|it| it.shows != Shows::Never)
     }
 
-    /// How proposals are compared with the file: as the first of them wants it. Where there may be more, all want the same.
+    /// Returns how proposals are compared with the file: as the first of them wants it. If there may be more, all want the same.
     pub(crate) fn compares(&self) -> Compares {
         let first = self.views.first();
         first.map_or(Compares::Hunks, |view| view.editor.compares())
     }
 
-    /// Where agents look for them.
+    /// Returns the places where agents look for them.
     pub(crate) fn seats(&self) -> Vec<Seat> {
         let seat = |options: &Options| Seat {
             environment: options.environment.clone(),
@@ -193,7 +193,7 @@ impl Views {
         self.options().map(seat).collect()
     }
 
-    /// Who agents take all of them for: the first editor, or the first view.
+    /// Returns the editor that agents take all of them for: the first one, or the first view.
     pub(crate) fn ide(&self) -> Option<&IdeInfo> {
         let mut editors = self.options().filter(|it| it.shows == Shows::LastUsed);
         let first = editors.next().or_else(|| self.options().next());
@@ -287,7 +287,7 @@ impl Views {
         }
     }
 
-    /// Shows a proposal: where the former one of this diff is shown, or else where the person looks. Where there is no
+    /// Shows a proposal: where the former one of this diff is shown, or else where the person looks. If there is no
     /// view for it, that comes as an event.
     pub(crate) fn open(&mut self, diff: Diff) {
         let key = diff.key();
@@ -311,7 +311,7 @@ impl Views {
         }
     }
 
-    /// A view shows a proposal, or cannot. What the agent is to hear of it, if anything.
+    /// A view shows a proposal, or cannot. Returns what the agent is to hear of it, if anything.
     pub(crate) fn shown(
         &mut self,
         id: ViewId,
@@ -337,7 +337,7 @@ impl Views {
         is_empty.then_some(shown)
     }
 
-    /// Takes a proposal away from all views. What stood in them is answered by [`Views::closed`].
+    /// Takes a proposal away from all views. The text that stood in them is answered by [`Views::closed`].
     pub(crate) fn close(&mut self, key: ProposalKey, reason: CloseReason) {
         let audience = self.audiences.get_mut(&key.id);
         let seated = audience.map_or_else(Vec::new, |it| it.close(reason));
@@ -368,12 +368,12 @@ impl Views {
         self.finish(key.id, now)
     }
 
-    /// When [`Views::elapse`] wants to be called.
+    /// Returns the time at which [`Views::elapse`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.audiences.values().filter_map(Audience::due).min()
     }
 
-    /// Time has passed, or a view has left. What came of closing the proposals that not all views have answered for.
+    /// Time has passed, or a view has left. Returns what came of closing the proposals that not all views have answered for.
     pub(crate) fn elapse(&mut self, now: Instant) -> Vec<(ProposalKey, Closed)> {
         let late = self.audiences.values();
         let is_late = |it: &&Audience| it.due().is_some_and(|due| due <= now);

@@ -27,7 +27,7 @@ pub(crate) struct Waker<W> {
     pub(crate) way: W,
 }
 
-/// What a process has got and not passed on yet.
+/// The notes that a process has got and not passed on yet.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Handed {
     pub(crate) session: SessionId,

@@ -1,4 +1,4 @@
-//! How far the bytes of a connection have got. What the system took from us may still be lost: the
+//! Tracks how far the bytes of a connection have got. Bytes that the system took from us may still be lost: the
 //! other end may have closed before it came, or before it read it.
 
 use std::fmt;
@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use pillion_system::peer::Connection;
 
-/// What is known of one connection. Shared by its socket, which reports what happens to it, and by
+/// The state of one connection. Shared by its socket, which reports what happens to it, and by
 /// a sender that needs to know what became of what it sent.
 #[derive(Default)]
 pub(crate) struct Wire {
     state: Mutex<State>,
     connection: Option<Connection>,
-    /// Who is at the other end, if the system has told it at once.
+    /// The process at the other end, if the system has told it at once.
     process: Option<u32>,
 }
 
@@ -28,7 +28,7 @@ struct State {
 
 type Watcher = Box<dyn FnOnce() + Send>;
 
-/// Where a mark is in what was sent, and since when that was with the system.
+/// The place of a mark in what was sent, and the time since when that was with the system.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     position: u64,
@@ -37,7 +37,7 @@ struct Sent {
 
 #[derive(Debug, Clone, Copy)]
 struct End {
-    /// How much the other system has acknowledged.
+    /// The number of bytes that the other system has acknowledged.
     received: u64,
     /// The other end threw away what it had not read.
     is_reset: bool,
@@ -50,7 +50,7 @@ pub(crate) struct Mark {
     sent: Arc<OnceLock<Sent>>,
 }
 
-/// What became of everything before a mark when the connection ended, as far as can be known.
+/// The fate of everything before a mark when the connection ended, as far as it can be known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The other end had read it when it closed.
@@ -156,7 +156,7 @@ impl Mark {
         self.sent.get().map(|sent| sent.at)
     }
 
-    /// What became of it, once the connection is over.
+    /// Returns its fate, once the connection is over.
     pub(crate) fn fate(&self) -> Option<Fate> {
         let end = self.wire.lock().end?;
         let sent = self.sent.get();

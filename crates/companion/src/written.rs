@@ -1,4 +1,4 @@
-//! Whether an agent wrote what was accepted. Some releases write something else, and some nothing: what
+//! Checks that an agent wrote what was accepted. Some releases write something else, and some nothing: what
 //! stands on the disk a moment later is compared with what the person accepted, and if it is not that,
 //! the person hears of it and the accepted text is kept. Without I/O: time and what was seen come in.
 
@@ -13,8 +13,8 @@ use crate::line_endings::decoded;
 use crate::lost::Lost;
 use crate::sessions::SessionId;
 
-/// When the file is looked at, counted from the acceptance: agents write at once, unless they are busy.
-/// What the file has after the last time is what was written, as far as anyone can tell.
+/// The times at which the file is looked at, counted from the acceptance: agents write at once, unless they are busy.
+/// The content that the file has after the last time is what was written, as far as anyone can tell.
 const LOOKS: [Duration; 6] = [
     Duration::from_millis(100),
     Duration::from_millis(300),
@@ -24,14 +24,14 @@ const LOOKS: [Duration; 6] = [
     Duration::from_secs(10),
 ];
 
-/// When a file has something else than was accepted by then, the agent wrote it.
+/// If a file has something else than was accepted by then, the agent wrote it.
 const IS_WRITTEN: Duration = Duration::from_secs(3);
 
-/// How long an agent is waited for again that cannot write yet, because other changes of the same turn are not
+/// The pause before another look for an agent that cannot write yet, because other changes of the same turn are not
 /// decided.
 const BUSY_PAUSE: Duration = Duration::from_secs(10);
 
-/// How many acceptances are followed at once. Of more, the oldest are not followed any more.
+/// The most acceptances that are followed at once. Of more, the oldest are not followed any more.
 const MAX_FOLLOWED: usize = 256;
 
 /// An accepted text that the agent is to write.
@@ -47,14 +47,14 @@ pub(crate) struct Accepted {
     pub(crate) as_written: Option<Arc<String>>,
     /// True if it differs from what the agent proposed.
     pub(crate) is_edited: bool,
-    /// What the file was when the agent proposed the change.
+    /// The file's stamp when the agent proposed the change.
     pub(crate) before: Option<Stamp>,
 }
 
-/// What the file has.
+/// The finding about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// What was accepted.
+    /// It has the accepted text.
     Accepted,
     /// Nothing was written since the change was proposed.
     Unchanged,
@@ -77,7 +77,7 @@ struct Followed {
     accepted: Accepted,
     since: Instant,
     looks: usize,
-    /// What the last look found.
+    /// The finding of the last look.
     found: Found,
     /// None while it is being looked at.
     due: Option<Instant>,
@@ -124,7 +124,7 @@ impl Written {
         Some(self.followed.remove(at))
     }
 
-    /// When [`Written::elapse`] wants to be called.
+    /// Returns the time at which [`Written::elapse`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.followed.iter().filter_map(|it| it.due).min()
     }
@@ -140,7 +140,7 @@ impl Written {
         .collect()
     }
 
-    /// What a file has. `is_busy` tells whether the session has other changes that nobody has decided on. What
+    /// A file was looked at. `is_busy` tells whether the session has other changes that nobody has decided on. Returns what
     /// the person must hear of, if this is the end.
     pub(crate) fn looked(
         &mut self,
@@ -185,7 +185,7 @@ impl Followed {
         }
     }
 
-    /// What the person must hear of, if the file is left like this.
+    /// Returns what the person must hear of, if the file is left like this.
     fn failed(self) -> Option<Lost> {
         let how = match self.found {
             Found::Accepted | Found::Unknown => return None,
@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    /// Follows one acceptance: at each look the next of these is found. How it is lost, and when.
+    /// Follows one acceptance: at each look the next of these is found. Returns how it is lost, and when.
     fn followed(found: &[Found], is_busy: bool) -> Option<(Loss, bool, Duration)> {
         let (mut written, start) = (Written::default(), Instant::now());
         written.follow(accepted(Path::new("/w/a"), "x"), start);

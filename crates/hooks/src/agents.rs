@@ -1,4 +1,4 @@
-//! How the hooks of each agent work: a file each.
+//! The hooks of each agent: a file each.
 
 pub(crate) mod claude;
 pub(crate) mod codex;

@@ -13,7 +13,7 @@ use crate::ruling::Ruling;
 /// One call of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// When the agent calls.
+    /// The moment at which the agent calls.
     pub event: Event,
     /// The agent's name for its session.
     pub session: String,
@@ -33,33 +33,33 @@ pub struct Call {
     pub prompt: String,
 }
 
-/// When an agent calls a hook.
+/// A moment at which an agent calls a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// When the person has sent a prompt, before the model reads it.
+    /// After the person has sent a prompt, before the model reads it.
     BeforeTurn,
     /// Before a tool runs.
     BeforeTool,
-    /// When the agent is about to ask the person whether a tool may run.
+    /// Before the agent asks the person whether a tool may run.
     Question,
-    /// When a tool has run.
+    /// After a tool has run.
     AfterTool,
-    /// When a tool has failed, if the agent tells that in another way.
+    /// After a tool has failed, if the agent tells that in another way.
     AfterFailure,
-    /// When the agent has ended its turn.
+    /// After the agent has ended its turn.
     AfterTurn,
     /// At a moment that nothing here is about.
     Other(String),
 }
 
-/// How long an agent waits for a hook that asks a person, as the [entries](HookProtocol::entries) say. What was not answered by
+/// The time limit of agents for a hook that asks a person, as the [entries](HookProtocol::entries) say. A call not answered by
 /// then runs unseen, so the hook answers before.
 pub const TIMEOUT: Duration = Duration::from_secs(hooks::PERSONS_TIMEOUT as u64);
 
-/// How long it waits for an answer that needs no person.
+/// The time for which it waits for an answer that needs no person.
 pub(crate) const SHORT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What a call of a tool may change.
+/// The files that a call of a tool may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     /// No file.
@@ -70,7 +70,7 @@ pub enum Scope {
     Anything,
 }
 
-/// How the hooks of one agent work.
+/// The hooks of one agent.
 pub trait HookProtocol: Sync {
     /// Reads what the agent writes to the hook's standard input.
     ///
@@ -114,7 +114,7 @@ pub trait HookProtocol: Sync {
     /// Returns the entries that the agent's settings need, for this shell command of ours.
     fn entries(&self, command: &str) -> Vec<Entry>;
 
-    /// What a person has to know or do when the entries are in the agent's settings, in sentences.
+    /// Returns what a person has to know or do when the entries are in the agent's settings, in sentences.
     fn after_install(&self) -> &'static [&'static str] {
         &["Agents that run already use the hooks only when they are started again."]
     }
@@ -129,7 +129,7 @@ pub struct Entry {
     pub item: Value,
 }
 
-/// What a hook answers.
+/// The answer of a hook.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// The JSON on standard output; nothing is written if it is none.
@@ -138,17 +138,17 @@ pub struct Answer {
     pub error: Option<String>,
     /// The exit code.
     pub code: u8,
-    /// What the person has approved with this answer, so that they are not asked about it again: the call with this input, at
+    /// The call that the person has approved with this answer, so that they are not asked about it again: with this input, at
     /// this event.
     pub approved: Option<(Event, Value)>,
     /// True if it denies what the person has accepted, because the agent has no way to write just that.
     pub is_inexpressible: bool,
-    /// What the model is told when the tool has run, if there is no room for it in this answer.
+    /// The text that the model is told when the tool has run, if there is no room for it in this answer.
     pub told_after: Option<String>,
 }
 
 impl Call {
-    /// What this call of a tool is known by, before it runs and after: the agent's name for it, or else the tool and what it
+    /// Returns the key of this call of a tool, before it runs and after: the agent's name for it, or else the tool and what it
     /// is about.
     pub fn key(&self, scope: &Scope) -> String {
         match (self.id.as_str(), scope) {

@@ -1,4 +1,4 @@
-//! What a call changes: files, with their texts before and after.
+//! The changes of a call: files, with their texts before and after.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub trait Files {
     fn read(&mut self, path: &Path) -> Result<Option<Vec<u8>>, String>;
 }
 
-/// What a call is about to change.
+/// The changes that a call is about to make.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Changes {
     /// No file, as far as these hooks go: the call passes.
@@ -34,7 +34,7 @@ pub struct Change {
     pub path: String,
     /// Its text now, byte for byte; none if it does not exist. Of a notebook, the source of the cell.
     pub before: Option<String>,
-    /// What becomes of it. A file that is moved is two changes: one is deleted, and one is new.
+    /// Its state after the change. A file that is moved is two changes: one is deleted, and one is new.
     pub after: After,
     /// The change of a notebook's cell, if it is one.
     pub cell: Option<HeldCall>,
@@ -71,7 +71,7 @@ impl Change {
     }
 }
 
-/// What becomes of a file.
+/// The state of a file after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum After {
     /// It has this text, byte for byte.

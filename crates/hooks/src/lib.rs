@@ -30,7 +30,7 @@ pub const AGENTS: [Dialect; 5] = [
     Dialect::QwenCode,
 ];
 
-/// How the hooks of this agent work; none if it has no hooks that are known here.
+/// Returns the hooks of this agent; none if it has no hooks that are known here.
 pub fn of(agent: Dialect) -> Option<&'static dyn HookProtocol> {
     match agent {
         Dialect::ClaudeCode => Some(&agents::claude::Claude),

@@ -1,11 +1,11 @@
-//! What became of the changes of a call, and what the agent's model is told of it.
+//! The rulings about the changes of a call, and the words with which the agent's model is told of them.
 
 use pillion_protocol::{Note, remarks};
 use pillion_text::unified;
 
 use crate::change::{After, Change};
 
-/// What became of a call.
+/// The ruling about a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ruling {
     /// There is nothing to decide: the call goes the agent's own way.
@@ -24,12 +24,12 @@ pub enum Ruling {
     Told(String),
 }
 
-/// What a person accepted.
+/// The changes that a person accepted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Accepted {
     /// All changes of the call, in their order.
     pub files: Vec<Reviewed>,
-    /// What the model is told; none if everything was accepted as proposed, without notes.
+    /// The text that the model is told; none if everything was accepted as proposed, without notes.
     pub context: Option<String>,
 }
 
@@ -38,25 +38,25 @@ pub struct Accepted {
 pub struct Reviewed {
     /// The change as the agent proposed it, of the text that the file had when the person decided.
     pub change: Change,
-    /// What is to be written; none if the file is to stay as it is.
+    /// The content that is to be written; none if the file is to stay as it is.
     pub written: Option<After>,
     /// True if the file has changed since the agent proposed it, so that the agent's own call would write something else.
     pub has_changed: bool,
 }
 
-/// What a person decided about one change.
+/// A person's decision about one change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
     /// The accepted text; none if the change was rejected.
     pub accepted: Option<String>,
     /// The text that the file had then; none if it was not there.
     pub before: Option<String>,
-    /// What they had to say about it.
+    /// The notes that they had about it.
     pub notes: Vec<Note>,
 }
 
 impl Accepted {
-    /// What the model is told where the agent has no way to write just what was accepted, for this reason.
+    /// Returns the text for the model where the agent has no way to write just what was accepted, for this reason.
     pub(crate) fn not_written(&self, why: &str) -> String {
         let told = self.context.iter().map(String::as_str);
         let why = format!(
@@ -75,7 +75,7 @@ impl Accepted {
 }
 
 impl Ruling {
-    /// What becomes of these changes, after these decisions in the same order.
+    /// Applies these decisions to these changes, in the same order.
     pub fn of(changes: Vec<Change>, decided: Vec<Decided>) -> Self {
         let (mut files, mut told) = (Vec::new(), Vec::new());
         for (change, decided) in changes.into_iter().zip(decided) {
@@ -95,7 +95,7 @@ impl Ruling {
     }
 }
 
-/// What is written of a change, and what the model is told about it.
+/// Returns the review of a change, and the text that the model is told about it.
 fn reviewed(mut change: Change, decided: Decided) -> (Reviewed, Option<String>) {
     let Decided {
         accepted,

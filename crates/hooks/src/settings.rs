@@ -1,5 +1,5 @@
 //! Our hooks in a settings text of an agent: how they get in, how they get out again, and what is read back. Nothing else
-//! of the text ever changes. Which entries there are is data of each agent's protocol.
+//! of the text ever changes. The entries are data of each agent's protocol.
 
 mod json;
 #[cfg(test)]
@@ -35,7 +35,7 @@ pub struct CommandLine {
     pub program: String,
     /// The agent's name on the command line.
     pub agent: String,
-    /// What follows it.
+    /// The arguments that follow it.
     pub flags: Vec<String>,
 }
 
@@ -48,22 +48,22 @@ pub struct Hook {
     pub place: (usize, usize),
     /// The tools that it is about, as a regular expression; none for all.
     pub matcher: Option<String>,
-    /// What the agent runs.
+    /// The command that the agent runs.
     pub command: String,
     /// The time limit, in the agent's unit.
     pub limit: Option<f64>,
 }
 
-/// Why a settings text stays as it is.
+/// The reason why a settings text stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// The reason, with the line and column if there is one place for it.
     pub why: String,
-    /// What a person can do about it.
+    /// The advice to a person about it.
     pub hint: &'static str,
 }
 
-/// Returns the text with these entries, which are this agent's; `text` is none if there is no file. What an older Pillion
+/// Returns the text with these entries, which are this agent's; `text` is none if there is no file. Any that an older Pillion
 /// wrote is replaced, and a text that has them already stays as it is.
 ///
 /// # Errors
@@ -130,7 +130,7 @@ pub fn hooks(values: &Map<String, Value>) -> Vec<Hook> {
     hooks
 }
 
-/// Whether an agent runs a hook that is in its settings.
+/// Tells whether an agent runs a hook that is in its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// It does, as far as the settings tell.
@@ -275,7 +275,7 @@ fn position(text: &str, at: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// How the lines of a text end, by its first.
+/// Returns the line ending of a text, by its first line.
 fn newline(text: &str) -> &'static str {
     match text.split_once('\n') {
         Some((first, _)) if first.ends_with('\r') => "\r\n",

@@ -1,6 +1,6 @@
-//! Why there is no answer, or no more of it.
+//! The reason why there is no answer, or no more of it.
 
-/// Why there is no answer, or no more of it. Says what the system or the library below says.
+/// The reason why there is no answer, or no more of it. Says what the system or the library below says.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Nobody takes a connection.

@@ -30,7 +30,7 @@ struct Parser {
     /// The last line ended with a carriage return: a line feed right after it belongs to it.
     after_return: bool,
     is_behind_first_line: bool,
-    /// What came of the event under way.
+    /// The part that has come of the event under way.
     event: Event,
     data: Option<String>,
 }

@@ -46,7 +46,7 @@ pub struct Answer {
 pub struct Body {
     incoming: Incoming,
     limit: usize,
-    /// How much may still come.
+    /// The number of bytes that may still come.
     left: usize,
     /// The task that moves the bytes; ends with this value.
     _connection: JoinSet<()>,

@@ -1,4 +1,4 @@
-//! Attaching to a companion: to the hub's, which is started if there is none. Where there can be no hub, a front end has a
+//! Attaches to a companion: to the hub's, which is started if there is none. If there can be no hub, a front end has a
 //! companion of its own in its own process, as it has with `PILLION_HUB=off` in its environment.
 
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub trait OwnCompanion: fmt::Debug + Send {
     fn port(&self) -> u16;
     /// Its discovery files.
     fn files(&self) -> &[PathBuf];
-    /// Where the front end reports.
+    /// Returns the handle through which the front end reports.
     fn handle(&self) -> Handle;
     /// Waits until it has stopped.
     fn wait(self: Box<Self>);
@@ -37,7 +37,7 @@ pub type StartOwn = fn(Options, Box<dyn Editor>) -> Result<Box<dyn OwnCompanion>
 #[derive(Debug)]
 pub struct Attached(Host);
 
-/// Where the companion is.
+/// The place of the companion.
 #[derive(Debug)]
 enum Host {
     /// In this process.
@@ -161,7 +161,7 @@ impl Attached {
         }
     }
 
-    /// What the person is to be told if that is another version than this program's.
+    /// Returns what the person is to be told if that is another version than this program's.
     pub fn mismatch(&self) -> Option<Mismatch> {
         version::of_hub(self.version(), VERSION)
     }
@@ -175,7 +175,7 @@ impl Attached {
         }
     }
 
-    /// Where the front end reports.
+    /// Returns the handle through which the front end reports.
     pub fn handle(&self) -> Handle {
         match &self.0 {
             Host::Own(companion) => companion.handle(),

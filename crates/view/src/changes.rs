@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct ChangesList {
     /// The newest first.
     pub turns: Vec<ListedTurn>,
-    /// How many changes are left out, of the oldest turns.
+    /// The number of changes that are left out, of the oldest turns.
     pub left_out: usize,
-    /// Why there is nothing, if it cannot be known.
+    /// The reason why there is nothing, if it cannot be known.
     pub problem: Option<String>,
 }
 
@@ -23,21 +23,21 @@ pub struct ChangesList {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedTurn {
-    /// How it is named: `7`.
+    /// Its name: `7`.
     pub id: String,
     /// The short name of the agent.
     pub agent: String,
     /// The first words of the prompt.
     pub prompt: String,
-    /// When it began: milliseconds since 1970.
+    /// The time at which it began: milliseconds since 1970.
     pub began: u64,
-    /// When it ended; none if it goes on.
+    /// The time at which it ended; none if it goes on.
     pub ended: Option<u64>,
     /// All that in one line for people.
     pub title: String,
     /// Another one once a change has come, has gone or was written again.
     pub revision: String,
-    /// What was changed in it.
+    /// The changes in it.
     pub changes: Vec<ListedChange>,
 }
 
@@ -45,7 +45,7 @@ pub struct ListedTurn {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedChange {
-    /// How it is named: `7.2`.
+    /// Its name: `7.2`.
     pub id: String,
     /// Another one once the file was changed again, by whomever.
     pub revision: String,
@@ -54,15 +54,15 @@ pub struct ListedChange {
     pub path: PathBuf,
     /// The file in one line for people, with what there is to say of it: `src/a.rs (new)`.
     pub shown: String,
-    /// Where it stands, as `pillion changes` says it.
+    /// Its state, as `pillion changes` says it.
     pub state: String,
     /// True if nobody has decided about it.
     pub is_unseen: bool,
-    /// How many lines the agent added; none if it is not text.
+    /// The number of lines that the agent added; none if it is not text.
     pub added: Option<usize>,
-    /// How many lines it removed.
+    /// The number of lines that it removed.
     pub removed: Option<usize>,
-    /// What of it stands in the file now, and can be taken back by itself, unless it was taken back.
+    /// The hunks of it that stand in the file now, and can be taken back by themselves, unless it was taken back.
     pub hunks: Vec<ListedHunk>,
 }
 
@@ -71,7 +71,7 @@ pub struct ListedChange {
 pub struct ListedHunk {
     /// The lines of the file, from 0; none where lines were removed.
     pub lines: Range<usize>,
-    /// How many lines were there before.
+    /// The number of lines that were there before.
     pub removed: usize,
 }
 
@@ -84,7 +84,7 @@ impl ListedChange {
     }
 }
 
-/// What a person does with changes.
+/// An act of a person on changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ChangesAct {
@@ -94,7 +94,7 @@ pub enum ChangesAct {
     Keep(Meant),
     /// They are taken back.
     TakeBack(TakeBack),
-    /// What was taken back comes back; without a name, what was taken back last.
+    /// The change that was taken back comes back; without a name, the one that was taken back last.
     Undo(Option<String>),
 }
 
@@ -107,11 +107,11 @@ pub struct Meant {
     /// The file, if there is no `id`.
     #[serde(with = "exact::optional_path", default)]
     pub path: Option<PathBuf>,
-    /// What was on the screen: nothing is done if it has another revision by now.
+    /// The revision that was on the screen: nothing is done if it has another one by now.
     pub revision: Option<String>,
 }
 
-/// What is taken back.
+/// The part that is taken back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TakeBack {
@@ -148,14 +148,14 @@ pub struct BufferEdit {
     pub content: String,
 }
 
-/// What came of [`ChangesAct`].
+/// The outcome of a [`ChangesAct`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActDone {
     /// True if all of it is done.
     pub done: bool,
     /// A sentence for the person, or several.
     pub message: String,
-    /// What the editor is to put into its buffers, as an edit that it can undo.
+    /// The edits that the editor is to put into its buffers, each of which it can undo.
     pub edits: Vec<BufferEdit>,
 }
 
@@ -169,7 +169,7 @@ impl ActDone {
     }
 }
 
-/// What the person is told of whether an agent hears what was taken back.
+/// Returns the sentence that tells the person whether an agent hears what was taken back.
 pub fn judged_said(agent: &str, is_without_hooks: bool, is_told: bool) -> String {
     match (is_told, is_without_hooks) {
         (true, true) => {

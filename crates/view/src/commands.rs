@@ -1,4 +1,4 @@
-//! What commands ask of a running companion, over the same [socket](pillion_discovery::socket) as front ends: the
+//! The requests of commands to a running companion, over the same [socket](pillion_discovery::socket) as front ends: the
 //! messages of both sides, and the commands' [`Client`].
 
 mod client;
@@ -29,11 +29,11 @@ pub struct Command {
     /// The short names of the agents whose variables are in its environment.
     #[serde(default)]
     pub commanded_by: Vec<String>,
-    /// What it asks for.
+    /// The request.
     pub request: Request,
 }
 
-/// How the line of a command begins.
+/// The beginning of the line of a command.
 const BEGINNING: &[u8] = b"{\"command\":";
 
 /// The line of a command.
@@ -56,7 +56,7 @@ impl Command {
     }
 }
 
-/// What a command asks for.
+/// The request of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Request {
@@ -78,7 +78,7 @@ pub enum Request {
     Speak,
     /// Send the notes that wait for an agent at once: [`Chosen`](crate::Chosen).
     SendNotes(SendNotes),
-    /// Wait beside an agent, to wake it: answered with the person's notes, a text, as soon as they send them. Who got them
+    /// Wait beside an agent, to wake it: answered with the person's notes, a text, as soon as they send them. Whoever got them
     /// says in one more line that the agent gets them. The connection ends without an answer if the agent is not connected
     /// or goes, or another process waits for it.
     Wait(Wait),
@@ -89,16 +89,16 @@ pub enum Request {
     /// An agent tells what it is about to do, or has done, so that what it changes is recorded. Answered when that may go on,
     /// with what the agent's model is to be told, a text, or null.
     Work(AgentWork),
-    /// What is known of an agent whose hook asks: an [`AgentOfHook`], or null if it is not connected.
+    /// Ask what is known of an agent whose hook asks: an [`AgentOfHook`], or null if it is not connected.
     Hook(HookCall),
-    /// What the person accepted is not written after all, and they are to be told: null.
+    /// A text that the person accepted is not written after all, and they are to be told: null.
     Lost(LostOutcome),
 }
 
-/// What a command is answered: the value that its [`Request`] names, or why there is none.
+/// The answer to a command: the value that its [`Request`] names, or why there is none.
 pub type Answer = Result<serde_json::Value, Refused>;
 
-/// Why a command is not carried out.
+/// The reason why a command is not carried out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "camelCase")]
 pub enum Refused {
@@ -121,10 +121,10 @@ pub struct MentionedFile {
     pub lines: Option<(u32, u32)>,
 }
 
-/// When agents are to ask before they change files.
+/// A choice of when agents are to ask before they change files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewRequest {
-    /// What the person chooses; without it nothing changes.
+    /// The person's choice; without it nothing changes.
     #[serde(default)]
     pub choice: Option<ReviewChoice>,
     /// The number of the one agent that is meant, where several of a kind are connected; all without it.
@@ -137,9 +137,9 @@ pub struct ReviewRequest {
 pub struct Judged {
     /// The process that has watched the turn.
     pub watcher: u32,
-    /// What that process knows the agent's session by.
+    /// The number by which that process knows the agent's session.
     pub session: u64,
-    /// What the agent's model is to read of it.
+    /// The remarks on files that the agent's model is to read of it.
     pub told: Vec<FileRemark>,
 }
 
@@ -166,11 +166,11 @@ pub struct Wait {
 pub struct Guard {
     /// The processes of which one is the agent's.
     pub processes: Vec<u32>,
-    /// What the agent calls the call.
+    /// The agent's name for the call.
     pub call: String,
 }
 
-/// What became of the hook of a call.
+/// The outcome of the hook of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Guarded {
@@ -182,7 +182,7 @@ pub enum Guarded {
     Elsewhere,
 }
 
-/// Where a Codex CLI will ask for what is open.
+/// The places where a Codex CLI will ask for what is open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodexStart {
     /// Its own directory.
@@ -203,20 +203,20 @@ pub struct HookCall {
     pub accepted: Vec<PathBuf>,
 }
 
-/// What an agent tells by a hook that is a command.
+/// The news that an agent tells by a hook that is a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentWork {
     /// The agent.
     pub agent: Dialect,
-    /// What it calls its session.
+    /// Its name for its session.
     pub session: String,
     /// The processes of which one is the agent's.
     pub processes: Vec<u32>,
     /// The agent's process, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
-    /// What it is about to do, or has done.
+    /// The step that it is about to take, or has taken.
     pub step: WorkStep,
     /// True if its model is told what this is answered.
     pub takes_context: bool,
@@ -240,7 +240,7 @@ pub enum WorkStep {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
-    /// What it is known by when it has run.
+    /// The name by which it is known when it has run.
     pub id: String,
     /// The tool.
     pub tool: String,
@@ -266,7 +266,7 @@ pub struct AgentOfHook {
     pub calls_companion: bool,
 }
 
-/// Who was pointed to it.
+/// The agent that was pointed to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mentioned {
     /// The short name of the agent whose prompt names it now; none if no agent that is connected
@@ -280,13 +280,13 @@ pub struct Mentioned {
 pub struct DiffSummary {
     /// Its number.
     pub id: u64,
-    /// Which of the agent's proposals for it this is, from 1.
+    /// The number of this one among the agent's proposals for it, from 1.
     pub revision: u32,
     /// The agent's short name.
     pub agent: String,
     /// The file, as the agent spelt it.
     pub path: String,
-    /// Where that path leads, if it is elsewhere.
+    /// The place to which that path leads, if it is elsewhere.
     pub leads_to: Option<String>,
     /// Its place among the files that belong together.
     #[serde(default)]
@@ -297,11 +297,11 @@ pub struct DiffSummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffText {
-    /// What a list holds of it.
+    /// The part that a list holds of it.
     pub summary: DiffSummary,
     /// The whole text as the agent proposed it.
     pub proposed: String,
-    /// What stands in the view, and would be accepted, if that is another text.
+    /// The text that stands in the view, and would be accepted, if that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<String>,
     /// True if the editor has told what stands in the view.
@@ -309,13 +309,13 @@ pub struct DiffText {
     pub is_text_known: bool,
 }
 
-/// What to do with a diff.
+/// A decision about a diff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settle {
-    /// Which diff.
+    /// The number of the diff.
     pub id: u64,
-    /// Which revision of it: the one that the person has seen.
+    /// The revision of it that the person has seen.
     pub revision: u32,
     /// Accepting without a content means what stands in the view.
     #[serde(flatten)]
@@ -325,18 +325,18 @@ pub struct Settle {
     pub despite_change: bool,
 }
 
-/// What became of a decision that stands.
+/// The outcome of a decision that stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settled {
     /// The accepted text contains edits made in the view.
     pub edited: bool,
-    /// What becomes of the notes, if there were any.
+    /// The message about the notes, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<Told>,
 }
 
-/// Why a diff is not given out, or what a command says in the person's name does not stand.
+/// The reason why a diff is not given out, or what a command says in the person's name does not stand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "why", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum DiffError {
@@ -351,9 +351,9 @@ pub enum DiffError {
     OtherRevision {
         /// The diff.
         id: u64,
-        /// What was named.
+        /// The revision that was named.
         named: u32,
-        /// What is shown.
+        /// The revision that is shown.
         current: u32,
     },
     /// The file is another one than when the agent proposed.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::pending::Stale;
 use crate::proposal::ProposalKey;
 
-/// How long a proposal must have been on the screen before a decision about it counts. Also how long a question
+/// The time for which a proposal must have been on the screen before a decision about it counts. Also how long a question
 /// must have been there before its answer counts.
 pub const LOOK: Duration = Duration::from_millis(700);
 
@@ -33,7 +33,7 @@ impl HeldKey {
     }
 }
 
-/// Why nothing can be changed in a proposal of this agent, if that is so.
+/// Returns the reason why nothing can be changed in a proposal of this agent, if that is so.
 pub fn takes_no_edits(agent: Dialect) -> Option<String> {
     let name = agent.display_name();
     agent
@@ -56,22 +56,22 @@ const BY_AGENT: &str = "byAgent";
 /// The notes are too long.
 const TOO_LONG: &str = "notesTooLong";
 
-/// What the person decided about one revision of a proposal.
+/// A person's decision about one revision of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Decide {
     /// The revision that the view showed.
     pub key: ProposalKey,
-    /// What was decided, with the notes for the agent.
+    /// The verdict, with the notes for the agent.
     pub verdict: Verdict,
-    /// What the person has seen of it; none of a view that cannot know, and where closing the view rejects.
+    /// The facts about what the person has seen of it; none of a view that cannot know, and where closing the view rejects.
     pub seen: Option<Seen>,
     /// The text of the file that the proposal was compared with last, as a fingerprint; none if that is the text that
     /// came with the proposal.
     pub base: Option<String>,
 }
 
-/// What a view knows about how its person came to a decision.
+/// The facts that a view knows about how its person came to a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Seen {
@@ -79,9 +79,9 @@ pub struct Seen {
     pub drawn_for: Option<Duration>,
     /// True if the person typed it for this view: no autosave, no macro, no command for many buffers.
     pub is_typed: bool,
-    /// How many of the changed hunks have never been on the screen as a whole; none if the view cannot know.
+    /// The changed hunks that have never been on the screen as a whole; none if the view cannot know.
     pub unseen_hunks: Option<Unseen>,
-    /// Which of them go against what else was done.
+    /// The hunks that go against what else was done.
     pub against: Against,
 }
 
@@ -100,13 +100,13 @@ pub struct Against {
 /// Hunks that nobody has seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unseen {
-    /// How many.
+    /// The number of them.
     pub hunks: usize,
-    /// Of how many.
+    /// The number of all changed hunks.
     pub of: usize,
 }
 
-/// What the gate answers.
+/// The answer of the gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Ruling {
@@ -117,17 +117,17 @@ pub enum Ruling {
     Refused(Refusal),
 }
 
-/// What becomes of the notes for the agent.
+/// The message about the notes for the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// When the agent gets them, or that it does not: a sentence for people, without a final full stop.
+    /// Says when the agent gets them, or that it does not: a sentence for people, without a final full stop.
     pub message: String,
     /// The notes as a text for the person's clipboard, where no agent takes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clipboard: Option<String>,
 }
 
-/// Why a decision does not count.
+/// The reason why a decision does not count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// For programs.
@@ -188,7 +188,7 @@ impl Ruling {
 }
 
 impl Refusal {
-    /// Why, for programs and for people.
+    /// The reason, for programs and for people.
     pub fn new(code: &'static str, message: impl ToString) -> Self {
         Self {
             code: code.into(),

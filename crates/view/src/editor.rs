@@ -12,7 +12,7 @@ use crate::decision::{Decide, Ruling};
 use crate::lost::LostOutcome;
 use crate::proposal::{Diff, DiffId, ProposalKey};
 
-/// Why a view closes without a decision in it.
+/// The reason why a view closes without a decision in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CloseReason {
@@ -25,15 +25,15 @@ pub enum CloseReason {
     /// A command rejected it, or accepted another text: the text in the view is
     /// not used.
     Overruled,
-    /// The person accepted it in another view. What they wrote in this one is kept by the companion.
+    /// The person accepted it in another view. Text that they wrote in this one is kept by the companion.
     AcceptedElsewhere,
-    /// The person rejected it in another view. What they wrote in this one is kept, too.
+    /// The person rejected it in another view. Text that they wrote in this one is kept, too.
     RejectedElsewhere,
     /// The view could not be opened, or not in time; the agent got an error.
     NotShown,
 }
 
-/// What a front end wants to know of the file that a proposal would change.
+/// The comparison that a front end wants with the file that a proposal would change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compares {
     /// Only whether it can be changed: [`Diff::original`] has no text.
@@ -44,16 +44,16 @@ pub enum Compares {
     Hunks,
 }
 
-/// When a view is shown a proposal.
+/// The condition under which a view is shown a proposal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Shows {
-    /// When it was used last of those whose roots hold the file: an editor.
+    /// If it was used last of those whose roots hold the file: an editor.
     #[default]
     LastUsed,
     /// Always: a review, which is looked at beside an editor.
     Always,
-    /// When no other view is there: one that keeps a workspace open and shows nothing itself.
+    /// If no other view is there: one that keeps a workspace open and shows nothing itself.
     Alone,
     /// Never: agents get its context, and show their changes themselves.
     Never,
@@ -77,7 +77,7 @@ pub trait Editor: Send + 'static {
     /// it reports that nothing listens there any more) and reports through [`Handle`](crate::Handle).
     fn event(&mut self, event: EditorEvent);
 
-    /// How proposals are compared with the file before they come.
+    /// Returns how proposals are compared with the file before they come.
     fn compares(&self) -> Compares {
         Compares::Text
     }
@@ -95,7 +95,7 @@ impl<F: FnMut(EditorEvent) + Send + 'static> Editor for F {
     }
 }
 
-/// What the companion requests from its front end, or reports to it.
+/// A request of the companion to its front end, or a report.
 #[derive(Debug)]
 pub enum EditorEvent {
     /// Show this proposal; answered when the view is open or cannot be opened (C5.2).
@@ -103,7 +103,7 @@ pub enum EditorEvent {
     /// Take the view away without stealing the focus; answered with the text as it stood there, edits
     /// included (C5.5). No outcome of this diff is accepted afterwards (C5.10).
     Close(DiffId, CloseReason, Reply<String>),
-    /// What stands in the view of this proposal now, edits included; the view stays as it is.
+    /// Tell the text that stands in the view of this proposal now, edits included; the view stays as it is.
     Text(ProposalKey, Reply<String>),
     /// A guest has this proposal open, too.
     Shared(ProposalKey),
@@ -115,27 +115,27 @@ pub enum EditorEvent {
     Diagnostics(Option<String>, Reply<Vec<FileDiagnostics>>),
     /// Agents came or went, or what they are shown changed.
     Status(Status),
-    /// What the reviewer accepted never reached its agent, and will not any more. May come after
+    /// A text that the reviewer accepted never reached its agent, and will not any more. May come after
     /// [`EditorEvent::Stopped`].
     Lost(LostOutcome),
     /// The companion stops, asked by a signal or by its handle: nothing more comes but what is lost.
     Stopped,
 }
 
-/// What a front end reports to its companion.
+/// A report of a front end to its companion.
 #[derive(Debug)]
 pub enum Report {
     /// The editor's open files, or what is focused in it, changed: the whole list (C4.2).
     Context {
         /// The files.
         files: Vec<File>,
-        /// Whether the user trusts the workspace, if they said so.
+        /// True if the user trusts the workspace, false if they do not; none if they did not say.
         is_trusted: Option<bool>,
     },
     /// One file was saved, by the person or by an agent: only the person's are the focus.
     Saved(File),
-    /// The editor's text of a file and the file are the same at this moment. What is written while an agent works is told
-    /// apart by this: what the person saves is theirs, and what is in the file before is not.
+    /// The editor's text of a file and the file are the same at this moment. By this, texts that are written while an agent works
+    /// are told apart: what the person saves is theirs, and what is in the file before is not.
     Synced {
         /// The file.
         path: PathBuf,
@@ -176,24 +176,24 @@ pub enum Report {
     Gone,
 }
 
-/// What a front end can show people about its companion.
+/// The state of its companion that a front end can show people.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     /// The agents that are connected, oldest first.
     pub agents: Vec<Dialect>,
-    /// What agents are shown.
+    /// The context that agents are shown.
     pub context: IdeContext,
     /// Discovery places that could not be served, each as one sentence for people.
     pub warnings: Vec<String>,
-    /// How agents ask before they change files, one sentence for each that something is known of.
+    /// The ways in which agents ask before they change files, one sentence for each that something is known of.
     pub asking: Vec<String>,
     /// Agents that changed a file without asking, one sentence each: people are told once.
     pub unasked: Vec<String>,
-    /// When agents ask, as the person has chosen; none if no agent is known to do what they choose.
+    /// The rule by which agents ask, as the person has chosen; none if no agent is known to do what they choose.
     #[serde(default)]
     pub review: Option<Review>,
-    /// How many files agents have changed here that nobody has seen.
+    /// The number of files that agents have changed here and nobody has seen.
     #[serde(default)]
     pub unseen: usize,
     /// Another number once the list of what agents have written differs; 0 if nothing is known of it.
@@ -210,11 +210,11 @@ pub struct Status {
 pub struct EndedTurn {
     /// Its number.
     pub turn: u64,
-    /// What people are told, as a sentence.
+    /// The sentence that people are told.
     pub text: String,
 }
 
-/// What people are told of turns: once of each that ends while they are there.
+/// The news of turns for people: one of each that ends while they are there.
 #[derive(Debug, Default)]
 pub struct TurnNews {
     /// The turn of the last status; none before there was one.
@@ -222,7 +222,7 @@ pub struct TurnNews {
 }
 
 impl TurnNews {
-    /// What is new with this status.
+    /// Returns the news of this status.
     pub fn of(&mut self, status: &Status) -> Option<String> {
         let turn = status.ended.as_ref().map(|ended| ended.turn);
         // What ended before is no news for one who comes now.
@@ -233,7 +233,7 @@ impl TurnNews {
     }
 }
 
-/// When agents ask before they change files.
+/// The rule by which agents ask before they change files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Review {
@@ -241,11 +241,11 @@ pub struct Review {
     pub mode: Option<ReviewMode>,
     /// For a status line, such as `review: always`.
     pub label: String,
-    /// What is said while nothing waits for a decision, if agents change files without asking.
+    /// The text that is shown while nothing waits for a decision, if agents change files without asking.
     pub unasked: Option<String>,
 }
 
-/// What came of a choice, or of sending notes.
+/// The outcome of a choice, or of sending notes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chosen {
     /// True if agents do as the person has chosen, or have the notes.

@@ -1,4 +1,4 @@
-//! How a front end reports to its companion.
+//! The handle through which a front end reports to its companion.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What was accepted and never reached its agent, for the person who accepted it.
+//! The accepted texts that never reached their agent, for the person who accepted them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use pillion_discovery::exact;
 use pillion_protocol::Dialect;
 use serde::{Deserialize, Serialize};
 
-/// Why no agent takes a text.
+/// The reason why no agent takes a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Loss {
@@ -33,12 +33,12 @@ pub enum Loss {
 pub struct LostOutcome {
     /// Whose proposal it was.
     pub agent: Dialect,
-    /// Why it does not have it.
+    /// The reason why it does not have it.
     pub how: Loss,
     /// The file that was not written, as the agent spells it.
     #[serde(with = "exact::path")]
     pub path: PathBuf,
-    /// What became of the text.
+    /// The state of the text.
     pub text: LostText,
 }
 
@@ -79,7 +79,7 @@ impl fmt::Display for LostOutcome {
     }
 }
 
-/// What became of a text that never reached its agent.
+/// The state of a text that never reached its agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LostText {

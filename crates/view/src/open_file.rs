@@ -9,7 +9,7 @@ pub struct OpenFile {
     /// The file.
     #[serde(flatten)]
     pub file: File,
-    /// Where the selected text is.
+    /// The place of the selected text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<Range>,
 }

@@ -1,4 +1,4 @@
-//! What a companion has to know of a front end to serve it, and why it may not.
+//! The options with which a front end attaches, and the reasons why a companion could not start.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,18 +10,18 @@ use pillion_protocol::discovery::RootError;
 
 use crate::editor::Shows;
 
-/// What a companion needs to know of a front end.
+/// The options of a front end, which its companion needs to know.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The variables that determine where discovery files go.
     pub environment: Environment,
     /// The editor's process: agents look for it, or for one of its ancestors (C2.3).
     pub editor_pid: u32,
-    /// Who the editor is.
+    /// The editor's identity.
     pub ide: IdeInfo,
     /// The workspace roots, absolute.
     pub roots: Vec<PathBuf>,
-    /// When it is shown proposals.
+    /// The condition under which it is shown proposals.
     pub shows: Shows,
 }
 
@@ -32,13 +32,13 @@ impl Options {
     }
 }
 
-/// Why a companion could not start.
+/// The reason why a companion could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// No port on loopback, no thread, or no signal handler.
     #[error("cannot {what}")]
     System {
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
         /// The system's error.
         #[source]

@@ -23,11 +23,11 @@ pub struct Original {
     /// Its bytes; `None` when it was not there, or not read.
     #[serde(with = "exact::bytes")]
     pub text: Option<Vec<u8>>,
-    /// What it looked like on disk before the first byte was read; `None` when it was not there.
+    /// Its stamp on disk before the first byte was read; `None` when it was not there.
     pub stamp: Option<Stamp>,
 }
 
-/// What changes whenever a file is written.
+/// The attributes that change whenever a file is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     len: u64,
@@ -36,7 +36,7 @@ pub struct Stamp {
     file: u64,
 }
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OriginalError {
@@ -92,7 +92,7 @@ impl Original {
         })
     }
 
-    /// Where a text differs from it. Takes long for long texts, so it belongs on no loop.
+    /// Returns where a text differs from it. Takes long for long texts, so it belongs on no loop.
     pub fn differences(&mut self, text: &str) -> Vec<Hunk> {
         let is_there = self.text.is_some();
         let original = Text::new(self.text.take().unwrap_or_default());
@@ -101,7 +101,7 @@ impl Original {
         hunks
     }
 
-    /// Whether [`read`](Self::read) would succeed, at the price of one byte. Returns no text that a
+    /// Checks that [`read`](Self::read) would succeed, at the price of one byte. Returns no text that a
     /// proposal could be compared with.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Original {
 }
 
 impl Stamp {
-    /// What the file looks like now; `None` when it is not there.
+    /// Returns the stamp of the file as it is now; `None` when it is not there.
     pub fn of(path: &Path) -> Option<Self> {
         path.metadata().ok().as_ref().map(Self::from)
     }

@@ -9,9 +9,9 @@ use std::ops::{Deref, DerefMut};
 
 use crate::proposal::{Diff, DiffId, ProposalKey, SetPlace};
 
-/// What a front end keeps of a proposal.
+/// The part of a proposal that a front end keeps.
 pub trait Proposed {
-    /// Which proposal it is.
+    /// Returns the key of the proposal.
     fn key(&self) -> ProposalKey;
 
     /// Its place in its set, if it is in one.
@@ -34,7 +34,7 @@ impl Proposed for Diff {
 #[derive(Debug, Clone)]
 pub struct Pending<T>(Vec<T>);
 
-/// Why something is not about a proposal that waits for a decision.
+/// The reason why something is not about a proposal that waits for a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Stale {
     /// The diff was decided or closed, or never came.
@@ -67,14 +67,14 @@ impl<T: Proposed> Pending<T> {
         None
     }
 
-    /// Where the proposal is that comes after one of this set that is settled: the next one of the set, or else its first.
+    /// Returns the position of the proposal after one of this set that is settled: the next one of the set, or else its first.
     pub fn next_of_set(&self, settled: Option<SetPlace>) -> Option<usize> {
         let settled = settled?;
         self.of_set(settled, settled.place)
             .or_else(|| self.of_set(settled, 0))
     }
 
-    /// Where the first one of this set is that has a greater place.
+    /// Returns the position of the first one of this set that has a greater place.
     fn of_set(&self, set: SetPlace, than: u32) -> Option<usize> {
         let is_of_it = |it: SetPlace| it.id == set.id && it.place > than;
         self.0.iter().position(|it| it.set().is_some_and(is_of_it))
@@ -126,7 +126,7 @@ impl<T: Proposed> Pending<T> {
         Ok(self.remove(self.position(id)?))
     }
 
-    /// Where a diff is among the others.
+    /// Returns the position of a diff among the others.
     ///
     /// # Errors
     /// When it shows nothing.

@@ -16,7 +16,7 @@ use crate::original::Original;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DiffId(pub u64);
 
-/// How many bits of a number are the companion's own.
+/// The number of bits of a number that are the companion's own.
 const COMPANION_BITS: u32 = 32;
 
 impl DiffId {
@@ -44,7 +44,7 @@ impl fmt::Display for DiffId {
 pub struct ProposalKey {
     /// The diff.
     pub id: DiffId,
-    /// Which of the proposals that were put into its view, from 1.
+    /// The number of this one among the proposals that were put into its view, from 1.
     pub revision: u32,
 }
 
@@ -66,7 +66,7 @@ pub struct SetPlace {
 }
 
 impl SetPlace {
-    /// What follows the name of a file: ` (2 of 3)`, or nothing if it is in no set.
+    /// Returns the text after the name of a file: ` (2 of 3)`, or nothing if it is in no set.
     pub fn after_name(set: Option<Self>) -> String {
         set.map_or_else(String::new, |place| format!(" ({place})"))
     }
@@ -88,9 +88,9 @@ pub struct Diff {
     /// Counts the proposals that were put into this view, from 1. A decision names the one that it
     /// is about.
     pub revision: u32,
-    /// Who proposes it, by whose rules it is decided.
+    /// The agent that proposes it, by whose rules it is decided.
     pub agent: Dialect,
-    /// Which of the agents of this kind, from 1. It keeps its number as long as it is here.
+    /// The number of the agent among those of its kind, from 1. It keeps its number as long as it is here.
     pub agent_number: u32,
     /// The file that the agent wants to change: absolute, no folder, perhaps not there yet.
     #[serde(with = "exact::path")]
@@ -100,9 +100,9 @@ pub struct Diff {
     /// The whole proposed text.
     #[serde(with = "exact::shared")]
     pub proposed: Arc<String>,
-    /// What the person should know about what the agent will write, each a sentence.
+    /// The notes for the person about what the agent will write, each a sentence.
     pub notes: Vec<String>,
-    /// Where the two texts differ; empty unless [`Editor::compares`](crate::Editor::compares) asks for it.
+    /// The places where the two texts differ; empty unless [`Editor::compares`](crate::Editor::compares) asks for it.
     pub hunks: Vec<Hunk>,
     /// Its place among the files that belong together, the same in every revision.
     #[serde(default)]
@@ -130,7 +130,7 @@ impl Diff {
         on_behalf::shown(self.agent, self.on_behalf_of)
     }
 
-    /// What the agent does, between its name and that of the file.
+    /// Returns the verb for what the agent does, between its name and that of the file.
     pub fn does(&self) -> &'static str {
         match (self.written.is_some(), self.deletes) {
             (true, false) if self.is_unclear => "may have written",

@@ -22,21 +22,21 @@ use crate::outbox::{Delivery, Mention};
 use crate::subagents;
 use crate::target::Target;
 
-/// How long an editor may search for problems: the agent goes on with its edit after a second, and after
+/// The time limit for an editor's search for problems: the agent goes on with its edit after a second, and after
 /// three times asks no more.
 const DIAGNOSTICS_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long Claude Code may take from the end of its handshake until it listens to what the editor has
+/// The longest that Claude Code may take from the end of its handshake until it listens to what the editor has
 /// to tell; on a busy machine it misses what comes at once.
 const SETTLE_TIME: Duration = Duration::from_secs(1);
 
 /// In a call's `_meta`, if the model has asked for it.
 const MODELS_CALL: &str = "claudecode/toolUseId";
 
-/// What the model reads of a rejection that does not say why.
+/// The text that the model reads of a rejection that does not say why.
 const REJECTED: &str = "The user rejected this change.";
 
-/// What hooks call.
+/// The tools that hooks call.
 const HOOKS: [&str; 5] = [BEFORE_WRITE, QUESTION, AFTER_WRITE, BEFORE_TURN, AFTER_TURN];
 
 pub(super) struct Claude;

@@ -21,7 +21,7 @@ use crate::diffs::Answer;
 use crate::outbox::{Delivery, Mention};
 use crate::target::Target;
 
-/// How long an editor may search for problems: the model waits.
+/// The time limit for an editor's search for problems: the model waits.
 const DIAGNOSTICS_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(super) struct Copilot;

@@ -16,7 +16,7 @@ use crate::acceptor::{Acceptor, Serve};
 /// The number of commands that are served at once.
 const MAX_CONNECTIONS: usize = 64;
 
-/// How long a command may take to say what it wants, and how long that may be.
+/// The time limit for a command to say what it wants, and the longest that it may be.
 const SAID_WITHIN: Duration = Duration::from_secs(10);
 const MAX_COMMAND: usize = 1 << 30;
 

@@ -1,4 +1,4 @@
-//! Which paths are known to be files, as results of checks come back: in any order, late, or never.
+//! Owns the paths that are known to be files, as results of checks come back: in any order, late, or never.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -30,17 +30,17 @@ struct Asked {
     deadline: Instant,
 }
 
-/// What is still missing.
+/// The checks that are still missing.
 #[derive(Debug, Default)]
 pub(super) struct Missing {
-    /// Where no check is running yet.
+    /// The paths of which no check is running yet.
     pub(super) check: Vec<String>,
-    /// When to go on without what does not answer; nothing if nothing is missing.
+    /// The time at which to go on without what does not answer; nothing if nothing is missing.
     pub(super) due: Option<Instant>,
 }
 
 impl OnDisk {
-    /// Looks for the first `wanted` files that are there. What is no longer asked about is
+    /// Looks for the first `wanted` files that are there. Paths that are no longer asked about are
     /// forgotten.
     pub(super) fn find(&mut self, files: &[File], wanted: usize, now: Instant) -> Missing {
         let paths: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
@@ -74,7 +74,7 @@ impl OnDisk {
         missing
     }
 
-    /// What was seen of a file, if anything was. Returns true if that is news.
+    /// Takes what was seen of a file, if anything was. Returns true if that is news.
     pub(super) fn checked(&mut self, path: &str, is_file: Option<bool>) -> bool {
         let Some(fact) = self.facts.get_mut(path) else {
             return false;
@@ -98,7 +98,7 @@ impl OnDisk {
         self.facts.get(path).is_some_and(|fact| fact.is_file)
     }
 
-    /// What is known may not be true any more.
+    /// The known facts may not be true any more.
     pub(super) fn outdate(&mut self) {
         self.round += 1;
     }

@@ -9,10 +9,10 @@ use pillion_view::DiffId;
 use super::{Entry, State};
 use crate::sessions::SessionId;
 
-/// How many diffs of one agent may be open.
+/// The most diffs of one agent that may be open.
 pub(super) const MAX_OPEN: usize = 2000;
 
-/// How many bytes their proposed texts may have together.
+/// The most bytes that their proposed texts may have together.
 pub(super) const MAX_OPEN_BYTES: usize = 512 * 1024 * 1024;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Entries<C> {
     loads: HashMap<Dialect, Load>,
 }
 
-/// What the open diffs of one agent come to.
+/// The load of the open diffs of one agent.
 #[derive(Debug, Default, Clone, Copy)]
 struct Load {
     count: usize,
@@ -113,7 +113,7 @@ impl<C> Entries<C> {
         self.waiting.iter().filter(is_late).copied().collect()
     }
 
-    /// Why an agent may not have one more open diff, with so many bytes, in the place of `former`.
+    /// Returns why an agent may not have one more open diff, with so many bytes, in the place of `former`.
     pub(super) fn refuse(
         &self,
         agent: Dialect,

@@ -1,4 +1,4 @@
-//! What an agent gets back of a diff, and what it does not take.
+//! Owns the answers that agents get of their diffs, and the edits that they do not take.
 
 use pillion_protocol::{Decision, Dialect, Outcome};
 use pillion_view::decision::takes_no_edits;
@@ -88,7 +88,7 @@ impl<C> Diffs<C> {
         rejected.into_iter().chain(unused).collect()
     }
 
-    /// Why a person who accepts what stands in their view cannot have that, if so.
+    /// Returns why a person who accepts what stands in their view cannot have that, if so.
     pub(crate) fn refused_edits(&self, decide: &Decide) -> Option<String> {
         let Decision::Accept {
             content: Some(content),
@@ -129,7 +129,7 @@ impl<C> Diffs<C> {
 }
 
 impl<C> Entry<C> {
-    /// Why this text cannot be accepted, if so: the agent would write another.
+    /// Returns why this text cannot be accepted, if so: the agent would write another.
     pub(super) fn refuses_edits(&self, content: &str) -> Option<String> {
         let Proposal {
             agent, proposed, ..
@@ -138,8 +138,8 @@ impl<C> Entry<C> {
         (*content != **proposed).then_some(why)
     }
 
-    /// What the agent is to write, if it is one that writes: Pillion's own commands do that themselves. An agent whose hook
-    /// asks is followed only where it may refuse: what it writes when is its own matter.
+    /// Returns the text that the agent is to write, if it is one that writes: Pillion's own commands do that themselves. An
+    /// agent whose hook asks is followed only where it may refuse: what it writes when is its own matter.
     fn accepted(&self, outcome: &Outcome, is_edited: bool) -> Option<Accepted> {
         let Outcome::Accepted { content, .. } = outcome else {
             return None;
@@ -173,12 +173,12 @@ impl<C> Entry<C> {
         }
     }
 
-    /// What the file looked like when the agent proposed; none if it was not there.
+    /// Returns the file's stamp when the agent proposed; none if it was not there.
     fn stamp_before(&self) -> Option<&Stamp> {
         self.opened.as_ref()?.on_disk.stamp.as_ref()
     }
 
-    /// What a hook's answer tells the model: what was edited, and the notes.
+    /// Returns what a hook's answer tells the model: the edits, and the notes.
     fn words(&self, outcome: &Outcome, is_edited: bool, remark: Option<&Remark>) -> Option<String> {
         let is_rejected_question = self.proposal.is_question() && *outcome == Outcome::Rejected;
         if self.proposal.held().is_none() && !is_rejected_question {
@@ -200,7 +200,7 @@ impl<C> Entry<C> {
         (!words.is_empty()).then(|| words.join("\n"))
     }
 
-    /// What the person who has decided has to say.
+    /// Returns the remark of the person who has decided.
     fn remark(&self, outcome: &Outcome) -> Option<Remark> {
         let proposal = &self.proposal;
         let shown = match outcome {

@@ -1,4 +1,4 @@
-//! Which diffs belong to one set, and at which places.
+//! Owns the sets: the diffs that belong to each, and their places in it.
 
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
@@ -118,7 +118,7 @@ impl<C> Diffs<C> {
         id
     }
 
-    /// Why a file cannot be shown, if another one of its set leads to the same place.
+    /// Returns why a file cannot be shown, if another one of its set leads to the same place.
     pub(super) fn same_file_in_set(&self, id: DiffId, path: &Path) -> Option<String> {
         let entry = self.entries.get(id)?;
         let set = entry.set?;

@@ -1,4 +1,4 @@
-//! What each thing that happens does to the diffs.
+//! The steps of the diffs: one for each thing that happens.
 
 use std::mem;
 use std::sync::Arc;
@@ -204,7 +204,7 @@ impl<C> Diffs<C> {
         }
     }
 
-    /// The reviewer decided about a proposal. What was decided about one that was replaced
+    /// The reviewer decided about a proposal. A decision about one that was replaced
     /// meanwhile does not count for its successor.
     pub(crate) fn resolved(
         &mut self,
@@ -280,7 +280,7 @@ impl<C> Diffs<C> {
         given_up.into_iter().chain(close).collect()
     }
 
-    /// The editor closed a view that it was asked to close. What stood in the view of a proposal
+    /// The editor closed a view that it was asked to close. The text that stood in the view of a proposal
     /// that was replaced meanwhile is not its successor's text.
     pub(crate) fn closed(
         &mut self,
@@ -563,7 +563,7 @@ impl<C> Diffs<C> {
     }
 }
 
-/// What becomes of the notes, the loop knows.
+/// The loop knows what becomes of the notes.
 fn settled(is_edited: bool) -> Answer {
     Answer::Settled(Settlement {
         is_edited,

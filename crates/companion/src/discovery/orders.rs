@@ -1,4 +1,4 @@
-//! What the thread that writes the files is to do next. Of everything that waits only the last
+//! Owns the orders of the thread that writes the files. Of everything that waits only the last
 //! counts, so that nothing piles up while a disk hangs.
 
 use std::path::PathBuf;

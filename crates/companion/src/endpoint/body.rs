@@ -15,10 +15,10 @@ use super::unfinished::{Begun, Budget, TOO_MANY};
 /// The largest body, in bytes: the longest content may double its size as a JSON string.
 const MAX_BODY: usize = 2 * MAX_CONTENT + 1024 * 1024;
 
-/// How much memory is taken before a body arrives, if it announces as much.
+/// The most memory that is taken before a body arrives, if it announces as much.
 const MAX_AHEAD: usize = 16 * 1024 * 1024;
 
-/// How long a body may take to arrive.
+/// The time limit for a body to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Others are being received.

@@ -1,4 +1,4 @@
-//! Who may come in (C3.3): the Host and Origin rules, and the tokens.
+//! Owns admission (C3.3): the Host and Origin rules, and the tokens.
 //!
 //! Host and Origin are looked at first, then the token, whose owner names the agent.
 
@@ -21,7 +21,7 @@ pub(crate) struct Guard {
     hosts: Vec<String>,
     origins: Vec<String>,
     tokens: Tokens,
-    /// How the agents speak that come to `/mcp`.
+    /// The protocol of the agents that come to `/mcp`.
     protocol: Protocol,
 }
 
@@ -90,7 +90,7 @@ impl Guard {
     }
 }
 
-/// Whether a header has one of the values; `None` when it is not there.
+/// Tells whether a header has only values of this list; `None` when it is not there.
 fn is_one_of(allowed: &[String], headers: &HeaderMap, name: &HeaderName) -> Option<bool> {
     headers.contains_key(name).then(|| {
         headers.get_all(name).iter().all(|value| {
@@ -141,7 +141,7 @@ mod tests {
         headers
     }
 
-    /// What an agent with Gemini's token and these headers gets.
+    /// Returns the agent or the status for a request with Gemini's token and these headers.
     fn status(list: &[(&'static str, &str)]) -> Result<Dialect, u16> {
         let (guard, [gemini, ..]) = guard();
         let mut headers = headers(list);

@@ -1,4 +1,4 @@
-//! Where connections come in, and what is known of who is at the other end of one.
+//! The listeners for connections, and what is known of the other end of one.
 
 use std::io;
 
@@ -18,7 +18,7 @@ pub(crate) enum Listener {
     Unix(UnixListener),
 }
 
-/// What was accepted.
+/// A connection that was accepted.
 pub(super) enum Accepted {
     Tcp(TcpStream),
     #[cfg(unix)]
@@ -27,13 +27,13 @@ pub(super) enum Accepted {
 
 /// A connection of either kind.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    /// What is known of it; none if it is not served at all.
+    /// Returns what is known of it; none if it is not served at all.
     fn wire(&self) -> Option<Wire>;
 
-    /// What went wrong with it that nobody has been told.
+    /// Returns the error that it had and nobody has been told.
     fn take_error(&self) -> io::Result<Option<io::Error>>;
 
-    /// How many bytes were sent that the other end has not taken, as far as the system tells.
+    /// Returns the number of bytes that were sent and the other end has not taken, as far as the system tells.
     fn outstanding(&self) -> u64;
 }
 

@@ -1,4 +1,4 @@
-//! What is sent back: a whole body, or events as they come.
+//! The bodies of responses: whole, or events as they come.
 
 use std::convert::Infallible;
 

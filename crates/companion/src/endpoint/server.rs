@@ -18,14 +18,14 @@ use super::socket::Socket;
 use super::unauthenticated::{Admission, Unauthenticated};
 use super::websocket::Upgrade;
 
-/// How long a connection may take to present a token: for its first request's headers, and idle
+/// The time limit for a connection to present a token: for its first request's headers, and idle
 /// before it.
 const ADMISSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The most that is held of a request's headers, and at once of a body.
 const MAX_BUFFER: usize = 64 * 1024;
 
-/// How long no connection is accepted when the system has no descriptor left.
+/// The pause in accepting connections when the system has no descriptor left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 
 /// Serves until it is asked to stop; ends when every connection has.

@@ -27,7 +27,7 @@ const SESSION_HEADER: &str = "mcp-session-id";
 /// The header that names the revision which was agreed on.
 const REVISION_HEADER: &str = "mcp-protocol-version";
 
-/// How often something is sent on a stream: agents give up a silent one after five minutes.
+/// The interval at which something is sent on a stream: agents give up a silent one after five minutes.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(45);
 
 /// A comment, which agents skip.
@@ -80,7 +80,7 @@ pub(super) async fn post(
     }
 }
 
-/// The events of an answer. What the person decides may be long in coming: until then the stream is kept alive.
+/// The events of an answer. The person's decision may be long in coming: until then the stream is kept alive.
 fn answered(
     answer: impl Future<Output = Option<Answer>> + Send + 'static,
 ) -> impl futures_util::Stream<Item = Vec<u8>> + Send + 'static {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::task::AbortHandle;
 
-/// How many there may be, if that leaves enough descriptors for the others.
+/// The most that there may be, if that leaves enough descriptors for the others.
 const MAX_UNAUTHENTICATED: usize = 256;
 
 /// The part of all descriptors that they may take.
@@ -107,7 +107,7 @@ fn limit_for(descriptors: Option<u64>) -> usize {
     })
 }
 
-/// How many files this process may have open.
+/// Returns the number of files that this process may have open.
 #[cfg(unix)]
 fn descriptors() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};

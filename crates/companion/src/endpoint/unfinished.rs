@@ -1,4 +1,4 @@
-//! What was read of messages that are not complete yet, on all WebSockets and in all HTTP bodies together: a
+//! Owns the budget for messages that are not complete yet, on all WebSockets and in all HTTP bodies together: a
 //! message may be as long as a file, and there may be many who begin one.
 
 use std::io;
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// The longest message that is read.
 pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// How much all unfinished messages and bodies may come to: four of the longest.
+/// The most that all unfinished messages and bodies may come to: four of the longest.
 const MAX_UNFINISHED: usize = 4 * MAX_MESSAGE;
 
 /// The bytes of a client's control frame before its payload: two of them, and the mask.
@@ -22,13 +22,13 @@ const CONTROL_HEAD: usize = 6;
 /// Said to whoever begins one more than there is room for.
 pub(super) const TOO_MANY: &str = "too many long messages at once";
 
-/// What all connections share.
+/// The bytes in use, which all connections share.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Budget {
     used: Arc<AtomicUsize>,
 }
 
-/// What one connection has begun. It counts until it is complete, or the last clone is dropped.
+/// The unfinished part of one connection. It counts until it is complete, or the last clone is dropped.
 #[derive(Debug, Clone)]
 pub(super) struct Begun {
     state: Arc<Mutex<State>>,

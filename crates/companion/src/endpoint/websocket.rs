@@ -25,7 +25,7 @@ use crate::wire::Wire;
 /// The only version that there is (RFC 6455).
 const VERSION: &str = "13";
 
-/// How long a key is: 16 bytes in base64.
+/// The length of a key: 16 bytes in base64.
 const KEY_LENGTH: usize = 24;
 
 /// Returns true if a request asks for a WebSocket.

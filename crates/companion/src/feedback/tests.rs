@@ -1,4 +1,4 @@
-//! What becomes of notes and edits.
+//! The delivery of notes and edits.
 
 use super::*;
 

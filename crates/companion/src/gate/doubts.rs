@@ -1,4 +1,4 @@
-//! What is doubted about an acceptance: what the person may not expect of it.
+//! The doubts about an acceptance: the things that the person may not expect of it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub(crate) enum Doubt {
 #[derive(Debug)]
 pub(crate) struct Weighed<'a> {
     pub(crate) agent: Dialect,
-    /// Where the file really is.
+    /// The real path of the file.
     pub(crate) path: &'a Path,
     /// True if it is to be deleted.
     pub(crate) deletes: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Weighed<'a> {
     pub(crate) against: Against,
     /// True if the file changed since the proposal came.
     pub(crate) has_changed: bool,
-    /// What the person compared with last, if not with the text that came with the proposal.
+    /// The text that the person compared with last, if not with the one that came with the proposal.
     pub(crate) base: Option<&'a str>,
     /// The file's bytes now; none if it is not there.
     pub(crate) on_disk: Option<&'a [u8]>,
@@ -74,7 +74,7 @@ pub(crate) struct Weighed<'a> {
     pub(crate) is_of_hook: bool,
 }
 
-/// What is doubted, the worst first.
+/// Returns the doubts, the worst first.
 pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     let Weighed {
         agent,
@@ -132,7 +132,7 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     doubts
 }
 
-/// What is doubted if the disk does not answer: that, and what needs no look at the file.
+/// Returns the doubts if the disk does not answer: that one, and those that need no look at the file.
 pub(crate) fn weigh_blind(
     agent: Dialect,
     path: &Path,
@@ -159,7 +159,7 @@ fn deletion(path: &Path, deletes: bool) -> impl Iterator<Item = Doubt> + use<> {
     doubt.into_iter()
 }
 
-/// What goes against the file or the person.
+/// Returns the doubts about hunks that go against the file or the person.
 fn goes_against(against: Against) -> impl Iterator<Item = Doubt> {
     let Against {
         newer,

@@ -1,4 +1,4 @@
-//! What counts, as a table: the drivers of the views run the same cases.
+//! The decisions that count, as a table: the drivers of the views run the same cases.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ impl Scene {
         self.now += Duration::from_millis(ms);
     }
 
-    /// What becomes of a decision: the code of its refusal, or nothing.
+    /// Returns the outcome of a decision: the code of its refusal, or nothing.
     fn decide(&mut self) -> Cow<'static, str> {
         let drawn_for = self.drawn.map(|at| self.now - at);
         let seen = drawn_for.map_or(

@@ -31,16 +31,16 @@ use crate::companion::Companion;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{self, Attach, FromHub, Refused, RefusedKind};
 
-/// How many connections there are at most.
+/// The most connections at a time.
 const MAX_CONNECTIONS: usize = 256;
 
-/// How long it waits for the first front end.
+/// The time limit for its wait for the first front end.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long companions may take to stop, if it is to end.
+/// The time limit for companions to stop, if it is to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long what was said last may take to be read then, and the socket to be removed.
+/// The time limit for what was said last to be read then, and for the socket to be removed.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A hub that listens, and does not serve yet.
@@ -85,7 +85,7 @@ struct State {
 struct Attached {
     handle: Handle,
     commands: Commands,
-    /// Where a Codex asks that has the variables of the front end.
+    /// The place where a Codex asks that has the variables of the front end.
     codex: codex::Place,
 }
 
@@ -120,7 +120,7 @@ impl Hub {
         }))
     }
 
-    /// What ends it: every companion stops, and [`Hub::serve`] returns.
+    /// Returns a handle that ends it: every companion stops, and [`Hub::serve`] returns.
     pub fn stopper(&self) -> Stopper {
         Stopper(Arc::clone(&self.shared))
     }
@@ -250,7 +250,7 @@ impl Shared {
         }
     }
 
-    /// Waits until there is nothing to do any more, or it is stopped. Who comes then is served by another hub.
+    /// Waits until there is nothing to do any more, or it is stopped. Anybody who comes then is served by another hub.
     fn wait_for_end(&self) {
         let first = Instant::now() + FIRST_WITHIN;
         self.wait_while(first, |state| !state.had_view && !state.is_over);
@@ -371,7 +371,7 @@ impl Shared {
         result
     }
 
-    /// Where the Codexes ask that have this hub's variables, those of a front end, or were started for a companion.
+    /// The places where the Codexes ask that have this hub's variables, those of a front end, or were started for a companion.
     fn codexs(&self, own: &codex::Place) -> Vec<codex::Place> {
         let state = self.lock();
         let views = state.views.values().map(|view| view.codex.clone());
@@ -384,7 +384,7 @@ impl Shared {
             .collect()
     }
 
-    /// What its companions say of themselves, as far as they do in time.
+    /// Returns what its companions say of themselves, as far as they do in time.
     fn states(&self) -> Vec<CompanionState> {
         let state = self.lock();
         let asked: Vec<_> = state
@@ -467,7 +467,7 @@ impl State {
         ViewId(self.last_view)
     }
 
-    /// What is another when a front end has come or left.
+    /// Returns a value that is another one when a front end has come or left.
     fn front_ends(&self) -> (u64, usize) {
         (self.last_view, self.views.len())
     }

@@ -1,4 +1,4 @@
-//! Which front ends share a companion: those whose folders overlap. A state machine, without I/O.
+//! Owns the front ends that share a companion: those whose folders overlap. A state machine, without I/O.
 //!
 //! Of folders that overlap there is one companion at a time: one that starts, or that stops, is waited for.
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ViewId(pub(super) u64);
 
-/// What the front ends of one companion share. Never used twice.
+/// The number of a workspace, which the front ends of one companion share. Never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct WorkspaceId(u64);
 
@@ -36,7 +36,7 @@ enum Phase {
     Stopping,
 }
 
-/// Where a front end belongs.
+/// The place of a front end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// It is in this one now, which runs.
@@ -72,7 +72,7 @@ impl Workspaces {
         Place::Starts(id)
     }
 
-    /// Where a front end is.
+    /// Returns the workspace of a front end.
     pub(super) fn of(&self, view: ViewId) -> Option<WorkspaceId> {
         let mut workspaces = self.workspaces.iter();
         let found = workspaces.find(|(_, it)| it.views.contains_key(&view));

@@ -1,4 +1,4 @@
-//! What views may do with changes that are written, with a store and files of the test's own.
+//! The acts of views on changes that are written, with a store and files of the test's own.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the loop does for agents that call a tool, in either protocol.
+//! The loop's work for agents that call a tool, in either protocol.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl MainLoop {
         })
     }
 
-    /// What a hook holds with this call until the person has decided.
+    /// Returns what a hook holds with this call until the person has decided.
     fn held(
         &self,
         session: &SessionId,
@@ -450,7 +450,7 @@ impl MainLoop {
         actions
     }
 
-    /// What the agent was told last of what the person sees.
+    /// Returns what the agent was told last of what the person sees.
     fn selection(&mut self, session: &SessionId) -> String {
         let agent = self.sessions.agent(session).unwrap_or(Dialect::Script);
         let context = self.feedback.with_context(session, self.context.current());
@@ -541,14 +541,14 @@ impl MainLoop {
 /// A call whose hook is to wait for the person.
 #[derive(Debug)]
 pub(super) struct HeldHook {
-    /// What the agent calls it.
+    /// The agent's name for it.
     call: String,
     request: RequestId,
     held: HeldCall,
     caller: Caller,
 }
 
-/// What becomes of a call before it runs.
+/// The decision about a call before it runs.
 enum Before {
     /// The person sees it first.
     Show,

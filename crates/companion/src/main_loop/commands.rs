@@ -1,4 +1,4 @@
-//! What the loop does for commands.
+//! The loop's work for commands.
 
 use std::time::Instant;
 
@@ -156,7 +156,7 @@ impl MainLoop {
         is_told
     }
 
-    /// The agent of a hook that is a command. What the person accepted there was shown.
+    /// Returns the agent of a hook that is a command. Changes that the person accepted there were shown.
     fn hook(&mut self, call: &HookCall) -> Option<AgentOfHook> {
         let (session, agent) = self.sessions.of_process(&call.processes)?;
         let accepted = call.accepted.iter().filter_map(|path| path.to_str());

@@ -1,4 +1,4 @@
-//! What the loop does when a person has decided: the gate rules, once the file was looked at.
+//! The loop's work when a person has decided: the gate rules, once the file was looked at.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What the loop does for its front ends: they come, report and leave.
+//! The loop's work for its front ends: they come, report and leave.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What the loop does when a person sends their notes at once, in place of with the next prompt.
+//! The loop's work when a person sends their notes at once, in place of with the next prompt.
 
 use pillion_protocol::Dialect;
 use pillion_view::{Chosen, Reply};
@@ -93,7 +93,7 @@ impl MainLoop {
         }
     }
 
-    /// When an agent gets its notes that cannot be woken.
+    /// Returns the sentence that says when an agent gets its notes that cannot be woken.
     fn later(&self, session: &SessionId, name: &str) -> String {
         match self.asking.is_hooked(session) {
             true => {

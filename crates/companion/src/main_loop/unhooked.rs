@@ -1,4 +1,4 @@
-//! What the loop does for agents that are connected and whose hooks tell nothing: what they change is found by looking.
+//! The loop's work for agents that are connected and whose hooks tell nothing: their changes are found by looking.
 
 use std::time::Instant;
 
@@ -82,7 +82,7 @@ impl MainLoop {
         }
     }
 
-    /// What a person made of written changes goes with the next prompt. Returns true if it does.
+    /// The person's judgement of written changes goes with the next prompt. Returns true if it does.
     pub(super) fn tell_unhooked(
         &mut self,
         session: &SessionId,

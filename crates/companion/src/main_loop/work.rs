@@ -1,4 +1,4 @@
-//! What the loop does for agents that tell by command hooks what they change. Most of them are not connected, so that each of
+//! The loop's work for agents that tell by command hooks what they change. Most of them are not connected, so that each of
 //! their sessions has one here.
 
 use pillion_changes::recorder::Call;

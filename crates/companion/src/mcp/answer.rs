@@ -1,4 +1,4 @@
-//! What goes back to an agent, written as one JSON-RPC message into the buffer that is sent. A text is
+//! The messages that go back to an agent, each written as one JSON-RPC message into the buffer that is sent. A text is
 //! in it once, however often it is quoted.
 //!
 //! Claude Code waits for the outcome in its `openDiff` call. To the loop, that outcome is a notification like the
@@ -29,10 +29,10 @@ pub(super) const INTERNAL_ERROR: i32 = -32603;
 /// MCP's code for a revision that the server does not speak.
 const UNSUPPORTED_REVISION: i32 = -32022;
 
-/// How many bytes of a text are written at a time.
+/// The number of bytes of a text that are written at a time.
 const PIECE: usize = 64 * 1024;
 
-/// What comes after the text that an agent gets back.
+/// The end of the message, after the text that an agent gets back.
 const CLOSED_END: &[u8] = br#"\"}"}],"isError":false}}"#;
 
 /// The answer to a request.
@@ -42,7 +42,7 @@ pub(crate) struct Answer {
     outcome: Result<Success, Error>,
 }
 
-/// What a request came to.
+/// The result of a request.
 #[derive(Debug)]
 pub(super) enum Success {
     Value(Value),
@@ -51,7 +51,7 @@ pub(super) enum Success {
     Blocks(Vec<String>),
 }
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug, Serialize)]
 pub(super) struct Error {
     pub(super) code: i32,
@@ -209,7 +209,7 @@ fn quote_twice(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// How each byte of a text is written in JSON within JSON, and how many bytes that takes.
+/// The form of each byte of a text in JSON within JSON, and the number of bytes that it takes.
 static TWICE_QUOTED: [([u8; 8], usize); 256] = {
     let mut table = [([0; 8], 1); 256];
     let mut byte = 0;

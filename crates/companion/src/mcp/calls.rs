@@ -8,7 +8,7 @@ use tokio::sync::broadcast::{Receiver, Sender};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 
-/// How many calls may be taken back at once. Of more, some are answered all the same, as if they had been
+/// The most calls that may be taken back at once. Of more, some are answered all the same, as if they had been
 /// taken back too late.
 const MAX_CANCELLED: usize = 256;
 

@@ -5,13 +5,13 @@ use std::array;
 
 use serde_json::{Deserializer, Map, Value};
 
-/// How deep objects are read here: a message, its parameters, and their arguments.
+/// The depth to which objects are read here: a message, its parameters, and their arguments.
 const DEPTH: u32 = 3;
 
 /// From this length on, memory is taken for all that may follow in a text.
 const LONG: usize = 64 * 1024;
 
-/// How many bytes are examined together.
+/// The number of bytes that are examined together.
 pub(super) const BLOCK: usize = 64;
 
 /// Most runs between two escapes are no longer than this.
@@ -20,7 +20,7 @@ const SHORT: usize = BLOCK / 2;
 /// A block that is examined, and enough after it to copy as many bytes from any place in it.
 pub(super) type Window = [u8; 2 * BLOCK];
 
-/// Which bytes of the block JSON writes in another way, the first in the lowest bit. Counting its zeros leads to them
+/// Marks the bytes of the block that JSON writes in another way, the first in the lowest bit. Counting its zeros leads to them
 /// one by one, where a branch for each byte would be mispredicted.
 pub(super) fn escaped_bytes(window: &Window) -> u64 {
     /// Moves the lowest bit of each byte into the highest byte.
@@ -169,7 +169,7 @@ fn append_unescaped(text: &mut Vec<u8>, window: &Window) -> Option<usize> {
     Some(BLOCK)
 }
 
-/// What each byte after a backslash stands for: looked up, for a branch would be mispredicted.
+/// The byte that each byte after a backslash stands for: looked up, for a branch would be mispredicted.
 static UNESCAPED: [Option<u8>; 256] = {
     let mut table = [None; 256];
     let escapes = [

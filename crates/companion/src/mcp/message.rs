@@ -35,7 +35,7 @@ pub(crate) struct Request {
     pub(crate) params: Map<String, Value>,
 }
 
-/// Why bytes are not a message.
+/// The reason why bytes are not a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub(crate) code: i32,

@@ -1,4 +1,4 @@
-//! What a session's agent is, by what it says of itself, and its list of tools.
+//! The kind of a session's agent, by what it says of itself, and its list of tools.
 
 use pillion_protocol::{Dialect, SUITE_CLIENT};
 use serde_json::{Map, Value, json};
@@ -28,7 +28,7 @@ pub(super) fn drops_last_line_feed(agent: Dialect, initialize: &Map<String, Valu
         .is_some_and(|(name, version)| agent.drops_last_line_feed(name, version))
 }
 
-/// What `tools/list` answers.
+/// Returns the answer to `tools/list`.
 pub(super) fn list(tools: Vec<ListedTool>) -> Value {
     let tool = |(name, description, schema): ListedTool| json!({"name": name, "description": description, "inputSchema": schema});
     json!({"tools": tools.into_iter().map(tool).collect::<Vec<Value>>()})

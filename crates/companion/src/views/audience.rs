@@ -8,10 +8,10 @@ use pillion_view::{CloseReason, Diff, ProposalKey, Proposed};
 
 use super::ViewId;
 
-/// How long views may take to close once the first has: one that hangs must not keep what the others answered.
+/// The time limit for views to close once the first has: one that hangs must not keep what the others answered.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Who shows a proposal.
+/// The views that show a proposal.
 #[derive(Debug)]
 pub(super) struct Audience {
     diff: Diff,
@@ -24,7 +24,7 @@ pub(super) struct Audience {
     closing: Option<Closing>,
 }
 
-/// What the agent is to hear of a proposal.
+/// The news of a proposal for its agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ShownResult {
     /// A view shows it.
@@ -35,7 +35,7 @@ pub(crate) enum ShownResult {
     Unseen,
 }
 
-/// What a person wrote in a view, where something else was decided.
+/// A text that a person wrote in a view, where something else was decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Leftover {
     pub(crate) view: ViewId,
@@ -50,25 +50,25 @@ struct Closing {
     awaited: Vec<ViewId>,
     /// Those that nothing came of yet.
     answers: Vec<(ViewId, Result<String, String>)>,
-    /// When those that have not answered are not waited for any more.
+    /// The time from which those that have not answered are not waited for any more.
     deadline: Option<Instant>,
-    /// What was decided, once that is clear: nothing that a person wrote beside it may be lost, however late it comes.
+    /// The decision, once that is clear: nothing that a person wrote beside it may be lost, however late it comes.
     decided: Option<Decided>,
 }
 
-/// What the agent gets, or got from another view.
+/// The text that the agent gets, or got from another view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Decided {
     Text(String),
     Nothing,
 }
 
-/// What came of closing a proposal so far.
+/// The outcome so far of closing a proposal.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Closed {
-    /// What stood in it, once that is clear.
+    /// The text that stood in it, once that is clear.
     pub(crate) text: Option<Result<String, String>>,
-    /// What the person wrote elsewhere, which nobody else has.
+    /// The texts that the person wrote elsewhere, which nobody else has.
     pub(crate) leftovers: Vec<Leftover>,
 }
 
@@ -159,7 +159,7 @@ impl Audience {
         }
     }
 
-    /// What the agent is to hear if no view is left.
+    /// Returns what the agent is to hear if no view is left.
     pub(super) fn unseen(&self, reason: String) -> ShownResult {
         match self.is_shown {
             true => ShownResult::Unseen,
@@ -167,12 +167,12 @@ impl Audience {
         }
     }
 
-    /// Has it closed. Who is to close it.
+    /// Has it closed. Returns the views that are to close it.
     pub(super) fn close(&mut self, reason: CloseReason) -> Vec<ViewId> {
         self.close_with(reason, None)
     }
 
-    /// Has it closed where it was not decided. Who is to close it. `accepted`: what was accepted; none if it was rejected.
+    /// Has it closed where it was not decided. Returns those views. `accepted`: the accepted text; none if it was rejected.
     pub(super) fn close_elsewhere(
         &mut self,
         reason: CloseReason,
@@ -215,7 +215,7 @@ impl Audience {
         self.answered(view, Err("the editor has left".to_owned()), now);
     }
 
-    /// When [`Audience::closed`] is to be asked, although views have not answered.
+    /// Returns the time at which [`Audience::closed`] is to be asked, although views have not answered.
     pub(super) fn due(&self) -> Option<Instant> {
         let closing = self.closing.as_ref()?;
         let is_awaited = !closing.awaited.is_empty() && closing.decided.is_none();
@@ -228,7 +228,7 @@ impl Audience {
         closing.is_some_and(|closing| closing.awaited.is_empty())
     }
 
-    /// What came of closing it. `used` orders the views by when they were used.
+    /// Returns the outcome of closing it. `used` orders the views by when they were used.
     pub(super) fn closed(&mut self, used: impl Fn(ViewId) -> u64, now: Instant) -> Closed {
         let Some(closing) = &mut self.closing else {
             return Closed::default();
@@ -281,7 +281,7 @@ impl Audience {
     }
 }
 
-/// What stands in the views: what the person edited last, or else what was proposed.
+/// Returns the text that stands in the views: the one that the person edited last, or else the proposed one.
 fn standing(
     answers: &[(ViewId, Result<String, String>)],
     proposed: &str,

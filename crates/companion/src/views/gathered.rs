@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pillion_protocol::FileDiagnostics;
 use pillion_view::Reply;
 
-/// What views answer to one question.
+/// The answers of views to one question.
 pub(super) struct Gathered(Arc<Mutex<Answers>>);
 
 /// Dropped with the last view that has answered, or never will.
@@ -24,7 +24,7 @@ impl Gathered {
         Self(Arc::new(Mutex::new(Answers { answers, found })))
     }
 
-    /// Where a view answers that was used then.
+    /// Returns the reply for a view that was used then.
     pub(super) fn of(&self, used: u64) -> Reply<Vec<FileDiagnostics>> {
         let all = Arc::clone(&self.0);
         Reply::new(move |answer: Result<Vec<FileDiagnostics>, String>| {

@@ -1,4 +1,4 @@
-//! Which views a proposal belongs in.
+//! Decides which views a proposal belongs in.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which views show what, and what becomes of their answers.
+//! The views that show each proposal, and the handling of their answers.
 
 mod guests;
 mod sets;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::*;
 
-/// What a view was asked, in one word each, and the replies that it has not given.
+/// The requests to a view, in one word each, and the replies that it has not given.
 #[derive(Default)]
 struct Asked {
     words: Vec<String>,
@@ -113,7 +113,7 @@ impl Scene {
         id
     }
 
-    /// What the views were asked since.
+    /// Returns what the views were asked since.
     fn words(&self) -> Vec<Vec<String>> {
         let take = |asked: &Arc<Mutex<Asked>>| std::mem::take(&mut asked.lock().unwrap().words);
         self.asked.iter().map(take).collect()

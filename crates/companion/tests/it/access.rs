@@ -1,4 +1,4 @@
-//! Who may come in (C3.3), and with what.
+//! The checks of who may come in (C3.3), and with what.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What breaks the protocol or the contract gets a clear answer, and the companion goes on.
+//! Input that breaks the protocol or the contract gets a clear answer, and the companion goes on.
 
 use pillion_agent::ClientError;
 use pillion_protocol::Dialect;
@@ -24,7 +24,7 @@ async fn call(companion: &TestCompanion, params: Value) -> Value {
     json_of(&response)
 }
 
-/// Why a tool call failed, as the agent reads it (C5.2).
+/// Returns the reason why a tool call failed, as the agent reads it (C5.2).
 async fn failure(companion: &TestCompanion, tool: &str, arguments: Value) -> String {
     let answer = call(companion, json!({"name": tool, "arguments": arguments})).await;
     assert_eq!(answer["result"]["isError"], true, "{answer}");

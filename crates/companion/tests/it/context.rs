@@ -1,4 +1,4 @@
-//! What agents are shown (C4), over the wire.
+//! The context that agents are shown (C4), over the wire.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -20,7 +20,7 @@ struct Session {
     id: String,
 }
 
-/// What is sent for a request, in chunks, as the program sends it.
+/// Returns the bytes of a request, in chunks, as the program sends it.
 fn written(lock: &LockFile, id: &str, method: &str, body: &Value, more: &str) -> String {
     let bearer = lock.headers.authorization.as_ref().unwrap().expose();
     let body = body.to_string();

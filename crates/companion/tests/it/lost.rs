@@ -1,4 +1,4 @@
-//! What becomes of a text that was accepted when its agent is not there to take it.
+//! A text that was accepted when its agent is not there to take it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::sets::Session;
 use crate::support::TestCompanion;
 
-/// What is shown of a proposal with this argument: the agent by whose rules it is decided, and the one that is named.
+/// Returns what is shown of a proposal with this argument: the agent by whose rules it is decided, and the one that is named.
 async fn shown(agent: Dialect, name: &Value) -> (Dialect, Dialect) {
     let mut companion = TestCompanion::start();
     let mut editor = std::mem::replace(&mut companion.editor, crate::support::stand_in().1);

@@ -1,4 +1,4 @@
-//! Which proposals belong together, over the wire.
+//! The proposals that belong together, over the wire.
 
 use pillion_protocol::{Dialect, Token};
 use pillion_view::SetPlace;

@@ -140,7 +140,7 @@ impl TestCompanion {
         assert_eq!(self.ruling(diff, outcome).await, Ruling::Settled(None));
     }
 
-    /// What the companion rules about a decision.
+    /// Returns the companion's ruling about a decision.
     pub async fn ruling(&self, diff: &Diff, outcome: Outcome) -> Ruling {
         self.rule(Decide::blind(diff.key(), outcome)).await
     }
@@ -173,7 +173,7 @@ impl TestCompanion {
         path
     }
 
-    /// What an agent finds.
+    /// Returns the discovery file that an agent finds.
     pub fn discovery_file(&self, dialect: Dialect) -> DiscoveryFile {
         let place = dialect.places()[0];
         let name = place.name.of(std::process::id(), self.companion.port());
@@ -339,7 +339,7 @@ impl Request {
         }
     }
 
-    /// What comes within a while.
+    /// Returns all that comes within a while.
     pub async fn read_for(self, time: Duration) -> String {
         let mut stream = self.open().await;
         let mut text = Vec::new();

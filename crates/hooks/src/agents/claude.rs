@@ -14,11 +14,11 @@ use crate::call::{
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Reviewed, Ruling};
 
-/// How Claude Code's hooks work.
+/// The hooks of Claude Code.
 #[derive(Debug)]
 pub(crate) struct Claude;
 
-/// Why a call is allowed, for the person.
+/// The reason why a call is allowed, for the person.
 pub(crate) const ACCEPTED: &str = "accepted in Pillion";
 
 /// The tools that change files.

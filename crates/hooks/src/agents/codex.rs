@@ -1,7 +1,7 @@
 //! Codex CLI's hooks: around patches, shell commands, which may hold patches, and turns, and `PermissionRequest` where it
 //! asks the person itself. Learnt by watching the program.
 //!
-//! What is edited, or taken out, makes a new patch. Codex has no "ask": what cannot be shown is denied, because in most
+//! Edits, and parts that are taken out, make a new patch. Codex has no "ask": what cannot be shown is denied, because in most
 //! of its modes it would be written without any question.
 
 mod shell;
@@ -19,7 +19,7 @@ use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
-/// How Codex's hooks work.
+/// The hooks of Codex.
 #[derive(Debug)]
 pub(crate) struct Codex;
 

@@ -20,7 +20,7 @@ use crate::call::{
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
-/// How Copilot CLI's hooks work.
+/// The hooks of Copilot CLI.
 #[derive(Debug)]
 pub(crate) struct Copilot;
 
@@ -160,7 +160,7 @@ fn patch_of(call: &Call) -> Result<&str, String> {
 /// The change of one file that a call makes.
 ///
 /// # Errors
-/// Why it cannot be shown.
+/// The reason why it cannot be shown.
 fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
     let field = |name: &str| edit::text(call, name);
     let path = edit::absolute(field("path")?, call.folder.as_deref())?;
@@ -178,14 +178,14 @@ fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
     })
 }
 
-/// What it makes of a text: of what it replaces, the lines end as most of the file's do.
+/// Returns the text with a part of it replaced: the lines of the new part end as most of the file's do.
 fn replaced(before: &str, old: &str, new: &str) -> Result<String, String> {
     let place = place(before, old)?;
     let new = with_endings_of(before, new);
     Ok([&before[..place.start], &new, &before[place.end..]].concat())
 }
 
-/// Where the text to replace is, however its lines end.
+/// Returns the place of the text to replace, however its lines end.
 fn place(before: &str, old: &str) -> Result<Range<usize>, String> {
     if old.is_empty() {
         return Err("the text to replace is empty".to_owned());

@@ -1,4 +1,4 @@
-//! A file as the tools see that replace a part of it: without a BOM, and with LF only. What they write has both again.
+//! A file as the tools see that replace a part of it: without a BOM, and with LF only. The text that they write has both again.
 
 use std::path::Path;
 
@@ -153,7 +153,7 @@ pub(crate) fn notebook(call: &Call) -> Result<String, String> {
     absolute(text(call, "notebook_path")?, call.folder.as_deref())
 }
 
-/// What a call may change: of one of these tools the file that it names, of this one that runs commands any.
+/// Returns the scope of a call: of one of these tools the file that it names, of this one that runs commands any.
 pub(crate) fn scope(call: &Call, edits: &[&str], shell: &str) -> Scope {
     let tool = call.tool.as_str();
     if edits.contains(&tool) {

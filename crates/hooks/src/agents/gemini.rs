@@ -12,7 +12,7 @@ use crate::call::{Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, Scope
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
-/// How Gemini CLI's hooks work.
+/// The hooks of Gemini CLI.
 #[derive(Debug)]
 pub(crate) struct Gemini;
 
@@ -110,7 +110,7 @@ pub(crate) fn entries(
     around.chain(others).collect()
 }
 
-/// What was accepted as proposed passes as it is. Otherwise the model is told by the program that a hook changed its call.
+/// A call that was accepted as proposed passes as it is. Otherwise the model is told by the program that a hook changed its call.
 fn allow(call: &Call, accepted: &Accepted) -> Answer {
     let answer = match accepted.is_as_proposed() {
         true => Answer::json(json!({"decision": "allow"})),

@@ -23,7 +23,7 @@ pub(super) fn changes(
     read_changes(program, folder, patch, files).unwrap_or_else(|changes| changes)
 }
 
-/// The same. What cannot be shown or cannot work is the error.
+/// The same. A patch that cannot be shown or cannot work is the error.
 fn read_changes(
     program: Program,
     folder: Option<&Path>,
@@ -66,7 +66,7 @@ fn read_changes(
     Ok(Changes::Files(changes))
 }
 
-/// What a patch may change: of one file, it is that one.
+/// Returns the scope of a patch: of one file, it is that one.
 pub(super) fn scope(folder: Option<&Path>, patch: &str) -> Scope {
     match patch::read(patch).as_deref() {
         Ok([file]) if file.operation.move_to().is_none() => {
@@ -118,7 +118,7 @@ pub(super) fn rewritten(
 /// A file that the person has decided about, and its path in the patch.
 type Decided<'a> = (&'a str, &'a Reviewed);
 
-/// What becomes of a file, if it is to change.
+/// Returns the change of a file, if it is to change.
 fn only<'a>((path, file): Decided<'a>) -> Option<(FileChange<'a>, &'a Reviewed)> {
     let written = file.written.as_ref()?;
     let change = FileChange {
@@ -130,7 +130,7 @@ fn only<'a>((path, file): Decided<'a>) -> Option<(FileChange<'a>, &'a Reviewed)>
     Some((change, file))
 }
 
-/// What becomes of a file that is to be moved: it is moved only if both sides of it were accepted.
+/// Returns the changes of a file that is to be moved: it is moved only if both sides of it were accepted.
 fn moved<'a>(
     from: Decided<'a>,
     to: Decided<'a>,

@@ -9,7 +9,7 @@ use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
-/// How Qwen Code's hooks work.
+/// The hooks of Qwen Code.
 #[derive(Debug)]
 pub(crate) struct Qwen;
 
@@ -84,7 +84,7 @@ fn allowed() -> Answer {
     Answer::json(hooks::decision("allow", claude::ACCEPTED))
 }
 
-/// What was edited is to be proposed by the model itself. If it does that exactly, nobody is asked again.
+/// An edited change is to be proposed by the model itself. If it does that exactly, nobody is asked again.
 fn deny_until_edited(call: &Call, accepted: &Accepted) -> Answer {
     let context = accepted.context.as_deref().unwrap_or_default();
     let why = format!(

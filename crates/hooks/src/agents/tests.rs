@@ -1,4 +1,4 @@
-//! What each agent's hook makes of its calls, and answers.
+//! The changes that each agent's hook makes of its calls, and its answers.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn change(protocol: &dyn HookProtocol, call: &Call, text: &str) -> Change {
     }
 }
 
-/// What is answered when this is accepted.
+/// Returns the answer when this is accepted.
 fn accepted(protocol: &dyn HookProtocol, call: &Call, change: Change, text: &str) -> Answer {
     let decided = Decided {
         accepted: Some(text.to_owned()),
@@ -381,7 +381,7 @@ fn a_request_without_a_prompt_begins_no_turn() {
     }
 }
 
-/// What an answer denies or asks is always said to be so by the event that it is for.
+/// An answer that denies or asks always says so by the event that it is for.
 #[test]
 fn a_call_is_denied_at_the_event_before_a_tool_and_at_no_other() {
     let denied = Ruling::Denied("no".to_owned());

@@ -19,7 +19,7 @@ use self::layout::{
 use super::{Refused, count, is_our_hook, is_our_item, newline, position};
 use crate::call::Entry;
 
-/// What is put where there is no file.
+/// The text where there is no file.
 pub const EMPTY: &str = "{\n}\n";
 
 const HOOKS: &str = "hooks";
@@ -27,7 +27,7 @@ const HOOKS: &str = "hooks";
 /// A file starts with it if its writer marked it as Unicode.
 const MARK: char = '\u{feff}';
 
-/// What the list of an event is.
+/// The list of an event.
 struct Event<'a> {
     property: Range<usize>,
     list: Container,

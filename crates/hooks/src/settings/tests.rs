@@ -1,4 +1,4 @@
-//! What is added goes again to the byte, and nothing else ever changes.
+//! Entries that are added go again to the byte, and nothing else ever changes.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -92,7 +92,7 @@ fn moved() -> CommandLine {
     }
 }
 
-/// What holds for every text that can be read.
+/// Checks all that holds for every text that can be read.
 fn check(settings: &Settings, text: &str) {
     let with = settings
         .add(Some(text), &ours())

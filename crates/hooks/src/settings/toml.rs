@@ -90,7 +90,7 @@ fn items(values: &Map<String, Value>, event: &str, agent: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Where something stands in a text, in parentheses.
+/// Returns the place of something in a text, in parentheses.
 fn place(text: &str, item: &Item) -> String {
     let span = item.span();
     span.map_or(String::new(), |span| {
@@ -105,7 +105,7 @@ fn shape(name: &str, place: &str) -> Refused {
     }
 }
 
-/// Where our hooks stand, of one event or of all: in the order of the text.
+/// Returns the places of our hooks, of one event or of all: in the order of the text.
 fn ours(text: &str, event: Option<&str>, agent: &str) -> Result<Vec<Range<usize>>, Refused> {
     read(text, |document| {
         let hooks = match document.get("hooks") {
@@ -138,7 +138,7 @@ fn ours(text: &str, event: Option<&str>, agent: &str) -> Result<Vec<Range<usize>
     })
 }
 
-/// Where a table stands, with those below it.
+/// Returns the place of a table, with those below it.
 fn span(table: &Table) -> Option<Range<usize>> {
     let below = table.iter().filter_map(|(_, item)| match item {
         Item::Table(table) => span(table),

@@ -21,7 +21,7 @@ use crate::editor::Chosen;
 use crate::lost::LostOutcome;
 use crate::open_file::OpenFile;
 
-/// How long a companion may take to answer; the editor alone may take 10 s.
+/// The time limit for a companion to answer; the editor alone may take 10 s.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(15);
 
 /// Asks one companion.
@@ -32,7 +32,7 @@ pub struct Client {
     commanded_by: Vec<Dialect>,
 }
 
-/// What the person sends to an agent. Until [`Woken::passed_on`], it is not sent.
+/// The notes that the person sends to an agent. Until [`Woken::passed_on`], they are not sent.
 #[derive(Debug)]
 pub struct Woken {
     /// Their notes, as the agent's model reads them.
@@ -40,7 +40,7 @@ pub struct Woken {
     stream: Stream,
 }
 
-/// Why a command did not get through.
+/// The reason why a command did not get through.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// Nobody listens.
@@ -48,7 +48,7 @@ pub enum ClientError {
     Unreachable {
         /// Its port.
         port: u16,
-        /// What went wrong.
+        /// The cause.
         #[source]
         source: FileError,
     },
@@ -63,7 +63,7 @@ pub enum ClientError {
     Broken {
         /// Its port.
         port: u16,
-        /// What went wrong.
+        /// The cause.
         #[source]
         source: io::Error,
     },

@@ -1,4 +1,4 @@
-//! How a diff is named: by its number, or with the revision of the proposal.
+//! The name of a diff: its number, or that with the revision of the proposal.
 
 use std::fmt;
 use std::str::FromStr;

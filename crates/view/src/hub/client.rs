@@ -24,19 +24,19 @@ use crate::editor::Editor;
 use crate::handle::Handle;
 use crate::options::{Options, StartError};
 
-/// How long the hub may take until agents find the companion: until a former one has ended, too.
+/// The time limit for the hub until agents find the companion: until a former one has ended, too.
 const ATTACHED_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long after the hub said something freed memory is returned to the system: proposals may be large.
+/// The delay from a message of the hub until freed memory is returned to the system: proposals may be large.
 const RELEASE_DELAY: Duration = Duration::from_secs(1);
 
-/// How often a hub may end at that moment.
+/// The number of times that a hub may end at that moment.
 const MAX_TRIES: u32 = 20;
 
-/// How long leaving may take.
+/// The time limit for leaving.
 const LEFT_WITHIN: Duration = Duration::from_secs(5);
 
-/// How much longer each pause is between the attempts to find another hub.
+/// The growth of each pause between the attempts to find another hub.
 const PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
@@ -47,7 +47,7 @@ pub(crate) struct Client {
     attached: Attached,
 }
 
-/// Why a front end is not attached.
+/// The reason why a front end is not attached.
 pub(crate) enum Unattached {
     /// There is no companion.
     Failed(StartError),
@@ -55,7 +55,7 @@ pub(crate) enum Unattached {
     NoHub(Box<dyn Editor>),
 }
 
-/// What came of the first attempt.
+/// The outcome of the first attempt.
 enum First {
     Attached(Attached),
     Refused(Refused),
@@ -71,7 +71,7 @@ fn is_late(error: &io::Error) -> bool {
     )
 }
 
-/// How a connection ended.
+/// The way in which a connection ended.
 enum End {
     /// After the companion was found.
     Lost,

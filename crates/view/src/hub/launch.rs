@@ -20,7 +20,7 @@ pub const LISTENS: &str = "listening";
 /// The word of one that has nothing to do, because another is there.
 pub const IS_THERE: &str = "another hub is there";
 
-/// How long it may take to say it.
+/// The time limit for it to say its word.
 const WORD_WITHIN: Duration = Duration::from_secs(5);
 
 const MAX_WORD: u64 = 256;
@@ -28,10 +28,10 @@ const MAX_WORD: u64 = 256;
 /// In the environment of a front end: where the hub that it starts logs.
 const LOG: &str = "PILLION_HUB_LOG";
 
-/// What else of the environment counts for any program.
+/// The other variables of the environment that count for any program.
 const SYSTEM: [&str; 4] = ["PATH", "LANG", "LD_LIBRARY_PATH", "RUST_BACKTRACE"];
 
-/// What came of starting one.
+/// The outcome of starting one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Launched {
     Listens,

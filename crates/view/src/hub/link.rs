@@ -33,7 +33,7 @@ enum Item<M> {
     Latest,
 }
 
-/// What becomes of the answer to a request.
+/// Takes the answer to a request.
 type Answered = Box<dyn FnOnce(Result<Value, String>) + Send>;
 
 #[derive(Default)]
@@ -73,7 +73,7 @@ impl<M: Serialize + Send + 'static> Link<M> {
         }
     }
 
-    /// How many messages wait for the other end to read.
+    /// Returns the number of messages that wait for the other end to read.
     pub fn unread(&self) -> usize {
         self.queue.len()
     }
@@ -123,7 +123,7 @@ impl<M: Serialize + Send + 'static> Link<M> {
         drop(waiting);
     }
 
-    /// Where the answer to a request of the other end's goes.
+    /// Returns the reply for a request of the other end's.
     pub fn reply<T: Serialize + 'static>(self: &Arc<Self>, request: u64) -> Reply<T>
     where
         M: From<Answer>,

@@ -1,4 +1,4 @@
-//! What a front end and the hub say to each other: exactly what an [`Editor`](crate::Editor) gets and a
+//! The messages of a front end and the hub to each other: exactly what an [`Editor`](crate::Editor) gets and a
 //! [`Handle`](crate::Handle) reports, one JSON object per line. A request has a number, which its answer names.
 
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::open_file::OpenFile;
 use crate::options::Options;
 use crate::proposal::{Diff, DiffId, ProposalKey};
 
-/// What a front end says.
+/// A message of a front end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(
@@ -69,7 +69,7 @@ pub enum FromView {
         /// As [`pillion_system::clock::shared`] tells it.
         at: Duration,
     },
-    /// What stands in the view of a proposal.
+    /// The text that stands in the view of a proposal.
     Draft {
         key: ProposalKey,
         text: Option<String>,
@@ -84,7 +84,7 @@ pub enum FromView {
     Answer(Answer),
 }
 
-/// What the hub says.
+/// A message of the hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(
@@ -112,7 +112,7 @@ pub enum FromHub {
     Draft { key: ProposalKey, text: String },
     /// Answered with a list of problems.
     Diagnostics { request: u64, uri: Option<String> },
-    /// What people are shown.
+    /// The status that people are shown.
     Status(Box<Status>),
     /// Something that was accepted never reached its agent.
     Lost(Box<LostOutcome>),
@@ -141,7 +141,7 @@ impl From<Answer> for FromHub {
     }
 }
 
-/// What a companion needs to know of a front end: [`Options`].
+/// The data of a front end that a companion needs: [`Options`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attach {
@@ -215,16 +215,16 @@ pub struct Attached {
     pub is_in_hosts_editor: bool,
 }
 
-/// Why there is no companion.
+/// The reason why there is no companion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// What to do about it.
+    /// The kind, which tells what to do about it.
     pub kind: RefusedKind,
     /// For people.
     pub reason: String,
 }
 
-/// What a front end can do about it.
+/// The kind of a refusal, by what a front end can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RefusedKind {

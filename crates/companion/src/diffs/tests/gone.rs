@@ -1,4 +1,4 @@
-//! What an agent leaves behind that is gone for good.
+//! The diffs that an agent leaves behind that is gone for good.
 
 use super::*;
 

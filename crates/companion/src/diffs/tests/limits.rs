@@ -1,4 +1,4 @@
-//! How much one agent may have open.
+//! The limits of what one agent may have open.
 
 use super::*;
 

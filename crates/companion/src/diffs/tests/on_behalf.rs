@@ -11,7 +11,7 @@ use crate::lost::Lost;
 use crate::on_disk::{FileState, OnDisk};
 use crate::stand_in::StandIn;
 
-/// Who a command may propose for, and the name that is shown.
+/// The agents that a command may propose for, each with the name that is shown.
 const CASES: [(Option<Dialect>, Dialect); 3] = [
     (None, Dialect::Script),
     (Some(Dialect::CodexCli), Dialect::CodexCli),
@@ -202,7 +202,7 @@ fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
     }
 }
 
-/// What is written already is nobody's to write: it settles nothing that an agent proposes, and makes nothing older.
+/// A text that is written already is nobody's to write: it settles nothing that an agent proposes, and makes nothing older.
 #[test]
 fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
     let look = |agent| {

@@ -1,4 +1,4 @@
-//! Which diffs belong to a set, and which proposals are refused.
+//! The sets that diffs belong to, and the proposals that are refused.
 
 use pillion_protocol::SetArgument;
 

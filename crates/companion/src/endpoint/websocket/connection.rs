@@ -28,19 +28,19 @@ use crate::mcp::{Answer, EventStream, Mcp, Message, OpenError, Request};
 use crate::sessions::SessionId;
 use crate::wire::Wire;
 
-/// How much is read at once.
+/// The most bytes that are read at once.
 const READ_BUFFER: usize = 16 * 1024;
 
-/// How many answers may wait to be sent: an agent that does not read them is not read either.
+/// The most answers that may wait to be sent: an agent that does not read them is not read either.
 const MAX_UNREAD: usize = 64;
 
-/// How long a message may take to come.
+/// The time limit for a message to come.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often the other end is pinged, so that nothing between us takes the connection for dead.
+/// The interval at which the other end is pinged, so that nothing between us takes the connection for dead.
 const PING_INTERVAL: Duration = Duration::from_secs(45);
 
-/// How long the other end may take to close.
+/// The time limit for the other end to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// After this notification the agent listens.
@@ -57,7 +57,7 @@ pub(in crate::endpoint) struct Upgrade {
     pub(super) unfinished: Budget,
 }
 
-/// What is to be sent.
+/// A message that is to be sent.
 enum Outgoing {
     /// With what is given back when it is sent.
     Answer(Vec<u8>, OwnedSemaphorePermit),
@@ -293,7 +293,7 @@ fn text(json: Vec<u8>) -> Frame {
     Frame::text(String::from_utf8(json).expect("JSON is UTF-8"))
 }
 
-/// What the other end did wrong, if that is reported to it.
+/// Returns the other end's fault, if that is reported to it.
 fn fault(error: &WebSocketError) -> Option<(CloseCode, &'static str)> {
     match error {
         WebSocketError::Capacity(CapacityError::MessageTooLong { .. }) => {

@@ -1,4 +1,4 @@
-//! What comes in over one connection: the messages of a front end, a command, or the question who is there.
+//! Reads what comes in over one connection: the messages of a front end, a command, or the question who is there.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::speaker::Speaker;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
 
-/// How long a connection may take to say what it is for.
+/// The time limit for a connection to say what it is for.
 const SAID_WITHIN: Duration = Duration::from_secs(10);
 
 /// Serves a connection until it ends.
@@ -127,7 +127,7 @@ impl Drop for Seat<'_> {
     }
 }
 
-/// Who it is.
+/// Reads who the other end is.
 fn read_attach(line: &[u8]) -> Result<Attach, Refused> {
     match serde_json::from_slice(line) {
         Ok(FromView::Attach(attach)) => Ok(attach),
@@ -138,7 +138,7 @@ fn read_attach(line: &[u8]) -> Result<Attach, Refused> {
     }
 }
 
-/// Where the messages of one front end come in.
+/// The inbox for the messages of one front end.
 struct Inbox<'a> {
     shared: &'a Arc<Shared>,
     view: ViewId,

@@ -34,7 +34,7 @@ impl World {
         self.try_guest(options).await.unwrap()
     }
 
-    /// Who agents can find.
+    /// Returns the editors and the roots that agents can find.
     fn published(&self) -> (Vec<Vec<u32>>, Vec<Vec<PathBuf>>) {
         let running = state::list(&self.environment).into_iter();
         running.map(|it| (it.editors(), it.roots)).unzip()

@@ -18,7 +18,7 @@ const ANSWERS: usize = 5;
 /// Longer than any step takes, also on a busy machine.
 const STEP: Duration = Duration::from_secs(300);
 
-/// Who asks, again and again, and how long the longest answer took.
+/// Somebody who asks again and again, and the time that the longest answer took.
 #[derive(Default)]
 struct Asker {
     answers: AtomicUsize,

@@ -136,7 +136,7 @@ async fn what_the_person_chooses_counts_from_the_next_change_on() {
     );
 }
 
-/// What the hook before a change answers.
+/// Returns the answer of the hook before a change.
 async fn before_change(claude: &mut Claude, review: &str, path: &Path) -> Value {
     let path = path.to_str().unwrap();
     let answer = ask(claude, BEFORE_WRITE, change(review, "", path)).await;
@@ -278,7 +278,7 @@ impl Drop for Other {
     }
 }
 
-/// What the person chose is not the connection's but the process's.
+/// The person's choice is not the connection's but the process's.
 #[tokio::test]
 async fn what_was_chosen_for_an_agent_counts_when_it_connects_again_and_for_no_other() {
     let mut test = TestCompanion::start();
@@ -447,7 +447,7 @@ async fn the_next_turn_leaves_the_views_of_subagents_open() {
     assert_eq!(claude.blocks(open).await, ["FILE_SAVED", "sub\n"]);
 }
 
-/// What the person is told of a decision with this note.
+/// Returns the text that the person is told of a decision with this note.
 pub(super) async fn decide_because(
     test: &TestCompanion,
     diff: &Diff,
@@ -482,7 +482,7 @@ async fn propose(
 
 const WITH_NEXT_PROMPT: &str = "Claude Code gets your note with your next prompt";
 
-/// What the model is told by a hook at this event.
+/// Returns the context that a hook gives the model at this event.
 pub(super) fn context_of(answer: &Value, event: &str) -> String {
     let output = &answer["hookSpecificOutput"];
     assert_eq!(output["hookEventName"], event, "{answer}");

@@ -132,7 +132,7 @@ impl Claude {
         texts(&self.answer(id).await)
     }
 
-    /// What two calls are answered with, in whichever order.
+    /// Returns the answers to two calls, in whichever order they come.
     pub async fn both(&mut self, first: u64, second: u64) -> [Vec<String>; 2] {
         let mut answers = [const { Vec::new() }; 2];
         while answers.iter().any(Vec::is_empty) {

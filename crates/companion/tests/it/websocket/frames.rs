@@ -1,4 +1,4 @@
-//! Who is let in, and which frames are read.
+//! The clients that are let in, and the frames that are read.
 
 use std::time::Duration;
 

@@ -45,7 +45,7 @@ impl World {
         Beside::start(&self.test, self.process.0.id(), call)
     }
 
-    /// What the hook says of a change of a cell, in the call of this name.
+    /// Returns what the hook says of a change of a cell, in the call of this name.
     fn cell(&self, call: &str) -> Value {
         let input = new_source(&self.notebook, "a1");
         json!({
@@ -67,7 +67,7 @@ impl Beside {
         }))
     }
 
-    /// What became of the hook; none if the companion is gone.
+    /// Returns the outcome of the hook; none if the companion is gone.
     async fn told(self) -> Option<Guarded> {
         let told = spawn_blocking(|| self.0.join().unwrap());
         timeout(SOON, told).await.unwrap().unwrap()

@@ -77,7 +77,7 @@ impl World {
         chosen
     }
 
-    /// What the next prompt carries.
+    /// Returns the context that the next prompt carries.
     async fn prompt(&mut self) -> Option<String> {
         let answer = ask(&mut self.claude, BEFORE_TURN, begins()).await;
         (answer != json!({})).then(|| context_of(&answer, "UserPromptSubmit"))
@@ -115,7 +115,7 @@ impl Waiting {
         }))
     }
 
-    /// What it got; none if it is to end.
+    /// Returns what it got; none if it is to end.
     async fn woken(self) -> Option<Woken> {
         let woken = spawn_blocking(|| self.0.join().unwrap());
         timeout(SOON, woken).await.unwrap().unwrap()

@@ -8,7 +8,7 @@ use super::asking::{AFTER_WRITE, BEFORE_WRITE, QUESTION, ask, context_of, decide
 use super::client::Claude;
 use crate::support::TestCompanion;
 
-/// What a hook says of a call of this tool by a subagent.
+/// Returns what a hook says of a call of this tool by a subagent.
 fn call(tool: &str, input: &Value) -> Value {
     json!({
         "review": "always", "mode": "auto", "agent": "a1", "tool": tool, "folder": "",

@@ -1,4 +1,4 @@
-//! What an agent writes is not what the person works on.
+//! Texts that an agent writes are not what the person works on.
 
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 /// The names of the program.
 const PROGRAMS: [&str; 2] = ["apply_patch", "applypatch"];
 
-/// What ends the patch in a command of ours. No line of a patch can be like it.
+/// The line that ends the patch in a command of ours. No line of a patch can be like it.
 const DELIMITER: &str = "PATCH";
 
 /// A patch, and the folder in which it is applied.
@@ -96,7 +96,7 @@ fn word(word: &str) -> Option<String> {
     is_word.then(|| word.to_owned())
 }
 
-/// What stands between two quotation marks of one kind.
+/// Returns the text between two quotation marks of one kind.
 fn unquoted(word: &str) -> Option<&str> {
     ['\'', '"'].into_iter().find_map(|mark| {
         let inner = word.strip_prefix(mark)?.strip_suffix(mark)?;

@@ -62,7 +62,7 @@ fn files(call: &Call) -> Vec<Change> {
     }
 }
 
-/// What is answered when these texts are accepted; none of those that are rejected.
+/// Returns the answer when these texts are accepted; none of those that are rejected.
 fn answer(call: &Call, accepted: &[Option<&str>]) -> Answer {
     let decided = accepted.iter().zip(files(call));
     let decided = decided.map(|(accepted, change)| Decided {

@@ -1,4 +1,4 @@
-//! What Copilot CLI 1.0.102 sends and takes, as it was watched.
+//! The calls that Copilot CLI 1.0.102 sends and the answers that it takes, as it was watched.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn changes(call: &Call, text: &str) -> Changes {
     Copilot.changes(call, &mut files)
 }
 
-/// What is answered if the person accepts this text, and the text that Copilot CLI writes then.
+/// Returns the answer if the person accepts this text, and the text that Copilot CLI writes then.
 fn accepted(call: &Call, text: &str, accepted: Option<&str>) -> (Value, Option<String>) {
     let Changes::Files(files) = changes(call, text) else {
         panic!("{:?}", changes(call, text));
@@ -265,7 +265,7 @@ fn nothing_is_allowed_that_nobody_has_accepted() {
     }
 }
 
-/// What is answered if the person accepts this text, or the text that a patch makes, and the patch that is applied then.
+/// Returns the answer if the person accepts this text, or the text that a patch makes, and the patch that is applied then.
 fn accepted_patch(body: &str, text: &str, accepted: Option<&str>) -> (Value, Option<String>) {
     let patch = format!("*** Begin Patch\n{body}*** End Patch\n");
     let call = call(PATCH, patch.into());

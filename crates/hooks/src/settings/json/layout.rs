@@ -1,4 +1,4 @@
-//! Where an entry goes in a JSON text, and what goes with it: brackets, commas, comments and white space.
+//! Finds where an entry goes in a JSON text, and what goes with it: brackets, commas, comments and white space.
 //!
 //! Each change inserts one entry at one place, so that it can be taken out again to the byte.
 
@@ -48,7 +48,7 @@ pub(super) fn child_at(container: &Container, start: usize) -> usize {
         .unwrap_or_default()
 }
 
-/// How far a level is indented, by the first line of the outermost object.
+/// Returns the indent of a level, by the first line of the outermost object.
 pub(super) fn unit<'a>(text: &'a str, root: &Object) -> &'a str {
     let first = root
         .properties
@@ -141,7 +141,7 @@ pub(super) fn insert(
     format!("{before},{comments}{separator}{}{after}", write(indent))
 }
 
-/// Where the comments behind a value end that stand on its line, and whether a line break has to follow.
+/// Returns where the comments behind a value end that stand on its line, and whether a line break has to follow.
 fn end_of_line(text: &str, from: usize, to: usize) -> (usize, bool) {
     let (mut at, mut end) = (from, from);
     while at < to {
@@ -202,7 +202,7 @@ pub(super) fn without(text: &str, container: &Container, index: usize) -> String
     [&text[..start], &text[own.end..]].concat()
 }
 
-/// Where the comma between two values is, and where it or the last comment between them ends.
+/// Returns where the comma between two values is, and where it or the last comment between them ends.
 fn comma(text: &str, from: usize, to: usize) -> (usize, usize) {
     let (mut at, mut comma, mut end) = (from, from, from);
     while at < to {

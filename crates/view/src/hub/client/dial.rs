@@ -8,13 +8,13 @@ use pillion_discovery::{Environment, socket};
 
 use crate::hub::launch::{Launched, launch};
 
-/// How long it may take until a hub listens.
+/// The time limit until a hub listens.
 const WITHIN: Duration = Duration::from_secs(10);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// Whether a hub is started where there is none.
+/// The rule for starting a hub if there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Launch {
     /// By this program.

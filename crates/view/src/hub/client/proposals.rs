@@ -10,7 +10,7 @@ use crate::proposal::DiffId;
 /// Those of one front end.
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
-    /// How many hubs have had something shown, and are gone.
+    /// The number of hubs that have had something shown, and are gone.
     former_hubs: u64,
     /// True if this hub has had something shown.
     is_used: bool,

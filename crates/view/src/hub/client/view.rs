@@ -1,4 +1,4 @@
-//! What a front end has reported and was asked to show: all that the next hub, or the person, needs if the hub ends.
+//! Owns what a front end has reported and was asked to show: all that the next hub, or the person, needs if the hub ends.
 
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -111,7 +111,7 @@ impl View {
         self.state().port = Some(port);
     }
 
-    /// The connection is over. What was shown because of it goes away, unless the front end does, as a guest.
+    /// The connection is over. Proposals that were shown because of it go away, unless the front end does, as a guest.
     pub(crate) fn disconnected(&self, link: &ToHub) {
         let mut state = self.state();
         state.link = None;

@@ -20,7 +20,7 @@ use crate::lost::{Loss, LostText};
 use crate::original::{Original, Stamp};
 use crate::proposal::SetPlace;
 
-/// What comes out of the line that it becomes.
+/// Returns the value that comes out of the line that it becomes.
 fn sent<T: Serialize + DeserializeOwned>(value: &T) -> T {
     let line = serde_json::to_vec(value).unwrap();
     assert!(!line.contains(&b'\n'), "it is one line");
