@@ -52,7 +52,7 @@ pub use review::{AgentProcess, ProcessChoice, ReviewChoice, ReviewMode};
 pub use token::Token;
 pub use verdict::{Decision, Note, Verdict};
 
-/// What Pillion's conformance suite calls itself as an agent. It starts the commands of the person who
+/// The name that Pillion's conformance suite gives itself as an agent. It starts the commands of the person who
 /// checks a companion.
 pub const SUITE_CLIENT: &str = "pillion-conformance";
 
