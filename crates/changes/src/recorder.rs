@@ -720,7 +720,7 @@ impl Recorder {
             .judge(turn, back.map(|change| (change.number, None)));
     }
 
-    /// Whose call changed this file, of those that run; none if no turn goes on.
+    /// The session and the author of this file's change, by the calls that run; none if no turn goes on.
     fn author(&self, path: &Path) -> Option<(u64, Author)> {
         let running = || {
             let sessions = self.sessions.iter();

@@ -44,7 +44,7 @@ const BUILT: [&str; 14] = [
 /// A file of this name marks such a folder, as well.
 const TAG: &str = "CACHEDIR.TAG";
 
-/// The name of the folder in which git keeps everything.
+/// The name under which git keeps everything.
 pub const GIT: &str = ".git";
 
 /// The file system's facts about a file. If they are the same later, the file has not been written in between.

@@ -137,7 +137,7 @@ struct Record<'a> {
     turn: &'a Turn,
 }
 
-/// In which form a turn is kept.
+/// The form in which a turn is kept.
 #[derive(Deserialize)]
 struct Version {
     #[serde(default)]

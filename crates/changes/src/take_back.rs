@@ -52,7 +52,7 @@ pub enum TakeBackError {
     Io {
         /// The action that was tried: a verb.
         action: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
         /// The system's reason.
         #[source]

@@ -148,7 +148,7 @@ impl Dialect {
         self.row().places
     }
 
-    /// Whose discovery files it reads: opencode reads Claude Code's.
+    /// The agent whose discovery files it reads: opencode reads Claude Code's.
     pub fn discovery(self) -> Self {
         self.row().follows.unwrap_or(self)
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::verdict::{Lines, Note};
 
-/// The length of the part of a line that is quoted, in characters.
+/// The largest length of a quoted line, in characters.
 const MAX_QUOTED: usize = 80;
 
 /// The largest length of a diff of the person's edits, in bytes.

@@ -172,9 +172,9 @@ pub enum Effect {
     },
     /// Keep what the reviewer wrote, which would be lost, in a private file, and report where.
     Keep {
-        /// For which diff.
+        /// The diff.
         id: DiffId,
-        /// Of which file.
+        /// The file.
         path: PathBuf,
         /// The text.
         text: String,

@@ -38,7 +38,7 @@ pub struct Geometry {
     pub header: Rect,
     /// The pending diffs, when there are several.
     pub tabs: Option<Rect>,
-    /// The proposal's name, and its agent.
+    /// The proposal and its agent.
     pub title: Rect,
     /// The note, when there is one.
     pub note: Option<Rect>,

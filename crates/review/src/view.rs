@@ -82,7 +82,7 @@ pub struct View {
     pub set: Option<SetPlace>,
     /// True if the file is to be deleted.
     pub deletes: bool,
-    /// The action of its agent, before the name of the file.
+    /// The verb for its agent's action, before the name of the file.
     pub does: &'static str,
     /// If it is written already, which change of which turn it is: `7.2`.
     pub written: Option<String>,

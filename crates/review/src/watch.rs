@@ -84,7 +84,7 @@ struct Watch<S> {
     new_since: Option<SystemTime>,
     /// Folders with other rules than before, likewise.
     outdated: BTreeSet<PathBuf>,
-    /// Until when nothing was lost, if something was.
+    /// The time until which nothing was lost, if something was.
     lost: Option<SystemTime>,
 }
 

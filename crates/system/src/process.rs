@@ -66,7 +66,8 @@ pub fn chain(pid: u32) -> Vec<Process> {
     found
 }
 
-/// The processes that `pid` started, and those that they did, as long as each one's parent lives. Parents come before their children.
+/// The processes that `pid` started, and those that these started, as long as each one's parent lives.
+/// Parents come before their children.
 pub fn descendants(pid: u32) -> Vec<u32> {
     let tree = system::Tree::new();
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();

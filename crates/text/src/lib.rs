@@ -1,4 +1,4 @@
-//! A text as lines of bytes, kept exactly as it is; what two of them differ in; and what of them may
+//! A text as lines of bytes, kept exactly as it is; the differences of two of them; and the part of them that may
 //! reach a terminal. Knows nothing of companions or screens.
 //!
 //! Lines end only at `\n`.

@@ -149,7 +149,7 @@ impl View {
         waiting.or_else(|| self.proposal.edited_text())
     }
 
-    /// Since when something is compared without an end.
+    /// The time since when something is compared without an end.
     pub fn is_comparing_since(&self) -> Option<Instant> {
         self.comparing.running.map(|(_, since)| since)
     }

@@ -62,7 +62,7 @@ impl Paint {
         breaks.rows().len() + usize::from(is_cut)
     }
 
-    /// In which row the character at `byte` stands when the line is wrapped to `width` columns.
+    /// The row of the character at `byte` when the line is wrapped to `width` columns.
     pub fn row_of(&mut self, line: LineOf<'_>, width: usize, byte: usize) -> usize {
         let breaks = self.extended(wrapped(line), width, |_| false);
         let after = breaks.rows().partition_point(|row| row.byte <= byte);
