@@ -1,4 +1,4 @@
-//! What a person decides about changes that are written already: keep them, take them back, or undo that. Commands and
+//! A person's decisions about changes that are written already: keep them, take them back, or undo that. Commands and
 //! companions decide with this code; who may decide, and who is told, is theirs.
 
 use std::ops::Range;
@@ -30,21 +30,21 @@ const PART: usize = 64;
 /// An agent is told no more than this of what became of its changes, in bytes: it reads more elsewhere.
 const MAX_TOLD: usize = 64 << 10;
 
-/// What became of a change that was taken back before.
+/// The result for a change that was taken back before.
 const ALREADY: &str = "taken back already";
 
-/// What a person does with changes.
+/// An action of a person on changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     /// They stay, and count as seen.
     Keep,
     /// The text before comes back.
     TakeBack,
-    /// What was taken back or edited comes back.
+    /// A change that was taken back or edited comes back.
     Undo,
 }
 
-/// Why something is not done. Everything is as it was then.
+/// The reason why something is not done. Everything is as it was then.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
     /// There is nothing to undo.
@@ -59,7 +59,7 @@ pub enum DecideError {
     /// The agent may be writing the file at this moment.
     #[error("{agent} is running {tool}, which may be changing it")]
     Running {
-        /// What people call the agent.
+        /// The name that people use for the agent.
         agent: String,
         /// The tool.
         tool: String,
@@ -73,7 +73,7 @@ pub enum DecideError {
 }
 
 impl DecideError {
-    /// What a person can do about it, if there is something.
+    /// Advice on what a person can do about it, if there is something.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Running { .. } => "Try again when it has ended.",
@@ -84,7 +84,7 @@ impl DecideError {
         Some(hint.to_owned())
     }
 
-    /// What went wrong, and what to do about it, for a status line.
+    /// The error, and what to do about it, for a status line.
     pub fn in_full(&self) -> String {
         if let Self::Store(error) = self {
             return error.in_full();
@@ -102,13 +102,13 @@ impl DecideError {
     }
 }
 
-/// What was written for a change, and is not noted yet.
+/// The texts that were written for a change, and are not noted yet.
 enum Written {
     TakenBack(Done),
     Undone(Done),
 }
 
-/// What a person made of a change, to be kept.
+/// A person's judgement of a change, to be kept.
 struct Made {
     /// None if it is as if they had made nothing of it.
     judged: Option<Judged>,
@@ -116,29 +116,29 @@ struct Made {
     what: &'static str,
 }
 
-/// What came of one change.
+/// The outcome of one change.
 #[derive(Debug)]
 pub struct Decided {
-    /// Which.
+    /// The name of the change.
     pub name: ChangeRef,
     /// Its file, as it is shown.
     pub path: String,
-    /// What became of it, in a word or a few, or why it is as it was.
+    /// The result in a word or a few, or why the change is as it was.
     pub result: Result<&'static str, DecideError>,
 }
 
-/// What a person makes of the changes of one turn, one after the other.
+/// A person's decisions about the changes of one turn, one after the other.
 #[derive(Debug)]
 pub struct Deciding<'a> {
     store: &'a Store,
     kept: &'a Kept,
-    /// What was made of the changes until now: another view may decide at the same time.
+    /// The judgements of the changes until now: another view may decide at the same time.
     judged: Judgements,
-    /// What the agent is to hear.
+    /// The messages that the agent is to hear.
     told: Vec<FileRemark>,
     /// Of how many files it does not hear by name.
     untold: usize,
-    /// When it is decided, in milliseconds since 1970. What is decided at once is undone at once.
+    /// The time of the decision, in milliseconds since 1970. Changes that are decided at once are undone at once.
     at: u64,
 }
 
@@ -155,7 +155,7 @@ impl<'a> Deciding<'a> {
         }
     }
 
-    /// What follows is decided by itself, and now.
+    /// Later decisions stand by themselves, and are made now.
     pub fn apart(&mut self) {
         self.at = clock::now_ms();
     }
@@ -203,7 +203,7 @@ impl<'a> Deciding<'a> {
         Ok(())
     }
 
-    /// What is made of a change for which this was written already, unless something was in the way; none if it had been
+    /// The judgement of a change for which this was written already, unless something was in the way; none if it had been
     /// taken back before.
     fn make(
         &mut self,
@@ -270,7 +270,7 @@ impl<'a> Deciding<'a> {
         Ok(changes)
     }
 
-    /// What came of this change.
+    /// The outcome of this change.
     pub fn decided(&self, change: &Change, result: Result<&'static str, DecideError>) -> Decided {
         let path = self.kept.turn.shown(&change.path).display().to_string();
         Decided {
@@ -361,8 +361,8 @@ impl<'a> Deciding<'a> {
         self.judge(change, judgement(without.left, without.is_all), Some(done))
     }
 
-    /// Takes a change, or the hunks of it that touch `lines`, out of a text of the file that is not saved. Returns what
-    /// becomes of that text; nothing is written.
+    /// Takes a change, or the hunks of it that touch `lines`, out of a text of the file that is not saved. Returns the
+    /// new text; nothing is written.
     ///
     /// # Errors
     /// When it cannot be taken out.
@@ -435,13 +435,13 @@ impl<'a> Deciding<'a> {
         self.undone(change, done.as_ref())
     }
 
-    /// What the person made of a change.
+    /// The person's judgement of a change.
     fn judged(&self, change: &Change) -> Result<&Judged, DecideError> {
         let judged = self.judged.of(change.number);
         judged.ok_or_else(|| DecideError::NotTakenBack(self.kept.name(change)))
     }
 
-    /// What was taken back is there again, if it was not in an editor only.
+    /// A change that was taken back is there again, if it was not in an editor only.
     fn undone(&mut self, change: &Change, done: Option<&Done>) -> Result<Made, DecideError> {
         if let Some(done) = done {
             let path = change.path.to_string_lossy().into_owned();
@@ -491,7 +491,7 @@ impl<'a> Deciding<'a> {
         }
     }
 
-    /// What the agent is to hear so far.
+    /// Takes the messages that the agent is to hear so far.
     pub fn take_told(&mut self) -> Vec<FileRemark> {
         if let Some(told) = self.told.last_mut().filter(|_| self.untold > 0) {
             let untold = std::mem::take(&mut self.untold);
@@ -534,7 +534,7 @@ impl<'a> Deciding<'a> {
         Ok(made.what)
     }
 
-    /// What was taken back or edited of the change before.
+    /// The judgement before, if a part of the change was taken back or if it was edited.
     fn edit(&self, change: &Change) -> Option<&Judged> {
         let judged = self.judged.of(change.number);
         let is_edit = |it: &Judged| matches!(it.judgement, Judgement::Part | Judgement::Edited);
@@ -576,7 +576,7 @@ impl<'a> Deciding<'a> {
         self.tell_diff(change, is_all, &diff, &after, notes, is_gone);
     }
 
-    /// What became of a file that was written, as a diff; what is not text, in words.
+    /// The result for a file that was written, as a diff; if it is not text, in words.
     fn what_became(&self, done: &Done) -> String {
         match (self.text(&done.overwritten), self.text(&done.written)) {
             (Some(before), Some(after)) => unified(&before, &after),
@@ -652,7 +652,7 @@ pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeR
     Err(DecideError::NothingTakenBack)
 }
 
-/// What hunks that were taken back make of a change of which so many are left.
+/// The judgement of a change of which hunks were taken back, and so many are left.
 fn judgement(left: usize, is_all: bool) -> Judgement {
     match (left, is_all) {
         (0, true) => Judgement::TakenBack,

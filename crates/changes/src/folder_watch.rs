@@ -1,12 +1,12 @@
-//! Tells that something in some folders may have changed: once, until it is asked to tell again. What has changed it does not
-//! tell, and while nothing happens it costs nothing.
+//! Tells that something in some folders may have changed: once, until it is asked to tell again. It does not tell what has
+//! changed it, and while nothing happens it costs nothing.
 
 pub use system::FolderWatch;
 
 /// More folders are not watched: systems allow each user only so many, and editors need some, too.
 pub const MAX_FOLDERS: usize = 4_096;
 
-/// Which folders are watched.
+/// The extent of the folders that are watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Watched {
     /// True if these are all.
@@ -33,7 +33,7 @@ mod system {
 
     use super::{MAX_FOLDERS, Watched};
 
-    /// Whatever may make a file another one. What programs read is not told.
+    /// Everything that may make a file another one. Reading by programs is not told.
     const EVENTS: WatchFlags = WatchFlags::CLOSE_WRITE
         .union(WatchFlags::MODIFY)
         .union(WatchFlags::ATTRIB)

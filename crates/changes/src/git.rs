@@ -1,5 +1,5 @@
-//! What git has of the files of a work tree: a text that it has need not be copied. Reads git's files and runs no program:
-//! what a repository configures is not carried out.
+//! The texts that git has of the files of a work tree: such a text need not be copied. Reads git's files and runs no program:
+//! commands that a repository configures are not carried out.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -18,10 +18,10 @@ use crate::scan::Stat;
 /// Attributes with which git has another text than the disk, of the same length perhaps.
 const FILTERS: [&str; 2] = ["filter", "working-tree-encoding"];
 
-/// How deep files of settings may include others.
+/// The depth to which files of settings may include others.
 const MAX_DEPTH: usize = 8;
 
-/// Where git looks for what a person has set for all repositories.
+/// The places where git looks for a person's settings for all repositories.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     home: Option<PathBuf>,

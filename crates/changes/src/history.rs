@@ -1,4 +1,4 @@
-//! What a person decided, newest first: about proposals, and about changes that were written already. For lists, and to be
+//! A person's decisions, newest first: about proposals, and about changes that were written already. For lists, and to be
 //! opened again.
 
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub struct JudgedChange {
     pub shown: PathBuf,
     /// The change.
     pub change: Change,
-    /// What they made of it.
+    /// Their judgement.
     pub judged: Judged,
 }
 
@@ -89,7 +89,7 @@ impl JudgedChange {
 }
 
 impl Item {
-    /// How commands name it.
+    /// The name that commands use for it.
     pub fn id(&self) -> String {
         match self {
             Self::Entry(entry) => entry.name().to_string(),
@@ -97,7 +97,7 @@ impl Item {
         }
     }
 
-    /// When it was decided: milliseconds since 1970.
+    /// The time of the decision: milliseconds since 1970.
     pub fn at(&self) -> u64 {
         match self {
             Self::Entry(entry) => entry.at,
@@ -129,7 +129,7 @@ impl Item {
         }
     }
 
-    /// What was decided.
+    /// The decision.
     pub fn state(&self) -> &'static str {
         match self {
             Self::Entry(entry) => entry.state.name(),
@@ -181,7 +181,7 @@ impl Entry {
         first.map_or_else(String::new, |note| first_words(&note.text))
     }
 
-    /// What is to be known of it beside the texts, in lines with `# `.
+    /// The facts about it beside the texts, in lines with `# `.
     fn remarks(&self) -> String {
         let mut text = String::new();
         if let Some((place, of)) = self.proposal.set {
@@ -228,7 +228,7 @@ pub fn diff(store: &Store, shown: &Path, before: &FileState, after: &FileState) 
     text
 }
 
-/// How many lines were added and removed.
+/// The numbers of lines that were added and removed.
 ///
 /// # Errors
 /// When a text was not kept.
@@ -240,7 +240,7 @@ pub fn count(
     texts(store, before, after).map(|texts| lines(&texts))
 }
 
-/// How many lines were added and removed between two texts.
+/// The numbers of lines that were added and removed between two texts.
 pub fn lines((before, after): &(Text, Text)) -> (usize, usize) {
     let hunks = hunks::between(before, after);
     let added = hunks.iter().map(|it| it.after.len()).sum();
@@ -270,7 +270,7 @@ pub fn as_text(bytes: &[u8]) -> Option<&str> {
     text.filter(|it| !it.contains('\0'))
 }
 
-/// How long ago a time was that is given in milliseconds since 1970.
+/// The time that has passed since a time that is given in milliseconds since 1970.
 pub fn ago(at: u64) -> String {
     let seconds = Duration::from_millis(clock::now_ms().saturating_sub(at)).as_secs();
     match seconds {

@@ -86,12 +86,12 @@ impl Kept {
         Ok(())
     }
 
-    /// What people call the agent.
+    /// The name that people use for the agent.
     pub fn agent(&self) -> &str {
         agent_name(&self.turn.agent)
     }
 
-    /// What was decided about proposals in the turn, if that was read, but for those whose change is among its changes.
+    /// The decisions about proposals in the turn, if they were read, but for those whose change is among its changes.
     pub fn decisions(&self) -> impl Iterator<Item = &Entry> {
         let changed: HashSet<&Path> = match self.decisions.is_empty() {
             true => HashSet::new(),
@@ -102,24 +102,24 @@ impl Kept {
         entries.filter(move |it| it.state == EntryState::Rejected || !is_change(it))
     }
 
-    /// How many proposals the person rejected in it, if they were read.
+    /// The number of proposals that the person rejected in it, if they were read.
     pub fn rejected(&self) -> usize {
         let decisions = self.decisions.iter();
         let rejected = decisions.filter(|it| it.state == EntryState::Rejected);
         rejected.count()
     }
 
-    /// Where a change stands.
+    /// The standing of a change.
     pub fn standing(&self, change: &Change) -> Standing {
         change.standing(self.judged.of(change.number))
     }
 
-    /// What a person made of a change.
+    /// The person's judgement of a change.
     pub fn judged(&self, change: &Change) -> Option<&Judged> {
         self.judged.of(change.number)
     }
 
-    /// What a person made of all changes.
+    /// The person's judgements of all changes.
     pub(crate) fn judgements(&self) -> &Judgements {
         &self.judged
     }
@@ -144,7 +144,7 @@ impl Kept {
         }
     }
 
-    /// How many nobody has seen.
+    /// The number of changes that nobody has seen.
     pub fn unseen(&self) -> usize {
         let changes = self.turn.real_changes();
         changes
@@ -152,7 +152,7 @@ impl Kept {
             .count()
     }
 
-    /// How a change of the turn is named.
+    /// The name of a change of the turn.
     pub fn name(&self, change: &Change) -> ChangeRef {
         ChangeRef {
             turn: self.turn.number,
@@ -198,12 +198,12 @@ impl Kept {
     }
 }
 
-/// What people call the agent of this short name.
+/// The name that people use for the agent of this short name.
 pub fn agent_name(name: &str) -> &str {
     Dialect::from_name(name).map_or(name, |it| it.display_name())
 }
 
-/// What a regular file has now; none if there is no such file, or nothing that the store would keep.
+/// The current content of a regular file; none if there is no such file, or nothing that the store would keep.
 pub fn now(path: &Path) -> Option<Vec<u8>> {
     let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
     is_file.then(|| regular_file::read(path, MAX_TEXT).ok())?

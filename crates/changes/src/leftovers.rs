@@ -1,5 +1,5 @@
-//! Files that are still being written, beside the file that they are to replace: what is installed, and accepted texts.
-//! What a kill left of them goes with the next writing.
+//! Files that are still being written, beside the file that they are to replace: those being installed, and accepted texts.
+//! The remains of them after a kill go with the next writing.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, Permissions};
@@ -11,10 +11,10 @@ use std::time::{Duration, SystemTime};
 use pillion_system::process;
 use tempfile::{NamedTempFile, TempPath};
 
-/// How their names start; the writer's pid and something that nobody can guess follow.
+/// The start of their names; the writer's pid and something that nobody can guess follow.
 const PREFIX: &str = ".pillion-";
 
-/// How many random letters end the name.
+/// The number of random letters that end the name.
 const RANDOM: usize = 16;
 
 /// A link cannot be locked: after so long nobody makes it any more.

@@ -1,12 +1,12 @@
-//! What agents changed, whether they asked or not: the texts before, the changes of each turn, and taking them back.
+//! The changes of agents, whether they asked or not: the texts before, the changes of each turn, and taking them back.
 //!
 //! - [`store`]: the private store of texts and turns.
-//! - [`state`]: how a file was at one moment.
+//! - [`state`]: the state of a file at one moment.
 //! - [`turn`]: a turn, its changes, and what became of them.
-//! - [`log`]: what was decided about proposals, and what a person wrote in one that nobody has decided about.
-//! - [`history`]: what a person decided, as a list.
+//! - [`log`]: the decisions about proposals, and texts that a person wrote in one that nobody has decided about.
+//! - [`history`]: a person's decisions, as a list.
 //! - [`kept`]: a turn with what people made of it, and how it is shown.
-//! - [`deciding`]: what a person decides about changes: keep them, take them back, undo that.
+//! - [`deciding`]: a person's decisions about changes: keep them, take them back, undo that.
 //! - [`standing_hunks`]: the hunks of a change as they stand in a text now.
 //! - [`recorder`]: watches folders while agents work, and keeps what they change.
 //! - [`take_back`]: writes old texts back, into what stands there now.

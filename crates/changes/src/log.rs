@@ -19,9 +19,9 @@ use crate::turn;
 pub struct Entry {
     /// Its number, from 1.
     pub number: u64,
-    /// What became of it.
+    /// Its state.
     pub state: EntryState,
-    /// When it was decided, or edited last: milliseconds since 1970.
+    /// The time when it was decided, or edited last: milliseconds since 1970.
     pub at: u64,
     /// The proposal.
     #[serde(flatten)]
@@ -29,10 +29,10 @@ pub struct Entry {
     /// The turn of the agent in which it was decided, if one was known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn: Option<u64>,
-    /// What the person said to the agent.
+    /// The person's notes to the agent.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<Note>,
-    /// What was accepted, or what the person has made of it; none if that is the text as proposed.
+    /// The text that was accepted, or that the person has made of it; none if that is the text as proposed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub edited: Option<FileState>,
     /// The process in which it is pending; none once it is not.
@@ -64,7 +64,7 @@ pub struct Proposal {
     pub proposed: FileState,
 }
 
-/// What became of a proposal.
+/// The state of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum EntryState {
@@ -79,7 +79,7 @@ pub enum EntryState {
 }
 
 impl EntryState {
-    /// How it is called.
+    /// Its name in words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -110,7 +110,7 @@ impl Entry {
         states.into_iter().flatten().filter_map(FileState::text)
     }
 
-    /// How it is named.
+    /// Its name.
     pub fn name(&self) -> EntryRef {
         EntryRef(self.number)
     }

@@ -1,4 +1,4 @@
-//! Watches folders while agents work, and keeps what they change. What happened between two looks is the work of the call
+//! Watches folders while agents work, and keeps what they change. Changes between two looks are the work of the call
 //! that ran then, if only one did.
 
 mod attended;
@@ -48,7 +48,7 @@ const STEP: Duration = Duration::from_secs(2);
 /// A call that is about to run.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// What its agent calls it.
+    /// The agent's name for it.
     pub id: String,
     /// The tool.
     pub tool: String,
@@ -67,7 +67,7 @@ impl Call {
     }
 }
 
-/// How the text of a file is known that is about to be changed.
+/// The way in which the text of a file is known that is about to be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
     /// It is in a watched folder, and what is there now can be brought back.
@@ -78,10 +78,10 @@ pub enum Coverage {
     Elsewhere,
 }
 
-/// What there is of changes below some folders.
+/// The numbers of changes below some folders.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// How many nobody has seen.
+    /// The number of changes that nobody has seen.
     pub unseen: usize,
     /// Another number once a list of them would show something else.
     pub list: u32,
@@ -101,7 +101,7 @@ pub struct EndedTurn {
     pub number: u64,
     /// The short name of the agent.
     pub agent: String,
-    /// How many of its changes nobody had seen then.
+    /// The number of its changes that nobody had seen then.
     pub unseen: usize,
     /// True if the agent runs no hooks of ours: then nobody knows who made them.
     pub is_without_hooks: bool,
@@ -111,15 +111,15 @@ pub struct EndedTurn {
 #[derive(Debug, Default)]
 struct Session {
     turn: Option<Turn>,
-    /// What is known of an agent that runs no hooks of ours; none of one that does.
+    /// The facts about an agent that runs no hooks of ours; none about one that does.
     attended: Option<Attended>,
     /// True if the agent has ended it, and a subagent's call still runs.
     is_ending: bool,
-    /// Where in the turn the change of each file is.
+    /// The place in the turn of each file's change.
     places: HashMap<PathBuf, usize>,
     /// The calls that run.
     calls: Vec<Call>,
-    /// When anything was heard of it last: of two that may have changed a file, it is the later one's.
+    /// The count when anything was heard of it last: of two that may have changed a file, it is the later one's.
     heard: u64,
     /// True if a person decided about a proposal in the turn.
     has_decisions: bool,
@@ -138,27 +138,27 @@ pub struct Recorder {
     count: u64,
     /// Turns that have ended, as they were read.
     ended: HashMap<u64, Turn>,
-    /// What there was of a turn when the turn was written last.
+    /// The numbers of changes of a turn when the turn was written last.
     counted: HashMap<u64, ((SystemTime, u64), Tally)>,
-    /// What people made of the changes of turns that go on.
+    /// The judgements of people on the changes of turns that go on.
     judged: HashMap<u64, Judgements>,
-    /// When old turns and texts were removed last.
+    /// The time when old turns and texts were removed last.
     tidied: Option<Instant>,
     journal: Journal,
-    /// What was found a moment ago and a person's editor may have written, and until when that is possible.
+    /// Changes that were found a moment ago and a person's editor may have written, and until when that is possible.
     read: Vec<(Instant, Difference)>,
-    /// When this began, and when everything was looked at last. Both are milliseconds since 1970.
+    /// The time when this began, and when everything was looked at last. Both are milliseconds since 1970.
     began: u64,
     looked: u64,
     /// Of what was written for a person and has been found: when that was noted.
     found_written: HashMap<PathBuf, u64>,
-    /// What the system tells of the folders, while there are agents without hooks.
+    /// The system's reports on the folders, while there are agents without hooks.
     watch: Option<FolderWatch>,
     /// Is called when something in the folders may have changed.
     stirred: Option<attended::Stirred>,
     /// The files that had changed in the glance before.
     glanced: HashSet<PathBuf>,
-    /// Why a turn could not be begun, until somebody asks.
+    /// The reason why a turn could not be begun, until somebody asks.
     problem: Option<String>,
     /// The turn that was the last to end with something unseen.
     last: Option<EndedTurn>,
@@ -308,7 +308,7 @@ impl Recorder {
         self.save()
     }
 
-    /// How this file is known, which has been looked at just now. Waits for the disk.
+    /// The coverage of this file, which has been looked at just now. Waits for the disk.
     pub fn coverage(&self, path: &Path) -> Coverage {
         let table = self
             .tables
@@ -325,7 +325,7 @@ impl Recorder {
         }
     }
 
-    /// Why not all texts are kept, if anything failed since this was asked last.
+    /// The reason why not all texts are kept, if anything failed since this was asked last.
     pub fn problem(&mut self) -> Option<String> {
         let tables = self.tables.iter_mut().chain([&mut self.outside]);
         let problem = tables.filter_map(Table::take_problem).last();
@@ -508,7 +508,7 @@ impl Recorder {
         session.is_some_and(|it| it.turn.is_some())
     }
 
-    /// What differs was written for a person, and is put down so where an agent has changed the file before. That a change
+    /// This difference was written for a person, and is put down so where an agent has changed the file before. That a change
     /// was judged is not one more change.
     fn wrote_for_person(&mut self, difference: &Difference) {
         for session in self.sessions.values_mut() {
@@ -534,7 +534,7 @@ impl Recorder {
         }
     }
 
-    /// What there is of changes below the folders, in all turns that are kept. Waits for the disk.
+    /// The numbers of changes below the folders, in all turns that are kept. Waits for the disk.
     pub fn tally(&mut self) -> Tally {
         let numbers = self.store.numbers().unwrap_or_default();
         self.ended.retain(|number, _| numbers.contains(number));
@@ -622,7 +622,7 @@ impl Recorder {
         changed
     }
 
-    /// What was noted before has been written and looked at.
+    /// The time before which everything that was noted has been written and looked at.
     fn noted_since(&self) -> u64 {
         self.began.max(self.looked.saturating_sub(WRITTEN_SOON))
     }
@@ -642,7 +642,7 @@ impl Recorder {
         is_it
     }
 
-    /// Where a file is that may be named by a path through links to folders: watched folders are looked at without these.
+    /// The place of a file that may be named by a path through links to folders: watched folders are looked at without these.
     fn located(&self, path: &Path) -> PathBuf {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return path.to_owned();
@@ -704,7 +704,7 @@ impl Recorder {
         }
     }
 
-    /// An agent has changed these files again. What of that is what a person took back, they have not seen.
+    /// An agent has changed these files again. A person has not seen the parts of that which they had taken back.
     fn made_again(&self, turn: u64, changes: &[Change]) {
         let Ok(judged) = self.store.judged(turn) else {
             return;
@@ -720,7 +720,7 @@ impl Recorder {
             .judge(turn, back.map(|change| (change.number, None)));
     }
 
-    /// Whose call changed this file, of those that run; none if no turn goes on.
+    /// The session and the author of this file's change, by the calls that run; none if no turn goes on.
     fn author(&self, path: &Path) -> Option<(u64, Author)> {
         let running = || {
             let sessions = self.sessions.iter();
@@ -747,7 +747,7 @@ impl Recorder {
         }
     }
 
-    /// What the session has made of this file is what the person accepted, if it is. Only of its own changes it is asked: what
+    /// The session's change of this file is what the person accepted, if it is. Only of its own changes it is asked: what
     /// was accepted is written once.
     fn accept(&mut self, session: u64, path: &Path, is_accepted: impl Fn(&Path) -> bool) {
         let session = self.sessions.get_mut(&session);
@@ -798,7 +798,7 @@ fn moves(found: &[Difference]) -> Vec<Option<PathBuf>> {
 }
 
 impl Session {
-    /// What became of this file in the turn so far.
+    /// The change of this file in the turn so far.
     fn change(&mut self, path: &Path) -> Option<&mut Change> {
         let place = *self.places.get(path)?;
         self.turn.as_mut()?.changes.get_mut(place)

@@ -18,7 +18,7 @@ use self::seen::{Seen, is_something_else};
 /// A file as it is before it is proposed.
 #[derive(Debug)]
 pub struct Original {
-    /// Where its path really leads.
+    /// The real place to which its path leads.
     target: PathBuf,
     /// None if it is not there.
     before: Option<Vec<u8>>,
@@ -30,13 +30,13 @@ pub struct Original {
     is_kept: bool,
 }
 
-/// Why a text was not written.
+/// The reason why a text was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
     /// The file is no regular one, or may not be used.
     #[error("cannot {what} {}", path.display())]
     Unusable {
-        /// What cannot be done: "read" or "write".
+        /// The action that is impossible: "read" or "write".
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -120,12 +120,12 @@ impl Original {
         }
     }
 
-    /// Where its path really leads.
+    /// The real place to which its path leads.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// What is in it; none if it is not there.
+    /// Its content; none if it is not there.
     pub fn before(&self) -> Option<&[u8]> {
         self.before.as_deref()
     }
@@ -282,7 +282,7 @@ impl Original {
     }
 }
 
-/// What the person is told of a file that is written in place.
+/// The message about a file that is written in place.
 pub fn in_place(target: &Path, copy: &Path) -> String {
     format!(
         "note: writing {} in place; until that is done, its new text is also in {}.",
@@ -318,7 +318,7 @@ pub fn is_output(_path: &Path) -> bool {
     false
 }
 
-/// Whether a new file can be made there, or folders for it.
+/// Succeeds if a new file can be made there, or folders for it.
 #[cfg(unix)]
 fn can_create(target: &Path) -> io::Result<()> {
     use rustix::fs::{Access, AtFlags, CWD, accessat};
@@ -351,7 +351,7 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// What a new file gets; the system takes off what the user's mask says.
+/// The permissions of a new file; the system takes off those in the user's mask.
 #[cfg(unix)]
 fn plain() -> Option<Permissions> {
     use std::os::unix::fs::PermissionsExt;
@@ -516,7 +516,7 @@ mod tests {
         assert!(Original::look(&folder).is_err(), "it is a folder");
     }
 
-    /// What takes the file's place after it was compared.
+    /// An action that takes the file's place after it was compared.
     type Exchange = fn(&Path, outside: &Path);
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which files of a folder are not as they are known: told by what the file system says of each, without reading any.
+//! The files of a folder that are not as they are known: told by what the file system says of each, without reading any.
 //!
 //! A workspace may have hundreds of thousands of files, and an agent waits for this. So several threads look, a file is found
 //! by its name in its folder, and only what differs gets a path.
@@ -44,23 +44,23 @@ const BUILT: [&str; 14] = [
 /// A file of this name marks such a folder, as well.
 const TAG: &str = "CACHEDIR.TAG";
 
-/// Where git keeps what it keeps.
+/// The name under which git keeps everything.
 pub const GIT: &str = ".git";
 
-/// What the file system says of a file. If it says the same later, the file has not been written in between.
+/// The file system's facts about a file. If they are the same later, the file has not been written in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
     /// True if it is a symbolic link.
     pub is_link: bool,
     /// Its permissions, as Unix has them; 0 elsewhere.
     pub mode: u32,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub size: u64,
-    /// When it was written, since 1970.
+    /// The time when it was written, since 1970.
     pub modified: Duration,
-    /// When anything of it was changed, since 1970.
+    /// The time when anything of it was changed, since 1970.
     pub changed: Duration,
-    /// Which file it is.
+    /// The number of the file in its file system.
     pub inode: u64,
 }
 
@@ -117,7 +117,7 @@ pub fn is_absence(kind: io::ErrorKind) -> bool {
     matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// What only some systems tell.
+/// The facts that only some systems tell.
 struct System {
     mode: u32,
     changed: Option<Duration>,
@@ -202,7 +202,7 @@ fn parts(path: &Path) -> Option<(&Path, &OsStr)> {
     path.parent().zip(path.file_name())
 }
 
-/// What is found in a folder and all below.
+/// The result of looking at a folder and all below.
 #[derive(Debug, Default)]
 pub struct Scan {
     /// The files that are not as they are known, by path.
@@ -221,7 +221,7 @@ pub struct Scan {
     pub unread: Vec<PathBuf>,
 }
 
-/// What is looked at, and what is known of it.
+/// The folder to look at, and what is known of it.
 pub struct Look<'a, T> {
     /// The folder.
     pub root: &'a Path,
@@ -235,18 +235,18 @@ pub struct Look<'a, T> {
     pub is_same: &'a (dyn Fn(&T, &Stat) -> bool + Sync),
 }
 
-/// What the threads share.
+/// The state that the threads share.
 struct Shared {
     /// Folders that nobody has looked at yet.
     waiting: Vec<PathBuf>,
-    /// How many threads look at some, and how many wait for some.
+    /// The number of threads that look at some, and of those that wait for some.
     busy: usize,
     idle: usize,
-    /// How many files were found.
+    /// The number of files that were found.
     files: usize,
 }
 
-/// What one thread has found.
+/// The findings of one thread.
 #[derive(Default)]
 struct Part {
     scan: Scan,

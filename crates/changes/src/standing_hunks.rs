@@ -103,7 +103,7 @@ impl StandingHunks {
 pub struct Without {
     /// The text.
     pub text: Vec<u8>,
-    /// How many hunks of the change still stand in it.
+    /// The number of hunks of the change that still stand in it.
     pub left: usize,
     /// True if nothing of the change is in it any more.
     pub is_all: bool,

@@ -1,4 +1,4 @@
-//! How a file was at one moment, and the name of its text in the store.
+//! The state of a file at one moment, and the name of its text in the store.
 
 use std::fmt;
 use std::str::FromStr;
@@ -60,7 +60,7 @@ impl fmt::Debug for Hash {
     }
 }
 
-/// What was at a path.
+/// The state of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum FileState {
@@ -70,7 +70,7 @@ pub enum FileState {
     File {
         /// Its permissions, as Unix has them; 0 elsewhere.
         mode: u32,
-        /// How many bytes it had.
+        /// Its size in bytes.
         size: u64,
         /// Its text; none if that was not kept.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -78,7 +78,7 @@ pub enum FileState {
     },
     /// A symbolic link.
     Link {
-        /// Where it leads, as bytes in the store; none if that was not kept.
+        /// The target of the link, as bytes in the store; none if that was not kept.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         text: Option<Hash>,
     },
@@ -104,16 +104,16 @@ impl FileState {
     }
 }
 
-/// What is being written to a path for a person, and what came of that.
+/// The state that is being written to a path for a person, and the one that it replaces.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Writing {
-    /// What is to be there.
+    /// The state that is to be there.
     pub written: FileState,
-    /// When that was decided, in milliseconds since 1970.
+    /// The time when that was decided, in milliseconds since 1970.
     #[serde(default)]
     pub at: u64,
-    /// What was there.
+    /// The state that was there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overwritten: Option<FileState>,
     /// The change's `after` with which that was decided.

@@ -46,10 +46,10 @@ pub const MAX_TEXT: u64 = 16 << 20;
 /// No longer record of a turn is read.
 const MAX_RECORD: u64 = 256 << 20;
 
-/// How many turns are kept, apart from those of which something is unseen.
+/// The number of turns that are kept, apart from those of which something is unseen.
 const MAX_TURNS: usize = 200;
 
-/// How long turns are kept, apart from those of which something is unseen.
+/// The time for which turns are kept, apart from those of which something is unseen.
 const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// So long a file that is being written stays: its writer may live in another container.
@@ -58,7 +58,7 @@ const MAX_WRITING: Duration = Duration::from_secs(60 * 60);
 /// So long a text stays that no turn needs: one that watches may know it.
 const MAX_IDLE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
-/// Why something is not in the store, or cannot be put there.
+/// The reason why something is not in the store, or cannot be put there.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file system refused.
@@ -76,12 +76,12 @@ pub enum StoreError {
     /// There is no such change.
     #[error("there is no change {0}")]
     NoChange(ChangeRef),
-    /// What is kept of a turn cannot be read.
+    /// The record of a turn cannot be read.
     #[error("what was kept of turn {number} cannot be read: {reason}")]
     Damaged {
         /// The turn.
         number: u64,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// Another version of Pillion has kept it, in a form of its own.
@@ -96,7 +96,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What a person can do about it, as a sentence without its end.
+    /// Advice on what a person can do about it, as a sentence without its end.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::File(error) => Some(error.hint_naming(Some("XDG_STATE_HOME"))),
@@ -110,7 +110,7 @@ impl StoreError {
         }
     }
 
-    /// What went wrong, why, and what to do about it, for a status line.
+    /// The error, its reason, and what to do about it, for a status line.
     pub fn in_full(&self) -> String {
         let source = match self {
             Self::File(error) => error.source(),
@@ -137,7 +137,7 @@ struct Record<'a> {
     turn: &'a Turn,
 }
 
-/// In which form a turn is kept.
+/// The form in which a turn is kept.
 #[derive(Deserialize)]
 struct Version {
     #[serde(default)]
@@ -168,7 +168,7 @@ impl Store {
         })
     }
 
-    /// Where it lies.
+    /// The folder in which it lies.
     pub fn path(&self) -> PathBuf {
         FOLDER
             .iter()
@@ -329,7 +329,7 @@ impl Store {
         Ok(numbers)
     }
 
-    /// When a file of a turn was replaced last, and how long the log of what people made of it is: as long as both are the same,
+    /// The time when a file of a turn was replaced last, and the length of the log of judgements: as long as both are the same,
     /// and not from just now, all of it is the same.
     pub fn written_at(&self, turn: u64) -> Option<(SystemTime, u64)> {
         let path = self.path().join(TURNS).join(turn.to_string());
@@ -348,7 +348,7 @@ impl Store {
         Ok(folder.write(name_of(path).as_str(), &json)?)
     }
 
-    /// What was written to this path for a person last, and over what.
+    /// The last writing to this path for a person, with what it replaced.
     pub fn writing(&self, path: &Path) -> Option<Writing> {
         let folder = self.open(&[WRITTEN]).ok()??;
         let json = folder.read(name_of(path).as_str(), MAX_RECORD).ok()??;
@@ -356,7 +356,7 @@ impl Store {
     }
 
     /// Removes old turns of which nothing is unseen, and texts that were kept long ago and that neither a turn needs nor, as
-    /// `needed` says, who watches. What a kill left unfinished goes, too.
+    /// `needed` says, who watches. Unfinished files that a kill left go, too.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -509,14 +509,14 @@ impl Store {
     }
 }
 
-/// How long ago a file was written.
+/// The time since a file was written.
 fn age_of(folder: &Folder, name: &str, now: SystemTime) -> Option<Duration> {
     let metadata = folder.path().join(name).symlink_metadata();
     let written = metadata.and_then(|it| it.modified()).ok()?;
     now.duration_since(written).ok()
 }
 
-/// How a folder is made: for this user only.
+/// The way to make a folder: for this user only.
 fn private_folder() -> DirBuilder {
     #[allow(unused_mut, reason = "elsewhere it is as its parent")]
     let mut builder = DirBuilder::new();

@@ -1,4 +1,4 @@
-//! What is known of the files of one watched folder: how each was when it was looked at last, and where its text can be
+//! The knowledge of the files of one watched folder: how each was when it was looked at last, and where its text can be
 //! had. Looking again tells what has changed.
 
 use std::fs;
@@ -21,10 +21,10 @@ const MAX_COPIED: u64 = 512 << 20;
 /// So many texts are copied at the same time.
 const COPIES: usize = 4;
 
-/// How many folders that are not watched are named.
+/// The number of folders that are named as not watched.
 const MAX_NAMES: usize = 4;
 
-/// How a file was, and where its text is.
+/// The last known state of a file, and where its text is.
 #[derive(Debug, Clone)]
 struct Known {
     stat: Stat,
@@ -50,11 +50,11 @@ impl Source {
     }
 }
 
-/// Where texts are copied to.
+/// The store to which texts are copied.
 #[derive(Clone, Copy)]
 struct Copies<'a> {
     store: &'a Store,
-    /// Why a text could not be kept last.
+    /// The reason why a text could not be kept last.
     problem: &'a Mutex<Option<String>>,
 }
 
@@ -128,17 +128,17 @@ pub struct Table {
     is_filled: bool,
     /// Folders that are not watched.
     excluded: Vec<PathBuf>,
-    /// What the person has set for git.
+    /// The person's settings for git.
     settings: Settings,
-    /// How many files were not copied the first time.
+    /// The number of files that were not copied the first time.
     uncopied: usize,
-    /// What was not found when it was looked at last, and why.
+    /// The things that were not found when it was looked at last, and why.
     missed: Missed,
-    /// Why a text could not be kept last.
+    /// The reason why a text could not be kept last.
     problem: Mutex<Option<String>>,
 }
 
-/// What a look did not find.
+/// The things that a look did not find.
 #[derive(Debug, Default)]
 struct Missed {
     /// Generated folders.
@@ -167,7 +167,7 @@ impl Table {
         }
     }
 
-    /// Why a text could not be kept, if that happened since this was asked last.
+    /// The reason why a text could not be kept, if that happened since this was asked last.
     pub fn take_problem(&mut self) -> Option<String> {
         let problem = self
             .problem
@@ -194,7 +194,7 @@ impl Table {
         &self.folders
     }
 
-    /// What is not watched: a sentence each.
+    /// The things that are not watched: a sentence each.
     pub fn uncovered(&self) -> Vec<String> {
         let mut uncovered = Vec::new();
         if self.uncopied > 0 {
@@ -411,7 +411,7 @@ impl Table {
         side_by_side(COPIES, files, |(path, stat)| copies.copy(path, stat))
     }
 
-    /// How a file was. A text that only git has is kept from now on.
+    /// The state of a file as it was. A text that only git has is kept from now on.
     fn state(&self, known: &Known) -> FileState {
         let text = match &known.text {
             Source::Kept(hash) => Some(hash.clone()),

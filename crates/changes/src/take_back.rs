@@ -1,5 +1,5 @@
-//! Takes changes back: puts the text before into what stands on the disk now, and nothing else. What is overwritten goes
-//! into the store first, so that this can be undone.
+//! Takes changes back: puts the text before into what stands on the disk now, and nothing else. Any text that is overwritten
+//! goes into the store first, so that this can be undone.
 
 use std::fs;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use crate::state::{FileState, Writing};
 use crate::store::{MAX_TEXT, Store, StoreError};
 use crate::turn::{Change, Judged};
 
-/// Why something was not taken back. Nothing was changed then.
+/// The reason why something was not taken back. Nothing was changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeBackError {
     /// The same lines have been changed since.
@@ -26,7 +26,7 @@ pub enum TakeBackError {
     Conflict {
         /// The file.
         path: PathBuf,
-        /// How many places.
+        /// The number of places.
         conflicts: usize,
     },
     /// It is something else by now.
@@ -50,9 +50,9 @@ pub enum TakeBackError {
     /// The system refused.
     #[error("cannot {action} {}", path.display())]
     Io {
-        /// What was tried: a verb.
+        /// The action that was tried: a verb.
         action: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
         /// The system's reason.
         #[source]
@@ -64,7 +64,7 @@ pub enum TakeBackError {
 }
 
 impl TakeBackError {
-    /// What a person can do about it, if there is something.
+    /// Advice on what a person can do about it, if there is something.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
@@ -88,12 +88,12 @@ impl TakeBackError {
     }
 }
 
-/// What was done with a file.
+/// The result of writing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
-    /// How it was.
+    /// Its state before.
     pub overwritten: FileState,
-    /// How it is now.
+    /// Its state now.
     pub written: FileState,
 }
 
@@ -124,9 +124,9 @@ pub fn undo(
 /// A change beside what stands there now: what a person looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Present {
-    /// What would be there if it was taken back; none if nothing would.
+    /// The text that would be there if it was taken back; none if nothing would.
     pub before: Option<Vec<u8>>,
-    /// What is there; none if nothing is.
+    /// The text that is there; none if nothing is.
     pub now: Option<Vec<u8>>,
 }
 
@@ -230,12 +230,12 @@ pub fn rewrite(
     write(store, &change.path, &change.after, now, state, text)
 }
 
-/// What stands at a path.
+/// The current state of a path.
 struct Now {
     state: FileState,
     /// Its text; empty where there is nothing.
     bytes: Vec<u8>,
-    /// What it is part old and part new text of, if a kill left it so: it had to be written in place.
+    /// The whole of which it is part old and part new text, if a kill left it so: it had to be written in place.
     torn: Option<Box<Now>>,
 }
 
@@ -350,7 +350,7 @@ fn put(
     original.replace(Some(&base), text, in_place)
 }
 
-/// What is to be there, and its text.
+/// The state that is to be there, and its text.
 fn wanted(
     store: &Store,
     path: &Path,
@@ -438,7 +438,7 @@ fn look(store: &Store, path: &Path) -> Result<Now, TakeBackError> {
     })
 }
 
-/// What was there, if this is a part of what was then written in place, and the rest of what was there.
+/// The state before, if this is a part of what was then written in place, and the rest of what was there.
 fn torn(store: &Store, path: &Path, bytes: &[u8]) -> Option<Box<Now>> {
     let writing = store.writing(path).filter(|it| it.is_unfinished)?;
     let state = writing.overwritten?;
@@ -528,7 +528,7 @@ fn remove(path: &Path, now: &Now) -> Result<(), TakeBackError> {
 }
 
 impl Now {
-    /// What was there before a kill left a part of it.
+    /// The state that was there before a kill left a part of it.
     fn whole(&self) -> &Self {
         self.torn.as_deref().unwrap_or(self)
     }

@@ -23,26 +23,26 @@ pub struct Turn {
     /// True if the agent runs no hooks of ours: the turn is what changed while the agent was connected, whoever did it.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_without_hooks: bool,
-    /// When it began: milliseconds since 1970.
+    /// The time when it began: milliseconds since 1970.
     pub began: u64,
-    /// When it ended; none if it goes on, or if nobody was there to see its end.
+    /// The time when it ended; none if it goes on, or if nobody was there to see its end.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ended: Option<u64>,
     /// The folders that were watched.
     #[serde(with = "exact::paths")]
     pub roots: Vec<PathBuf>,
-    /// What was not watched, and why: a sentence each.
+    /// The things that were not watched, and why: a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub uncovered: Vec<String>,
     /// The process that watches.
     pub watcher: u32,
-    /// What that process knows the agent's session by.
+    /// The number by which that process knows the agent's session.
     #[serde(default)]
     pub session: u64,
     /// The calls that run, while it goes on.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub running: Vec<Running>,
-    /// What was changed in it, by number.
+    /// The changes in it, by number.
     pub changes: Vec<Change>,
 }
 
@@ -68,7 +68,7 @@ pub struct Running {
     pub path: Option<PathBuf>,
 }
 
-/// What became of one file in a turn.
+/// The change of one file in a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
@@ -81,16 +81,16 @@ pub struct Change {
     pub before: FileState,
     /// As it was after the agent's last change of it in this turn.
     pub after: FileState,
-    /// Who changed it.
+    /// The author of the change.
     pub by: Author,
-    /// Where it was before, if it was moved.
+    /// The former place, if it was moved.
     #[serde(
         with = "exact::optional_path",
         skip_serializing_if = "Option::is_none",
         default
     )]
     pub moved_from: Option<PathBuf>,
-    /// What a person has seen and accepted of it before it was written, if that is what was written.
+    /// The state that a person has seen and accepted before it was written, if that is what was written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub accepted: Option<FileState>,
     /// True if a person changed the same lines, so that their change is shown with the agent's.
@@ -98,7 +98,7 @@ pub struct Change {
     pub is_mixed: bool,
 }
 
-/// Who made a change.
+/// The author of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Author {
@@ -108,7 +108,7 @@ pub enum Author {
     Unclear,
 }
 
-/// What a person made of a change.
+/// A person's judgement of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Judgement {
@@ -123,7 +123,7 @@ pub enum Judgement {
 }
 
 impl Judgement {
-    /// How it is called.
+    /// Its name in words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Kept => Standing::Kept.name(),
@@ -138,11 +138,11 @@ impl Judgement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Judged {
-    /// What it is.
+    /// The judgement itself.
     pub judgement: Judgement,
     /// The change's `after` that was judged.
     pub after: FileState,
-    /// When: milliseconds since 1970.
+    /// Its time: milliseconds since 1970.
     pub at: u64,
     /// For what was taken back: how the file was then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -150,7 +150,7 @@ pub struct Judged {
     /// For what was taken back: what was written then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub written: Option<FileState>,
-    /// What was taken back of the same text before this: undoing this leads back to it.
+    /// The judgement of the same text before this, of what was taken back: undoing this leads back to it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub former: Option<Box<Judged>>,
 }
@@ -164,7 +164,7 @@ impl Judged {
     }
 }
 
-/// Where a change stands.
+/// The standing of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Standing {
@@ -181,7 +181,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// How it is called.
+    /// Its name in words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -194,7 +194,7 @@ impl Standing {
 }
 
 impl Change {
-    /// Where it stands, with what a person made of it last.
+    /// Its standing, by a person's last judgement.
     pub fn standing(&self, judged: Option<&Judged>) -> Standing {
         let judged = judged.filter(|judged| judged.after == self.after);
         match judged.map(|judged| judged.judgement) {
@@ -310,7 +310,7 @@ impl FromStr for ChangeRef {
     }
 }
 
-/// How many characters of a prompt are kept.
+/// The number of characters of a prompt that are kept.
 const WORDS: usize = 80;
 
 /// The first words of a prompt, in one line and without what a terminal would obey.

@@ -1,4 +1,4 @@
-//! What a person decides about proposals, and what they write before that, in a store of its own.
+//! A person's decisions about proposals, and what they write before that, in a store of its own.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -19,7 +19,7 @@ struct World {
     store: Store,
 }
 
-/// What is proposed: a file, the text before, and the proposed one.
+/// The texts of a proposal: a file, the text before, and the proposed one.
 type Texts = (&'static str, Option<&'static [u8]>, Option<&'static str>);
 
 const USUAL: Texts = ("a.txt", Some(b"1\n2\n3\n"), Some("one\n2\n3\n"));

@@ -150,7 +150,7 @@ fn shell(id: &str) -> Call {
     }
 }
 
-/// What a command does.
+/// A step of a command.
 #[derive(Debug, Clone)]
 enum Step {
     Write(usize, Vec<u8>),
@@ -411,7 +411,7 @@ fn a_file_that_is_named_through_a_link_is_the_one_where_it_leads() {
     );
 }
 
-/// What a person saves while a command runs: before the agent writes the same file, after it, in the same lines, and in
+/// A person's saves while a command runs: before the agent writes the same file, after it, in the same lines, and in
 /// another file.
 #[test]
 fn what_a_person_saves_is_none_of_the_agents_changes() {
@@ -490,8 +490,8 @@ fn what_a_person_saves_is_none_of_the_agents_changes() {
     }
 }
 
-/// The person saves so fast that the file is looked at only after that, and not when their editor had read it. What the agent
-/// had changed before stays its own.
+/// The person saves so fast that the file is looked at only after that, and not when their editor had read it. The agent's
+/// changes from before stay its own.
 #[test]
 fn a_save_that_is_seen_too_soon_is_the_persons_all_the_same() {
     for agents in [None, Some("one\n2\n3\n4\n5\n")] {
@@ -718,7 +718,7 @@ fn turn(recorder: &mut Recorder, command: impl FnOnce()) -> u64 {
     number
 }
 
-/// What a person's `revert` or `undo` has written once is an agent's change if an agent writes it later.
+/// A text that a person's `revert` or `undo` has written once is an agent's change if an agent writes it later.
 #[test]
 fn what_an_agent_writes_as_a_person_has_before_it_is_its_change() {
     let lab = Lab::new(false);

@@ -1,4 +1,4 @@
-//! Where agents reach a companion.
+//! The addresses at which agents reach a companion.
 
 use std::fmt;
 use std::path::PathBuf;

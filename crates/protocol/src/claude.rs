@@ -1,10 +1,10 @@
 //! Claude Code's own companion protocol: MCP over a WebSocket, found by a lock file. Learnt by watching
 //! the program; it has no published text.
 //!
-//! - [`hooks`]: what makes it ask before each change.
-//! - [`lock_file`]: how the agent learns port, workspace and token.
-//! - [`tools`]: what it calls, and the words of the answers.
-//! - [`notifications`]: what the editor has to tell.
+//! - [`hooks`]: the hooks that make it ask before each change.
+//! - [`lock_file`]: the file by which the agent learns port, workspace and token.
+//! - [`tools`]: the tools that it calls, and the words of the answers.
+//! - [`notifications`]: the editor's notifications.
 
 pub mod hooks;
 pub mod lock_file;

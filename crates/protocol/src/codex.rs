@@ -18,7 +18,7 @@ pub const MAX_ANSWER: u64 = 1024 * 1024;
 
 const METHOD: &str = "ide-context";
 
-/// What it says of itself.
+/// The name that it gives itself.
 const CLIENT: &str = "pillion";
 
 /// A question.
@@ -48,7 +48,7 @@ struct Params {
     workspace_root: Option<PathBuf>,
 }
 
-/// How many bytes of JSON follow the four bytes in which a frame begins.
+/// The number of bytes of JSON that follow the four bytes in which a frame begins.
 pub fn length(start: [u8; 4]) -> Option<usize> {
     let length = usize::try_from(u32::from_le_bytes(start)).ok()?;
     (length <= MAX_QUESTION).then_some(length)

@@ -1,4 +1,4 @@
-//! What the editor shows (C4): the wire types, the companion's rules and the agent's.
+//! The context that the editor shows (C4): the wire types, the companion's rules and the agent's.
 
 mod rules;
 
@@ -13,7 +13,7 @@ pub const CONTEXT_UPDATE: &str = "ide/contextUpdate";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IdeContext {
-    /// What is known of the workspace.
+    /// The known state of the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_state: Option<WorkspaceState>,
 }
@@ -25,7 +25,7 @@ pub struct WorkspaceState {
     /// The open files, the most recently focused first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_files: Option<Vec<File>>,
-    /// Whether the user trusts the workspace: only when the editor really knows, because it
+    /// True if the user trusts the workspace: only when the editor really knows, because it
     /// overrides the agent's own question (C4.9).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_trusted: Option<bool>,
@@ -37,18 +37,18 @@ pub struct WorkspaceState {
 pub struct File {
     /// Its absolute path.
     pub path: String,
-    /// When it was last focused: Unix time in milliseconds.
+    /// The time when it was last focused: Unix time in milliseconds.
     pub timestamp: u64,
     /// True on the focused file only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
-    /// Where the cursor is.
+    /// The position of the cursor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
     /// The selected text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_text: Option<String>,
-    /// Where that text is. Only Claude Code and opencode get it.
+    /// The range of that text. Only Claude Code and opencode get it.
     #[serde(skip)]
     pub selection: Option<Range>,
 }
@@ -66,9 +66,9 @@ pub struct Position {
 /// A part of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Range {
-    /// Where it begins.
+    /// The first position.
     pub start: Position,
-    /// Where it ends: the first place behind it.
+    /// The end: the first place behind it.
     pub end: Position,
 }
 
@@ -97,7 +97,7 @@ impl Range {
         Self { start, end }
     }
 
-    /// Where a text is that begins there.
+    /// The range of a text that begins there.
     pub fn of_text(start: Position, text: &str) -> Self {
         let last = text.rsplit('\n').next().unwrap_or_default();
         let [units, breaks] = [
@@ -149,7 +149,7 @@ impl File {
         self.is_active == Some(true)
     }
 
-    /// The selected text and where it is. Where nobody says that, it begins at the cursor: a text is
+    /// The selected text and its range. If nobody says that, it begins at the cursor: a text is
     /// never in an empty range.
     pub fn selected(&self) -> Option<(&str, Range)> {
         let text = self

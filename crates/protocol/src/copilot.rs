@@ -1,9 +1,9 @@
 //! GitHub Copilot CLI's own companion protocol: MCP over HTTP on a Unix socket, found by a lock file. Learnt by
 //! watching the program; it has no published text.
 //!
-//! - [`lock_file`]: how the agent learns socket, workspace and token.
-//! - [`tools`]: what it calls, and the words of the answers.
-//! - [`notifications`]: what the editor has to tell.
+//! - [`lock_file`]: the file by which the agent learns socket, workspace and token.
+//! - [`tools`]: the tools that it calls, and the words of the answers.
+//! - [`notifications`]: the editor's notifications.
 
 pub mod lock_file;
 pub mod notifications;

@@ -17,11 +17,11 @@ pub struct FileDiagnostics {
 /// One problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// What is wrong, for people.
+    /// The problem, in words for people.
     pub message: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// Where it is.
+    /// Its range.
     pub range: Range,
     /// The tool that found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct Diagnostic {
     pub code: Option<Value>,
 }
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Severity {
     /// An error.

@@ -1,4 +1,4 @@
-//! What differs from agent to agent. The data of each is a row below `agents`.
+//! The differences between agents. The data of each is a row below `agents`.
 //!
 //! Pillion's own commands (`pillion diff`, `pillion context`) call a companion as agents do. They
 //! are a row of their own, so that a reviewer reads who really proposes a change.
@@ -34,7 +34,7 @@ pub enum Dialect {
     Script,
 }
 
-/// How an agent speaks to a companion, and what is in its discovery files.
+/// The way in which an agent speaks to a companion, and the content of its discovery files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// The companion contract: MCP over streamable HTTP, and a [`DiscoveryFile`](crate::DiscoveryFile).
@@ -51,7 +51,7 @@ pub enum Protocol {
 /// The variables that wire an agent to one companion (C2.6), by what they say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variables {
-    /// Where it listens. Decides between companions of one workspace (C2.7).
+    /// The variable for the port on which it listens. Decides between companions of one workspace (C2.7).
     pub port: &'static str,
     /// Its workspace roots, for when no discovery file is found.
     pub workspace: Option<&'static str>,
@@ -59,11 +59,11 @@ pub struct Variables {
     pub token: Option<&'static str>,
     /// The process under whose id the companion is looked for, instead of an ancestor's.
     pub pid: Option<&'static str>,
-    /// What else to set where there is a companion.
+    /// Other variables to set where there is a companion.
     pub settings: &'static [(&'static str, &'static str)],
     /// Any of these makes it dial this host and not the container's, the first being the one to set.
     pub same_host: &'static [&'static str],
-    /// What makes every release take its terminal for one of an editor that it knows: it refuses all
+    /// The variable and the value that make every release take its terminal for one of an editor that it knows: it refuses all
     /// others if the companion's file does not tell the editor.
     pub known_editor: Option<(&'static str, &'static str)>,
 }
@@ -117,7 +117,7 @@ impl Dialect {
         }
     }
 
-    /// How it speaks to a companion.
+    /// Its protocol towards a companion.
     pub fn protocol(self) -> Protocol {
         self.row().protocol
     }
@@ -148,7 +148,7 @@ impl Dialect {
         self.row().places
     }
 
-    /// Whose discovery files it reads: opencode reads Claude Code's.
+    /// The agent whose discovery files it reads: opencode reads Claude Code's.
     pub fn discovery(self) -> Self {
         self.row().follows.unwrap_or(self)
     }
@@ -216,7 +216,7 @@ impl Dialect {
         self.row().repeats_selection
     }
 
-    /// Which agent it is that presents this one's token and calls itself `client`.
+    /// The agent that presents this one's token and calls itself `client`.
     pub fn presented_by(self, client: &str) -> Self {
         let mut all = Self::ALL.into_iter();
         let other = all
@@ -238,7 +238,7 @@ impl Dialect {
             && newest.is_some_and(|newest| (major, minor, patch) <= newest)
     }
 
-    /// What people type after `pillion run` so that it asks before it changes files.
+    /// The words that people type after `pillion run` so that it asks before it changes files.
     pub fn usual_command(self) -> &'static str {
         self.row().usual_command
     }

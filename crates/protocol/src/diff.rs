@@ -31,7 +31,7 @@ pub struct OpenDiff {
     pub deletes: bool,
     /// The agent whose change a command proposes. Only from [`Dialect::Script`], too.
     pub on_behalf_of: Option<Dialect>,
-    /// What it is compared with, if it is written already. Only from [`Dialect::Script`], too.
+    /// The text before and the change's name, if it is written already. Only from [`Dialect::Script`], too.
     pub written: Option<Written>,
     /// The change of a notebook's cell, of whose source the text is. Only from [`Dialect::Script`], too.
     pub cell: Option<HeldCall>,
@@ -145,7 +145,7 @@ pub(crate) fn take_string(
     }
 }
 
-/// What people call a value of this kind.
+/// The name that people use for a value of this kind.
 pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -157,7 +157,7 @@ pub(crate) fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// What became of a proposal, as reported to the agent (C5.6, C5.7).
+/// The outcome of a proposal, as reported to the agent (C5.6, C5.7).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Accepted, with the final text byte for byte.

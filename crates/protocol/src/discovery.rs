@@ -20,10 +20,10 @@ pub struct DiscoveryFile {
     pub port: u16,
     /// Every workspace root, absolute, joined by [`WORKSPACE_SEPARATOR`] (C2.5).
     pub workspace_path: String,
-    /// What the agent presents on every request (C3.2). The oldest text lets a companion leave it out.
+    /// The token that the agent presents on every request (C3.2). The oldest text lets a companion leave it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth_token: Option<Token>,
-    /// Who the editor is. The oldest text lets a companion leave it out.
+    /// The name of the editor. The oldest text lets a companion leave it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ide_info: Option<IdeInfo>,
     /// Qwen Code deletes a lock file whose `ppid` is dead: always a living process.
@@ -37,12 +37,12 @@ pub struct DiscoveryFile {
     pub pillion: Option<Publisher>,
 }
 
-/// Which companion wrote a discovery file.
+/// The companion that wrote a discovery file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Publisher {
     /// The companion's own process id, which is not always the one in the file's name.
     pub pid: u32,
-    /// Where that id, and the port, mean something; none where the system does not tell.
+    /// The namespaces in which that id, and the port, mean something; none where the system does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<Namespaces>,
 }
@@ -50,11 +50,11 @@ pub struct Publisher {
 /// The part of a machine that a process sees: in another container the same numbers mean others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Namespaces {
-    /// Which start of which machine.
+    /// The machine, and its current start.
     pub boot: String,
-    /// Which processes.
+    /// The processes that are seen.
     pub pid: u64,
-    /// Which network, and with it loopback.
+    /// The network, and with it loopback.
     pub net: u64,
 }
 

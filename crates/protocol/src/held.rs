@@ -5,13 +5,13 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-/// How a cell's place in a notebook is named that has no ids: from 0.
+/// The start of the name of a cell's place in a notebook that has no ids; a number from 0 follows.
 const BY_PLACE: &str = "cell-";
 
 /// The tool that runs shell commands.
 pub const RUNS_COMMANDS: &str = "Bash";
 
-/// How the file of a shell command is called. There is none.
+/// The name for the file of a shell command. There is none.
 const COMMAND: &str = "shell-command.sh";
 
 /// A call that is held.
@@ -23,12 +23,12 @@ pub enum HeldCall {
     Command(ShellCommand),
 }
 
-/// What a held call would change.
+/// The part that a held call would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
     /// The text before; none if there was nothing.
     pub text: Option<String>,
-    /// What it is, as a sentence for people.
+    /// Its kind, as a sentence for people.
     pub note: String,
 }
 
@@ -85,7 +85,7 @@ impl HeldCall {
         }
     }
 
-    /// What is there before, in a file of these bytes.
+    /// The text before, in a file of these bytes.
     ///
     /// # Errors
     /// One sentence, if the file has no such place.
@@ -127,7 +127,7 @@ impl ShellCommand {
     }
 }
 
-/// What becomes of the cell.
+/// The action on the cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Replace,
@@ -222,7 +222,7 @@ impl CellEdit {
     }
 }
 
-/// Where the cell of this name is.
+/// The place of the cell of this name.
 fn place(cells: &[Value], name: &str) -> Option<usize> {
     let has_id = |cell: &Value| cell.get("id").and_then(Value::as_str) == Some(name);
     cells.iter().position(has_id).or_else(|| {

@@ -3,21 +3,21 @@
 //! Everything here is data: no I/O, no clock, no async, no HTTP. Rule numbers such as `C4.7` name
 //! the rules of the contract that a line implements.
 //!
-//! - [`dialect`]: what differs from agent to agent, as one table.
+//! - [`dialect`]: the differences between agents, as one table.
 //! - [`discovery`]: the file by which an agent finds a companion (C2).
 //! - [`token`]: secrets that never show in a log (C3).
-//! - [`context`]: what the editor shows, and the rules of both sides (C4).
+//! - [`context`]: the context that the editor shows, and the rules of both sides (C4).
 //! - [`diff`]: the two tools and their outcomes (C5).
 //! - [`diff::set`]: files that are proposed together, of which the contract knows nothing.
-//! - [`review`]: when agents ask, as a person chooses.
+//! - [`review`]: the cases in which agents ask, as a person chooses.
 //! - [`verdict`]: the decision of a person, with notes for the agent.
-//! - [`remarks`]: what an agent's model is told of it.
+//! - [`remarks`]: the words in which an agent's model is told of it.
 //! - [`claude`]: Claude Code's protocol, which is another one.
 //! - [`copilot`]: GitHub Copilot CLI's, which is a third.
 //! - [`codex`]: Codex CLI's question for what an editor shows.
-//! - [`address`]: where agents reach a companion.
+//! - [`address`]: the addresses at which agents reach a companion.
 //! - [`diagnostics`]: the problems that an editor shows.
-//! - [`held`]: what a hook of an agent's holds until the person has decided.
+//! - [`held`]: the calls that a hook of an agent's holds until the person has decided.
 //! - [`json`]: JSON of others, in bounded memory.
 //! - [`path`]: paths by their text alone.
 //! - [`surrogates`]: JSON of programs that count in UTF-16.
@@ -52,7 +52,7 @@ pub use review::{AgentProcess, ProcessChoice, ReviewChoice, ReviewMode};
 pub use token::Token;
 pub use verdict::{Decision, Note, Verdict};
 
-/// What Pillion's conformance suite calls itself as an agent. It starts the commands of the person who
+/// The name that Pillion's conformance suite gives itself as an agent. It starts the commands of the person who
 /// checks a companion.
 pub const SUITE_CLIENT: &str = "pillion-conformance";
 

@@ -1,4 +1,4 @@
-//! What an agent's model is told of a decision about its change: the words, whichever way they take.
+//! The words in which an agent's model is told of a decision about its change, whichever way they take.
 
 use std::fmt::Write;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::verdict::{Lines, Note};
 
-/// How much of a line is quoted, in characters.
+/// The largest length of a quoted line, in characters.
 const MAX_QUOTED: usize = 80;
 
-/// How much a diff of the person's edits may have, in bytes.
+/// The largest length of a diff of the person's edits, in bytes.
 const MAX_EDITS: usize = 8_000;
 
-/// How long a list of files may be, in bytes.
+/// The largest length of a list of files, in bytes.
 const MAX_NAMES: usize = 1_200;
 
-/// What was decided about the change to a file, with the person's notes on the text that was `shown`.
+/// The decision about the change to a file, with the person's notes on the text that was `shown`.
 pub fn decided(is_accepted: bool, file_path: &str, notes: &[Note], shown: &str) -> String {
     let decided = if is_accepted { "accepted" } else { "rejected" };
     let start = format!("The user {decided} your change to {file_path}");
@@ -32,7 +32,7 @@ pub fn decided(is_accepted: bool, file_path: &str, notes: &[Note], shown: &str) 
     }
 }
 
-/// What the person edited before they accepted the change, as a unified diff.
+/// The person's edits before they accepted the change, as a unified diff.
 pub fn edited(file_path: &str, diff: &str) -> String {
     let start = "From what you proposed to what was accepted:";
     let diff = shortened(diff);
@@ -58,13 +58,13 @@ pub fn over_newer(file_path: &str) -> String {
     )
 }
 
-/// What an agent's model is to read of a file that was written already.
+/// The text that an agent's model is to read of a file that was written already.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileRemark {
     /// The file.
     pub path: String,
-    /// What it is to read.
+    /// The text to read.
     pub text: String,
     /// True if the file is no longer there.
     #[serde(default)]
@@ -143,7 +143,7 @@ fn shortened(diff: &str) -> String {
     format!("{}… and more: read the file\n", &room[..whole])
 }
 
-/// Which lines a note is about, as a model finds them: by their number, and by what stands in the first.
+/// The lines that a note is about, as a model finds them: by their number, and by what stands in the first.
 fn place(lines: Option<Lines>, shown: &str) -> String {
     let Some(Lines { first, last }) = lines else {
         return String::new();

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// When an agent asks before it changes a file.
+/// The cases in which an agent asks before it changes a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReviewMode {
@@ -15,13 +15,13 @@ pub enum ReviewMode {
     After,
 }
 
-/// What a person has chosen for one process of an agent.
+/// A person's choice for one process of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessChoice {
     /// The process.
     pub process: AgentProcess,
-    /// When it asks; none if that is as it was started.
+    /// The cases in which it asks; none if that is as it was started.
     pub mode: Option<ReviewMode>,
     /// True if its shell commands are shown before they run.
     pub shows_commands: bool,
@@ -33,7 +33,7 @@ pub struct ProcessChoice {
 pub struct AgentProcess {
     /// Its id.
     pub pid: u32,
-    /// When it started, in the system's own unit: an id is given again.
+    /// The time when it started, in the system's own unit: an id is given again.
     pub started_at: u64,
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-/// What runs or obeys a file.
+/// The program that runs or obeys a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runner {
     /// git: hooks, settings, attributes.
@@ -30,7 +30,7 @@ impl Runner {
         }
     }
 
-    /// What runs or obeys the file of this path, if anything does.
+    /// The program that runs or obeys the file of this path, if anything does.
     pub fn of(path: &Path) -> Option<Self> {
         let names: Vec<String> = path
             .components()

@@ -82,7 +82,7 @@ impl Verdict {
     /// Drops the blanks around notes, and notes that say nothing.
     ///
     /// # Errors
-    /// How many bytes the notes have, if that is more than [`MAX_NOTES`].
+    /// The number of bytes of the notes, if that is more than [`MAX_NOTES`].
     pub fn tidy_notes(&mut self) -> Result<(), usize> {
         for note in &mut self.notes {
             let text = note.text.trim();

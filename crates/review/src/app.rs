@@ -41,10 +41,10 @@ use review_delay::{ReviewDelay, Sight};
 /// The message after a paste.
 const PASTED: &str = "pasted text decides nothing here";
 
-/// How long a message stays.
+/// The time for which a message stays.
 const MESSAGE: Duration = Duration::from_secs(6);
 
-/// How long a message stays that names a place to remember.
+/// The time for which a message stays that names a place to remember.
 const LONG_MESSAGE: Duration = Duration::from_secs(60);
 
 /// Everything that happens to a review.
@@ -69,9 +69,9 @@ pub enum Event {
     },
     /// A view goes away.
     Closed {
-        /// Which.
+        /// The view.
         id: DiffId,
-        /// Why.
+        /// The reason.
         reason: CloseReason,
         /// Answered with the text in the view.
         closed: Reply<String>,
@@ -92,23 +92,23 @@ pub enum Event {
     Edited(DiffId, Edit),
     /// The gate has ruled about a decision.
     Ruled(ProposalKey, Ruling),
-    /// What agents have written.
+    /// The changes that agents have written.
     Listed(ChangesList),
-    /// What came of [`Effect::Act`].
+    /// The outcome of [`Effect::Act`].
     Acted(ActDone),
-    /// What came of [`Effect::Review`] or [`Effect::SendNotes`].
+    /// The outcome of [`Effect::Review`] or [`Effect::SendNotes`].
     Chosen(Chosen),
     /// A message.
     Notice(String),
-    /// What was decided before, newest first, or why that cannot be read.
+    /// The former decisions, newest first, or why those cannot be read.
     History(Result<Vec<Past>, String>),
     /// One of those is to be shown.
     Past(Opened),
     /// These agents' programs are on PATH.
     Installed(Vec<Dialect>),
-    /// What keeps saved files from being noticed, until the next one of these.
+    /// The reasons why saved files are not noticed, until the next one of these.
     Troubles(Vec<String>),
-    /// Where a text is that would have been lost.
+    /// The place of a text that would have been lost.
     Kept(String),
     /// Syntax colours were worked out.
     Coloured(Texts, Side, Coloured),
@@ -118,7 +118,7 @@ pub enum Event {
     Stop,
 }
 
-/// What came out of the reviewer's editor.
+/// The outcome of the reviewer's editor.
 #[derive(Debug)]
 pub enum Edit {
     /// The proposal as edited.
@@ -133,14 +133,14 @@ pub enum Edit {
     Lost(String),
     /// A newer proposal took the place of the one that was edited.
     Late {
-        /// What the editor got.
+        /// The text that the editor got.
         base: String,
-        /// What it became, if it was changed.
+        /// The text that it became, if it was changed.
         text: Option<String>,
     },
 }
 
-/// What is to be done outside of the state machine.
+/// An action outside of the state machine.
 #[derive(Debug)]
 pub enum Effect {
     /// Ask the gate whether this decision counts.
@@ -161,24 +161,24 @@ pub enum Effect {
     Closed(Reply<String>, Result<String, String>),
     /// Run the reviewer's editor on the text.
     Edit {
-        /// Which proposal is edited.
+        /// The proposal that is edited.
         proposal: ProposalKey,
         /// The file, for its name.
         path: PathBuf,
-        /// What to edit.
+        /// The text to edit.
         text: String,
         /// The line of the current hunk, from 1.
         line: usize,
     },
     /// Keep what the reviewer wrote, which would be lost, in a private file, and report where.
     Keep {
-        /// For which diff.
+        /// The diff.
         id: DiffId,
-        /// Of which file.
+        /// The file.
         path: PathBuf,
         /// The text.
         text: String,
-        /// Why it would be lost.
+        /// The reason why it would be lost.
         why: String,
     },
     /// Read what was decided before.
@@ -195,14 +195,14 @@ pub enum Effect {
     Quit,
 }
 
-/// What covers the diff.
+/// The page or question that covers the diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlay {
     /// The keys, scrolled by so many lines.
     Help(u16),
-    /// Whether to leave although diffs are pending.
+    /// The question whether to leave although diffs are pending.
     Quit,
-    /// What was decided before.
+    /// The former decisions.
     History,
     /// The list of what agents have written.
     Changes,
@@ -221,7 +221,7 @@ enum Armed {
     After,
 }
 
-/// How a message looks.
+/// The style of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// For information.
@@ -237,7 +237,7 @@ pub enum Tone {
 pub struct Message {
     /// The line.
     pub text: String,
-    /// How it looks.
+    /// Its style.
     pub tone: Tone,
     until: Instant,
     /// It names a place to remember.
@@ -249,7 +249,7 @@ pub struct Message {
 pub struct App {
     /// The workspace folders.
     pub roots: Vec<PathBuf>,
-    /// What the companion last reported.
+    /// The last report of the companion.
     pub status: Status,
     troubles: Vec<String>,
     /// The agents whose programs are on PATH, as far as is known.
@@ -260,19 +260,19 @@ pub struct App {
     pub views: Pending<View>,
     /// The one that is shown.
     pub current: usize,
-    /// What covers it.
+    /// The page or question that covers it.
     pub overlay: Option<Overlay>,
     changes: ChangesPage,
     /// True if the reviewer prefers one column.
     pub unified: bool,
     /// True if long lines are wrapped.
     pub wrap: bool,
-    /// What was decided before, while it is shown.
+    /// The former decisions, while they are shown.
     pub history: History,
     /// The terminal's size.
     pub size: Size,
     message: Option<Message>,
-    /// What came while the gate looked at a decision: said once that is known, which comes first.
+    /// Messages that came while the gate looked at a decision: said once that is known, which comes first.
     notices: Vec<String>,
     /// The reason that is being typed.
     reason: Option<Reason>,
@@ -284,7 +284,7 @@ pub struct App {
     typed: Option<(u64, Instant)>,
     /// Counts what was compared.
     jobs: u64,
-    /// What is to be done when [`App::update`] returns.
+    /// The actions to take when [`App::update`] returns.
     effects: Vec<Effect>,
 }
 
@@ -384,7 +384,7 @@ impl App {
         self.sight().is_some()
     }
 
-    /// What could be decided about if it was drawn as it is now.
+    /// The subject of a decision if it was drawn as it is now.
     fn sight(&self) -> Option<Sight> {
         let is_too_small = self.size.width < SMALLEST.0 || self.size.height < SMALLEST.1;
         if is_too_small || self.overlay.is_some() {
@@ -399,7 +399,7 @@ impl App {
         })
     }
 
-    /// When something on the screen expires by itself.
+    /// The time at which something on the screen expires by itself.
     pub fn expires(&self) -> Option<Instant> {
         self.message.as_ref().map(|message| message.until)
     }
@@ -409,12 +409,12 @@ impl App {
         self.views.get(self.current)
     }
 
-    /// How agents ask before they change files.
+    /// The ways in which agents ask before they change files.
     pub fn asking(&self) -> &[String] {
         &self.status.asking
     }
 
-    /// What does not work, as long as it does not.
+    /// The things that do not work, as long as they do not.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
         let status = &self.status;
         let warnings = status.unasked.iter().chain(&status.warnings);
@@ -422,7 +422,7 @@ impl App {
         warnings.map(String::as_str)
     }
 
-    /// What stands below the diff: the reason that is being typed, or else the last message, or else what does not work. Where
+    /// The line below the diff: the reason that is being typed, or else the last message, or else what does not work. Where
     /// there is no diff, the page says that.
     pub fn line(&self) -> Option<(String, Tone)> {
         let reason = self.reason_line().map(|line| (line, Tone::Info));
@@ -439,7 +439,7 @@ impl App {
         self.reason.is_some()
     }
 
-    /// How `view` is arranged.
+    /// The layout of `view`.
     pub fn layout_of(&self, view: &View) -> Layout {
         if self.unified || self.body_width() < SIDE_BY_SIDE || view.is_one_sided() {
             Layout::Unified
@@ -448,7 +448,7 @@ impl App {
         }
     }
 
-    /// Where things stand on the screen.
+    /// The places of things on the screen.
     pub fn geometry(&self) -> Geometry {
         let area = Rect::new(0, 0, self.size.width, self.size.height);
         let rows = |(text, _): (String, Tone)| {
@@ -520,7 +520,7 @@ impl App {
         });
     }
 
-    /// Leaves. What no other editor or review shows is rejected then, once what is being decided is carried out.
+    /// Leaves. Diffs that no other editor or review shows are rejected then, once what is being decided is carried out.
     fn quit(&mut self) {
         let pending = std::mem::take(&mut self.views);
         let kept = pending.iter().filter_map(|view| {

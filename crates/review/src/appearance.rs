@@ -1,4 +1,4 @@
-//! Which colours the screen gets: by the options, the environment and the terminal.
+//! The colours of the screen: by the options, the environment and the terminal.
 
 use crate::screen::{Depth, Theme};
 use crate::{ThemeChoice, background};
@@ -20,7 +20,7 @@ pub fn theme(choice: ThemeChoice) -> Theme {
     Theme::new(is_dark, depth)
 }
 
-/// How many colours the terminal has, according to the environment.
+/// The number of colours that the terminal has, according to the environment.
 fn depth(no_color: &str, colorterm: &str, term: &str) -> Depth {
     if !no_color.is_empty() {
         return Depth::None;

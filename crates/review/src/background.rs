@@ -1,10 +1,10 @@
-//! Whether the terminal's background is dark.
+//! Finds out if the terminal's background is dark.
 
 use std::time::Duration;
 
 use terminal_colorsaurus::{Color, QueryOptions, color_palette};
 
-/// How long a terminal may take to report its background.
+/// The time limit for a terminal to report its background.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Queries the terminal. One that does not answer counts as dark.
@@ -22,7 +22,7 @@ fn is_darker(background: u32, foreground: u32) -> bool {
     background < foreground || (background == foreground && background <= MIDDLE)
 }
 
-/// How bright a colour looks, as television reckons it: up to `u16::MAX`.
+/// The brightness of a colour, as television reckons it: up to `u16::MAX`.
 ///
 /// The lightness that the crate knows is worked out with `powf`, which alone would make every command
 /// load the system's library of mathematics at its start.

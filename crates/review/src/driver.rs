@@ -35,10 +35,10 @@ use crate::terminal::Screen;
 use crate::view::Job;
 use crate::{Input, Options, Unfinished, appearance, comparer, watch};
 
-/// How often the files of pending diffs are checked.
+/// The interval at which the files of pending diffs are checked.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long a disk may take for a copy to edit, and for the last words at the end.
+/// The time limit for a disk to make a copy to edit, and for the last words at the end.
 const DISK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs a review in the terminal.
@@ -102,7 +102,7 @@ pub fn run(
     result
 }
 
-/// Where a text is, or that it is lost, if that is what came.
+/// The place of a text, or that it is lost, if that is what came.
 fn place(input: Input) -> Option<String> {
     match input {
         Input::Kept(text) => Some(text),
@@ -133,7 +133,7 @@ struct Driver {
     arrived: Vec<String>,
     turn_news: TurnNews,
     is_over: bool,
-    /// Where texts are that would have been lost: printed once the screen is gone.
+    /// The places of texts that would have been lost: printed once the screen is gone.
     final_messages: Vec<String>,
 }
 

@@ -26,7 +26,7 @@ pub use command::EditorCommand;
 pub struct Session {
     folder: Option<PathBuf>,
     draft: Arc<Draft>,
-    /// What has to be done before the program ends holds one of these.
+    /// Everything that has to be done before the program ends holds one of these.
     unfinished: Unfinished,
 }
 
@@ -57,7 +57,7 @@ impl Session {
         Arc::clone(&self.draft)
     }
 
-    /// What is made of `edit`, which was read when the editor ended with `status`.
+    /// The outcome of `edit`, which was read when the editor ended with `status`.
     pub fn finish(&mut self, status: io::Result<ExitStatus>, edit: Edit) -> Edit {
         let problem = match status {
             Ok(status) if status.success() => None,
@@ -158,7 +158,7 @@ impl Draft {
             .map_err(|error| format!("cannot start {program}: {error}"))
     }
 
-    /// What was made of the text until now.
+    /// The outcome of editing until now.
     pub fn read(&self) -> Edit {
         let bytes = match fs::read(&self.file) {
             Ok(bytes) => bytes,

@@ -1,4 +1,4 @@
-//! Where things stand on the screen. Shared by drawing and scrolling, so that both agree.
+//! The places of things on the screen. Shared by drawing and scrolling, so that both agree.
 
 use ratatui::layout::Rect;
 
@@ -38,7 +38,7 @@ pub struct Geometry {
     pub header: Rect,
     /// The pending diffs, when there are several.
     pub tabs: Option<Rect>,
-    /// What is proposed, by whom.
+    /// The proposal and its agent.
     pub title: Rect,
     /// The note, when there is one.
     pub note: Option<Rect>,
@@ -124,7 +124,7 @@ impl Geometry {
 /// The columns of a row of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Columns {
-    /// How the texts are arranged.
+    /// The arrangement of the texts.
     pub layout: Layout,
     /// Columns for a line number before.
     pub left_number: usize,

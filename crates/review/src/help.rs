@@ -12,7 +12,7 @@ pub const FRAME: u16 = 6;
 /// The help needs no more columns than this.
 const MAX_WIDTH: u16 = 60;
 
-/// What each key does.
+/// The keys, and what each of them does.
 const KEYS: [(&str, &str); 30] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
@@ -46,7 +46,7 @@ const KEYS: [(&str, &str); 30] = [
     ("", ""),
 ];
 
-/// What is good to know besides.
+/// Other facts that are good to know.
 const NOTES: [&str; 5] = [
     "● unseen  ✓ kept, accepted  ✎ edited  ↩ taken back",
     "The agent writes the file after you accept.",
@@ -55,7 +55,7 @@ const NOTES: [&str; 5] = [
     "An unedited last line keeps its missing newline.",
 ];
 
-/// What to do where agents see nothing, and the command for it.
+/// The advice where agents see nothing, and the command for it.
 const LOST: (&str, &str) = ("An agent cannot find this window?", "pillion run claude");
 
 /// One row of the help.
@@ -97,7 +97,7 @@ pub fn width(size: Size) -> u16 {
     size.width.min(MAX_WIDTH)
 }
 
-/// How far it can be scrolled.
+/// The largest number of rows by which it can be scrolled.
 pub fn last_scroll(size: Size) -> u16 {
     let (rows, seen) = rows(size);
     let count = u16::try_from(rows.len()).unwrap_or(u16::MAX);

@@ -19,13 +19,13 @@ use crate::syntax::{Coloured, Highlighter};
 /// request is looked for.
 const CHUNK: usize = 4 << 10;
 
-/// How far the work has got is kept for so many pairs of texts.
+/// The number of pairs of texts for which the progress of the work is kept.
 const MAX_KEPT: usize = 16;
 
-/// Which pair of texts.
+/// A pair of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Texts {
-    /// Of which diff.
+    /// Their diff.
     pub id: DiffId,
     /// Grows whenever one of its texts becomes another.
     pub generation: u64,
@@ -34,7 +34,7 @@ pub struct Texts {
 /// Lines whose colours are wanted, with all above them.
 #[derive(Debug)]
 pub struct ColourRequest {
-    /// Which texts these are.
+    /// The texts.
     pub texts: Texts,
     /// The file, whose name determines the language.
     pub path: PathBuf,
@@ -51,7 +51,7 @@ pub struct ColourRequest {
 /// The thread. It loads languages only when they are needed.
 pub struct Highlighting {
     requests: Sender<ColourRequest>,
-    /// Which texts colours were asked for last, and down to which lines.
+    /// The texts for which colours were asked last, and the lines down to which they were.
     asked: Option<(Texts, usize, usize)>,
 }
 
@@ -71,7 +71,7 @@ impl Highlighting {
         Ok(Self { requests, asked })
     }
 
-    /// Asks for colours. What was asked for before and is not done yet is dropped.
+    /// Asks for colours. A former request that is not done yet is dropped.
     pub fn ask(&mut self, wanted: ColourRequest) {
         let asked = Some((wanted.texts, wanted.left, wanted.right));
         if std::mem::replace(&mut self.asked, asked) != asked {
@@ -105,7 +105,7 @@ fn work(
     }
 }
 
-/// How far the work has got.
+/// The progress of the work.
 #[derive(Default)]
 struct Kept {
     texts: VecDeque<(Texts, [Highlighter; 2])>,
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// What is delivered for requests that are all there when the work begins, or come with a
+    /// The colours that are delivered for requests that are all there when the work begins, or come with a
     /// delivery.
     fn delivered(
         requests: Vec<ColourRequest>,

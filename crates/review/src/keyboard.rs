@@ -84,9 +84,9 @@ pub fn hands_over(press: &Press) -> bool {
     }
 }
 
-/// Where keys come from, and what time it is there.
+/// The source of keys, and its clock.
 trait Source {
-    /// What comes next; `None` when `timeout` passed without anything.
+    /// The next input; `None` when `timeout` passed without anything.
     fn next(&mut self, timeout: Option<Duration>) -> io::Result<Option<Read>>;
 
     fn now(&self) -> Instant;
@@ -105,7 +105,7 @@ impl Source for Tty {
 /// Turns what the terminal sends into input.
 struct Reader<S> {
     source: S,
-    /// What was read to find out whether it follows at once.
+    /// Input that was read to find out whether it follows at once.
     ahead: VecDeque<(Read, Instant)>,
     answers: Answers,
     /// The key that was pressed last, and when.
@@ -171,7 +171,7 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Whether a key repeats because it is held down.
+    /// Returns true if a key repeats because it is held down.
     fn is_held(
         &mut self,
         key: &KeyEvent,
@@ -193,7 +193,7 @@ impl<S: Source> Reader<S> {
         Ok(since < 2 * LOOK && decides(key) && self.is_followed(at, HELD, Some(key.code))?)
     }
 
-    /// Whether another key, or just this one, is pressed within `interval` of the one that was read at `at`.
+    /// Returns true if another key, or just this one, is pressed within `interval` of the one that was read at `at`.
     fn is_followed(
         &mut self,
         at: Instant,
@@ -233,7 +233,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes, and how many milliseconds after what came before.
+    /// Input, each with the milliseconds after what came before.
     struct Script {
         events: VecDeque<(u64, Read)>,
         now: Instant,

@@ -1,7 +1,7 @@
 //! The terminal review: shows what agents propose and lets a person judge it, hunk by hunk.
 //!
 //! [`channel`] gives the two ends: a [`FrontendHandle`] for the companion, and a [`Review`] that runs on the
-//! thread of the terminal. What the review knows is one state machine (`app`); around it are a
+//! thread of the terminal. The knowledge of the review is one state machine (`app`); around it are a
 //! thin loop (`driver`) and the modules that do I/O: `source`, `edit`, `watch`, `terminal`, `keyboard`.
 
 mod app;
@@ -50,14 +50,14 @@ pub enum ThemeChoice {
     Dark,
 }
 
-/// How to run the review.
+/// The settings of a review.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The workspace folders, absolute, links followed.
     pub roots: Vec<PathBuf>,
     /// The colours.
     pub theme: ThemeChoice,
-    /// How to announce a proposal.
+    /// The ways to announce a proposal.
     pub notify: Vec<Notify>,
     /// True if files that are saved in the workspace become the context.
     pub watch: bool,
@@ -68,21 +68,21 @@ pub struct Options {
 enum Input {
     Companion(EditorEvent),
     Key(app::Press),
-    /// What else the terminal sends.
+    /// Anything else that the terminal sends.
     Terminal(crossterm::event::Event),
-    /// What the review itself takes in as it is.
+    /// An event that the review itself takes in as it is.
     Event(app::Event),
     /// The terminal, or a thread that the review needs, is gone.
     Stop,
     /// There is a copy for the reviewer's editor, or why not.
     Copied(Result<Copied, String>),
-    /// How it ended and what it made of the copy, or why it could not be started.
+    /// The editor's end and what it made of the copy, or why it could not be started.
     EditorEnded(Result<Ended, String>),
-    /// What the editor had saved of a proposal that is to be closed; nothing if its disk gave no answer.
+    /// The text that the editor had saved of a proposal that is to be closed; nothing if its disk gave no answer.
     Closing(ProposalKey, Option<app::Edit>, CloseReason, Reply<String>),
     /// A file was checked, or read again.
     Source(source::Answer),
-    /// Where a text is kept, or that it is lost.
+    /// The place where a text is kept, or that it is lost.
     Kept(String),
     Coloured(highlight::Texts, proposal::Side, syntax::Coloured),
     Interrupt,
@@ -93,7 +93,7 @@ enum Input {
 /// Held by whatever is to be done before the program ends. Nothing is sent: the other end learns when all are dropped.
 type Unfinished = crossbeam_channel::Sender<Infallible>;
 
-/// How the reviewer's editor ended, and what it made of the text.
+/// The end of the reviewer's editor, and what it made of the text.
 type Ended = (io::Result<ExitStatus>, app::Edit);
 
 /// A copy for the reviewer's editor, and how it is to be edited.

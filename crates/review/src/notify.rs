@@ -1,5 +1,5 @@
-//! Tells the person at the terminal that a proposal came, in the ways that they chose. What an agent
-//! or a path contains reaches the terminal harmless. Builds what is to be written; writes nothing.
+//! Tells the person at the terminal that a proposal came, in the ways that they chose. Text of an agent
+//! or a path reaches the terminal harmless. Builds what is to be written; writes nothing.
 
 use pillion_text::visible;
 
@@ -25,7 +25,7 @@ pub enum Notify {
     Osc9,
 }
 
-/// Which of the ways were chosen, and the current title.
+/// The ways that were chosen, and the current title.
 #[derive(Debug)]
 pub struct Notifier {
     ways: Vec<Notify>,
@@ -49,7 +49,7 @@ impl Notifier {
         self.ways.contains(&Notify::Title)
     }
 
-    /// What is to be written when these proposals came, each named in a sentence.
+    /// The output that announces these proposals, each named in a sentence.
     pub fn arrived(&self, proposals: &[String]) -> String {
         let mut written = String::new();
         let Some(last) = proposals.last() else {
@@ -75,7 +75,7 @@ impl Notifier {
         written
     }
 
-    /// What is to be written so that the title is `title`.
+    /// The output that makes `title` the title.
     pub fn title(&mut self, title: impl FnOnce() -> String) -> Option<String> {
         if !self.has_title() {
             return None;

@@ -20,7 +20,7 @@ use places::Origin;
 use state::State;
 use texts::Texts;
 
-/// Which of the two texts.
+/// One of the two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Before.
@@ -30,7 +30,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// What belongs to this one, of what is before and what is after.
+    /// The one that belongs to this side, of those before and after.
     pub fn of<T>(self, (left, right): (T, T)) -> T {
         match self {
             Self::Left => left,
@@ -65,7 +65,7 @@ pub enum Change {
     Toggled,
     /// The reviewer wrote another text.
     Edited,
-    /// What the reviewer wrote for a former proposal was taken along to this one.
+    /// The reviewer's text for a former proposal was taken along to this one.
     Carried,
     /// It was merged with another text of the file on disk.
     Rebased,
@@ -83,7 +83,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// What became of the reviewer's edits when a newer proposal came.
+/// The fate of the reviewer's edits when a newer proposal came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edits {
     /// There were none.
@@ -94,11 +94,11 @@ pub enum Edits {
     Conflict(String),
 }
 
-/// Why a hunk cannot be taken out: its lines before are not UTF-8, and a proposal is text.
+/// The error that a hunk cannot be taken out: its lines before are not UTF-8, and a proposal is text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NotText;
 
-/// How many lines and hunks a proposal changes.
+/// The number of lines and hunks that a proposal changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
     /// Lines that would be added, without the hunks that are taken out.
@@ -157,14 +157,14 @@ impl Proposal {
         side.of((self.before(), self.after()))
     }
 
-    /// Why the file is not shown, and its bytes.
+    /// The reason why the file is not shown, and its size in bytes.
     pub fn hidden_before(&self) -> Option<(Unreadable, usize)> {
         let texts = &self.now.texts;
         let size = texts.original.as_ref().map_or(0, |text| text.bytes().len());
         texts.hides_before.map(|why| (why, size))
     }
 
-    /// Why the proposed text is not shown, and its bytes.
+    /// The reason why the proposed text is not shown, and its size in bytes.
     pub fn hidden_after(&self) -> Option<(Unreadable, usize)> {
         let texts = &self.now.texts;
         let size = texts.proposed.bytes().len();
@@ -209,7 +209,7 @@ impl Proposal {
         Arc::ptr_eq(&version.0, &self.now.texts)
     }
 
-    /// Where the lines of a former version are now. Those of one that it never had stay where they are.
+    /// The current places of the lines of a former version. Those of one that it never had stay where they are.
     pub fn moves_from(&self, version: &Version) -> Moves<'_> {
         let (then, now) = (&version.0, &self.now.texts);
         let steps = match self.way_back(now, then) {
@@ -270,7 +270,7 @@ impl Proposal {
         self.last_edited().is_some()
     }
 
-    /// What the reviewer wrote: the text as it stands, or else the last one in the history.
+    /// The reviewer's own text: as it stands, or else the last one in the history.
     pub fn edited_text(&self) -> Option<String> {
         self.last_edited().map(State::text)
     }
@@ -298,7 +298,7 @@ impl Proposal {
         current.after.start - proposed + kept + 1
     }
 
-    /// What it changes.
+    /// The number of lines and hunks that it changes.
     pub fn count(&self) -> Count {
         let mut count = Count {
             hunks: self.hunks().len(),
@@ -378,8 +378,8 @@ impl Proposal {
         Edits::Conflict(edited.to_owned())
     }
 
-    /// The agent proposes another text for the same file. What the reviewer decided about hunks that
-    /// are the same stands, and so does what the reviewer wrote, unless the agent changed that, too.
+    /// The agent proposes another text for the same file. The reviewer's decisions about hunks that
+    /// are the same stand, and so does the reviewer's text, unless the agent changed that, too.
     pub fn replace(&mut self, original: Option<Text>, proposed: &str) -> Edits {
         self.read(original);
         self.came.clone_from(&self.disk);
@@ -466,7 +466,7 @@ impl Proposal {
         Some(self.now.change)
     }
 
-    /// Moves on to `next`. What had been taken back stays in the history, so that nothing the
+    /// Moves on to `next`. States that had been taken back stay in the history, so that nothing the
     /// reviewer wrote is ever lost.
     fn go_to(&mut self, mut next: State) {
         if !self.redo.is_empty() {

@@ -1,4 +1,4 @@
-//! What is written to the terminal for a new frame: what only moved is moved by the terminal itself, and of the
+//! The bytes that are written to the terminal for a new frame: what only moved is moved by the terminal itself, and of the
 //! rest only what changed. Over a slow link, a frame written whole takes longer than a person's next key.
 
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ struct Scroll {
     up: bool,
 }
 
-/// What turns a screen that shows `shown` into one that shows `next`. Both have the same size. Nothing, if nothing
+/// The bytes that turn a screen that shows `shown` into one that shows `next`. Both have the same size. Nothing, if nothing
 /// changed.
 ///
 /// # Errors
@@ -111,7 +111,7 @@ impl Scroll {
     }
 }
 
-/// How many cells of a row of one are those of a row of the other.
+/// The number of cells of a row of one that equal those of a row of the other.
 fn equal(one: &Buffer, row: usize, other: &Buffer, other_row: usize) -> usize {
     let width = usize::from(one.area.width);
     let cells = one.content[row * width..][..width].iter();

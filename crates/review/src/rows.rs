@@ -1,4 +1,4 @@
-//! Which lines stand in which row: side by side or unified, with unchanged regions folded. Rows are
+//! The lines in each row: side by side or unified, with unchanged regions folded. Rows are
 //! worked out on demand, so that a text of a million lines costs nothing. No drawing.
 
 mod align;
@@ -17,7 +17,7 @@ const MIN_FOLD: usize = 3;
 /// In bigger proposals than this the later hunks are lined up from the top.
 const MAX_COMPARISONS: usize = 200_000;
 
-/// How the two texts are arranged.
+/// The arrangement of the two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Before on the left, after on the right.
@@ -69,7 +69,7 @@ pub struct Rows {
     /// The row where each hunk begins.
     hunks: Vec<Range<usize>>,
     len: usize,
-    /// How many pairs of lines may still be compared to line them up.
+    /// The number of pairs of lines that may still be compared to line them up.
     comparisons: usize,
 }
 
@@ -120,7 +120,7 @@ impl Rows {
         rows
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.len
     }

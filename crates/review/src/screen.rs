@@ -24,7 +24,7 @@ use crate::app::{App, Overlay};
 use crate::geometry::SMALLEST;
 use crate::highlight::ColourRequest;
 
-/// What a frame lacks.
+/// The things that a frame lacks.
 #[derive(Debug, Default)]
 pub struct Rest {
     /// Colours that are still to be computed.
@@ -76,7 +76,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> Rest {
     rest
 }
 
-/// What the window's title says, if it is to.
+/// The text of the window's title, if there is to be one.
 pub fn title(app: &App) -> String {
     match app.view() {
         None => "pillion".to_owned(),

@@ -18,7 +18,7 @@ use queue::{Job, Queue};
 
 /// A way to the user's files. Each call may take forever.
 pub trait Files: Clone + Send + 'static {
-    /// What a file looks like.
+    /// The stamp of a file as it is now.
     fn stamp(&self, path: &Path) -> Option<Stamp> {
         Stamp::of(path)
     }
@@ -54,7 +54,7 @@ struct Watched {
     /// Answers about what was watched before it count for nothing.
     number: u64,
     path: PathBuf,
-    /// What the diff compares with, as a fingerprint.
+    /// The text that the diff compares with, as a fingerprint.
     text: Option<u64>,
     seen: Option<Stamp>,
     disk: Disk,
@@ -64,7 +64,7 @@ struct Watched {
     is_read: bool,
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Debug)]
 pub struct Answer {
     id: DiffId,
@@ -198,7 +198,7 @@ impl<F: Files> Sources<F> {
     }
 }
 
-/// Whether a file became another than it was when it was `seen`. May take forever.
+/// Finds out if a file became another than it was when it was `seen`. May take forever.
 fn look(disk: &impl Files, path: &Path, seen: Option<Stamp>) -> Found {
     let stamp = disk.stamp(path);
     if stamp == seen {

@@ -13,7 +13,7 @@ const MAX_TEXT: usize = 1 << 20;
 /// Longer lines get no colours.
 const MAX_LINE: usize = 2_000;
 
-/// What a part of a line is.
+/// The kind of a part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// Nothing in particular.
@@ -39,7 +39,7 @@ pub enum Class {
 pub struct Span {
     /// The byte after it.
     pub end: usize,
-    /// What it is.
+    /// Its kind.
     pub class: Class,
 }
 
@@ -58,7 +58,7 @@ pub struct Coloured {
 pub struct Highlighter {
     /// At the end of the lines that are done; nothing if there are no colours for this text.
     progress: Option<(ParseState, ScopeStack)>,
-    /// How many lines are done.
+    /// The number of lines that are done.
     done: usize,
     /// Everything was sent.
     is_over: bool,

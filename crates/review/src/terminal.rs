@@ -20,10 +20,10 @@ use ratatui::{Frame, Terminal};
 use crate::notify::{POP_TITLE, PUSH_TITLE};
 use crate::repaint;
 
-/// Whether a review can run here: in a terminal that can place text.
+/// Succeeds if a review can run here: in a terminal that can place text.
 ///
 /// # Errors
-/// Why not.
+/// The reason why it cannot.
 pub fn check() -> anyhow::Result<()> {
     ensure!(
         io::stdin().is_terminal() && io::stdout().is_terminal(),
@@ -38,13 +38,13 @@ pub fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether the terminal is ours at the moment.
+/// True while the terminal is ours.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether another program has it, on the screen that we left.
+/// True while another program has it, on the screen that we left.
 static LENT: AtomicBool = AtomicBool::new(false);
 
-/// Whether the terminal reports repeated and released keys while it is ours.
+/// True if the terminal reports repeated and released keys while it is ours.
 static REPORTS_RELEASES: AtomicBool = AtomicBool::new(false);
 
 /// Asks for these reports, and takes that back. For terminals that know them: `ESC [ ? u` asks whether they do.
@@ -55,13 +55,13 @@ const ASK_FOR_RELEASES: &str = "\x1b[?u";
 /// Asks where the cursor is.
 const ASK_FOR_CURSOR: &str = "\x1b[6n";
 
-/// Whether the terminal's title is ours as long as the terminal is.
+/// True if the terminal's title is ours as long as the terminal is.
 static KEEPS_TITLE: AtomicBool = AtomicBool::new(false);
 
 /// The terminal, ours from `new` to drop.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
-    /// What the terminal shows.
+    /// The content of the terminal.
     shown: Buffer,
     modes: Modes,
 }
@@ -133,7 +133,7 @@ impl Screen {
         self.clear(size)
     }
 
-    /// How many columns and rows the terminal has now.
+    /// The number of columns and rows that the terminal has now.
     ///
     /// # Errors
     /// When the terminal does not say.
@@ -141,7 +141,7 @@ impl Screen {
         self.terminal.size()
     }
 
-    /// Shows what `render` draws.
+    /// Shows the frame that `render` draws.
     ///
     /// # Errors
     /// When the terminal refuses.

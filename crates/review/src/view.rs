@@ -32,9 +32,9 @@ use crate::rows::{Layout, Rows};
 /// The file that a proposal would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Where it really is: the companion follows links.
+    /// The real path: the companion follows links.
     pub path: PathBuf,
-    /// How people read that: below the workspace if it is there.
+    /// The path for people: below the workspace if it is there.
     pub shown: String,
     /// True if it is outside of every workspace folder.
     pub is_outside: bool,
@@ -52,7 +52,7 @@ impl Target {
     }
 }
 
-/// What became of the file on disk since the diff opened.
+/// The fate of the file on disk since the diff opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Disk {
     /// It still has the text that the diff compares with.
@@ -70,41 +70,41 @@ pub enum Disk {
 pub struct View {
     /// The companion's number for it.
     pub id: DiffId,
-    /// Which of its proposals this is, as the companion counts.
+    /// The number of this proposal, as the companion counts.
     pub revision: u32,
-    /// Who proposes it, by whose rules it is decided.
+    /// The kind of the agent that proposes it, by whose rules it is decided.
     pub agent: Dialect,
     /// The agent whose name people are shown: of a command, that for which it proposes.
     pub shown_agent: Dialect,
-    /// Which of the agents of this kind.
+    /// The number of the agent among those of this kind.
     pub agent_number: u32,
     /// Its place in its set.
     pub set: Option<SetPlace>,
     /// True if the file is to be deleted.
     pub deletes: bool,
-    /// What its agent does, before the name of the file.
+    /// The verb for its agent's action, before the name of the file.
     pub does: &'static str,
     /// If it is written already, which change of which turn it is: `7.2`.
     pub written: Option<String>,
     /// The file.
     pub target: Target,
-    /// What the reviewer should know about what the agent will write, each a sentence.
+    /// Facts that the reviewer should know about what the agent will write, each a sentence.
     pub notes: Vec<String>,
     /// The change.
     pub proposal: Proposal,
-    /// What is yet to become of it.
+    /// The steps that are yet to be taken with it.
     comparing: Comparing,
     /// The current hunk.
     pub hunk: usize,
-    /// Where the visible part begins.
+    /// The beginning of the visible part.
     pub top: Top,
     /// Columns that are scrolled off to the left.
     pub x: usize,
     /// True if unchanged regions are shown in full.
     pub unfold: bool,
-    /// What became of the file on disk.
+    /// The state of the file on disk.
     pub disk: Disk,
-    /// What is said once the gate has let the decision through that is under way.
+    /// The message once the gate has let the decision through that is under way.
     pub deciding: Option<String>,
     /// A reason for rejecting it that was typed and not sent.
     pub reason: String,
@@ -112,7 +112,7 @@ pub struct View {
     pub is_rereading: bool,
     /// It was said that there is no file to merge with any more.
     pub is_gone: bool,
-    /// Whether each hunk changes whitespace only.
+    /// For each hunk, true if it changes whitespace only.
     pub white: Vec<bool>,
     /// True if the reviewer ignores such hunks.
     pub ignores_white: bool,
@@ -126,7 +126,7 @@ pub struct View {
     rows_for: (Layout, bool),
     /// The texts that the rows are of.
     version: Version,
-    /// How many of them could be seen last.
+    /// The number of them that could be seen last.
     height: usize,
     seen: Seen,
 }
@@ -234,7 +234,7 @@ impl View {
         Some(stand.stayed)
     }
 
-    /// Which hunks change whitespace only, and which lines become unreadable.
+    /// For each hunk, true if it changes whitespace only; and the lines that become unreadable.
     fn peculiarities(&self) -> (Vec<bool>, Vec<usize>) {
         let (before, after) = (self.proposal.before(), self.proposal.after());
         let hunks = self.proposal.hunks().iter();
@@ -267,7 +267,7 @@ impl View {
         !self.has_seen(hunk) && !self.is_ignored(hunk)
     }
 
-    /// Which texts are shown.
+    /// The texts that are shown.
     pub fn texts(&self) -> Texts {
         Texts {
             id: self.id,

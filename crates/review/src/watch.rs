@@ -1,7 +1,7 @@
-//! Which files are saved in the workspace: without an editor, that is the context. Of files it knows
+//! The files that are saved in the workspace: without an editor, they are the context. Of files it knows
 //! names and times, except for those with ignore rules.
 //!
-//! What the system reports ([`source`]) is gathered until it is quiet ([`batch`]). Then folders that
+//! The system's reports ([`source`]) are gathered until it is quiet ([`batch`]). Then folders that
 //! came up or have other rules are looked through ([`tree`]), and what was saved is shared.
 
 mod batch;
@@ -40,7 +40,7 @@ const JUST_NOW: Duration = Duration::from_secs(2);
 /// file systems are coarse.
 const LOST_MARGIN: Duration = Duration::from_millis(50);
 
-/// How often it is tried again to watch what could not be watched.
+/// The interval at which it is tried again to watch what could not be watched.
 const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Watches `roots` on a thread of its own, and reports files that are saved from now on to `focus`.
@@ -80,11 +80,11 @@ struct Watch<S> {
     batch: Batch,
     /// Folders that came up, to look through when the batch is due.
     new: BTreeSet<PathBuf>,
-    /// When the first of them was reported.
+    /// The time at which the first of them was reported.
     new_since: Option<SystemTime>,
     /// Folders with other rules than before, likewise.
     outdated: BTreeSet<PathBuf>,
-    /// Until when nothing was lost, if something was.
+    /// The time until which nothing was lost, if something was.
     lost: Option<SystemTime>,
 }
 

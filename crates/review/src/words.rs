@@ -1,4 +1,4 @@
-//! Which words of a changed line changed.
+//! The words of a changed line that changed.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ pub fn split(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What differs between two versions of a line; `None` when they are so different that marking
+/// The differences between two versions of a line; `None` when they are so different that marking
 /// words would only be noise. The time that this takes is bounded, however long they are.
 pub fn changed(left: &str, right: &str) -> Option<(Ranges, Ranges)> {
     let mut comparison = Comparison {
@@ -103,7 +103,7 @@ impl Comparison<'_> {
         self.added.extend((!right.is_empty()).then_some(right));
     }
 
-    /// Where two parts differ, in the pieces that `pieces` makes of them.
+    /// The ranges in which two parts differ, in the pieces that `pieces` makes of them.
     fn hunks(
         &mut self,
         left: Range<usize>,
@@ -131,7 +131,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Where each of these pieces begins, and where the last one ends.
+/// The beginning of each of these pieces, and the end of the last one.
 fn ends(start: usize, pieces: &[&str]) -> Vec<usize> {
     let mut at = start;
     let ends = pieces.iter().map(|piece| {
@@ -159,7 +159,7 @@ fn merged(text: &str, ranges: Ranges) -> Ranges {
     merged
 }
 
-/// How many bytes are the same at the start and at the end, in whole words.
+/// The number of bytes that are the same at the start and at the end, in whole words.
 fn same_ends(left: &str, right: &str) -> (usize, usize) {
     let same = left.bytes().zip(right.bytes());
     let same = same.take_while(|(left, right)| left == right).count();

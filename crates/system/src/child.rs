@@ -13,13 +13,13 @@ use crate::process::descendants;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What a program leaves running may keep its output open, which is not waited for.
+/// Programs that a program leaves running may keep its output open, which is not waited for.
 const OUTPUT_GRACE: Duration = Duration::from_secs(1);
 
 /// Of what is longer, the end is kept.
 const MAX_OUTPUT: usize = 64 << 10;
 
-/// Which processes the terminal's signals reach, and what is killed.
+/// The processes that the terminal's signals reach, and those that are killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// This program's: Ctrl-C ends both. Of what the child leaves behind nothing is killed.
@@ -35,10 +35,10 @@ pub struct Child {
     group: Group,
 }
 
-/// What came of a program.
+/// The outcome of a program.
 #[derive(Debug)]
 pub struct Ended {
-    /// How it ended; nothing if it was killed, because its time was up.
+    /// Its exit status; nothing if it was killed, because its time was up.
     pub status: Option<ExitStatus>,
     /// The end of what it printed.
     pub out: Vec<u8>,
@@ -80,7 +80,7 @@ impl Child {
         Ok(Self { process, group })
     }
 
-    /// How it ended; nothing if it goes on after `limit`. Blocking.
+    /// Its exit status; nothing if it goes on after `limit`. Blocking.
     ///
     /// # Errors
     /// When the system does not know it any more.
@@ -135,7 +135,7 @@ impl Drop for Child {
     }
 }
 
-/// What came from a pipe so far, and a signal at its end.
+/// The output of a pipe so far, and a signal at its end.
 struct Listener {
     kept: Arc<Mutex<Vec<u8>>>,
     end: Receiver<()>,

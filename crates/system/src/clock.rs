@@ -18,7 +18,7 @@ pub fn shared(moment: Instant) -> Duration {
     since_beginning().saturating_sub(moment.elapsed())
 }
 
-/// What another process calls `moment`. One that is not past is now.
+/// This process's instant for a `moment` that another one has shared. One that is not past is now.
 #[cfg(unix)]
 pub fn own(moment: Duration) -> Instant {
     let now = Instant::now();

@@ -1,4 +1,4 @@
-//! What a program inherits that goes on for longer than whoever started it.
+//! The descriptors inherited by a program that goes on for longer than whoever started it.
 
 use std::fs;
 use std::os::fd::{BorrowedFd, RawFd};

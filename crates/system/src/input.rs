@@ -1,4 +1,4 @@
-//! How much fits into a pipe before its writer has to wait.
+//! The room in a pipe before its writer has to wait.
 
 /// As many bytes as every user of Linux may ask for.
 #[cfg(target_os = "linux")]

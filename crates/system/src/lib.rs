@@ -2,14 +2,14 @@
 //! editors and companions.
 //!
 //! - [`child`]: programs that are run for no longer than a while.
-//! - `descriptors`: what a program inherits.
-//! - [`input`]: how much fits into a pipe.
-//! - [`memory`]: how much the allocator keeps.
-//! - [`namespaces`]: which part of the machine a process sees.
-//! - [`output`]: whether output is read.
-//! - [`peer`]: who is at the other end of a connection.
-//! - [`process`]: whose child a process is, and whether it lives.
-//! - [`search_path`]: where a program is.
+//! - `descriptors`: the descriptors that a program inherits.
+//! - [`input`]: the room in a pipe.
+//! - [`memory`]: the amount that the allocator keeps.
+//! - [`namespaces`]: the part of the machine that a process sees.
+//! - [`output`]: tells if output is read.
+//! - [`peer`]: the processes at the other end of a connection.
+//! - [`process`]: the parents of a process, and whether it lives.
+//! - [`search_path`]: the places of programs.
 //! - [`signals`]: requests to exit.
 //! - [`thread`]: work on a thread of its own.
 //! - [`time_limit`]: work that may take for ever.

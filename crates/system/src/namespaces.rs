@@ -1,9 +1,9 @@
-//! Which part of the machine a process sees. In a container of its own it sees no other processes, and perhaps
+//! The part of the machine that a process sees. In a container of its own it sees no other processes, and perhaps
 //! another loopback, and yet the same files.
 
 use std::sync::OnceLock;
 
-/// What tells parts of machines apart. None of it says anything about the machine to people.
+/// The identifiers that tell parts of machines apart. None of it says anything about the machine to people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Namespaces {
     /// The running kernel: another machine's is another, and the next start's, too.
@@ -31,7 +31,7 @@ pub fn is_anyones_own(pid: u32) -> bool {
     system::is_anyones_own(pid)
 }
 
-/// When this machine was started, in seconds since 1970.
+/// The time when this machine was started, in seconds since 1970.
 pub fn started_at() -> Option<u64> {
     system::started_at()
 }

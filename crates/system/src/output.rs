@@ -1,4 +1,4 @@
-//! Whether output is read. Only Unix can tell before it is written.
+//! Tells if output is read. Only Unix can tell before it is written.
 
 #[cfg(unix)]
 use std::os::fd::AsFd;

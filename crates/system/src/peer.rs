@@ -1,6 +1,6 @@
-//! Which processes are at the other end of a connection over loopback: known on Linux, where `/proc`
+//! The processes at the other end of a connection over loopback: known on Linux, where `/proc`
 //! lists the sockets, and only for processes of this user and this network namespace. macOS and
-//! Windows tell no program without special rights: there, nobody is found. Who listens on a port is known likewise.
+//! Windows tell no program without special rights: there, nobody is found. The listeners on a port are known likewise.
 
 use std::net::SocketAddr;
 
@@ -50,7 +50,7 @@ pub fn process<S>(_stream: S) -> Option<u32> {
     None
 }
 
-/// Who listens on a port.
+/// The user and the processes that listen on a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listener {
     /// The user.
@@ -59,7 +59,7 @@ pub struct Listener {
     pub pids: Vec<u32>,
 }
 
-/// Who listens on this port of loopback; none if nobody does.
+/// The user and the processes that listen on this port of loopback; none if nobody does.
 #[cfg(target_os = "linux")]
 pub fn listener(port: u16) -> Option<Listener> {
     let (uid, socket) = linux::listening(port)?;
@@ -107,7 +107,7 @@ mod linux {
         Some((uid, socket))
     }
 
-    /// Whether it is for one address, its user and its number.
+    /// Returns its user and its number, after true if it is for one address.
     fn listening_row(line: &str, port: u16) -> Option<(bool, u32, u64)> {
         const LISTENS: &str = "0A";
         let mut fields = line.split_ascii_whitespace().skip(1);
@@ -121,7 +121,7 @@ mod linux {
         Some((!at.ip().is_unspecified(), uid, socket))
     }
 
-    /// Who of these processes holds each socket.
+    /// For each socket, those of these processes that hold it.
     pub(super) fn holders(
         sockets: &[Option<u64>],
         processes: impl Iterator<Item = u32>,

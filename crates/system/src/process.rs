@@ -66,7 +66,8 @@ pub fn chain(pid: u32) -> Vec<Process> {
     found
 }
 
-/// What `pid` started, and what those did, as long as each one's parent lives. Parents come before their children.
+/// The processes that `pid` started, and those that these started, as long as each one's parent lives.
+/// Parents come before their children.
 pub fn descendants(pid: u32) -> Vec<u32> {
     let tree = system::Tree::new();
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
@@ -100,7 +101,7 @@ pub fn wait_for_end(pid: u32) -> bool {
     system::wait_for_end(pid)
 }
 
-/// What the system says to signal 0.
+/// The system's answer to signal 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// It is there, and ours.
@@ -179,7 +180,7 @@ pub fn wait_until_ended(_pid: u32) -> bool {
     false
 }
 
-/// When a process started, in a unit of the system's own: with its id it names one process, also
+/// The time when a process started, in a unit of the system's own: with its id it names one process, also
 /// after the id was given to another. None if there is no such process.
 pub fn started_at(pid: u32) -> Option<u64> {
     system::started_at(pid)

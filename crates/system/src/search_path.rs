@@ -1,9 +1,9 @@
-//! Where a program is: the folders of `PATH`, and the endings that Windows leaves out.
+//! The places of programs: the folders of `PATH`, and the endings that Windows leaves out.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Where a shell searches for programs.
+/// The places where a shell searches for programs.
 #[derive(Debug, Clone)]
 pub struct SearchPath {
     folders: Vec<PathBuf>,
@@ -57,7 +57,7 @@ impl SearchPath {
         self.files(name).filter(|file| is_program(file))
     }
 
-    /// Where a program of this name may be.
+    /// The files that a program of this name may be.
     pub fn files(&self, name: impl AsRef<OsStr>) -> impl Iterator<Item = PathBuf> {
         let named = |folder: &PathBuf| {
             let named = |ending: &String| {

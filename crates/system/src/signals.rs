@@ -4,7 +4,7 @@ use std::io;
 
 use crate::thread::spawn;
 
-/// What asks a program to exit.
+/// A signal that asks a program to exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// The terminal was closed.

@@ -11,7 +11,7 @@ use crate::thread::spawn;
 /// The name of each thread.
 const NAME: &str = "limited";
 
-/// What comes of `work`; nothing if that takes longer than `limit`. Blocking.
+/// The result of `work`; nothing if that takes longer than `limit`. Blocking.
 pub fn run<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
@@ -22,7 +22,7 @@ pub fn run<T: Send + 'static>(
     result.recv_timeout(limit).ok()
 }
 
-/// What comes of each of these, done at the same time; nothing of those that take longer than `limit`.
+/// The results of each of these, done at the same time; nothing of those that take longer than `limit`.
 pub fn run_all<T: Send + 'static, W: FnOnce() -> T + Send + 'static>(
     limit: Duration,
     work: impl IntoIterator<Item = W>,

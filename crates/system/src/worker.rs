@@ -17,7 +17,7 @@ pub struct Worker<J> {
 }
 
 impl<J: Send + 'static> Worker<J> {
-    /// Starts the thread; `grace` is how long the last jobs may take. What `perform` owns is dropped after them, on
+    /// Starts the thread; `grace` is the time limit for the last jobs. Everything that `perform` owns is dropped after them, on
     /// that thread, too.
     ///
     /// # Errors

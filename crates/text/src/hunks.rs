@@ -13,7 +13,7 @@ use crate::Text;
 /// with 200,000 lines of a few thousand kinds the other library takes minutes.
 const MANY_LINES: usize = 40_000;
 
-/// How long such a comparison may take. What is not compared by then is one hunk.
+/// The time limit for such a comparison. The part that is not compared by then is one hunk.
 const DIFF_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// One change: these lines before become those lines after.
@@ -25,11 +25,11 @@ pub struct Hunk {
     pub after: Range<usize>,
     /// True if it is taken out of the proposal.
     pub out: bool,
-    /// What the reviewer should know about it.
+    /// The fact that the reviewer should know about it.
     pub mark: Option<Mark>,
 }
 
-/// What is special about a hunk.
+/// The special fact about a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mark {
@@ -101,7 +101,7 @@ fn quick(input: &InternedInput<&[u8]>, start: usize, end: usize) -> Vec<Hunk> {
         .collect()
 }
 
-/// How many lines are the same at the start, and how many of the others at the end.
+/// The number of lines that are the same at the start, and of the others that are at the end.
 fn same_ends(before: &[Token], after: &[Token]) -> (usize, usize) {
     let same = |(a, b): &(&Token, &Token)| a == b;
     let start = before.iter().zip(after).take_while(same).count();
@@ -123,7 +123,7 @@ pub fn accepted(before: &Text, after: &Text, hunks: &[Hunk]) -> Vec<u8> {
     bytes
 }
 
-/// Returns true if everything between the hunks is the same on both sides. What is accepted is put
+/// Returns true if everything between the hunks is the same on both sides. An accepted text is put
 /// together from these pieces, so that this is made sure of rather than believed.
 pub fn is_sound(before: &Text, after: &Text, hunks: &[Hunk]) -> bool {
     let (mut left, mut right) = (0, 0);

@@ -1,4 +1,4 @@
-//! A text as lines of bytes, kept exactly as it is; what two of them differ in; and what of them may
+//! A text as lines of bytes, kept exactly as it is; the differences of two of them; and the part of them that may
 //! reach a terminal. Knows nothing of companions or screens.
 //!
 //! Lines end only at `\n`.
@@ -23,19 +23,19 @@ use std::ops::Range;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Text {
     content: Content,
-    /// Where each line begins, and at the end where the text ends.
+    /// The beginning of each line, and at the end the end of the text.
     starts: Vec<usize>,
     is_crlf: bool,
 }
 
-/// The bytes. How they are shown is known, so that showing a line of them costs nothing.
+/// The bytes. Their shown form is known, so that showing a line of them costs nothing.
 #[derive(Debug, PartialEq, Eq)]
 enum Content {
     Utf8(String),
     Other { bytes: Vec<u8>, shown: Shown },
 }
 
-/// What is shown of bytes that are not UTF-8: as many lines, of other lengths.
+/// The shown form of bytes that are not UTF-8: as many lines, of other lengths.
 #[derive(Debug, PartialEq, Eq)]
 struct Shown {
     text: String,
@@ -83,7 +83,7 @@ impl Text {
         }
     }
 
-    /// How many lines there are: none in an empty text.
+    /// The number of lines: none in an empty text.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
@@ -117,7 +117,7 @@ impl Text {
         }
     }
 
-    /// How many bytes the longest line has.
+    /// The number of bytes of the longest line.
     pub fn longest_line(&self) -> usize {
         let lines = self.starts.windows(2).map(|line| line[1] - line[0]);
         lines.max().unwrap_or_default()
@@ -129,7 +129,7 @@ impl Text {
     }
 }
 
-/// Where each line of `bytes` begins, and at the end where they end.
+/// The beginning of each line of `bytes`, and at the end their end.
 fn starts(bytes: &[u8]) -> Vec<usize> {
     let mut starts = vec![0];
     let (mut at, mut rest) = (0, bytes);

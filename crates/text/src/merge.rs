@@ -7,7 +7,7 @@ use crate::Text;
 use crate::hunks::{self, Hunk, Mark};
 
 /// The hunks that turn `ours`, the file as it is now, into `theirs`, whose `changes` are those from
-/// `base`. What would undo a newer change of the file, or is in its way, is marked and out: without
+/// `base`. A hunk that would undo a newer change of the file, or is in its way, is marked and out: without
 /// those hunks the text has what both changed. Hunks that the reviewer took out stay out.
 pub fn hunks(base: &Text, theirs: &Text, ours: &Text, changes: &[Hunk]) -> Vec<Hunk> {
     let newer = hunks::between(base, ours);
@@ -29,14 +29,14 @@ pub fn hunks(base: &Text, theirs: &Text, ours: &Text, changes: &[Hunk]) -> Vec<H
     vec![left_out(all, Mark::Conflict, ours)]
 }
 
-/// What [`texts`] answers.
+/// The answer of [`texts`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// What both changed; where they conflict, the lines of `ours`.
+    /// The text with the changes of both; where they conflict, it has the lines of `ours`.
     pub text: Vec<u8>,
-    /// Which lines of `ours` became which of `text`.
+    /// The lines of `ours`, and the lines of `text` that they became.
     pub hunks: Vec<Hunk>,
-    /// How many places both changed, each in another way: there the change of `theirs` is missing.
+    /// The number of places that both changed, each in another way: there the change of `theirs` is missing.
     pub conflicts: usize,
 }
 
@@ -89,8 +89,8 @@ impl<'a> Region<'a> {
     }
 }
 
-/// Which of two changes of the base is above the other; equal if they overlap. What is only inserted
-/// overlaps what is inserted at the same place, or around it.
+/// The order of two changes of the base from top to bottom; equal if they overlap. Inserted lines
+/// overlap those inserted at the same place, or around it.
 fn order(one: &Range<usize>, other: &Range<usize>) -> Ordering {
     if one == other {
         Ordering::Equal
@@ -139,7 +139,7 @@ struct Merge<'a> {
     theirs: &'a Text,
     ours: &'a Text,
     hunks: Vec<Hunk>,
-    /// How far a line of the base is from its place in the two others.
+    /// The distance of a line of the base from its place in the two others.
     to_theirs: isize,
     to_ours: isize,
 }
@@ -160,7 +160,7 @@ impl Merge<'_> {
         }
     }
 
-    /// Both changed these lines. Where they did the same there is nothing left to do.
+    /// Both changed these lines. If they did the same there is nothing left to do.
     fn push_conflict(&mut self, whole: &Hunk) {
         let lines = |text: &Text, lines: &Range<usize>| Text::new(text.slice(lines.clone()));
         let ours = lines(self.ours, &whole.before);
@@ -177,7 +177,7 @@ impl Merge<'_> {
     }
 }
 
-/// Where lines of the base are in a text with these changes of them; `offset` moves on.
+/// The place of lines of the base in a text with these changes of them; `offset` moves on.
 fn moved(base: &Range<usize>, offset: &mut isize, changes: &[Hunk]) -> Range<usize> {
     let start = base.start.saturating_add_signed(*offset);
     for hunk in changes {
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(carried("a\nb", "a\nB", "a\nB"), ("a\nB".to_owned(), vec![]));
     }
 
-    /// What happens to one line of the base.
+    /// The fate of one line of the base.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Fate {
         Kept,

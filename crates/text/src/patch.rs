@@ -28,11 +28,11 @@ pub struct FilePatch {
     pub path: String,
     /// The line of the patch that names it, from 1.
     pub line: usize,
-    /// What becomes of it.
+    /// The operation on it.
     pub operation: Operation,
 }
 
-/// What a patch does with a file.
+/// The operation of a patch on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// Writes this text, also over a file that is there.
@@ -41,9 +41,9 @@ pub enum Operation {
     Delete,
     /// Replaces lines.
     Update {
-        /// Where the file goes, in place of where it was.
+        /// The new place of the file, if it is moved.
         move_to: Option<String>,
-        /// What is replaced, in the order of the file.
+        /// The replacements, in the order of the file.
         chunks: Vec<Chunk>,
     },
 }
@@ -67,7 +67,7 @@ enum Line {
     Added(String),
 }
 
-/// Why a patch is not understood.
+/// The reason why a patch is not understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchError {
     /// The line of the patch, from 1.
@@ -104,7 +104,7 @@ impl std::fmt::Display for PatchError {
 impl std::error::Error for PatchError {}
 
 impl Operation {
-    /// Where the file goes, in place of where it was.
+    /// The new place of the file, if it is moved.
     pub fn move_to(&self) -> Option<&str> {
         match self {
             Operation::Update { move_to, .. } => move_to.as_deref(),

@@ -1,16 +1,16 @@
-//! Whether a text can be read on a screen at all.
+//! Tells if a text can be read on a screen at all.
 
 use std::fmt;
 
 use crate::Text;
 
-/// Where a zero byte means that a file is not text, as version control has it.
+/// The number of first bytes among which a zero byte means that a file is not text, as version control has it.
 const START: usize = 8_000;
 
 /// No text of a few bytes that are not UTF-8 has a longer line.
 const MAX_LINE: usize = 1 << 20;
 
-/// Why a text is not shown.
+/// The reason why a text is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreadable {
     /// It is not text.
@@ -25,7 +25,7 @@ impl fmt::Display for Unreadable {
     }
 }
 
-/// Why `text` cannot be read, if so. Text in another encoding than UTF-8 can, more or less.
+/// The reason why `text` cannot be read, if so. Text in another encoding than UTF-8 can, more or less.
 pub fn unreadable(text: &Text) -> Option<Unreadable> {
     let bytes = text.bytes();
     let has_long_line = text.longest_line() > MAX_LINE;

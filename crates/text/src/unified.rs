@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use similar::TextDiff;
 
-/// How long the comparison may take. Lines that were not compared by then count as changed.
+/// The time limit for the comparison. Lines that were not compared by then count as changed.
 const TIMEOUT: Duration = Duration::from_millis(200);
 
-/// How many unchanged lines are printed around a change.
+/// The number of unchanged lines that are printed around a change.
 const CONTEXT: usize = 3;
 
 /// The hunks between two texts as `diff -u` prints them, without the header that names the files. Empty if the texts are

@@ -29,16 +29,16 @@ pub struct Place {
     pub column: usize,
 }
 
-/// What is drawn for one cluster of characters.
+/// The drawn form of one cluster of characters.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// Where it begins.
+    /// The place where it begins.
     pub at: Place,
-    /// How many bytes of the line it stands for.
+    /// The number of bytes of the line for which it stands.
     pub bytes: usize,
-    /// What to draw.
+    /// The text to draw.
     pub text: Cow<'a, str>,
-    /// How many columns that takes.
+    /// The number of columns that it takes.
     pub width: usize,
     /// True if it stands for something that cannot be drawn as it is.
     pub replaced: bool,
@@ -100,7 +100,7 @@ pub fn json(json: &str) -> String {
     text
 }
 
-/// How many columns `text` takes when drawn as it is.
+/// The number of columns that `text` takes when drawn as it is.
 pub fn width(text: &str) -> usize {
     text.width()
 }
@@ -123,7 +123,7 @@ pub fn head(text: &str, max: usize) -> String {
     format!("{}{}", &text[..kept], mark(max))
 }
 
-/// How many bytes of these clusters fit beside the mark for those that are cut off.
+/// The number of bytes of these clusters that fit beside the mark for those that are cut off.
 fn fitting<'a>(clusters: impl Iterator<Item = &'a str>, max: usize) -> usize {
     let mut room = max.saturating_sub(1);
     let fit = clusters.take_while(|cluster| {
@@ -138,7 +138,7 @@ fn mark(max: usize) -> &'static str {
     if max > 0 { "…" } else { "" }
 }
 
-/// Where each row of a line begins when it is broken every so many columns, never within a piece.
+/// The beginning of each row of a line when it is broken every so many columns, never within a piece.
 /// Computed only as far as it is shown: a line may have many megabytes.
 #[derive(Debug)]
 pub struct Breaks {
@@ -188,7 +188,7 @@ impl Breaks {
     }
 }
 
-/// Where the row after `row` begins, and how many bytes it took to find out.
+/// The beginning of the row after `row`, and the number of bytes it took to find out.
 fn next_row(line: &str, row: Place, step: usize) -> Option<(Place, usize)> {
     let bytes = line.as_bytes();
     // Printable ASCII is one column per byte. The byte after it must be so too, since it could

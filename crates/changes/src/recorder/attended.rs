@@ -21,7 +21,7 @@ const LATE: Duration = Duration::from_secs(5);
 /// Of more changes at once, none is a person's save that is heard of late.
 const MAX_SAVES: usize = 64;
 
-/// What is known of an agent without hooks.
+/// The facts about an agent without hooks.
 #[derive(Debug)]
 pub(super) struct Attended {
     /// Its short name.
@@ -30,14 +30,14 @@ pub(super) struct Attended {
     pub(super) fresh: Vec<PathBuf>,
     /// Its turns so far.
     turns: Vec<u64>,
-    /// How many turns it has told the beginning of.
+    /// The number of turns of which it has told the beginning.
     begun: usize,
 }
 
-/// What a glance at the folders has found.
+/// The findings of a glance at the folders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Glance {
-    /// How long it took.
+    /// The time that it took.
     pub took: Duration,
     /// True if the system tells when something in the folders changes.
     pub is_watched: bool,
@@ -107,7 +107,7 @@ impl Recorder {
     }
 
     /// The hooks of an agent tell for the first time that a turn begins, so that it had none before: what has changed until
-    /// now is not its work. What a person has judged stays.
+    /// now is not its work. The judgements of a person stay.
     ///
     /// # Errors
     /// When the store cannot be written.

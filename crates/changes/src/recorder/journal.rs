@@ -1,4 +1,4 @@
-//! What a person decides about proposals, and what they write in those that wait: it goes into the log.
+//! A person's decisions about proposals, and what they write in those that wait: it goes into the log.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -37,27 +37,27 @@ pub struct NewProposal {
     pub proposed: Option<Arc<String>>,
 }
 
-/// What a person decided.
+/// A person's decision.
 #[derive(Debug, Clone)]
 pub struct Decision {
     /// True if they accepted it.
     pub is_accepted: bool,
-    /// What they accepted, if it is not the text as proposed.
+    /// The text that they accepted, if it is not the text as proposed.
     pub edited: Option<String>,
-    /// What they said to the agent.
+    /// Their notes to the agent.
     pub notes: Vec<Note>,
     /// The agent's session, as the recorder knows it.
     pub session: Option<u64>,
 }
 
-/// What a person wrote in a proposal that nobody decided about, for one of the same file.
+/// A text that a person wrote in a proposal that nobody decided about, for one of the same file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// The number of the proposal that waits.
     pub id: u64,
     /// Its revision.
     pub revision: u32,
-    /// What the person made of the proposal then, taken along to this one; as it was where both changed the same lines.
+    /// The person's version of the proposal then, taken along to this one; as it was where both changed the same lines.
     pub text: String,
 }
 
@@ -74,7 +74,7 @@ struct Pending {
     drafts: Vec<Draft>,
 }
 
-/// What stands in a view.
+/// The text that stands in a view.
 #[derive(Debug)]
 struct Draft {
     view: u64,
@@ -286,8 +286,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// What a person wrote in earlier proposals of the files that wait, or of that of the proposal with this number, and nobody
-    /// decided about: where the file is as it was then, or where the same is proposed again.
+    /// Texts that a person wrote in earlier proposals of the files that wait, or of that of the proposal with this number, and
+    /// nobody decided about: where the file is as it was then, or where the same is proposed again.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -318,7 +318,7 @@ impl Recorder {
         Ok(offers)
     }
 
-    /// What a person made of a proposal, on top of another one of the same file.
+    /// A person's version of a proposal, on top of another one of the same file.
     fn taken_along(&self, entry: &Entry, to: &Proposal) -> Option<String> {
         let (base, text) = texts(&self.store, entry)?;
         if entry.proposal.proposed == to.proposed {
@@ -336,7 +336,7 @@ impl Recorder {
         Some(carried.unwrap_or(text))
     }
 
-    /// What a person wrote is not shown any more. `decided` is what they decided instead.
+    /// A text that a person wrote is not shown any more. `decided` is what they decided instead.
     fn end_draft(&self, mut entry: Entry, decided: Option<&Entry>) -> Result<(), StoreError> {
         let has_all = |it: &Entry| {
             it.after() == entry.after()
@@ -371,7 +371,7 @@ impl Recorder {
     }
 }
 
-/// What was proposed, and what a person made of it.
+/// The proposed text, and a person's version of it.
 fn texts(store: &Store, entry: &Entry) -> Option<(String, String)> {
     let text = |state: &FileState| {
         let text = store.text_of(state).ok()?.unwrap_or_default();

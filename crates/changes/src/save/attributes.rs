@@ -1,4 +1,4 @@
-//! What a file has beside its text and its permissions, such as access control lists. The one place
+//! The attributes of a file beside its text and its permissions, such as access control lists. The one place
 //! that differs between systems.
 
 use std::collections::BTreeMap;
@@ -24,8 +24,8 @@ pub fn of(path: &Path) -> Attributes {
     named.collect()
 }
 
-/// Gives the file at `path` these attributes, as far as it may have them. Whether it has them is to
-/// be looked at: what a system gives by itself, such as a program's capabilities, is not passed on.
+/// Gives the file at `path` these attributes, as far as it may have them. The caller is to look if it has
+/// them: what a system gives by itself, such as a program's capabilities, is not passed on.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub fn give(path: &Path, wanted: &Attributes) {
     use rustix::fs::{XattrFlags, setxattr};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pillion_discovery::regular_file;
 
-/// How long a file is tried again that another program holds: Linux takes it away after 45 seconds.
+/// The time for which a file is tried again that another program holds: Linux takes it away after 45 seconds.
 const HELD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The file as it was compared, open to be written.

@@ -1,4 +1,4 @@
-//! What people made of the changes of a turn, as the store keeps it: a log, to which what is decided at once is appended with
+//! People's judgements of the changes of a turn, in the store: a log, to which what is decided at once is appended with
 //! one write. The last line about a change counts.
 //!
 //! A kill may leave a line without its end. Nobody reads it, and the next one to write begins a line of its own.
@@ -31,7 +31,7 @@ struct Read {
     judged: Option<Judged>,
 }
 
-/// What people made of the changes of one turn, as far as it was read.
+/// People's judgements of the changes of one turn, as far as they were read.
 #[derive(Debug, Clone)]
 pub struct Judgements {
     turn: u64,
@@ -90,7 +90,7 @@ impl Judgements {
         Ok(())
     }
 
-    /// What was made of the change of this number.
+    /// The judgement of the change of this number.
     pub fn of(&self, change: u64) -> Option<&Judged> {
         self.by_change.get(&change)
     }
@@ -131,7 +131,7 @@ impl Store {
         Ok(folder.append(LOG, &lines)?)
     }
 
-    /// What people made of the changes of a turn.
+    /// People's judgements of the changes of a turn.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -141,7 +141,7 @@ impl Store {
         Ok(judged)
     }
 
-    /// How long the log of a turn is: it only grows.
+    /// The length of a turn's log in bytes: it only grows.
     pub(super) fn length_of_judged(&self, turn: u64) -> u64 {
         let path = self.path().join(TURNS).join(turn.to_string()).join(LOG);
         path.symlink_metadata().map_or(0, |it| it.len())

@@ -14,14 +14,14 @@ use crate::state::FileState;
 
 const LOG: &str = "log";
 
-/// How the names of files end that have an entry, and of those that nobody has decided about.
+/// The ends of the names of files that have an entry, and of those that nobody has decided about.
 const DECIDED: &str = ".decided.json";
 const UNDECIDED: &str = ".draft.json";
 
-/// How many entries are kept.
+/// The number of entries that are kept.
 pub const MAX_ENTRIES: usize = 1000;
 
-/// How long a text is kept that a person wrote and nobody has decided about.
+/// The time for which a text is kept that a person wrote and nobody has decided about.
 const MAX_DRAFT_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl Store {
@@ -87,7 +87,7 @@ impl Store {
         Err(StoreError::NoEntry(name))
     }
 
-    /// All entries, oldest first. What cannot be read is left out.
+    /// All entries, oldest first. Those that cannot be read are left out.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -220,7 +220,7 @@ fn number_of(name: &str) -> Option<u64> {
     number.parse().ok()
 }
 
-/// How a file is made that must not be there: for this user only.
+/// The way to make a file that must not be there: for this user only.
 fn new_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

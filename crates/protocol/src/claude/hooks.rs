@@ -11,8 +11,8 @@ use crate::review::ReviewMode;
 /// The tool that is called before a file is changed, or a shell command run. It is in no list, and a model that calls it is refused.
 pub const BEFORE_WRITE: &str = "pillionBeforeWrite";
 
-/// The tool that is called when the agent asks the person whether to change a file, at the same time as `openDiff`. Who
-/// answers first has answered for both.
+/// The tool that is called when the agent asks the person whether to change a file, at the same time as `openDiff`. The one
+/// that answers first has answered for both.
 pub const QUESTION: &str = "pillionQuestion";
 
 /// The tool that is called when it has changed a file.
@@ -27,7 +27,7 @@ pub const AFTER_TURN: &str = "pillionAfterTurn";
 /// Before a tool runs.
 pub const PRE_TOOL_USE: &str = "PreToolUse";
 
-/// When the agent asks the person whether a tool may run.
+/// The event that the agent asks the person whether a tool may run.
 pub const PERMISSION_REQUEST: &str = "PermissionRequest";
 
 /// After a tool has run.
@@ -36,31 +36,31 @@ pub const POST_TOOL_USE: &str = "PostToolUse";
 /// After a tool has failed.
 pub const POST_TOOL_USE_FAILURE: &str = "PostToolUseFailure";
 
-/// When the agent has ended its turn.
+/// The event that the agent has ended its turn.
 pub const STOP: &str = "Stop";
 
-/// When the person has sent a prompt.
+/// The event that the person has sent a prompt.
 pub const USER_PROMPT_SUBMIT: &str = "UserPromptSubmit";
 
-/// How long the agent waits for the person: a day, in seconds.
+/// The time for which the agent waits for the person: a day, in seconds.
 pub const PERSONS_TIMEOUT: u32 = 86_400;
 
-/// What its screen says meanwhile.
+/// The text on its screen meanwhile.
 pub const STATUS: &str = "Waiting for your review in Pillion";
 
-/// How long it waits for an answer that needs no person, in seconds.
+/// The time limit for an answer that needs no person, in seconds.
 const TIMEOUT: u32 = 10;
 
-/// What a hook says beside which a process stands.
+/// The value from a hook beside which a process stands.
 const GUARDED: &str = "yes";
 
 /// An answer that leaves everything to the agent.
 pub const NO_DECISION: &str = "{}";
 
-/// What a hook says.
+/// The arguments of a hook's call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// When it asks, as it was started.
+    /// The cases in which it asks, as it was started.
     pub review: ReviewMode,
     /// Its permission mode now: "default", "acceptEdits", "auto", "plan", "bypassPermissions" or "dontAsk".
     pub mode: String,
@@ -68,11 +68,11 @@ pub struct Call {
     pub subagent: Option<String>,
     /// The file that it is about to change.
     pub path: Option<String>,
-    /// What it is about to do, if that can be held.
+    /// The call that it is about to make, if that can be held.
     pub held: Option<HeldCall>,
     /// True if it is about to run a shell command, and changes no file itself.
     pub is_command: bool,
-    /// What the agent calls this call of a tool; empty if it did not say.
+    /// The agent's name for this call of a tool; empty if it did not say.
     pub id: String,
     /// True if a process stands beside this hook ([`CommandsBeside::guard`]).
     pub is_guarded: bool,
@@ -92,7 +92,7 @@ impl Call {
         self.subagent.is_some()
     }
 
-    /// Reads the arguments of a hook's call. What is missing is as it is with a hook that says nothing.
+    /// Reads the arguments of a hook's call. A missing one is as it is with a hook that says nothing.
     pub fn from_arguments(mut arguments: Map<String, Value>) -> Self {
         let mut take = |name| take_string(&mut arguments, BEFORE_WRITE, name).unwrap_or_default();
         let review = ReviewMode::named(&take("review"));

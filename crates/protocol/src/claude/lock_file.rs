@@ -28,7 +28,7 @@ pub struct LockFile {
     /// `ws`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<String>,
-    /// What the agent presents when it dials.
+    /// The token that the agent presents when it dials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth_token: Option<Token>,
     /// Marks the file as written by Pillion; without it a file is never swept.

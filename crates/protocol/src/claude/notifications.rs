@@ -1,4 +1,4 @@
-//! What the editor has to tell: the selection, and what the person mentions.
+//! The editor's notifications: the selection, and what the person mentions.
 
 use serde_json::{Value, json};
 

@@ -29,7 +29,7 @@ pub struct OpenDiff {
     pub path: String,
     /// The whole text that it wants the file to have.
     pub contents: String,
-    /// What names the proposal from now on.
+    /// The name of the proposal from now on.
     pub tab_name: String,
 }
 
@@ -65,7 +65,7 @@ pub fn closed_tab(mut arguments: Map<String, Value>) -> Result<String, String> {
     take_string(&mut arguments, CLOSE_TAB, "tab_name")
 }
 
-/// The file that a call of [`GET_DIAGNOSTICS`] is about; all of them if there is none. What is not a string
+/// The file that a call of [`GET_DIAGNOSTICS`] is about; all of them if there is none. A value that is not a string
 /// counts as none.
 pub fn diagnosed_uri(mut arguments: Map<String, Value>) -> Option<String> {
     take_string(&mut arguments, GET_DIAGNOSTICS, "uri").ok()

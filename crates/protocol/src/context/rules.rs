@@ -6,13 +6,13 @@ use std::collections::HashSet;
 
 use super::{File, IdeContext, WorkspaceState};
 
-/// How many files a companion sends and an agent keeps (C4.7).
+/// The number of files that a companion sends and an agent keeps (C4.7).
 pub const MAX_FILES: usize = 10;
 
-/// How long a selection may be, in UTF-16 units (C4.7).
+/// The largest length of a selection, in UTF-16 units (C4.7).
 pub const MAX_SELECTION: usize = 16 * 1024;
 
-/// What an agent puts behind a selection that it cut (C4.8).
+/// The mark that an agent puts behind a selection that it cut (C4.8).
 pub const TRUNCATION_MARK: &str = "... [TRUNCATED]";
 
 impl IdeContext {
@@ -50,7 +50,7 @@ impl IdeContext {
         }
     }
 
-    /// What an agent makes of a context that it received (C4.8).
+    /// The context as an agent takes it when it has received it (C4.8).
     pub fn as_seen_by_agent(mut self) -> Self {
         let Some(files) = self
             .workspace_state

@@ -11,14 +11,14 @@ use crate::token::Token;
 /// The only kind of socket on Unix.
 const UNIX: &str = "unix";
 
-/// What stands before the token in the header.
+/// The part before the token in the header.
 const BEARER: &str = "Bearer ";
 
 /// The content of a lock file. The agent passes over one that lacks a field.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LockFile {
-    /// Where the companion listens.
+    /// The socket on which the companion listens.
     pub socket_path: PathBuf,
     /// `unix`.
     pub scheme: String,
@@ -28,7 +28,7 @@ pub struct LockFile {
     pub pid: u32,
     /// The editor's name for people.
     pub ide_name: String,
-    /// When it was written, in Unix milliseconds: of two files for a folder the agent takes the later.
+    /// The time when it was written, in Unix milliseconds: of two files for a folder the agent takes the later.
     pub timestamp: u64,
     /// The workspace roots with links resolved. The agent connects by itself only if its resolved folder equals one.
     pub workspace_folders: Vec<PathBuf>,
@@ -40,7 +40,7 @@ pub struct LockFile {
 /// The headers that the agent is told to send.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Headers {
-    /// What opens the companion.
+    /// The value that opens the companion.
     #[serde(
         rename = "Authorization",
         default,

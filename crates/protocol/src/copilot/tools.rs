@@ -31,7 +31,7 @@ pub struct OpenDiff {
     pub path: String,
     /// The whole text that the agent will write, with the file's own line ends.
     pub contents: String,
-    /// What names the proposal from now on.
+    /// The name of the proposal from now on.
     pub tab_name: String,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of each agent, as data: a file with one row each.
+//! The facts about each agent, as data: a file with one row each.
 
 pub(crate) mod claude;
 pub(crate) mod codex;
@@ -28,7 +28,7 @@ pub(crate) struct Row {
     pub(crate) usual_command: &'static str,
     /// The agent whose discovery files it reads, having none of its own.
     pub(crate) follows: Option<Dialect>,
-    /// Where it does not look for those.
+    /// The place where it does not look for those.
     pub(crate) overlooks: Option<Base>,
     pub(crate) ignores_empty_text: bool,
     pub(crate) unchanged_is_rejection: bool,

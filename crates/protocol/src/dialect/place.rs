@@ -1,20 +1,20 @@
-//! Where agents look for discovery files, and how those are named.
+//! The places where agents look for discovery files, and the names of those.
 
-/// Where one family of releases looks for discovery files.
+/// The place where one family of releases looks for discovery files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Which directory `folder` is relative to.
+    /// The directory that `folder` is relative to.
     pub base: Base,
     /// The directory below `base`, one component per item.
     pub folder: &'static [&'static str],
-    /// How the file is named.
+    /// The form of the file's name.
     pub name: FileName,
 }
 
 /// A directory that an agent computes for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// What Node's `os.tmpdir()` returns (C2.2).
+    /// The directory that Node's `os.tmpdir()` returns (C2.2).
     TmpDir,
     /// `QWEN_HOME`, by default `.qwen` in the home directory.
     QwenHome,
@@ -26,7 +26,7 @@ pub enum Base {
     CopilotHome,
 }
 
-/// How a discovery file is named.
+/// The form of a discovery file's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileName {
     /// `PREFIX-PID-PORT.json` (C2.2), one for each process that an agent may look for (C2.3).

@@ -1,4 +1,4 @@
-//! Proposals of a command for an agent: the agent's hook shows what it is about to change. What says so is one more
+//! Proposals of a command for an agent: the agent's hook shows what it is about to change. They are marked by one more
 //! argument of [`OPEN_DIFF`], of which the contract knows nothing: only Pillion's own commands send it. It changes the name
 //! that people are shown, and nothing else: what is proposed is still the command's, by every rule.
 

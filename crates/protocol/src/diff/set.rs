@@ -1,4 +1,4 @@
-//! Sets: several files that belong together, proposed one by one and decided one by one. What says so is one more
+//! Sets: several files that belong together, proposed one by one and decided one by one. They are marked by one more
 //! argument of [`OPEN_DIFF`], of which the contract knows nothing: only Pillion's own commands send it.
 
 use serde::Serialize;
@@ -15,7 +15,7 @@ pub const MAX_NAME: usize = 100;
 /// The name of the argument.
 pub const SET: &str = "set";
 
-/// What errors about its fields begin with.
+/// The beginning of errors about its fields.
 const ARGUMENT: &str = "openDiff: set";
 
 /// The argument: which set a proposal belongs to, and where.

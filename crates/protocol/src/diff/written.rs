@@ -1,4 +1,4 @@
-//! Changes that are written already: what is shown is what became of them, beside the text before. What says so is one more
+//! Changes that are written already: what is shown is what became of them, beside the text before. They are marked by one more
 //! argument of [`OPEN_DIFF`], of which the contract knows nothing: only Pillion's own commands send it.
 
 use serde_json::{Map, Value};
@@ -30,7 +30,7 @@ impl Written {
         })
     }
 
-    /// What the person is told of such a change.
+    /// The message that the person is shown about such a change.
     pub const NOTE: &str = "This change is already in the file. Accept to keep it. What you exclude or edit is written to the file when you accept. Rejecting changes nothing.";
 }
 

@@ -1,5 +1,5 @@
 //! The list of what agents have written already: turns with their files, what was decided about them, and the keys by which
-//! the person decides. The companion makes the list, and does what they want. Where there is room, the list stands beside the
+//! the person decides. The companion makes the list, and acts for them. Where there is room, the list stands beside the
 //! diff; keys mean it only after `S`.
 
 use std::time::Instant;
@@ -14,7 +14,7 @@ use super::{App, Effect, Overlay, Tone};
 use crate::geometry::{self, LEAST_WITH_PANE};
 use crate::view::View;
 
-/// What is said where no agent has written anything.
+/// The message where no agent has written anything.
 const NO_TURNS: &str = "no turn of an agent is known here";
 
 /// The list, and where the cursor is in it.
@@ -28,7 +28,7 @@ pub struct ChangesPage {
     is_stale: bool,
     /// True if the companion was asked and has not answered.
     is_asked: bool,
-    /// What the person has pressed `t` for: true if the list is to stand beside the diff.
+    /// The person's choice with `t`: true if the list is to stand beside the diff.
     beside: Option<bool>,
     /// The turn or change that the person has just opened.
     opening: Option<String>,
@@ -44,7 +44,7 @@ pub enum ChangesRow<'a> {
 }
 
 impl ChangesRow<'_> {
-    /// How it is named.
+    /// The name of the turn or change.
     pub fn id(&self) -> &str {
         match self {
             Self::Turn(turn) => &turn.id,
@@ -65,7 +65,7 @@ impl ChangesRow<'_> {
 }
 
 impl ChangesPage {
-    /// What is said in place of lines, if there are none.
+    /// The text in place of lines, if there are none.
     pub fn instead(&self) -> Option<&str> {
         match &self.list {
             None => Some("reading what agents have written…"),
@@ -86,12 +86,12 @@ impl ChangesPage {
         rows.collect()
     }
 
-    /// How many changes are left out.
+    /// The number of changes that are left out.
     pub fn left_out(&self) -> usize {
         self.list.as_ref().map_or(0, |list| list.left_out)
     }
 
-    /// Where the cursor is.
+    /// The row of the cursor.
     pub fn at(&self) -> usize {
         let rows = self.rows();
         let at = rows.iter().position(|row| row.id() == self.id);

@@ -39,7 +39,7 @@ impl App {
         }
     }
 
-    /// Whether a frame now would only show that something is being compared, and until when to wait.
+    /// The time until which to wait, if a frame now would only show that something is being compared.
     pub fn settles(&self, now: Instant) -> Option<Instant> {
         let since = self.view()?.is_comparing_since()?;
         Some(since + QUICK).filter(|until| *until > now)

@@ -39,7 +39,7 @@ impl App {
         self.effects.push(effect);
     }
 
-    /// What the reviewer has seen of the diff that is shown.
+    /// The part of the shown diff that the reviewer has seen.
     fn seen(&self, press: &Press) -> Seen {
         let view = &self.views[self.current];
         Seen {
@@ -144,7 +144,7 @@ fn acceptance(view: &View, seen: Seen) -> Effect {
     }))
 }
 
-/// What is said once the agent gets it.
+/// The message once the agent gets it.
 fn accepted(view: &View) -> String {
     let count = view.proposal.count();
     let name = &view.target.shown;

@@ -1,4 +1,4 @@
-//! What the person decided before: a list, and one entry of it opened again, to be read and nothing else.
+//! The person's former decisions: a list, and one entry of it opened again, to be read and nothing else.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use super::{App, Effect, Overlay, Tone};
 /// The rows of the frame around it.
 const FRAME: u16 = 2;
 
-/// What was decided, newest first, and what of it is shown.
+/// The former decisions, newest first, and the part of them that is shown.
 #[derive(Debug, Default)]
 pub struct History {
     /// The decisions.
@@ -19,20 +19,20 @@ pub struct History {
     pub at: usize,
     /// The first that is shown.
     pub top: usize,
-    /// What is opened of them.
+    /// The one that is opened.
     pub opened: Option<Opened>,
 }
 
 /// A decision, as a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Past {
-    /// What it is.
+    /// The decision itself.
     pub item: Item,
-    /// What people call the agent.
+    /// The name that people use for the agent.
     pub agent: String,
-    /// When it was decided, in words.
+    /// The time since it was decided, in words.
     pub ago: String,
-    /// How many lines were added and removed, in short.
+    /// The numbers of lines that were added and removed, in short.
     pub lines: String,
 }
 
@@ -114,7 +114,7 @@ impl App {
         self.fit_history();
     }
 
-    /// What is chosen is on the screen.
+    /// Scrolls so that the chosen one is on the screen.
     pub(super) fn fit_history(&mut self) {
         let height = usize::from(self.size.height.saturating_sub(FRAME)).max(1);
         let history = &mut self.history;

@@ -1,4 +1,4 @@
-//! What each key does.
+//! The keys, and what each of them does.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use crate::view::{View, Viewport};
 /// Digits that follow each other within this time make one number.
 const DIGITS: Duration = Duration::from_secs(2);
 
-/// How far "to the very right" is, in steps that stop at the end of the longest visible line.
+/// The distance "to the very right", in steps that stop at the end of the longest visible line.
 const FAR: isize = isize::MAX;
 
 impl App {

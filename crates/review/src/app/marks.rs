@@ -1,9 +1,9 @@
-//! What the marks of hunks mean, in words.
+//! The meaning of the marks of hunks, in words.
 
 use pillion_text::hunks::{Hunk, Mark};
 use pillion_view::Against;
 
-/// What is said of one hunk with a mark, and of several: what matters most comes first.
+/// The phrases for one hunk with a mark, and for several: what matters most comes first.
 const PHRASES: [(Mark, &str, &str); 5] = [
     (
         Mark::Reverts,
@@ -57,7 +57,7 @@ pub fn note(hunks: &[Hunk]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// What would be accepted although it goes against something else.
+/// The numbers of hunks that would be accepted although they go against something else.
 pub fn against(hunks: &[Hunk]) -> Against {
     let count = |wanted: &[Mark]| {
         let found = hunks.iter().filter(|hunk| !hunk.out);

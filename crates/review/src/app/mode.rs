@@ -8,7 +8,7 @@ use pillion_view::Chosen;
 use super::review_delay::Press;
 use super::{App, Armed, Effect, Message, Tone};
 
-/// How it is said that the key is to be pressed once more, and what it does then.
+/// The words that ask for the key once more, and what it does then.
 const AGAIN: &str = "m again";
 const AFTER: &str = "m again: agents write first, and you look afterwards";
 

@@ -1,4 +1,4 @@
-//! What people call the agents: the same everywhere, and with a number where several of a kind are or
+//! The names that people use for the agents: the same everywhere, and with a number where several of a kind are or
 //! were here at once.
 
 use pillion_protocol::Dialect;
@@ -7,7 +7,7 @@ use super::App;
 use crate::view::View;
 
 impl App {
-    /// What people call the agent of `view`.
+    /// The name that people use for the agent of `view`.
     pub fn agent_name(&self, view: &View) -> String {
         self.with_number(view, view.shown_agent.display_name())
     }
@@ -17,7 +17,7 @@ impl App {
         self.with_number(view, view.shown_agent.name())
     }
 
-    /// How many agents of this kind are connected.
+    /// The number of agents of this kind that are connected.
     pub fn connected(&self, kind: Dialect) -> usize {
         self.here().into_iter().filter(|it| *it == kind).count()
     }
@@ -42,7 +42,7 @@ impl App {
         here
     }
 
-    /// How many agents of this kind have something pending themselves.
+    /// The number of agents of this kind that have something pending themselves.
     pub fn proposing(&self, kind: Dialect) -> usize {
         let is_own = |view: &&View| view.agent == kind && !view.is_for_agent();
         let views = self.views.iter().filter(is_own);

@@ -1,4 +1,4 @@
-//! What the reviewer should know about the diff that is shown, in a line above it.
+//! The facts that the reviewer should know about the diff that is shown, in a line above it.
 
 use pillion_protocol::runs_code::Runner;
 use pillion_text::visible;
@@ -7,7 +7,7 @@ use super::{App, marks};
 use crate::view::{Disk, View};
 
 impl App {
-    /// What to note in the current view, as one line: what is most important of the view, and
+    /// The note on the current view, as one line: what is most important of the view, and
     /// all that is to be known of the agent.
     pub fn note(&self) -> Option<String> {
         let notes = self.view().map_or(&[][..], |view| &view.notes);
@@ -51,7 +51,7 @@ impl App {
     }
 }
 
-/// What is easily overlooked, and is asked about.
+/// Things that are easily overlooked, and are asked about.
 fn warnings(view: &View) -> Vec<String> {
     let runner = Runner::of(&view.target.path).map(|runner| runner.sentence().to_owned());
     let unreadable = match view.unreadable.len() {

@@ -1,4 +1,4 @@
-//! What agents, the file system and the reviewer's editor do to the views.
+//! The effects of agents, the file system and the reviewer's editor on the views.
 
 use std::sync::Arc;
 use std::time::Instant;

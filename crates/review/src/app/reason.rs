@@ -13,7 +13,7 @@ use super::{App, PASTED, Tone};
 /// A reason that is being typed.
 #[derive(Debug, Clone)]
 pub struct Reason {
-    /// What it is about. Where a newer proposal came, nothing is rejected for a reason that its person has not had.
+    /// The proposal that it is about. Where a newer proposal came, nothing is rejected for a reason that its person has not had.
     key: ProposalKey,
     text: String,
     /// The last key was an Enter that nobody pressed by itself.
@@ -74,7 +74,7 @@ impl App {
         self.reason.take_if(|reason| reason.key.id == id);
     }
 
-    /// What is shown while a reason is typed.
+    /// The line that is shown while a reason is typed.
     pub(super) fn reason_line(&self) -> Option<String> {
         let Reason {
             key,

@@ -1,4 +1,4 @@
-//! What was on the screen when a key was pressed, and for how long: the gate rules whether it decides. A key that is held
+//! The screen when a key was pressed, and the time that it was shown: the gate rules whether it decides. A key that is held
 //! down, or part of a paste, never does. No clock of its own.
 
 use std::time::{Duration, Instant};
@@ -16,9 +16,9 @@ const SLOW: Duration = Duration::from_secs(30);
 /// A key as it was pressed.
 #[derive(Debug, Clone, Copy)]
 pub struct Press {
-    /// Which.
+    /// The key.
     pub key: KeyEvent,
-    /// When it was read.
+    /// The time at which it was read.
     pub at: Instant,
     /// True if it arrived together with another key, which no person's keys do.
     pub is_in_burst: bool,
@@ -32,10 +32,10 @@ impl Press {
         self.check().is_err()
     }
 
-    /// Whether a person can have meant it.
+    /// Checks that a person can have meant it.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why not.
     pub fn check(&self) -> Result<(), TooEarly> {
         match (self.is_in_burst, self.is_held) {
             (true, _) => Err(TooEarly::Pasted),
@@ -82,23 +82,23 @@ impl Mark {
     }
 }
 
-/// What the reviewer would decide about.
+/// The subject of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sight {
     /// The diff.
     pub id: DiffId,
-    /// Which of its proposals.
+    /// The number of its proposal.
     pub revision: u32,
-    /// How often the reviewer changed it.
+    /// The number of times that the reviewer changed it.
     pub changes: u64,
-    /// Which question about it waits for the same key again.
+    /// The question about it that waits for the same key again.
     pub asked: Option<u64>,
 }
 
-/// Why a key decides nothing.
+/// The reason why a key decides nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TooEarly {
-    /// What it would decide about was not seen.
+    /// The subject of its decision was not seen.
     Unseen,
     /// The terminal has not shown it yet.
     OnItsWay,
@@ -122,11 +122,11 @@ pub struct ReviewDelay {
 struct Drawn {
     sight: Sight,
     mark: Mark,
-    /// When it was written.
+    /// The time at which it was written.
     written: Instant,
-    /// When the terminal showed it.
+    /// The time at which the terminal showed it.
     shown: Option<Instant>,
-    /// When the terminal first showed this proposal, whatever the reviewer changed since.
+    /// The time at which the terminal first showed this proposal, whatever the reviewer changed since.
     came: Option<Instant>,
 }
 
@@ -175,15 +175,15 @@ impl ReviewDelay {
         }
     }
 
-    /// What was drawn is not what is there any more, although it is the same proposal.
+    /// The screen does not show what was drawn any more, although it is the same proposal.
     pub fn forget(&mut self) {
         self.drawn = None;
     }
 
-    /// Whether `press` may change `sight`.
+    /// Checks that `press` may change `sight`.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why not.
     pub fn admit(&self, press: &Press, sight: Option<Sight>) -> Result<(), TooEarly> {
         press.check()?;
         let (Some(drawn), Some(sight)) = (self.drawn, sight) else {
@@ -199,7 +199,7 @@ impl ReviewDelay {
         }
     }
 
-    /// How long exactly `sight`, which `press` decides about, has been on the screen then.
+    /// The time for which exactly `sight`, which `press` decides about, has been on the screen then.
     pub fn looked_at(&self, press: &Press, sight: Option<Sight>) -> Option<Duration> {
         let (drawn, sight) = (self.drawn?, sight?);
         if drawn.sight != sight {
@@ -213,7 +213,7 @@ impl ReviewDelay {
         Some(press.at.saturating_duration_since(since))
     }
 
-    /// When the terminal showed what was drawn, and when the proposal in it, as far as that is known at a time.
+    /// The time at which the terminal showed what was drawn, and the one for the proposal in it, as far as known at a time.
     fn shown(&self, drawn: &Drawn, at: Instant) -> (Option<Instant>, Option<Instant>) {
         let patience = if self.answers { SLOW } else { SILENT };
         let given_up = Some(drawn.written + patience).filter(|until| *until <= at);

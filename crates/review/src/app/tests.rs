@@ -37,9 +37,9 @@ pub struct Person {
     pub now: Instant,
     next: u64,
     revision: u32,
-    /// Which of the agents of its kind proposes.
+    /// The number of the agent that proposes, among those of its kind.
     pub agent_number: u32,
-    /// What the next proposals come with.
+    /// The notes that come with the next proposals.
     pub notes: Vec<String>,
     /// The place in a set that the next proposals come with.
     pub set: Option<SetPlace>,
@@ -50,7 +50,7 @@ pub struct Person {
     gate: Gate,
     /// Accepted texts that the gate has asked about.
     asked: Vec<Decide>,
-    /// What the gate answers next, if not what it does of itself.
+    /// The next answer of the gate, if not its own.
     ruling: Option<Ruling>,
 }
 
@@ -238,7 +238,7 @@ fn doubted(message: &str) -> Ruling {
     })
 }
 
-/// What was decided, as any agent gets it.
+/// The decisions, as any agent gets them.
 fn outcomes(effects: Vec<Effect>) -> Vec<(u64, Outcome)> {
     let outcome = |effect| match effect {
         Effect::Decide(decide) => {

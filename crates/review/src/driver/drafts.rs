@@ -1,4 +1,4 @@
-//! What the reviewer wrote for pending diffs. Each text stays in its private file from the moment that the editor
+//! The reviewer's texts for pending diffs. Each text stays in its private file from the moment that the editor
 //! closes until its diff is decided: whatever ends the review before does not take it along.
 
 use std::collections::HashMap;

@@ -19,12 +19,12 @@ use crate::edit;
 use crate::keyboard::Keyboard;
 use crate::{Copied, Ended, Input};
 
-/// How long the reviewer's editor may take to end when the review has to.
+/// The time that the reviewer's editor may take to end when the review has to.
 const EDITOR_GRACE: Duration = Duration::from_millis(500);
 
 /// The reviewer's editor, from the key on.
 pub struct Running {
-    /// What is edited: a newer proposal may take its place meanwhile.
+    /// The proposal that is edited: a newer one may take its place meanwhile.
     proposal: ProposalKey,
     /// Once its copy is written. From then on the editor has the terminal.
     session: Option<edit::Session>,
@@ -184,12 +184,12 @@ impl Driver {
         Ok(())
     }
 
-    /// What the reviewer's editor has, if it has the terminal.
+    /// The session of the reviewer's editor, if it has the terminal.
     pub(super) fn edited(&self) -> Option<&edit::Session> {
         self.editor.as_ref()?.session.as_ref()
     }
 
-    /// What it had saved of a view that is to be closed was read.
+    /// Takes in the text that it had saved of a view that is to be closed.
     pub(super) fn closing(
         &mut self,
         proposal: ProposalKey,
@@ -239,7 +239,7 @@ impl Driver {
     }
 }
 
-/// What was made of a draft until now, as far as its disk answers. Blocking.
+/// The outcome of editing a draft until now, as far as its disk answers. Blocking.
 fn read(draft: Arc<edit::Draft>) -> Edit {
     let silent = draft.lost("its disk did not respond");
     time_limit::run(DISK_TIMEOUT, move || draft.read()).unwrap_or(silent)

@@ -8,10 +8,10 @@ use pillion_view::{DiffId, ProposalKey, Proposed};
 
 use crate::view::View;
 
-/// How long after a change it is told: several often follow each other.
+/// The time from a change until it is told: several often follow each other.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What was told of each diff.
+/// The last report about each diff.
 #[derive(Debug, Default)]
 pub struct Journal {
     told: HashMap<DiffId, Told>,
@@ -28,12 +28,12 @@ struct Told {
 }
 
 impl Journal {
-    /// When it wants to be asked.
+    /// The time at which it wants to be asked.
     pub fn due(&self) -> Option<Instant> {
         self.due
     }
 
-    /// What is to be told now; none of a diff is that the reviewer has changed nothing any more.
+    /// The drafts to tell now; none of a diff is that the reviewer has changed nothing any more.
     pub fn look(&mut self, views: &[View], now: Instant) -> Vec<(ProposalKey, Option<String>)> {
         self.told
             .retain(|id, _| views.iter().any(|view| view.id == *id));

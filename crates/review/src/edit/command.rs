@@ -13,7 +13,7 @@ pub struct EditorCommand {
     arguments: Vec<String>,
 }
 
-/// How an editor takes the line at which to open a file.
+/// The way in which an editor takes the line at which to open a file.
 enum LineStyle {
     /// `+N FILE`
     Plus,
@@ -26,7 +26,7 @@ enum LineStyle {
 }
 
 impl EditorCommand {
-    /// What `VISUAL` says, else `EDITOR`, else what every system has.
+    /// The command of `VISUAL`, else of `EDITOR`, else one that every system has.
     ///
     /// # Errors
     /// One sentence that names the variable that cannot be read.
@@ -69,7 +69,7 @@ impl EditorCommand {
         &self.program
     }
 
-    /// How people call it.
+    /// The name that people use for it.
     pub fn name(&self) -> String {
         visible::one_line(self.stem())
     }

@@ -6,10 +6,10 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 /// No key and no answer has more bytes than this.
 const MAX_SEQUENCE: usize = 64;
 
-/// What ends a paste that the terminal marks.
+/// The end of a paste that the terminal marks.
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// What a terminal sends.
+/// Input that a terminal sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Read {
     /// A key, a paste or another size.
@@ -29,7 +29,7 @@ pub struct Decoder {
     is_split: bool,
 }
 
-/// What is at the beginning of some bytes.
+/// The meaning of the beginning of some bytes.
 enum Step {
     /// More bytes are needed to tell.
     Wait,
@@ -160,7 +160,7 @@ fn typed(char: char, mut modifiers: KeyModifiers) -> KeyEvent {
     KeyEvent::new(KeyCode::Char(char), modifiers)
 }
 
-/// What follows `ESC [`.
+/// The meaning of what follows `ESC [`.
 fn sequence(rest: &[u8]) -> Step {
     if let [b'[', code, ..] = rest {
         // Function keys of the Linux console.
@@ -270,7 +270,7 @@ fn numbered(number: u32) -> Option<KeyCode> {
 mod tests {
     use super::*;
 
-    /// What comes of these parts, each of which is followed by a silence.
+    /// The outcome of these parts, each of which is followed by a silence.
     fn read(parts: &[&[u8]]) -> Vec<Read> {
         let mut decoder = Decoder::default();
         let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Where the keyboard's bytes come from.
+//! The source of the keyboard's bytes.
 
 use std::io;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub struct Tty {
 
 #[cfg(unix)]
 impl Tty {
-    /// What comes next; `None` when `timeout` passed without anything.
+    /// The next input; `None` when `timeout` passed without anything.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -84,7 +84,7 @@ fn has_bytes(timeout: Option<Duration>) -> io::Result<bool> {
 
 #[cfg(not(unix))]
 impl Tty {
-    /// What comes next; `None` when `timeout` passed without anything.
+    /// The next input; `None` when `timeout` passed without anything.
     ///
     /// # Errors
     /// When the terminal is gone.

@@ -1,4 +1,4 @@
-//! What the reviewer decided about the hunks of a proposal, or wrote in it, taken over to a newer one.
+//! The reviewer's decisions about the hunks of a proposal, or own text in it, taken over to a newer one.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What the reviewer made of a proposal and has not decided about: kept elsewhere, and offered again.
+//! The reviewer's own version of a proposal that is not decided: kept elsewhere, and offered again.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::texts::Texts;
 use super::{Change, Proposal};
 
 impl Proposal {
-    /// What the reviewer made of the agent's text, if anything: as it stands, or what was written and is in the history.
+    /// The reviewer's own version of the agent's text, if any: as it stands, or what was written and is in the history.
     pub fn draft(&self) -> Option<String> {
         let text = self.text();
         let is_other = text.as_bytes() != self.now.agents.bytes();

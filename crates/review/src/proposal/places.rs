@@ -1,4 +1,4 @@
-//! Where the lines of one text are in another one.
+//! The places of the lines of one text in another one.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use pillion_text::hunks;
 use super::texts::Texts;
 use super::{Hunk, Side};
 
-/// Where the lines of one text are in another.
+/// The places of the lines of one text in another.
 #[derive(Debug)]
 pub struct Places {
     changes: Vec<Hunk>,
@@ -34,7 +34,7 @@ impl Places {
         Self { changes }
     }
 
-    /// Where these lines begin now, if they are the same.
+    /// The line where these lines begin now, if they are the same.
     pub fn moved(&self, lines: &Range<usize>) -> Option<usize> {
         let above = self.above(lines.start);
         let is_changed = self
@@ -51,7 +51,7 @@ impl Places {
         start..at(lines.end).max(start)
     }
 
-    /// How many changes end above a line.
+    /// The number of changes that end above a line.
     fn above(&self, line: usize) -> usize {
         let changes = &self.changes;
         changes.partition_point(|change| change.before.end <= line)
@@ -64,7 +64,7 @@ impl Places {
         }
     }
 
-    /// Where a line is now or, if it goes back, where it was.
+    /// The place of a line now or, if it goes back, before.
     fn line(&self, line: usize, goes_back: bool) -> Place {
         let sides = |change: &Hunk| match goes_back {
             true => (change.after.clone(), change.before.clone()),
@@ -93,7 +93,7 @@ impl Places {
     }
 }
 
-/// What another pair of texts came from, and where its lines are.
+/// The pair of texts that another pair came from, and the places of its lines.
 #[derive(Debug)]
 pub struct Origin {
     pub texts: Arc<Texts>,
@@ -125,7 +125,7 @@ impl Moves<'_> {
         self.steps.is_empty()
     }
 
-    /// Where a line of one of the texts is.
+    /// The place of a line of one of the texts.
     pub fn of(&self, side: Side, line: usize) -> Place {
         let start = Place {
             line,

@@ -8,18 +8,18 @@ use super::places::Origin;
 use super::texts::Texts;
 use super::{Change, Hunk};
 
-/// What the reviewer can change and get back.
+/// The part of a proposal that the reviewer can change and get back.
 #[derive(Debug, Clone)]
 pub struct State {
     pub texts: Arc<Texts>,
     pub hunks: Arc<Vec<Hunk>>,
-    /// What made it differ from the state before.
+    /// The change that made it differ from the state before.
     pub change: Change,
     /// True if the proposed text is the reviewer's own.
     pub edited: bool,
-    /// What the agent proposed last, before the reviewer changed anything.
+    /// The agent's last text, before the reviewer changed anything.
     pub agents: Arc<Text>,
-    /// Where the texts came from, unless they were the first.
+    /// The texts that these came from, unless they were the first.
     pub origin: Option<Arc<Origin>>,
 }
 

@@ -1,4 +1,4 @@
-//! What must hold for every proposal, whatever the texts are.
+//! Rules that must hold for every proposal, whatever the texts are.
 
 use pillion_text::endings;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn lines(proposal: &Proposal) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// How many hunks have this mark.
+/// The number of hunks that have this mark.
 fn marked(proposal: &Proposal, mark: Mark) -> usize {
     let hunks = proposal.hunks().iter();
     hunks.filter(|hunk| hunk.mark == Some(mark)).count()

@@ -18,14 +18,14 @@ pub struct Texts {
     pub proposed: Arc<Text>,
     /// The line endings of the two are not compared.
     pub ignores_endings: bool,
-    /// Why the file is not shown.
+    /// The reason why the file is not shown.
     pub hides_before: Option<Unreadable>,
-    /// Why the proposed text is not shown.
+    /// The reason why the proposed text is not shown.
     pub hides_after: Option<Unreadable>,
 }
 
 impl Texts {
-    /// What is to be compared. This reads every byte.
+    /// The texts to compare. This reads every byte.
     pub fn new(original: Option<Arc<Text>>, proposed: Arc<Text>) -> Self {
         let hides_before = original.as_deref().and_then(readable::unreadable);
         let hides_after = readable::unreadable(&proposed);

@@ -1,4 +1,4 @@
-//! What is written for a frame, in bytes and on a screen that does what they say.
+//! The output for a frame, in bytes and on a screen that does what they say.
 
 use ratatui::layout::Rect;
 use ratatui::style::Style;

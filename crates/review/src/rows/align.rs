@@ -1,4 +1,4 @@
-//! Which removed line of a hunk is the former version of which added line.
+//! Owns the pairing of each removed line of a hunk with the added line that is its newer version.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -45,7 +45,7 @@ impl Pairs {
         }
     }
 
-    /// How many rows the lines take side by side.
+    /// The number of rows that the lines take side by side.
     pub fn len(&self) -> usize {
         match &self.rows {
             Some(rows) => rows.len(),
@@ -158,7 +158,7 @@ impl Bag {
         Self { words, total }
     }
 
-    /// How alike two lines are, from 55 to 100; 0 when they are less so.
+    /// The likeness of two lines, from 55 to 100; 0 when they are less alike.
     fn alike(&self, other: &Self) -> u32 {
         let common: u32 = self
             .words

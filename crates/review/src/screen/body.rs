@@ -64,7 +64,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
     }
 }
 
-/// What is shown in place of a diff that cannot be shown.
+/// The text in place of a diff that cannot be shown.
 fn instead(view: &View) -> Option<String> {
     if view.is_comparing() {
         return Some("comparing…".to_owned());

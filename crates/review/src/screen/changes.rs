@@ -194,7 +194,7 @@ fn change_in<'a>(
     ]
 }
 
-/// How many lines were added and removed, if it is text.
+/// The numbers of lines that were added and removed, if it is text.
 fn counts(change: &ListedChange) -> (String, String) {
     let lines = change.added.zip(change.removed);
     lines.map_or_else(Default::default, |(added, removed)| {
@@ -202,7 +202,7 @@ fn counts(change: &ListedChange) -> (String, String) {
     })
 }
 
-/// What is not listed, below the last row if there is room.
+/// Draws the number of changes that are not listed, below the last row if there is room.
 fn left_out(buffer: &mut Buffer, area: Rect, page: &ChangesPage, rows: usize, theme: &Theme) {
     let left_out = page.left_out();
     if left_out > 0 && rows < usize::from(area.height) {

@@ -57,7 +57,7 @@ fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
     Some((visible::one_line(&text), style))
 }
 
-/// When agents ask, and where in the diff the view stands.
+/// The cases in which agents ask, and the place of the view in the diff.
 fn position(app: &App) -> String {
     if let Some(page) = app.changes() {
         let (rows, at) = (page.rows(), page.at());

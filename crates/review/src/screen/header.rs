@@ -72,7 +72,7 @@ fn workspace_name(app: &App) -> String {
     names.collect::<Vec<_>>().join(" + ")
 }
 
-/// What agents get, in a few words.
+/// The context that agents get, in a few words.
 fn context(app: &App) -> String {
     let context = &app.status.context;
     let files = context.files().len();
@@ -177,7 +177,7 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
     facts
 }
 
-/// What there is instead of hunks, where a text cannot be shown.
+/// The reasons and sizes in place of hunks, where a text cannot be shown.
 fn sizes(proposal: &Proposal) -> Option<String> {
     let size = |(why, bytes)| format!("{why}, {bytes} bytes");
     match (proposal.hidden_before(), proposal.hidden_after()) {

@@ -22,7 +22,7 @@ pub struct TextLine<'a> {
     pub text: &'a str,
     /// Its style where no other is given.
     pub base: Style,
-    /// What its parts are.
+    /// The kinds of its parts.
     pub spans: &'a [Span],
     /// The byte ranges that changed.
     pub changed: &'a [Range<usize>],

@@ -168,7 +168,7 @@ pub fn help(buffer: &mut Buffer, area: Rect, from: u16, theme: &Theme) {
     panel(buffer, area, title, lines.collect(), from, theme);
 }
 
-/// Whether to leave although diffs are pending.
+/// The question whether to leave although diffs are pending.
 pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let pending = match app.views.len() {
         1 => "1 diff is pending. Quitting rejects it unless it is also open elsewhere.".to_owned(),

@@ -1,4 +1,4 @@
-//! What the reviewer sees, at the sizes and in the situations that matter.
+//! The screen that the reviewer sees, at the sizes and in the situations that matter.
 
 mod legibility;
 mod noticing;
@@ -130,7 +130,7 @@ fn reviewer(width: u16, height: u16) -> Person {
     person
 }
 
-/// What does not work is said with the reason and with what to do, which stand at its end.
+/// A thing that does not work is said with the reason and with what to do, which stand at its end.
 #[test]
 fn a_long_warning_is_shown_as_a_whole() {
     let path = "x".repeat(120);

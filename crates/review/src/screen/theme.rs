@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::syntax::Class;
 
-/// How many colours a terminal has.
+/// The number of colours that a terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// None are wanted.
@@ -17,7 +17,7 @@ pub enum Depth {
     True,
 }
 
-/// How each thing looks.
+/// The style of each thing.
 #[derive(Debug, Clone)]
 pub struct Theme {
     /// Things of little weight: rules, unchanged numbers, hints.
@@ -42,7 +42,7 @@ pub struct Theme {
     pub out: Style,
     /// The lines of such a hunk that would have been added.
     pub struck: Style,
-    /// Where one side has no line.
+    /// The place where one side has no line.
     pub missing: Style,
     /// A folded region.
     pub fold: Style,
@@ -53,7 +53,7 @@ pub struct Theme {
     classes: [Style; 7],
 }
 
-/// How changed lines look.
+/// The styles of changed lines.
 #[derive(Debug, Clone, Copy)]
 pub struct Change {
     /// The sign and the number.
@@ -210,7 +210,7 @@ impl Theme {
         }
     }
 
-    /// How a part of the code looks.
+    /// The style of a part of the code.
     pub fn class(&self, class: Class) -> Style {
         let at = (class as usize).checked_sub(1);
         at.map_or_else(Style::new, |at| self.classes[at])

@@ -9,7 +9,7 @@ use pillion_system::spawn;
 /// So many threads may hang while they check files. Then no file is checked any more.
 const MAX_THREADS: usize = 16;
 
-/// What is to be done with a file. May take forever.
+/// Work on a file. May take forever.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The jobs that wait. Every thread that does them holds this, too.

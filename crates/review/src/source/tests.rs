@@ -1,4 +1,4 @@
-//! What is noticed, and who waits for it.
+//! The changes that are noticed, and who waits for them.
 
 use std::fs;
 use std::sync::{Arc, Condvar, Mutex};

@@ -1,4 +1,4 @@
-//! What becomes of a view's proposal: one step after the other, each of them compared elsewhere. Until
+//! The steps of a view's proposal: one after the other, each of them compared elsewhere. Until
 //! then nothing of it can be decided.
 
 use std::collections::VecDeque;
@@ -11,14 +11,14 @@ use pillion_view::{DiffId, Reply};
 use super::View;
 use crate::proposal::{Edits, Proposal};
 
-/// What becomes of a proposal.
+/// A step of a proposal.
 #[derive(Debug)]
 pub enum Step {
     /// The agent proposes it, or another in its place.
     Propose {
         /// The file; `None` when it is not there yet.
         original: Option<Vec<u8>>,
-        /// What is proposed.
+        /// The proposed text.
         proposed: Arc<String>,
         /// Answered when it can be seen.
         shown: Reply<()>,
@@ -29,23 +29,23 @@ pub enum Step {
     Edit(Arc<String>),
     /// The reviewer wrote a text while another proposal took the place of the one that it was made of.
     EditLate {
-        /// What the reviewer's editor got.
+        /// The text that the reviewer's editor got.
         base: String,
-        /// What it became.
+        /// The text that it became.
         text: Arc<String>,
     },
-    /// What the reviewer made of the text before, and nobody decided about, is offered.
+    /// The reviewer's own version of the text from before, which nobody decided about, is offered.
     Offer(String),
 }
 
-/// What a step came to.
+/// The outcome of a step.
 #[derive(Debug)]
 pub enum Done {
     /// The agent's proposal can be shown.
     Proposed {
         /// True if another one was there before.
         is_newer: bool,
-        /// What became of what the reviewer had written.
+        /// The fate of what the reviewer had written.
         edits: Edits,
         /// Answered when it can be seen.
         shown: Reply<()>,
@@ -54,9 +54,9 @@ pub enum Done {
     Rebased(bool),
     /// The reviewer's text is the proposal now, unless it was already.
     Edited(bool),
-    /// What became of what the reviewer wrote for a former proposal.
+    /// The fate of what the reviewer wrote for a former proposal.
     EditedLate(Edits),
-    /// What the reviewer wrote before can be had again, unless it is there.
+    /// The reviewer's former text can be had again, unless it is there.
     Offered(bool),
 }
 
@@ -122,9 +122,9 @@ pub struct Comparing {
     waiting: VecDeque<Step>,
     /// The step that is being taken, and since when there was one.
     running: Option<(u64, Instant)>,
-    /// What will stand in the view, where that is known.
+    /// The text that will stand in the view, where that is known.
     standing: Option<Arc<String>>,
-    /// What the reviewer wrote.
+    /// The reviewer's own text.
     edited: Option<Arc<String>>,
     has_proposal: bool,
 }
@@ -143,13 +143,13 @@ impl View {
         }
     }
 
-    /// What the reviewer wrote last, if anything.
+    /// The reviewer's last own text, if any.
     pub fn edited_text(&self) -> Option<String> {
         let waiting = self.comparing.edited.as_deref().cloned();
         waiting.or_else(|| self.proposal.edited_text())
     }
 
-    /// Since when something is compared without an end.
+    /// The time since when something is compared without an end.
     pub fn is_comparing_since(&self) -> Option<Instant> {
         self.comparing.running.map(|(_, since)| since)
     }

@@ -1,4 +1,4 @@
-//! What is worked out about lines once and kept: syntax colours as they arrive, which words changed,
+//! The facts about lines that are worked out once and kept: syntax colours as they arrive, which words changed,
 //! and where long lines break.
 
 use std::collections::HashMap;
@@ -19,13 +19,13 @@ const WORDS_BUDGET: usize = 64 << 10;
 /// So many bytes of lines are broken into rows for one frame or movement.
 const BREAKS_BUDGET: usize = 2 << 20;
 
-/// Which words of a line before, and of the line after that is a version of it, changed.
+/// The words that changed of a line before, and of the line after that is a version of it.
 pub type Changed = Rc<(Ranges, Ranges)>;
 
 /// A line of one of the two texts.
 #[derive(Debug, Clone, Copy)]
 pub struct LineOf<'a> {
-    /// Which text.
+    /// The text.
     pub side: Side,
     /// Its number, from 0.
     pub line: usize,
@@ -54,7 +54,7 @@ pub struct Paint {
     words_budget: usize,
     breaks: HashMap<(Side, usize, usize), Breaks>,
     breaks_budget: usize,
-    /// What was taken from all budgets so far.
+    /// The sum that was taken from all budgets so far.
     #[cfg(test)]
     pub effort: usize,
 }
@@ -100,7 +100,7 @@ impl Paint {
         self.breaks_budget = BREAKS_BUDGET;
     }
 
-    /// Which words changed between two lines; `None` when this frame has worked out enough.
+    /// The words that changed between two lines; `None` when this frame has worked out enough.
     pub fn words_in_budget(
         &mut self,
         proposal: &Proposal,
@@ -118,7 +118,7 @@ impl Paint {
         Some(self.words(proposal, pair))
     }
 
-    /// Which words changed between two lines.
+    /// The words that changed between two lines.
     pub fn words(&mut self, proposal: &Proposal, pair: (usize, usize)) -> Changed {
         if self.words.len() > MAX_KEPT {
             self.words.clear();
@@ -132,7 +132,7 @@ impl Paint {
         Rc::clone(known)
     }
 
-    /// Where the rows of a line begin when it is broken every `step` columns, until one begins that
+    /// The places where the rows of a line begin when it is broken every `step` columns, until one begins that
     /// `is_enough`, or as far as may be worked out at once.
     pub fn extended(
         &mut self,

@@ -1,4 +1,4 @@
-//! Which part of a line is in view, worked out only as far as that takes: a line may have many
+//! The part of a line that is in view, worked out only as far as that takes: a line may have many
 //! megabytes.
 
 use pillion_text::visible::{self, Place};
@@ -18,11 +18,11 @@ pub struct Window {
     pub from: Place,
     /// The first column in view.
     pub column: usize,
-    /// Where the next row of a wrapped line begins, in bytes.
+    /// The place where the next row of a wrapped line begins, in bytes.
     pub until: Option<usize>,
 }
 
-/// What is seen of a line in one row.
+/// The part that is seen of a line in one row.
 #[derive(Debug)]
 pub enum Sight {
     /// A part of it.
@@ -36,7 +36,7 @@ pub enum Sight {
 }
 
 impl Paint {
-    /// What is seen in row `sub` of a line that is wrapped to `width` columns.
+    /// The part that is seen in row `sub` of a line that is wrapped to `width` columns.
     pub fn wrapped_row(&mut self, line: LineOf<'_>, width: usize, sub: usize) -> Sight {
         let left_out = line.content.len() - wrapped(line).content.len();
         let breaks = self.extended(wrapped(line), width, |_| false);
@@ -55,21 +55,21 @@ impl Paint {
         }
     }
 
-    /// How many rows a line takes when it is wrapped to `width` columns.
+    /// The number of rows that a line takes when it is wrapped to `width` columns.
     pub fn height(&mut self, line: LineOf<'_>, width: usize) -> usize {
         let is_cut = wrapped(line).content.len() < line.content.len();
         let breaks = self.extended(wrapped(line), width, |_| false);
         breaks.rows().len() + usize::from(is_cut)
     }
 
-    /// In which row the character at `byte` stands when the line is wrapped to `width` columns.
+    /// The row of the character at `byte` when the line is wrapped to `width` columns.
     pub fn row_of(&mut self, line: LineOf<'_>, width: usize, byte: usize) -> usize {
         let breaks = self.extended(wrapped(line), width, |_| false);
         let after = breaks.rows().partition_point(|row| row.byte <= byte);
         after.saturating_sub(1)
     }
 
-    /// What is seen of a line that is not wrapped, from `column` on.
+    /// The part that is seen of a line that is not wrapped, from `column` on.
     pub fn cut_at(&mut self, line: LineOf<'_>, column: usize) -> Sight {
         let breaks = self.extended(line, STRIDE, |row| row.column > column);
         if !breaks.is_whole() && breaks.last().column <= column {
@@ -83,7 +83,7 @@ impl Paint {
         })
     }
 
-    /// How many columns a line takes; if more than `enough`, as many as are known.
+    /// The number of columns that a line takes; if more than `enough`, as many as are known.
     pub fn columns(&mut self, line: LineOf<'_>, enough: usize) -> usize {
         let breaks = self.extended(line, STRIDE, |row| row.column > enough);
         let last = breaks.last();

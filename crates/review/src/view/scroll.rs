@@ -20,12 +20,12 @@ const BEFORE: usize = 20;
 /// A range of bytes of a line, on a side that has so many columns.
 type Place = ((Side, usize), (usize, Range<usize>));
 
-/// Where the visible part begins.
+/// The beginning of the visible part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Top {
     /// The row.
     pub row: usize,
-    /// How many screen lines of it are scrolled off, when it is wrapped.
+    /// The number of screen lines of it that are scrolled off, when it is wrapped.
     pub sub: usize,
 }
 
@@ -41,7 +41,7 @@ pub struct Viewport {
 }
 
 impl View {
-    /// How many screen lines a row takes.
+    /// The number of screen lines that a row takes.
     pub fn height_of(&mut self, row: usize, viewport: &Viewport) -> usize {
         if !viewport.wrap {
             return 1;

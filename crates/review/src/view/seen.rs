@@ -1,4 +1,4 @@
-//! What of a proposal was on the screen. A hunk was seen when each of its lines was, and of a long line each change.
+//! The parts of a proposal that were on the screen. A hunk was seen when each of its lines was, and of a long line each change.
 
 mod intervals;
 
@@ -16,7 +16,7 @@ use intervals::Intervals;
 /// So many bytes of what was not on the screen are to be seen next, at least.
 const NEXT: usize = 256;
 
-/// What was seen of one pair of texts.
+/// The parts of one pair of texts that were seen.
 #[derive(Debug, Default)]
 pub struct Seen {
     lines: Sides,
@@ -24,7 +24,7 @@ pub struct Seen {
     parts: HashMap<(Side, usize), Intervals>,
     /// The lines of all hunks.
     all: Sides,
-    /// Whether each hunk was seen, and how many were.
+    /// For each hunk, true if it was seen; and the number of those that were.
     hunks: Vec<bool>,
     count: usize,
     version: Option<Version>,
@@ -39,7 +39,7 @@ struct Sides {
     right: Intervals,
 }
 
-/// How many hunks were on the screen.
+/// The number of hunks that were on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeenHunks {
     /// As a whole.
@@ -108,7 +108,7 @@ impl Sides {
 }
 
 impl View {
-    /// What is visible through `viewport` is on the screen.
+    /// Notes that everything that is visible through `viewport` is on the screen.
     pub fn see(&mut self, viewport: &Viewport) {
         self.follow_texts();
         let mut above = self.top.sub;
@@ -164,7 +164,7 @@ impl View {
         }
     }
 
-    /// What has to be seen of a line: the words that changed, or all of it. Nothing yet, if too much had to be worked
+    /// The parts of a line that have to be seen: the words that changed, or all of it. Nothing yet, if too much had to be worked
     /// out for one frame.
     fn needed(
         &mut self,
@@ -186,7 +186,7 @@ impl View {
         })
     }
 
-    /// Which bytes of a line are visible in these of its rows.
+    /// The bytes of a line that are visible in these of its rows.
     fn visible_bytes(
         &mut self,
         side: Side,
@@ -261,7 +261,7 @@ impl View {
         self.is_followed() && self.seen.hunks.get(hunk) == Some(&true)
     }
 
-    /// How many hunks were.
+    /// The number of hunks that were seen.
     pub fn seen_hunks(&self) -> SeenHunks {
         let hunks = self.proposal.hunks();
         let would_be = |(at, hunk): &(usize, &Hunk)| !hunk.out && self.is_wanted(*at);

@@ -5,31 +5,31 @@ use crate::proposal::{Hunk, Moves, Side};
 use crate::rows::{Row, Rows};
 use crate::view::Top;
 
-/// Where a view stood.
+/// The former position of a view.
 #[derive(Debug, Clone, Copy)]
 pub struct Former<'a> {
     /// Its rows.
     pub rows: &'a Rows,
-    /// How many of them were seen.
+    /// The number of them that were seen.
     pub height: usize,
-    /// Where the visible part began.
+    /// The former beginning of the visible part.
     pub top: Top,
     /// The current hunk.
     pub hunk: usize,
 }
 
-/// Where it is to stand.
+/// The new position of a view.
 #[derive(Debug, Clone, Copy)]
 pub struct Stand {
-    /// Where the visible part begins.
+    /// The beginning of the visible part.
     pub top: Top,
     /// The current hunk.
     pub hunk: usize,
-    /// What became of it.
+    /// The fate of that hunk.
     pub stayed: Stayed,
 }
 
-/// What became of the current hunk.
+/// The fate of the current hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stayed {
     /// It was in view, and is there still.
@@ -41,7 +41,7 @@ pub enum Stayed {
 /// The lines of a row, before and after.
 type Lines = (Option<usize>, Option<usize>);
 
-/// Where a view is to stand in `rows`.
+/// The new position of a view in `rows`.
 pub fn stay(former: &Former<'_>, rows: &Rows, hunks: &[Hunk], moves: &Moves<'_>) -> Stand {
     let seen = former.top.row..(former.top.row + former.height).min(former.rows.len());
     let current = former.rows.of_hunk(former.hunk);

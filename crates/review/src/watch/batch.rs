@@ -29,7 +29,7 @@ pub struct Batch {
     span: Option<(Instant, Instant)>,
     /// The last event of a burst that may go on.
     burst: Option<Instant>,
-    /// When the files of former batches were written last.
+    /// The time at which each file of former batches was written last.
     former: HashMap<PathBuf, Instant>,
 }
 
@@ -71,7 +71,7 @@ impl Batch {
         self.is_burst
     }
 
-    /// When the batch is to be taken; `None` while it is empty.
+    /// The time at which the batch is to be taken; `None` while it is empty.
     pub fn due(&self) -> Option<Instant> {
         self.span
             .map(|(first, last)| (first + LONGEST).min(last + DEBOUNCE))

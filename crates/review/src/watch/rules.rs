@@ -12,18 +12,18 @@ use ignore::gitignore::Gitignore;
 pub use files::{Outside, user_excludes};
 use files::{compile, exclude_file};
 
-/// What a folder may hold that changes what is ignored in it; the later has the last word.
+/// The files in a folder that change what is ignored in it; the later has the last word.
 const RULE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// What makes a folder the top of a repository: a folder, or a file in worktrees and submodules.
+/// The name that makes a folder the top of a repository: a folder, or a file in worktrees and submodules.
 const REPOSITORY: &str = ".git";
 
-/// What is ignored of the things in one folder. Folders without rules of their own share those of
+/// The rules for what is ignored in one folder. Folders without rules of their own share those of
 /// the folder above.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     last: Option<Arc<Level>>,
-    /// What the user ignores everywhere.
+    /// The file of what the user ignores everywhere.
     excludes: Option<Arc<Path>>,
 }
 
@@ -31,7 +31,7 @@ pub struct Rules {
 #[derive(Debug)]
 struct Level {
     rules: Gitignore,
-    /// What holds where these have no rule.
+    /// The rules that hold where these have none.
     next: Option<Arc<Level>>,
 }
 

@@ -1,4 +1,4 @@
-//! What the system reports about folders.
+//! The system's reports about folders.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod inotify;
@@ -21,13 +21,13 @@ pub enum Change {
     Saved(PathBuf),
     /// A folder was made there, or moved there.
     Folder(PathBuf),
-    /// What was there is gone, and no longer watched.
+    /// The file or folder there is gone, and no longer watched.
     Gone(PathBuf),
     /// More happened than the system kept. Up to then nothing was lost.
     Lost(SystemTime),
 }
 
-/// Why a folder is not watched.
+/// The reason why a folder is not watched.
 #[derive(Debug)]
 pub enum Refusal {
     /// The system allows no more.
@@ -36,7 +36,7 @@ pub enum Refusal {
     Failed(io::Error),
 }
 
-/// What reports changes in the folders that it is asked to watch.
+/// A source that reports changes in the folders that it is asked to watch.
 pub trait Source {
     /// Watches `folder`; one that is watched already stays so.
     fn watch(&mut self, folder: &Path) -> Result<(), Refusal>;

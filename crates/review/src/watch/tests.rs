@@ -1,4 +1,4 @@
-//! What is saved in a workspace comes out of the watch, and nothing else.
+//! Files that are saved in a workspace come out of the watch, and nothing else.
 
 use std::fs;
 

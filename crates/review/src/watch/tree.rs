@@ -23,14 +23,14 @@ pub struct Tree {
     folders: BTreeMap<PathBuf, Rules>,
     max_folders: usize,
     outside: Outside,
-    /// What the user ignores everywhere, for each root.
+    /// The file of what the user ignores everywhere, for each root.
     excludes: HashMap<PathBuf, Option<PathBuf>>,
     troubles: BTreeSet<Trouble>,
     /// A folder that the system refused to watch.
     refused: Option<PathBuf>,
 }
 
-/// Which files a walk looks for, besides folders.
+/// The files that a walk looks for, besides folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileFilter {
     /// None.
@@ -41,7 +41,7 @@ pub enum FileFilter {
     Everywhere(SystemTime),
 }
 
-/// What a walk finds: at most as many files as are a burst.
+/// The files that a walk finds: at most as many as are a burst.
 pub struct Found {
     files: Vec<(SystemTime, PathBuf)>,
     wanted: FileFilter,
@@ -56,7 +56,7 @@ impl Tree {
         }
     }
 
-    /// What keeps saved files from being noticed.
+    /// The troubles that keep saved files from being noticed.
     pub fn troubles(&self) -> &BTreeSet<Trouble> {
         &self.troubles
     }
@@ -193,7 +193,7 @@ impl Tree {
     }
 }
 
-/// What counts of the things in a folder. Files may be many.
+/// The things in a folder that count. Files may be many.
 #[derive(Default)]
 struct Content {
     folders: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! What keeps saved files from being noticed, in a sentence each: what it means, and what to do.
+//! The troubles that keep saved files from being noticed, in a sentence each: what it means, and what to do.
 
 use std::fmt;
 use std::path::PathBuf;

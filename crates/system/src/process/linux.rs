@@ -74,7 +74,7 @@ pub(super) fn started_at(pid: u32) -> Option<u64> {
     Stat::of(pid)?.started
 }
 
-/// What `ps` makes of `/proc/PID/cmdline`: every argument ends with a NUL.
+/// The command line that `ps` makes of `/proc/PID/cmdline`: every argument ends with a NUL.
 fn command_line(arguments: &[u8]) -> String {
     let text = String::from_utf8_lossy(arguments);
     text.trim_end_matches('\0').replace('\0', " ")

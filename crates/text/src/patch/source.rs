@@ -14,7 +14,7 @@ pub(super) struct Source<'a> {
     /// True if the mark was before the first line. A line in a patch is found without it.
     has_bom: bool,
     lines: Vec<SourceLine<'a>>,
-    /// What new lines get.
+    /// The line ending that new lines get.
     ending: &'static str,
     /// True if the last line of the text ended.
     has_last_ending: bool,
@@ -25,7 +25,7 @@ struct SourceLine<'a> {
     ending: &'static str,
 }
 
-/// What lines are compared by, the strictest first.
+/// The forms in which lines are compared, the strictest first.
 const LOOKS: [fn(&str) -> String; 4] = [
     str::to_owned,
     |line| line.trim_end().to_owned(),
@@ -183,7 +183,7 @@ impl Looks {
         self.0[0].lines.len()
     }
 
-    /// Where the old lines of a chunk are. One without any adds to the end.
+    /// The place of the old lines of a chunk. One without any adds to the end.
     fn place(&self, chunk: &Chunk, old: &[&str], from: usize) -> Option<Range<usize>> {
         if old.is_empty() {
             return Some(self.len()..self.len());

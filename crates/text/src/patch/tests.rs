@@ -9,7 +9,7 @@ fn patch(body: &str) -> String {
     format!("*** Begin Patch\n{body}*** End Patch\n")
 }
 
-/// What becomes of a file with this text.
+/// The new text of a file with this text.
 fn apply(before: &str, body: &str) -> Result<String, String> {
     let files = read(&patch(body)).map_err(|error| error.to_string())?;
     let [file] = &files[..] else {

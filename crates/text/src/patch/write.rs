@@ -6,15 +6,15 @@ use super::{Program, read};
 use crate::Text;
 use crate::hunks::{self, Hunk};
 
-/// How many unchanged lines stand around a change. More only where fewer do not say which place is meant.
+/// The numbers of unchanged lines around a change. More only where fewer do not say which place is meant.
 const CONTEXTS: [usize; 3] = [3, 20, usize::MAX];
 
-/// What becomes of a file.
+/// The change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileChange<'a> {
     /// Its path, as it is to stand in the patch.
     pub path: &'a str,
-    /// Where it goes, in place of where it was.
+    /// The new place, if it is moved.
     pub move_to: Option<&'a str>,
     /// Its text, if it is there.
     pub before: Option<&'a str>,
@@ -42,7 +42,7 @@ fn wrap(body: &str) -> String {
 }
 
 impl FileChange<'_> {
-    /// What may express it, the most readable first.
+    /// The patches that may express it, the most readable first.
     fn candidates(&self) -> impl Iterator<Item = String> {
         let FileChange {
             path,

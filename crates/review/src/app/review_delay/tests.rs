@@ -10,7 +10,7 @@ struct Scene {
     delay: ReviewDelay,
     sight: Sight,
     now: Instant,
-    /// What the terminal was asked last.
+    /// The last question to the terminal.
     asked: Option<Mark>,
     answers_at_once: bool,
 }

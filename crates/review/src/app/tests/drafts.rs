@@ -1,4 +1,4 @@
-//! What the reviewer wrote before the review, the companion or the agent ended.
+//! Texts that the reviewer wrote before the review, the companion or the agent ended.
 
 use super::*;
 

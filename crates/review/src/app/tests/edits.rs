@@ -1,4 +1,4 @@
-//! What becomes of the reviewer's own edits.
+//! The fate of the reviewer's own edits.
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn edits_are_not_rejected_by_a_slip() {
     assert_eq!(outcomes(person.press("r")), rejected(1));
 }
 
-/// What is kept of the effects.
+/// The text that the effects keep, and why.
 fn kept_of(effects: &[Effect]) -> Option<(&str, &str)> {
     effects.iter().find_map(|effect| match effect {
         Effect::Keep { text, why, .. } => Some((text.as_str(), why.as_str())),
@@ -232,7 +232,7 @@ fn an_unchanged_edit_of_a_replaced_proposal_tells_of_the_newer_one() {
     assert!(person.message().contains("has a newer proposal for a.txt"));
 }
 
-/// What is kept when the view closes for `reason`.
+/// The text that is kept when the view closes for `reason`.
 fn kept(person: &mut Person, id: DiffId, reason: CloseReason) -> Option<String> {
     let closed = Reply::new(|_| ());
     let effects = person.happens(Event::Closed { id, reason, closed });

@@ -1,4 +1,4 @@
-//! What was decided before can be read again, and nothing more.
+//! A former decision can be read again, and nothing more.
 
 use pillion_changes::history::Item;
 use pillion_changes::log::Proposal;

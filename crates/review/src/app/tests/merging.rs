@@ -1,4 +1,4 @@
-//! What newer proposals and newer files do to what the reviewer decided.
+//! The effects of newer proposals and newer files on the reviewer's decisions.
 
 use pillion_text::fingerprint;
 

@@ -1,4 +1,4 @@
-//! Who is named, and that it is clear which diff is meant.
+//! The names of agents, and that it is clear which diff is meant.
 
 use super::*;
 

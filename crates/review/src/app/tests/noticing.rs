@@ -1,4 +1,4 @@
-//! What is easily overlooked is said: where code runs, what becomes unreadable, whitespace, a file that is gone.
+//! Things that are easily overlooked are said: where code runs, what becomes unreadable, whitespace, a file that is gone.
 
 use super::*;
 

@@ -13,7 +13,7 @@ fn sets() -> Person {
 }
 
 impl Person {
-    /// Goes to a diff, looks at it, and presses a key. What is shown then.
+    /// Goes to a diff, looks at it, and presses a key. Returns the number of the diff that is shown then.
     fn decide(&mut self, number: u64, key: &str) -> u64 {
         self.wait(2_000);
         self.press(&number.to_string());

@@ -1,4 +1,4 @@
-//! What a newer proposal brings is accepted at once only if it was on the screen.
+//! The new parts of a newer proposal are accepted at once only if they were on the screen.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn is_accepted(effects: &[Effect]) -> bool {
     effects.iter().any(accepts)
 }
 
-/// What the gate was told last was not on the screen.
+/// The hunks that were not on the screen, as the gate was told last, and the number of all.
 fn unseen(person: &Person) -> (usize, usize) {
     let seen = person.asked.last().and_then(|asked| asked.seen.as_ref());
     let unseen = seen.unwrap().unseen_hunks.unwrap();

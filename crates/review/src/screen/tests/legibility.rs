@@ -1,4 +1,4 @@
-//! Whether everything can be read, in both themes and with as many colours as a terminal has.
+//! Everything can be read, in both themes and with as many colours as a terminal has.
 
 use super::*;
 

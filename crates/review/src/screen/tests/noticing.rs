@@ -1,4 +1,4 @@
-//! What is easily overlooked can be seen.
+//! Things that are easily overlooked can be seen.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! What a frame leaves for later: colours, words, and what is not seen.
+//! The work that a frame leaves for later: colours, words, and what is not seen.
 
 use super::*;
 
-/// How many cells below the title have one of the colours of the syntax.
+/// The number of cells below the title that have one of the colours of the syntax.
 fn coloured_cells(buffer: &Buffer, theme: &Theme) -> usize {
     let classes = [Class::Keyword, Class::String, Class::Comment];
     let colours = classes.map(|class| theme.class(class).fg);

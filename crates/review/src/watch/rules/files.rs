@@ -1,4 +1,4 @@
-//! Where git keeps rules, and what they are. Files that cannot be read ignore nothing.
+//! The files in which git keeps rules, and their content. Files that cannot be read ignore nothing.
 //!
 //! They are in `.gitignore` and `.ignore`, in `.git/info/exclude` (also of worktrees and submodules), and in
 //! `core.excludesFile`, whose path git reports.
@@ -27,7 +27,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// What `file` looks like now is known.
+    /// Remembers the current stamp of `file`.
     pub fn stamp(&mut self, file: PathBuf) {
         let stamp = Stamp::of(&file);
         self.stamps.insert(file, stamp);

@@ -1,4 +1,4 @@
-//! Linux: every folder is watched for itself, and only for what is of use. What a program reads costs
+//! Linux: every folder is watched for itself, and only for events that are of use. Reading by a program costs
 //! nothing here.
 
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ pub struct Inotify {
     folders: HashMap<i32, Arc<Path>>,
     watches: HashMap<Arc<Path>, i32>,
     buffer: Box<[MaybeUninit<u8>]>,
-    /// When the kernel had no more events.
+    /// The time at which the kernel had no more events.
     drained: SystemTime,
 }
 
@@ -60,7 +60,7 @@ impl Inotify {
         })
     }
 
-    /// What the kernel has.
+    /// The changes that the kernel has.
     fn take(&mut self) -> io::Result<Vec<Change>> {
         let mut changes = Vec::new();
         let mut reader = Reader::new(&self.queue, &mut self.buffer);
@@ -99,7 +99,7 @@ impl Inotify {
     }
 }
 
-/// What happened to something in a folder.
+/// The change that happened to something in a folder.
 fn change(folder: &Path, name: &CStr, flags: ReadFlags) -> Option<Change> {
     let name = OsStr::from_bytes(name.to_bytes());
     let comes = flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO);

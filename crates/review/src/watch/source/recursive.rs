@@ -25,7 +25,7 @@ pub struct Recursive {
     watched: HashSet<PathBuf>,
     changes: Receiver<Option<Change>>,
     is_lost: Arc<AtomicBool>,
-    /// When nothing waited any more.
+    /// The time at which nothing waited any more.
     drained: SystemTime,
 }
 

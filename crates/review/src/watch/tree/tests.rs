@@ -71,12 +71,12 @@ impl World {
         self.check();
     }
 
-    /// What is known is what is watched.
+    /// Checks that the known folders are the watched ones.
     fn check(&self) {
         assert!(self.tree.folders.keys().eq(&self.source.watched));
     }
 
-    /// What is watched below the root.
+    /// The folders that are watched below the root.
     fn watched(&self) -> Vec<&str> {
         let watched = self.source.watched.iter();
         let watched = watched.map(|folder| folder.strip_prefix(&self.root).unwrap());
