@@ -415,7 +415,7 @@ fn a_patch_for_a_file_outside_or_behind_a_link_is_shown_and_one_for_a_folder_is_
     assert_eq!(fs::read_to_string(&outside).unwrap(), BEFORE);
 }
 
-/// `pillion guard`, which stands beside a hook, says nothing of its own, whatever it is told.
+/// `pillion hook guard`, which stands beside a hook, says nothing of its own, whatever it is told.
 #[test]
 fn what_stands_beside_a_hook_is_silent_where_no_agent_is_connected() {
     let sandbox = Sandbox::new();
