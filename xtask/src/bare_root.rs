@@ -13,7 +13,7 @@ use crate::{editors, prerequisites};
 /// Debian's stable release.
 const SUITE: &str = "trixie";
 
-/// What people there have. None of it is needed by Pillion.
+/// The programs that people there have. None of them is needed by Pillion.
 const PACKAGES: &str =
     "bash-completion,ca-certificates,curl,emacs-nox,git,kakoune,neovim,nodejs,procps,vim";
 

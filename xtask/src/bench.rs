@@ -65,7 +65,7 @@ enum Part {
     Turns,
 }
 
-/// How much is measured.
+/// The amount of measuring.
 #[derive(Debug)]
 struct Effort {
     starts: usize,
@@ -76,7 +76,7 @@ struct Effort {
     idle: Duration,
     commands: usize,
     editors: editors::Effort,
-    /// How often git goes to another branch and back.
+    /// The number of times that git goes to another branch and back.
     checkouts: usize,
     /// The work trees in which turns begin, and how often.
     turns: (&'static [Size], usize),
@@ -233,7 +233,7 @@ fn programs() -> Result<Programs> {
     })
 }
 
-/// Where servers write.
+/// The folder in which servers write.
 fn scratch() -> PathBuf {
     target_dir().join("bench")
 }

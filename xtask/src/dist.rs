@@ -76,7 +76,7 @@ fn say(line: &str) -> Result<()> {
     writeln!(std::io::stderr(), "{line}").context("nobody reads the output")
 }
 
-/// Runs it. What it printed.
+/// Runs it. Returns what it printed.
 pub fn output(command: &mut Command) -> Result<Vec<u8>> {
     let name = command.get_program().display().to_string();
     let output = command.output();

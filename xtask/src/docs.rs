@@ -94,7 +94,7 @@ src = \"source\"
 no-section-label = true
 ";
 
-/// Where mdBook is, once it has been built.
+/// The path of mdBook, once it has been built.
 fn install() -> Result<std::path::PathBuf> {
     let folder = std::path::absolute(target_dir().join("mdbook"))?;
     let installed = Command::new(env!("CARGO"))

@@ -35,7 +35,7 @@ const UBUNTU_KEYRING: [&str; 2] = [
 /// One program of an editor, of one release.
 #[derive(Debug, Clone, Copy)]
 struct Editor {
-    /// What people call it, and what tests that need it say in `#[ignore = "needs …"]`.
+    /// Its name for people, and for tests that need it in `#[ignore = "needs …"]`.
     name: &'static str,
     /// The release of Debian's or Ubuntu's.
     suite: &'static str,
@@ -158,7 +158,7 @@ const ADDITIONS: [&str; 6] = [
     "vterm",
 ];
 
-/// What Debian installs with an editor, and tests are better off without: Emacs 30 compiles the libraries that it
+/// The packages that Debian installs with an editor, and tests are better off without: Emacs 30 compiles the libraries that it
 /// finds the source of, some before it has read a setting, and a test's home keeps none of that.
 const UNWANTED: [&str; 1] = ["emacs-el"];
 
@@ -261,7 +261,7 @@ fn ubuntu_keyring(folder: &Path) -> Result<PathBuf> {
     Ok(folder.join(keyring))
 }
 
-/// Whether it runs where it lies now.
+/// Fails if it does not run where it lies now.
 fn check_start(editor: Editor, folder: &Path, program: &Path) -> Result<()> {
     let mut command = Command::new(program);
     // One with windows needs somewhere to put them.
@@ -308,7 +308,7 @@ fn numbers(version: &str) -> Option<[u32; 2]> {
     Some([numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?])
 }
 
-/// Runs it to its end. What it printed.
+/// Runs it to its end. Returns what it printed.
 fn run(command: &mut Command) -> Result<Vec<u8>> {
     let name = command.get_program().display().to_string();
     let output = command

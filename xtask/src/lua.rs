@@ -12,7 +12,7 @@ use crate::{npm, root, target_dir};
 /// The sources, below the repository's root.
 const SOURCES: &str = "editors/nvim";
 
-/// What runs StyLua, and what npm needs to install it.
+/// The folder with what runs StyLua, and what npm needs to install it.
 const TOOLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/lua");
 
 /// Format the sources, the Lua ones too

@@ -65,7 +65,7 @@ fn root() -> PathBuf {
     xtask.parent().unwrap_or(xtask).to_owned()
 }
 
-/// Where cargo builds, and where the npm packages and the editors go.
+/// The folder where cargo builds, and where the npm packages and the editors go.
 fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// What npm needs of the tests, and where it lies in the repository.
+/// The folder with what npm needs for the tests, in the repository.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testkit/npm");
 
 /// The same for the agents that come as programs of hundreds of megabytes.

@@ -31,7 +31,7 @@ const SIZE: Size = Size::new(100, 26);
 const AGENTS_SIZE: Size = Size::new(100, 13);
 const SOON: Duration = Duration::from_secs(60);
 
-/// What no decision comes before: its view has to have been on the screen.
+/// The time that a view has to have been on the screen: no decision comes before.
 const LOOK: Duration = Duration::from_millis(1500);
 
 const NAME: &str = "cart.py";

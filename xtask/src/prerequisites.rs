@@ -1,5 +1,5 @@
-//! What the tests with real parts need on the machine besides Rust, the npm packages and the
-//! editors, and how it gets there: on Debian, from its packages.
+//! The programs that the tests with real parts need on the machine besides Rust, the npm packages and the
+//! editors, and how they get there: on Debian, from its packages.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::{env, thread};
 
 use anyhow::{Result, anyhow, ensure};
 
-/// What the Debian archive signs its lists with. On Debian itself it is always there.
+/// The keys with which the Debian archive signs its lists. On Debian itself they are always there.
 pub const DEBIAN_KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// A program that tests run.
@@ -22,7 +22,7 @@ pub struct Program {
     pub user: User,
 }
 
-/// What a program is for: what misses one is skipped, and nothing else.
+/// The user of a program: one whose program is missing is skipped, and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum User {
     /// All tests with real parts.
@@ -61,7 +61,7 @@ const PROGRAMS: [Program; 16] = [
     },
 ];
 
-/// What only the tests of what is distributed need, and only they install.
+/// The programs that only the tests of the distribution need, and only they install.
 const FOR_DISTRIBUTION: [Program; 4] = [
     program("debootstrap", "debootstrap"),
     program("unshare", "util-linux"),
@@ -72,7 +72,7 @@ const FOR_DISTRIBUTION: [Program; 4] = [
 /// Debian's, which is on nobody's PATH.
 pub const WINE: &str = "/usr/lib/wine/wine64";
 
-/// What only the checks of other platforms need.
+/// The programs that only the checks of other platforms need.
 const FOR_PLATFORMS: [Program; 2] = [
     program("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64-win32"),
     program(WINE, "wine64"),
@@ -94,7 +94,7 @@ const fn for_editors(name: &'static str, package: &'static str) -> Program {
 }
 
 /// Installs what is missing, where that may be done without a question: on Debian and its
-/// relatives, as root, or on a CI machine through sudo. What is still missing then.
+/// relatives, as root, or on a CI machine through sudo. Returns what is still missing then.
 pub fn ensure() -> Vec<Program> {
     install(&PROGRAMS)
 }

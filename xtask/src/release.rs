@@ -16,7 +16,7 @@ use anyhow::{Context, Result, ensure};
 use crate::dist::output;
 use crate::root;
 
-/// Where the changes are.
+/// The file with the changes.
 const CHANGELOG: &str = "CHANGELOG.md";
 
 /// Set the version everywhere, date the changelog, commit and tag; nothing is pushed
@@ -99,7 +99,7 @@ fn release(root: &Path, version: &str, date: &str) -> Result<()> {
     Ok(())
 }
 
-/// Three numbers. What is tried out first has no version of its own.
+/// Returns the three numbers of a version; none for a pre-release, which has no version of its own.
 fn number(version: &str) -> Option<[u64; 3]> {
     let parts: Option<Vec<u64>> = version.split('.').map(|part| part.parse().ok()).collect();
     parts?.try_into().ok()

@@ -125,7 +125,7 @@ fn the_mcp_core_knows_no_transport() {
     forbid("crates/companion/src/mcp", &transports, &[]);
 }
 
-/// Where an agent is at home, its data and its behaviour; every other file that names one is listed.
+/// The data and the behaviour of an agent are in its homes; every other file that names one is listed.
 #[test]
 fn only_these_files_name_an_agent() {
     let words = ["claude", "gemini", "qwen", "opencode", "copilot"];
@@ -209,7 +209,7 @@ fn the_companion_writes_no_files() {
     forbid("crates/companion/src", &words, &[]);
 }
 
-/// What an agent would delete or write, looking on does not.
+/// Looking for a companion deletes and writes nothing that an agent would.
 #[test]
 fn finding_a_companion_changes_nothing() {
     let words = [

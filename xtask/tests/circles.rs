@@ -1,4 +1,4 @@
-//! No modules of a crate use each other in a circle. What is inside of a module counts as the module:
+//! No modules of a crate use each other in a circle. All inside of a module counts as the module:
 //! at every level the children of one module are compared.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
@@ -10,7 +10,7 @@ use std::path::Path;
 /// The modules of a crate: the paths that each one's code names.
 type Modules = BTreeMap<Vec<String>, Vec<Vec<String>>>;
 
-/// Which of its siblings each child of a module uses.
+/// The siblings that each child of a module uses.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
 fn read(folder: &Path, module: &[String], modules: &mut Modules) {

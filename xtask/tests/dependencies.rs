@@ -1,5 +1,5 @@
-//! What Pillion is built from may be given away with it: every crate's licence fits MIT OR Apache-2.0.
-//! Of what nobody maintains any more, there is only what is named here; and nothing is built twice.
+//! The crates that Pillion is built from may be given away with it: every crate's licence fits MIT OR Apache-2.0.
+//! Of those that nobody maintains any more, there are only the ones that are named here; and nothing is built twice.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -21,7 +21,7 @@ const FIT: [&str; 10] = [
     "Zlib",
 ];
 
-/// Whether an SPDX expression can be met with the licences that fit. A slash is an old way to write OR.
+/// Returns true if an SPDX expression can be met with the licences that fit. A slash is an old way to write OR.
 fn fits(expression: &str) -> bool {
     let spaced = expression
         .replace('(', " ( ")
@@ -114,7 +114,7 @@ fn what_nobody_maintains_comes_from_where_it_is_known_to() {
     }
 }
 
-/// What is built with these kinds of dependencies, each crate with its features.
+/// The crates that are built with these kinds of dependencies, each with its features.
 fn built(packages: &[&str], kinds: &str) -> BTreeSet<String> {
     let tree = output(
         Command::new(env::var("CARGO").expect("cargo runs tests"))

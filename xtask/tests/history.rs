@@ -8,7 +8,7 @@ const SINCE: &str = "45d5d86";
 /// In characters.
 const MAX_LENGTH: usize = 72;
 
-/// Whether it names an area, or several, and is short enough.
+/// Returns true if it names an area, or several, and is short enough.
 fn is_good(subject: &str) -> bool {
     let Some((area, what)) = subject.split_once(": ") else {
         return false;

@@ -23,7 +23,7 @@ struct Release {
     folder: tempfile::TempDir,
     archive: String,
     files: HashMap<String, Vec<u8>>,
-    /// How much of a file is sent of what is promised.
+    /// The part of a file that is sent of what is promised.
     sent: fn(&[u8]) -> &[u8],
 }
 
@@ -103,7 +103,7 @@ struct Person {
     variables: Vec<(&'static str, String)>,
     /// Programs that come before the system's.
     programs: PathBuf,
-    /// How the installer is started.
+    /// The command that starts the installer.
     shell: Vec<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! What is published on crates.io: every crate that people build with, whole, and with what they read about it.
+//! The crates that are published on crates.io: every one that people build with, whole, and with what they read about it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -135,7 +135,7 @@ fn every_package_is_whole() {
     }
 }
 
-/// What is packed is the licence, not a link to it.
+/// The licence is packed, not a link to it.
 #[test]
 fn the_licences_of_every_crate_are_the_projects() {
     for package in published() {

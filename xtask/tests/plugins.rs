@@ -101,7 +101,7 @@ fn every_file_of_the_emacs_package_says_what_it_owns_and_stays_small() {
     }
 }
 
-/// What is evaluated, or handed to a shell, could hold text of an agent.
+/// A text that is evaluated, or handed to a shell, could be one of an agent.
 #[test]
 fn the_emacs_package_evaluates_no_text() {
     for Source { path, text } in emacs_package() {

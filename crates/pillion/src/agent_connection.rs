@@ -17,7 +17,7 @@ use crate::args::Target;
 use crate::choice::{Need, Running};
 use crate::failure::{Failure, Kind};
 
-/// How long saying goodbye may take.
+/// The time limit for the goodbye.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The companion that is meant, before anybody has talked to it.
@@ -106,7 +106,7 @@ impl Session {
         })
     }
 
-    /// What the editor shows next, as agents of the companion contract see it. Cancel-safe.
+    /// Returns the context that the editor shows next, as agents of the companion contract see it. Cancel-safe.
     ///
     /// # Errors
     /// When the companion or the session is gone.
@@ -150,7 +150,7 @@ fn selected(selection: Selection) -> IdeContext {
     IdeContext::for_agents(file.into_iter().collect(), None)
 }
 
-/// Where a companion is. Pillion's own know its commands by a token of their own; to another's they
+/// The address of a companion. Pillion's own know its commands by a token of their own; to another's they
 /// are an agent like any other.
 fn address(companion: &Companion) -> Address {
     let mut dialects = std::iter::once(Dialect::Script).chain(Dialect::PROGRAMS);

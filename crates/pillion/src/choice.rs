@@ -1,4 +1,4 @@
-//! Which companion is meant: by its port, or for a folder or file the terminal's own editor, then the
+//! Chooses the companion that is meant: by its port, or for a folder or file the terminal's own editor, then the
 //! deepest workspace root, then the one that was used last.
 //!
 //! Among equals, one that responds is taken. Every command chooses through this, from what `pillion_discovery`
@@ -23,19 +23,19 @@ use crate::silent_disk;
 const HINT: &str = "Start `pillion`, `pillion serve` or an editor with the plugin in that folder, or \
                     name one with --workspace or --port.";
 
-/// What a person can do about one that does not answer.
+/// The advice about one that does not answer.
 pub const SUSPENDED: &str = "Was it suspended with Ctrl-Z? `fg` in its terminal resumes it.";
 
 const PORT_HINT: &str = "`pillion list` shows the running companions and their ports; without --port, the one of this folder is used.";
 
-/// What a companion is needed for.
+/// The purpose that a companion is needed for.
 #[derive(Debug, Clone, Copy)]
 pub enum Need {
-    /// What every companion can do.
+    /// Something that every companion can do.
     Any,
-    /// What this agent can do with one that it finds.
+    /// Something that this agent can do with one that it finds.
     Agent(Dialect),
-    /// What only Pillion's own can do, for whom is allowed to.
+    /// Something that only Pillion's own can do, for those that are allowed to.
     Control,
 }
 
@@ -112,12 +112,12 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// What those of Pillion's say of themselves.
+    /// The states that those of Pillion's report of themselves.
     pub fn states(&self) -> impl Iterator<Item = &CompanionState> {
         self.companions.iter().filter_map(|it| it.state.as_ref())
     }
 
-    /// Where they were looked for.
+    /// The environment in which they were looked for.
     pub fn environment(&self) -> &Environment {
         self.environment
     }

@@ -1,4 +1,4 @@
-//! What can be typed, and which command runs.
+//! The command line, and the choice of the command that runs.
 
 mod groups;
 
@@ -98,7 +98,7 @@ impl Cli {
         matches!(self.command, Some(Command::Hook(_)))
     }
 
-    /// What was typed. A mistake ends the program, and so does a question for help.
+    /// Reads the command line that was typed. A mistake ends the program, and so does a question for help.
     pub fn typed() -> Self {
         let mut command = Self::full_command();
         let matches = command.get_matches_mut();

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 const NAME: &str = "reading_list.py";
 /// The sample file.
 const BEFORE: &str = include_str!("demo/before.py");
-/// What the agent makes of it.
+/// The text that the agent proposes for it.
 const AFTER: &str = include_str!("demo/after.py");
 
 /// A folder with the sample file, to be a root of the review. Dropping it removes it.

@@ -1,4 +1,4 @@
-//! How a command fails or warns: an exit code for each kind, and what to do about it.
+//! The failures and warnings of a command: an exit code for each kind, and what to do about it.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use pillion_text::stderr;
 
 use crate::progress;
 
-/// What kind of failure it is; decides the exit code.
+/// The kind of a failure; decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Refused, or not found.
@@ -79,7 +79,7 @@ impl Failure {
         self.kind
     }
 
-    /// What the user can do about it, as a sentence.
+    /// Adds what the user can do about it, as a sentence.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

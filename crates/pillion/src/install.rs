@@ -50,24 +50,24 @@ pub trait Installer: fmt::Debug + Sync {
         false
     }
 
-    /// Whether it is on this machine, and what of ours it has.
+    /// Finds out if it is on this machine, and what of ours it has.
     fn find(&self, machine: &Machine) -> Found;
 
-    /// What to do so that it has what it needs.
+    /// Returns the plan that gives it what it needs.
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan>;
 
-    /// What to do so that it has nothing of that any more.
+    /// Returns the plan that removes all of that.
     fn uninstall(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan>;
 }
 
-/// What was found of an editor.
+/// The findings about an editor.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// Its program.
     pub program: Option<PathBuf>,
-    /// What it has, such as `plugin 0.1.0`.
+    /// The parts of ours that it has, such as `plugin 0.1.0`.
     pub installed: Vec<String>,
-    /// What it could get, if it is there.
+    /// The parts of ours that it could get, if it is there.
     pub missing: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ impl Found {
     }
 }
 
-/// What was asked for.
+/// The options that were given.
 #[derive(Debug, Default)]
 pub struct Options {
     /// The extension of this agent alone.

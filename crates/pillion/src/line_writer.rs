@@ -10,7 +10,7 @@ use pillion_system::Worker;
 /// More lines than this wait only where nothing is written any more. The others are lost.
 const MAX_UNWRITTEN: usize = 4096;
 
-/// How long the last lines may take.
+/// The time limit for the last lines.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The way to that thread. Dropping it waits until everything is written, but not long.

@@ -12,7 +12,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::line_writer::LineWriter;
 
-/// Where it goes, until [`finish`].
+/// The destination of the log, until [`finish`].
 static LOG: Mutex<Option<LineWriter>> = Mutex::new(None);
 
 /// Starts logging to `file`, if there is one.

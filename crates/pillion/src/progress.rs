@@ -7,7 +7,7 @@ use std::time::Duration;
 use pillion_system::spawn;
 use pillion_text::visible;
 
-/// How long a terminal may stay quiet.
+/// The time for which a terminal may stay quiet.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// Takes the cursor's line away, and the cursor to its beginning.

@@ -44,7 +44,7 @@ impl Consent {
     }
 }
 
-/// What a second session may do to the first, as one sentence without its full stop.
+/// The warning about what a second session may do to the first, as one sentence without its full stop.
 pub fn warning(companion: &Companion) -> String {
     let (name, port) = (companion.display_name(), companion.port);
     format!(

@@ -14,10 +14,10 @@ use pillion_text::stderr;
 
 use crate::failure::{self, Failure, Kind};
 
-/// How long looking for companions may take before the disks are suspected.
+/// The time that looking for companions may take before the disks are suspected.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long a disk may take to tell that a folder is there.
+/// The time limit for a disk to tell that a folder is there.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Ends this command if a disk keeps it from going on; dropped, it does not any more.
@@ -50,7 +50,7 @@ impl Watch {
     }
 }
 
-/// How a command ends that a disk keeps from going on, if not as a refused one.
+/// The kind of failure with which a command ends that a disk keeps from going on, if not as a refused one.
 static ENDS_AS: OnceLock<Kind> = OnceLock::new();
 
 /// Has this command end in this way if a disk keeps it from going on.
@@ -77,7 +77,7 @@ fn end(folder: &Path) -> ! {
     process::exit(kind as i32)
 }
 
-/// What commands look at: outer folders first.
+/// The folders that commands look at: outer ones first.
 fn folders(environment: &Environment) -> Vec<PathBuf> {
     let places = Dialect::ALL.into_iter().flat_map(Dialect::places);
     let places: Vec<_> = places.collect();

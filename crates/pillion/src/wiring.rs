@@ -1,7 +1,7 @@
-//! What an agent's environment needs so that it takes one companion and no other: which variables
-//! are set to what, and which are taken out (C2.6).
+//! Owns the changes to an agent's environment by which it takes one companion and no other: the variables that
+//! are set, and those that are taken out (C2.6).
 //!
-//! Nothing else decides that. Whether `TERM_PROGRAM` has to be set, `pillion_agent::find` says, for the installed
+//! Nothing else decides that. `pillion_agent::find` says if `TERM_PROGRAM` has to be set, for the installed
 //! release and the variables that are about to be set.
 //!
 //! `pillion run` gives the agent its token in the environment: it is for agents that no discovery file reaches, and
@@ -26,7 +26,7 @@ use pillion_system::process::{self, Process};
 use self::Value::{Plain, Secret};
 use pillion_doctor::setup::Setup;
 
-/// What is done to the variables of one agent, in the order in which people are shown it.
+/// The changes to the variables of one agent, in the order in which people are shown them.
 #[derive(Debug, Clone, Default)]
 pub struct Wiring(Vec<Change>);
 
@@ -38,7 +38,7 @@ pub struct Change {
     pub value: Option<Value>,
 }
 
-/// What a variable is set to.
+/// The value that a variable is set to.
 #[derive(Debug, Clone)]
 pub enum Value {
     Plain(String),
@@ -46,7 +46,7 @@ pub enum Value {
     Secret(Token),
 }
 
-/// Where the agent is to run.
+/// The place where the agent is to run.
 #[derive(Debug)]
 pub struct Surroundings<'a> {
     pub environment: &'a Environment,
@@ -92,7 +92,7 @@ impl<'a> Surroundings<'a> {
 }
 
 impl Wiring {
-    /// What this release needs where there is this companion, or none.
+    /// Returns the changes that this release needs where there is this companion, or none.
     pub fn of(companion: Option<&Companion>, release: Release, here: &Surroundings<'_>) -> Self {
         match companion {
             Some(companion) => Self::to(companion, release, here),
@@ -100,7 +100,7 @@ impl Wiring {
         }
     }
 
-    /// What makes this release take this companion, which listens here. Reads the discovery files, as
+    /// Returns the changes that make this release take this companion, which listens here. Reads the discovery files, as
     /// the agent will.
     fn to(companion: &Companion, release: Release, here: &Surroundings<'_>) -> Self {
         let mut wiring = Self::leading(companion, release.agent, here);
@@ -112,7 +112,7 @@ impl Wiring {
         wiring
     }
 
-    /// What leads this agent to this companion. Nothing of another's stays.
+    /// Returns the changes that lead this agent to this companion. Nothing of another's stays.
     fn leading(companion: &Companion, agent: Dialect, here: &Surroundings<'_>) -> Self {
         let Some(names) = agent.variables() else {
             return Self::without_variables(agent, here);
@@ -146,7 +146,7 @@ impl Wiring {
         Self(changes)
     }
 
-    /// What an agent needs that no variable leads to a companion. opencode finds the file by itself, and
+    /// Returns the changes for an agent that no variable leads to a companion. opencode finds the file by itself, and
     /// by Claude Code's port variable it would dial without the token.
     fn without_variables(agent: Dialect, here: &Surroundings<'_>) -> Self {
         let misleading = agent.discovery().port_variable();
@@ -154,7 +154,7 @@ impl Wiring {
         Self(removal.into_iter().collect())
     }
 
-    /// What keeps this agent from looking for a companion that is gone, where none is there for
+    /// Returns the changes that keep this agent from looking for a companion that is gone, where none is there for
     /// the current folder. Variables that may still lead somewhere stay: not every companion leaves files.
     fn without(agent: Dialect, here: &Surroundings<'_>) -> Self {
         let Some(names) = agent.variables() else {
@@ -179,7 +179,7 @@ impl Wiring {
         Self(stale.collect())
     }
 
-    /// What a person should know of it who did not ask to be shown it: what else than agents reads.
+    /// Returns notes for a person who did not ask to be shown the changes: on the variables that not only agents read.
     pub fn notes(&self, agent: Dialect) -> impl Iterator<Item = String> {
         let known_editor = agent.variables().and_then(|names| names.known_editor);
         let known_editor = known_editor.map(|(name, _)| name);
@@ -196,7 +196,7 @@ impl Wiring {
         })
     }
 
-    /// What a person should know who has set a variable in a place that the agent reads after this, and
+    /// Returns notes for a person who has set a variable in a place that the agent reads after this, and
     /// takes instead.
     pub fn overridden(&self, release: Release, terminal: &Environment) -> Vec<String> {
         let wired = self.applied(terminal);
@@ -211,7 +211,7 @@ impl Wiring {
         self.0.iter().filter_map(note).collect()
     }
 
-    /// What makes the release take the companion although it finds no file of it that names the editor:
+    /// Returns the change that makes the release take the companion although it finds no file of it that names the editor:
     /// because there is none, as of VS Code's companion, or because it looks for those of another
     /// process only, as releases of Gemini CLI before 0.31 do.
     fn known_editor(
@@ -252,13 +252,13 @@ impl Wiring {
         self.0.iter().fold(environment.clone(), change)
     }
 
-    /// What is done, variable by variable.
+    /// The changes, variable by variable.
     pub fn changes(&self) -> &[Change] {
         &self.0
     }
 }
 
-/// What the release dials in a terminal with these variables.
+/// Returns the addresses that the release dials in a terminal with these variables.
 fn dials(release: Release, here: &Surroundings<'_>, terminal: &Environment) -> Vec<Dial> {
     let finding = find(&Situation {
         release,
@@ -270,8 +270,7 @@ fn dials(release: Release, here: &Surroundings<'_>, terminal: &Environment) -> V
     finding.dials
 }
 
-/// Returns true if the dial would open this companion. Whether a token is needed is the companion's
-/// to say.
+/// Returns true if the dial would open this companion. The companion decides if a token is needed.
 fn opens(dial: &Dial, companion: &Companion, agent: Dialect) -> bool {
     let needs_token = companion.token(agent).is_some();
     dial.port == companion.port && (dial.token.is_some() || !needs_token)

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// How long one command may take; the longest takes a fifth of it on a slow machine.
+/// The time limit for one command; the longest takes a fifth of it on a slow machine.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The client's process. Dropping it kills it.

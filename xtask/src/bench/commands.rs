@@ -1,4 +1,4 @@
-//! What the commands cost that a person or a shell's start file waits for, from before they are
+//! The time of the commands that a person or a shell's start file waits for, from before they are
 //! started until they have ended. Every round runs each of them once, so that what the machine does
 //! hits all alike.
 
@@ -33,10 +33,10 @@ impl Figure {
     }
 }
 
-/// How many discovery files of others there are.
+/// The number of discovery files of others.
 pub const FILES: usize = 100;
 
-/// What is run, where.
+/// A command to measure, and its home.
 struct Candidate<'a> {
     name: &'static str,
     program: &'a Path,

@@ -1,4 +1,4 @@
-//! What pillion costs in an editor: `pillion lsp` alone, and the plugin in each Neovim. Every round
+//! The cost of pillion in an editor: `pillion lsp` alone, and the plugin in each Neovim. Every round
 //! of a figure takes one value of each Neovim, so that what the machine does hits both.
 
 use std::fs;
@@ -40,7 +40,7 @@ impl Figure {
     }
 }
 
-/// How much is measured.
+/// The amount of measuring.
 #[derive(Debug)]
 pub struct Effort {
     pub starts: usize,
@@ -197,7 +197,7 @@ impl Desk {
         }
     }
 
-    /// What the plugin spent in Neovim's own thread since this was asked for last.
+    /// The time that the plugin spent in Neovim's own thread since this was asked for last.
     fn spent(&self) -> Duration {
         Duration::from_nanos(self.nvim.lua("return stopwatch()", json!([])))
     }

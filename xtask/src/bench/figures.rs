@@ -1,4 +1,4 @@
-//! What is measured, and how.
+//! The figures that are measured, and how.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::client::Client;
 use super::servers::{Kind, Programs, Server};
 use super::{Effort, process, text};
 
-/// What pillion waits for after a context change, in milliseconds: the contract asks for it.
+/// The time for which pillion waits after a context change, in milliseconds: the contract asks for it.
 pub const DEBOUNCE_MS: f64 = 50.0;
 
 pub const READY: &str = "spawn to ready, p50";
@@ -20,7 +20,7 @@ pub const MEMORY_IDLE: &str = "memory, idle";
 pub const MEMORY_AFTER_DIFFS: &str = "memory, after the diffs";
 pub const MEMORY_100_SESSIONS: &str = "memory, 100 sessions";
 
-/// One line of the table: pillion, floor, reference. What one of them cannot do is `None`.
+/// One line of the table: pillion, floor, reference. A value that one of them cannot have is `None`.
 #[derive(Debug)]
 pub struct Figure {
     pub name: String,

@@ -23,7 +23,7 @@ use tokio::sync::broadcast;
 
 use super::text;
 
-/// How many outcomes may wait for a client; it takes each before it asks for the next.
+/// The number of outcomes that may wait for a client; it takes each before it asks for the next.
 const MAX_WAITING: usize = 4;
 
 /// The outcomes for every open event stream.

@@ -1,5 +1,5 @@
-//! What the system says of a process: its memory, and the time that it had a processor. Linux
-//! alone says it this way; elsewhere nothing is known.
+//! The system's figures of a process: its memory, and the time that it had a processor. Linux
+//! alone has them this way; elsewhere nothing is known.
 
 use std::fs;
 use std::time::Duration;

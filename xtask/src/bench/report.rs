@@ -255,7 +255,7 @@ impl Target {
     }
 }
 
-/// What was to be reached.
+/// The targets that were to be reached.
 fn targets(figures: &[Figure], idle: Duration) -> Vec<Target> {
     let find = |name: &str| figures.iter().find(|figure| figure.name == name);
     let mut targets = Vec::new();

@@ -15,15 +15,15 @@ use pillion_view::hub::wire::{Attach, FromView};
 use pillion_view::{Options, Shows};
 use serde_json::{Value, json};
 
-/// How long a server may take to start.
+/// The time limit for the start of a server.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long Pillion's hub may take to end.
+/// The time limit for the end of Pillion's hub.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 const TOKEN: &str = "benchmark";
 
-/// What is compared: pillion with the least that is possible and with what is usual.
+/// The servers that are compared: pillion with the least that is possible and with what is usual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Pillion,
@@ -152,7 +152,7 @@ impl Programs {
         command
     }
 
-    /// What the client needs to know to call a server that printed `ready`.
+    /// The facts that the client needs to call a server that printed `ready`.
     fn target(&self, server: &Server, ready: &Value, hub: Option<Address>) -> Result<Value> {
         let port = &ready["port"];
         let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
@@ -183,7 +183,7 @@ impl Programs {
         }))
     }
 
-    /// How the client attaches as one more editor.
+    /// The message by which the client attaches as one more editor, and the socket for it.
     fn view(&self, hub: &Address) -> Result<Value> {
         let attach = FromView::Attach(Attach::from(Options {
             environment: self.environment(),
@@ -224,7 +224,7 @@ impl Server {
         [self.child.id()].into_iter().chain(self.hub)
     }
 
-    /// How the client reaches it.
+    /// The facts by which the client reaches it.
     pub fn target(&self) -> &Value {
         &self.target
     }

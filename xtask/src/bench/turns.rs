@@ -1,4 +1,4 @@
-//! What recording costs an agent: the start of a turn, and what is looked at before and after a shell command, beside
+//! The cost of recording for an agent: the start of a turn, and what is looked at before and after a shell command, beside
 //! `git status` in the same work trees. Every round runs both, so that what the machine does hits both alike.
 
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use super::figures::{milliseconds, quantile};
 /// A folder has so many files.
 const FILES: usize = 10;
 
-/// How many files git does not have as they are, and how many it does not have at all.
+/// The number of files that git does not have as they are, and of those that it does not have at all.
 const DIRTY: usize = 30;
 const UNTRACKED: usize = 5;
 
@@ -88,7 +88,7 @@ pub fn measure(turn: &Path, sizes: &[Size], rounds: usize) -> Result<Vec<Figure>
     Ok(figures)
 }
 
-/// What a turn with one command that changes nothing takes, by its steps, in seconds.
+/// The times that a turn with one command that changes nothing takes, by its steps, in seconds.
 fn run(home: &Home, turn: &Path) -> Result<Value> {
     let output = command(home, turn)
         .arg(home.workspace())
@@ -131,7 +131,7 @@ fn make(home: &Home, files: usize) -> Result<()> {
     Ok(())
 }
 
-/// What `git fast-import` makes the branch of.
+/// The input from which `git fast-import` makes the branch.
 fn history(files: usize) -> String {
     let mut out = String::from("commit refs/heads/main\ncommitter A <a@b> 0 +0000\ndata 0\n");
     for number in 0..files {

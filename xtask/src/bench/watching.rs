@@ -1,4 +1,4 @@
-//! What the review spends on watching a large repository while git replaces all of it, beside what
+//! The time that the review spends on watching a large repository while git replaces all of it, beside what
 //! git itself spends: on the repository that is watched, and on its twin that nobody watches, in turn.
 
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ const GROUPS: usize = 40;
 /// The review has done its work when it spends next to nothing for so long.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How long it may take to get there.
+/// The time limit for getting there.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// One line of the table, in milliseconds of processor time.
@@ -94,7 +94,7 @@ pub fn measure(pillion: &Path, rounds: usize) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// What it takes that every folder goes.
+/// The time that it takes when every folder goes.
 fn deletion(review: u32, watched: &Path) -> Result<Figure> {
     let start = settled(review)?;
     for group in 0..GROUPS {
@@ -122,7 +122,7 @@ fn make(home: &Home, folder: &Path) -> Result<()> {
     git(home, folder, &["checkout", "--quiet", "first"])
 }
 
-/// What `git fast-import` makes the branches of.
+/// The input from which `git fast-import` makes the branches.
 fn history() -> String {
     let mut out = String::new();
     for branch in BRANCHES {
@@ -203,7 +203,7 @@ fn await_watch(pane: &Pane, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What a process has spent, once it is quiet.
+/// The time that a process has spent, once it is quiet.
 fn settled(pid: u32) -> Result<Duration> {
     let spent = || process::processor_time(pid).context("the review has ended");
     let start = Instant::now();

@@ -9,7 +9,7 @@ use super::target::Target;
 use crate::test::cargo;
 use crate::{root, target_dir};
 
-/// Builds it. Where it is.
+/// Builds it. Returns its path.
 pub fn program(target: &Target) -> Result<PathBuf> {
     let mut command = cargo(&["build", "--locked", "--package", "pillion"]);
     command.args(["--profile", "dist", "--target", target.triple]);

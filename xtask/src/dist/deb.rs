@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::parts::{COMPLETIONS, LICENCES, MAN, OTHERS_LICENCES, PLUGINS, compressed};
 use super::{VERSION, archive, copy, files, output, read, remove, write};
 
-/// Where editors load plugins from that came with the system.
+/// The folders from which editors load plugins that came with the system.
 const PLACES: [(&str, &str); 4] = [
     ("nvim", "usr/share/nvim/site/pack/dist/start/pillion"),
     ("vim", "usr/share/vim/vimfiles/pack/dist/start/pillion"),

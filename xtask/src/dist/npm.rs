@@ -11,7 +11,7 @@ use super::target::Target;
 use super::{ADDRESS, VERSION, archive, copy, remove, write};
 use crate::root;
 
-/// What npm calls the top folder of every package.
+/// The name of the top folder of every package.
 const FOLDER: &str = "package";
 
 /// Makes the package of one platform in `out`, from the folder of the archive.
@@ -66,7 +66,7 @@ pub fn launcher(staging: &Path, out: &Path) -> Result<()> {
     archive::pack(staging, FOLDER, &out.join(file_name("pillion")))
 }
 
-/// What `npm pack` would call it.
+/// The name that `npm pack` would give it.
 pub fn file_name(name: &str) -> String {
     format!("{name}-{VERSION}.tgz")
 }

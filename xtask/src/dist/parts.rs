@@ -11,7 +11,7 @@ use super::target::Target;
 use super::{archive, build, copy, deb, licences, npm, output, remove, write};
 use crate::{root, target_dir};
 
-/// What the packages are made of, below the folder of the archive.
+/// The parts of the packages, below the folder of the archive.
 pub const MAN: &str = "man/man1";
 pub const COMPLETIONS: &str = "completions";
 pub const PLUGINS: &str = "plugins";
@@ -82,7 +82,7 @@ fn write_pages(program: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What git has of them, without what people read in the repository.
+/// Writes those that git has, without what people read in the repository.
 fn write_plugins(to: &Path) -> Result<()> {
     let mut git = Command::new("git");
     let listed = output(git.args(["ls-files", "-z", "editors"]).current_dir(root()))?;

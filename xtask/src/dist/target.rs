@@ -13,11 +13,11 @@ pub struct Target {
     pub triple: &'static str,
     /// The system that builds it, as the standard library calls it.
     built_on: &'static str,
-    /// What the program is called.
+    /// The file name of the program.
     pub program: &'static str,
-    /// What npm calls system and processor.
+    /// The names of system and processor for npm.
     pub npm: (&'static str, &'static str),
-    /// What Debian calls the processor, where there is a package.
+    /// The name of the processor for Debian, where there is a package.
     pub debian: Option<&'static str>,
 }
 
@@ -54,12 +54,12 @@ const fn target(
 }
 
 impl Target {
-    /// What its archive is called, and the folder in it.
+    /// The name of its archive, and of the folder in it.
     pub fn archive(&self) -> String {
         format!("pillion-{}-{}", super::VERSION, self.triple)
     }
 
-    /// What its package for npm is called.
+    /// The name of its package for npm.
     pub fn npm_name(&self) -> String {
         format!("pillion-{}-{}", self.npm.0, self.npm.1)
     }

@@ -1,4 +1,4 @@
-//! What is made of the parts of all targets: the npm package that chooses, the installer, the recipes of other
+//! Makes what needs the parts of all targets: the npm package that chooses, the installer, the recipes of other
 //! package managers, and the checksums.
 
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ fn sums(out: &Path) -> Result<BTreeMap<String, String>> {
     Ok(sums)
 }
 
-/// A template with version, address and checksums. What is not known stays as it is: `@SHA256:…@` of a target that
+/// A template with version, address and checksums. An unknown one stays as it is: `@SHA256:…@` of a target that
 /// was not built, and `@ADDRESS@` as long as there is none.
 fn filled(text: &str, sums: &BTreeMap<String, String>) -> String {
     let mut text = text

@@ -150,7 +150,7 @@ fn links(line: &str, is_code: bool) -> Vec<Link> {
     links
 }
 
-/// Where the bracket opens that is closed after this text.
+/// The place of the bracket that is closed after this text.
 fn opening(before: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, char) in before.char_indices().rev() {

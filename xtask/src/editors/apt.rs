@@ -10,10 +10,10 @@ use anyhow::{Context, Result, ensure};
 use super::run;
 use crate::prerequisites::DEBIAN_KEYRING;
 
-/// Where Debian is, if the machine does not say.
+/// The address of Debian, if the machine does not say.
 const DEBIAN: &str = "http://deb.debian.org/debian";
 
-/// Where Ubuntu is, for PCs and for other machines.
+/// The addresses of Ubuntu, for PCs and for other machines.
 const UBUNTU: &str = "http://archive.ubuntu.com/ubuntu";
 const UBUNTU_PORTS: &str = "http://ports.ubuntu.com/ubuntu-ports";
 
@@ -182,7 +182,7 @@ fn package(file: PathBuf) -> Option<Package> {
     })
 }
 
-/// Where packages come from.
+/// The address that packages come from.
 pub fn archive() -> String {
     machine_archive(Path::new(SOURCES)).unwrap_or_else(|| DEBIAN.to_owned())
 }

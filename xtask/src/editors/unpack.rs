@@ -72,7 +72,7 @@ fn is_program_code(path: &str) -> bool {
         && magic == *b"\x7fELF"
 }
 
-/// Where the libraries are, such as `usr/lib/x86_64-linux-gnu` in `folder`.
+/// The folder of the libraries, such as `usr/lib/x86_64-linux-gnu` in `folder`.
 pub fn libraries(folder: &Path) -> Result<PathBuf> {
     let loader = loader(folder).with_context(|| no_c_library(folder))?;
     Ok(folder.join("usr/lib").join(triplet(&loader)?))
@@ -88,7 +88,7 @@ fn no_c_library(folder: &Path) -> String {
     format!("there is no C library in {folder}, though every program depends on it")
 }
 
-/// What starts programs, such as `usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2`.
+/// The program that starts others, such as `usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2`.
 fn loader(folder: &Path) -> Option<PathBuf> {
     let files_in_folders_of = |place: &str| {
         let folders = fs::read_dir(folder.join(place)).into_iter().flatten();

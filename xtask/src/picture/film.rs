@@ -6,7 +6,7 @@ use anstyle_svg::Term;
 use anyhow::{Context, Result};
 use pillion_testkit::Pane;
 
-/// What is between the terminals.
+/// The space between the terminals.
 const GAP: u32 = 8;
 
 /// Screens as they follow each other.

@@ -22,7 +22,7 @@ pub fn released(text: &str, version: &str, date: &str) -> Result<String> {
     ))
 }
 
-/// What it says about a version.
+/// The notes on a version in it.
 pub fn notes(text: &str, version: &str) -> Result<String> {
     let start = format!("\n## [{version}] - ");
     let (_, rest) = text

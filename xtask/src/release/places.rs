@@ -1,4 +1,4 @@
-//! Where the version is. Its one home is `Cargo.toml`; the plugins, which people install without it, have copies, which
+//! The places of the version. Its one home is `Cargo.toml`; the plugins, which people install without it, have copies, which
 //! tests compare. The address of the project has one, too, and a copy where a package manager wants it.
 
 use anyhow::{Context, Result, ensure};

@@ -1,4 +1,4 @@
-//! What the tests of what is distributed work on: all of it, and a bare Debian to install it in.
+//! The material of the tests of the distribution: all artifacts, and a bare Debian to install them in.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -12,7 +12,7 @@ use super::summary::{IgnoredTest, TestSummary};
 /// One binary, with its tests.
 #[derive(Debug)]
 pub struct Binary {
-    /// What people call it: the crate, and which of its tests.
+    /// Its name for people: the crate, and which of its tests.
     pub title: String,
     path: PathBuf,
     /// The folder of its crate, where its tests expect to run.
@@ -24,7 +24,7 @@ pub struct Binary {
     pub ignored: Vec<IgnoredTest>,
 }
 
-/// What cargo says of something that it has built.
+/// The message of cargo about something that it has built.
 #[derive(Debug, Deserialize)]
 struct Artifact {
     executable: PathBuf,

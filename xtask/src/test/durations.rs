@@ -1,4 +1,4 @@
-//! How long each job took in the last run that had it. What takes longest goes first, so that nothing
+//! The duration of each job in the last run that had it. The longest goes first, so that nothing
 //! is left over at the end that all others wait for.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! How much the processors have to do.
+//! The load of the processors.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// For how long their load is measured, before it changes what there is room for.
 const SAMPLE: Duration = Duration::from_secs(1);
 
-/// How many idle processors make room for one more job.
+/// The number of idle processors that make room for one more job.
 const SPARE_PROCESSORS: f64 = 0.25;
 
 /// With fewer than this idle, there is room for one job less.
@@ -36,7 +36,7 @@ impl Idle {
         }
     }
 
-    /// How many jobs there is room for. Every second, one more for each quarter of a processor that was idle in it, and
+    /// The number of jobs that there is room for. Every second, one more for each quarter of a processor that was idle in it, and
     /// one less if none was.
     pub fn room(&mut self) -> usize {
         let elapsed = self.since.elapsed();

@@ -12,7 +12,7 @@ const UNSHARE_AS_ROOT: [&str; 2] = ["--net", "--"];
 /// Loopback exists there, but is down.
 const START_LOOPBACK: &str = "ip link set lo up";
 
-/// Whether namespaces can be made: on Linux, with `unshare` (util-linux) and `ip` (iproute2), unless
+/// True if namespaces can be made: on Linux, with `unshare` (util-linux) and `ip` (iproute2), unless
 /// the system forbids it.
 static IS_POSSIBLE: LazyLock<bool> = LazyLock::new(|| {
     let mut probe = Command::new("unshare");

@@ -1,4 +1,4 @@
-//! What tests need beyond Rust: installed before them, or known to be missing.
+//! The needs of tests beyond Rust: installed before them, or known to be missing.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,7 +10,7 @@ use super::summary::IgnoredTest;
 use crate::prerequisites::{Program, User, none_missing};
 use crate::{addons, editors, kak_lsp, lua, npm, prerequisites, target_dir};
 
-/// What is there. What is not, in words.
+/// The needs that are there, and in words those that are not.
 #[derive(Debug)]
 pub struct Needs {
     are_left_out: bool,
@@ -116,12 +116,12 @@ impl Needs {
         self.are_left_out
     }
 
-    /// What the checks of the Lua sources miss.
+    /// The program that the checks of the Lua sources miss.
     pub fn missing_for_lua(&self) -> Option<&str> {
         self.lua.as_ref().err().map(String::as_str)
     }
 
-    /// What this test misses.
+    /// The program that this test misses.
     pub fn missing_for(&self, test: &IgnoredTest) -> Option<&str> {
         if !test.needs_something() {
             return None;
@@ -155,7 +155,7 @@ impl Needs {
     }
 }
 
-/// Waits for the other run that installs into this folder. What cannot be locked is not waited for: installing says
+/// Waits for the other run that installs into this folder. A folder that cannot be locked is not waited for: installing says
 /// why it cannot be written.
 fn lock(folder: &Path) -> Option<File> {
     let file = File::create(folder.join("installing")).ok()?;

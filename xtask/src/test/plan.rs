@@ -1,4 +1,4 @@
-//! Which tests run, in which processes, and what goes beside what.
+//! The plan of the tests: those that run, in which processes, and what goes beside what.
 
 use std::cmp::Reverse;
 use std::process::Command;
@@ -22,11 +22,11 @@ use crate::{lua, npm, root};
 pub struct Skipped {
     /// Each with what it misses.
     pub named: Vec<String>,
-    /// How many were left out by intent.
+    /// The number that were left out by intent.
     pub unnamed: usize,
 }
 
-/// How long a job takes that no run has measured yet: one that is marked as slow, one that may wait, such as for a
+/// The duration of a job that no run has measured yet: one that is marked as slow, one that may wait, such as for a
 /// client that has been silent for half a minute, the module tests of a crate, a test with real programs, and
 /// any other.
 const SLOW: Duration = Duration::from_secs(120);

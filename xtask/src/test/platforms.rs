@@ -1,5 +1,5 @@
 //! Other platforms, as far as they can be checked from Linux: the program for Windows is built with mingw, and its module
-//! tests and the conformance suite run in Wine; for macOS, the types are checked. What cannot be checked here is skipped
+//! tests and the conformance suite run in Wine; for macOS, the types are checked. A check that cannot be done here is skipped
 //! by name.
 
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ const CRATES: [&str; 7] = [
     "companion",
 ];
 
-/// What an old Wine lacks, and what builds it.
+/// The part that an old Wine lacks, and what builds it.
 const LIBRARY: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/src/test/platforms/process_prng.c"

@@ -13,13 +13,13 @@ use anyhow::{Context, Result};
 
 use super::idle::Idle;
 
-/// How often it is asked whether processors are idle.
+/// The time between two questions about idle processors.
 const ASK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A process that runs tests.
 #[derive(Debug)]
 pub struct Job {
-    /// What people read of it.
+    /// Its name for people.
     pub title: String,
     pub command: Command,
     /// True if a failure may be that of a busy machine: with processes, sockets and timeouts.
@@ -30,9 +30,9 @@ pub struct Job {
 #[derive(Debug)]
 pub struct Lane {
     pub jobs: Vec<Job>,
-    /// How many run at once, however busy the machine is.
+    /// The number that run at once, however busy the machine is.
     pub at_once: usize,
-    /// How many more may, as long as processors are idle.
+    /// The number that may run besides, as long as processors are idle.
     pub when_idle: usize,
 }
 
@@ -46,7 +46,7 @@ impl Lane {
     }
 }
 
-/// What it was.
+/// A job that has ended.
 #[derive(Debug)]
 pub struct Ended {
     pub job: Job,

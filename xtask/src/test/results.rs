@@ -1,6 +1,6 @@
-//! What `docs/editors.md` says was seen to work in which editor: a table of the rules that all editors with a plugin
-//! keep, and a list for each editor without one. A run of all these tests compares it with what passed; with
-//! `UPDATE_DOCS` set, it writes it.
+//! The results in `docs/editors.md` of what was seen to work in which editor: a table of the rules that all editors with a
+//! plugin keep, and a list for each editor without one. A run of all these tests compares them with what passed; with
+//! `UPDATE_DOCS` set, it writes them.
 
 mod clients;
 
@@ -16,7 +16,7 @@ use crate::root;
 
 const PAGE: &str = "docs/editors.md";
 
-/// What passed.
+/// The tests that passed.
 #[derive(Debug, Default)]
 pub struct Results {
     rules: Rules,
@@ -70,7 +70,7 @@ fn written_into(page: &str, suite: &str, results: &str) -> Result<String> {
 #[derive(Debug, Default)]
 struct Rules(BTreeMap<(String, String), BTreeSet<String>>);
 
-/// How the titles of their tests start. Then come the group of the rule, the rule, and the editor.
+/// The start of the titles of their tests. Then come the group of the rule, the rule, and the editor.
 const RULES: &str = "pillion/editors rules::";
 
 impl Rules {

@@ -19,17 +19,17 @@ use crate::root;
 /// The steps so far.
 #[derive(Debug)]
 pub struct Run<W = Stdout> {
-    /// Where all of it is shown.
+    /// The place where all of it is shown.
     out: W,
     started: Instant,
-    /// What the steps were, how long each took and whether it went well.
+    /// The steps, how long each took and whether it went well.
     steps: Vec<(String, Duration, bool)>,
     passed: usize,
     failed: usize,
     skipped: Vec<String>,
     /// Those that were left out by intent, and are too many to be named.
     skipped_unnamed: usize,
-    /// What ran side by side, how long each took and whether it went well.
+    /// The jobs that ran side by side, how long each took and whether it went well.
     jobs: Vec<(String, Duration, bool)>,
     /// Tests that failed, and may pass when nothing runs beside them.
     doubtful: Vec<Job>,
@@ -38,7 +38,7 @@ pub struct Run<W = Stdout> {
     results: Results,
 }
 
-/// How many of the slowest jobs the end names.
+/// The number of the slowest jobs that the end names.
 const SLOWEST_SHOWN: usize = 10;
 
 /// When more tests than these fail, it is not the machine. With two processors, five of 3,300 were seen to.
@@ -239,7 +239,7 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// What people would type.
+/// The command as people would type it.
 pub fn title(arguments: &[&str]) -> String {
     format!("cargo {}", arguments.join(" "))
 }

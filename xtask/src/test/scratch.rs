@@ -1,4 +1,4 @@
-//! Where tests have their short-lived files: in memory, if the system has a folder there.
+//! The place for the short-lived files of tests: in memory, if the system has a folder there.
 
 use std::process::Command;
 
@@ -36,10 +36,10 @@ mod in_memory {
     /// A file system in memory.
     const ROOT: &str = "/dev/shm";
 
-    /// How the name of a folder begins, before the process that it belongs to. Paths of sockets are short.
+    /// The start of a folder's name, before the process that it belongs to. Paths of sockets are short.
     const PREFIX: &str = "t";
 
-    /// How many bytes have to be free: many times what the tests have at once.
+    /// The number of bytes that have to be free: many times what the tests have at once.
     const NEEDED: u64 = 1 << 30;
 
     pub fn folder() -> Option<TempDir> {

@@ -1,4 +1,4 @@
-//! What a test binary says of its tests, read from what it printed.
+//! The results of the tests of a binary, read from what it printed.
 
 /// The tests of one process.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct IgnoredTest {
     pub reason: String,
 }
 
-/// What its reason says of an ignored test.
+/// The reason why a test is ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mark {
     /// `waits for …`: it sleeps for minutes, and does nothing meanwhile.
@@ -51,7 +51,7 @@ impl IgnoredTest {
     }
 }
 
-/// How a test that cannot run on this machine says so: it prints this, a reason, and passes.
+/// The message of a test that cannot run on this machine: it prints this, a reason, and passes.
 const GAVE_UP: &str = "skipped: ";
 
 impl TestSummary {

@@ -6,14 +6,14 @@ use pillion_discovery::Environment;
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_protocol::Dialect;
 
-/// What speaks for a companion whose workspace contains the folder. Greater is better.
+/// The claim of a companion whose workspace contains the folder. Greater is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Standing {
-    /// How far up its editor is among the ancestors of this process; `usize::MAX` if it is none of them.
+    /// The place of its editor among the ancestors of this process, the nearest first; `usize::MAX` if it is none of them.
     pub generations: Reverse<usize>,
     /// True if this terminal's variables name its port (C2.6).
     pub is_named: bool,
-    /// How deep its fitting root is.
+    /// The depth of its fitting root.
     pub depth: usize,
 }
 
@@ -36,7 +36,7 @@ pub fn latest(candidates: Vec<&Companion>) -> Option<&Companion> {
     })
 }
 
-/// How far up the companion's editor is among `ancestors`, the nearest first.
+/// The place of the companion's editor among `ancestors`, the nearest first.
 ///
 /// That its files hold the pid of an ancestor is not enough: Pillion publishes under every ancestor
 /// of an editor, and those it may share with any terminal.

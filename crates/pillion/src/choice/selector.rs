@@ -1,4 +1,4 @@
-//! What selects a companion, and the error if there is none.
+//! The selector of a companion, and the error if there is none.
 //!
 //! A named port or folder comes first, then the file that a command is about, then the current folder.
 
@@ -14,7 +14,7 @@ use crate::failure::{Failure, Kind};
 /// So many companions are listed one by one.
 const MAX_TOLD: usize = 8;
 
-/// What says which companion is meant. What a person names counts before what happens to be so:
+/// The port or place that says which companion is meant. What a person names counts before what happens to be so:
 /// the current folder of an editor's key binding or of a script may be any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
@@ -29,7 +29,7 @@ pub enum Selector {
 }
 
 impl Selector {
-    /// What `target` says here.
+    /// Reads what `target` says here.
     ///
     /// # Errors
     /// When the current folder would have to say it, and is gone; or a folder is named that is not

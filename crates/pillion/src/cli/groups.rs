@@ -33,7 +33,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Set-up", &["completions", "man", "help"]),
 ];
 
-/// What help says of `help`, which clap adds when it parses.
+/// The help text of `help`, which clap adds when it parses.
 const HELP: &str = "Print this help, or that of a command";
 
 /// The whole command line, with its commands in groups.

@@ -17,14 +17,14 @@ use crate::agent_connection::{self, AgentConnection, Session};
 /// The signal that ends the waiting; none if the time is up.
 pub type Stop = Option<Signal>;
 
-/// What came of asking.
+/// The outcome of asking.
 #[derive(Debug, Default)]
 pub struct Asked {
-    /// How it ended for each file.
+    /// The end for each file.
     pub ends: Vec<End>,
-    /// What ended the waiting, if not the last decision.
+    /// The reason why the waiting ended, if not the last decision.
     pub stop: Option<Stop>,
-    /// What went wrong.
+    /// The error, if there was one.
     pub error: Option<anyhow::Error>,
 }
 

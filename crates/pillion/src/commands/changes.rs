@@ -223,7 +223,7 @@ fn row(printed: &Printed<'_>) -> String {
     format!("  {:<7} {:<10} {lines:>9}  ", printed.id, printed.state)
 }
 
-/// How many lines were added and removed, in short.
+/// The numbers of lines that were added and removed, in short.
 fn lines(counted: Option<(usize, usize)>) -> String {
     counted.map_or_else(String::new, |(added, removed)| {
         format!("+{added} -{removed}")

@@ -23,7 +23,7 @@ pub struct Args {
     shell: Shell,
 }
 
-/// What completes `cli`, the whole command line.
+/// Prints the script that completes `cli`, the whole command line.
 pub fn run(args: Args, cli: Command) -> anyhow::Result<()> {
     // Into memory first: the generator panics when standard output is closed.
     let mut script = Vec::new();
@@ -51,7 +51,7 @@ fn offering(cli: Command) -> Command {
         .mut_subcommand("run", |run| offer(run, agents.into()))
 }
 
-/// What the generator for fish leaves out: the values of arguments without a flag.
+/// The part that the generator for fish leaves out: the values of arguments without a flag.
 fn fish_values(cli: &Command) -> String {
     let mut lines = String::new();
     for command in cli.get_subcommands() {

@@ -239,7 +239,7 @@ fn print(text: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// Whether the companion conforms.
+/// Fails if the companion does not conform.
 fn verdict(report: &Report, is_strict: bool) -> anyhow::Result<()> {
     for level in [Level::Must, Level::Should] {
         let is_broken = |row: &&Row| row.rule.level == level && row.verdict == Verdict::Fail;

@@ -18,10 +18,10 @@ use crate::failure::Failure;
 use crate::second_session::Consent;
 use crate::tilde;
 
-/// How long a companion may take to say something for the first time.
+/// The time limit for a companion to say something for the first time.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// How long an empty context may stay the last word: what was focused just now is sent a little
+/// The time for which an empty context may stay the last word: what was focused just now is sent a little
 /// later (C4.2).
 const SECOND: Duration = Duration::from_millis(300);
 
@@ -145,7 +145,7 @@ impl Printer {
         self.write(context, &text)
     }
 
-    /// What is so with the editor, from which no context came.
+    /// Prints how things are with the editor, from which no context came.
     fn say(&mut self, what: &str) -> io::Result<()> {
         let text = format!("{} {what}\n", visible::one_line(&self.editor));
         self.write(&IdeContext::default(), &text)

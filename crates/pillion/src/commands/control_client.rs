@@ -13,7 +13,7 @@ use crate::args::Target;
 use crate::choice::{Need, Running, SUSPENDED};
 use crate::failure::{Failure, Kind};
 
-/// What the companion of Pillion's that `target` means answers.
+/// Returns the answer of the companion of Pillion's that `target` means.
 ///
 /// # Errors
 /// [`Kind::NoCompanion`] when none fits, or what it answers.
@@ -127,7 +127,7 @@ fn failure(error: ClientError) -> anyhow::Error {
     }
 }
 
-/// What a user can do about it: look at what is there now, or name it.
+/// The failure, with the user's next step: look at what is there now, or name it.
 fn diff_failure(error: &DiffError) -> Failure {
     let failure = Failure::new(Kind::Refused, error.to_string());
     match error {

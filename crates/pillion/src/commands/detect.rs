@@ -24,7 +24,7 @@ pub struct Args {
     json: bool,
 }
 
-/// What is printed with `--json`. What is not known is null.
+/// The output of `--json`. What is not known is null.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Printed<'a> {

@@ -49,7 +49,7 @@ pub struct Args {
     target: Target,
 }
 
-/// What one agent gets.
+/// The wiring that one agent gets.
 struct Wired {
     agent: Dialect,
     companion: Option<Companion>,
@@ -108,7 +108,7 @@ fn asking(here: &Surroundings<'_>) -> anyhow::Result<Shell> {
 /// unset.
 const WIRED: [Dialect; 3] = [Dialect::GeminiCli, Dialect::QwenCode, Dialect::ClaudeCode];
 
-/// What each agent gets, and why some have no companion.
+/// Returns the wiring that each agent gets, and why some have no companion.
 fn wire(target: &Target, here: &Surroundings<'_>) -> (Vec<Wired>, Vec<anyhow::Error>) {
     let environment = here.environment;
     let running = Running::look(environment);
@@ -145,7 +145,7 @@ fn lines(wired: &[Wired], shell: Shell) -> String {
     changes.map(line).collect()
 }
 
-/// What `--json` prints of one agent.
+/// The output of `--json` about one agent.
 fn report(wired: &Wired) -> Value {
     let companion = wired.companion.as_ref().map(|companion| {
         json!({

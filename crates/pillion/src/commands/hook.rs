@@ -80,10 +80,10 @@ enum Command {
     Wait(wait::Args),
 }
 
-/// How much earlier than the agent this stops waiting.
+/// The time by which this stops waiting earlier than the agent.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// How long closing the views may take when the time is up.
+/// The time limit for closing the views when the time is up.
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// The exit code that blocks a call: agents know no other.
@@ -140,7 +140,7 @@ fn expect_call(agent: Dialect) -> Result<(), Failure> {
     Err(Failure::new(Kind::Usage, message).hint(hint))
 }
 
-/// How the hooks of an agent work.
+/// The protocol of the hooks of an agent.
 ///
 /// # Errors
 /// When it has none.
@@ -149,7 +149,7 @@ fn protocol(agent: Dialect) -> Result<&'static dyn HookProtocol, Failure> {
         .ok_or_else(|| Failure::new(Kind::Usage, format!("{agent} has no hooks")))
 }
 
-/// What the agent is answered.
+/// Returns the answer to the agent.
 fn answer(agent: Dialect, target: &Target, protocol: &dyn HookProtocol, limits: Limits) -> Verdict {
     let call = match input::read(&mut io::stdin().lock()).and_then(|input| protocol.read(input)) {
         Ok(call) => call,

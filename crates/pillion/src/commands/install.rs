@@ -144,7 +144,7 @@ pub fn editors() -> impl TypedValueParser<Value = &'static dyn Installer> {
 }
 
 impl Shared {
-    /// What was asked for.
+    /// Returns the options that were given.
     ///
     /// # Errors
     /// When an agent is named, and what the editor gets is for all of them.
@@ -219,7 +219,7 @@ fn say(before: &str, text: &str) -> io::Result<()> {
         .try_for_each(|line| writeln!(out, "{before}{}", visible::one_line(line)))
 }
 
-/// What is printed with `--json`.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Printed<'a> {

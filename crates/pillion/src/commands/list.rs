@@ -16,7 +16,7 @@ use crate::args::Target;
 use crate::choice::{Need, Running};
 use crate::silent_disk;
 
-/// How many unread files are listed one by one.
+/// The largest number of unread files that are listed one by one.
 const MAX_WARNINGS: usize = 8;
 
 /// List the companions on this machine
@@ -91,7 +91,7 @@ fn warn(unread: &[FileError], malformed: &[PathBuf], environment: &Environment) 
     }
 }
 
-/// What to warn of. Anybody can put any number of files into a shared directory: they do not get to
+/// The warnings to print. Anybody can put any number of files into a shared directory: they do not get to
 /// push what was found off the screen.
 fn warnings(
     unread: &[&FileError],

@@ -1,4 +1,4 @@
-//! How commands print their answers.
+//! Prints the answers of commands.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -21,7 +21,7 @@ pub fn printable(text: &str, is_terminal: bool) -> Cow<'_, str> {
     }
 }
 
-/// How many columns the terminal has that standard output goes to, if it goes to one.
+/// The columns of the terminal that standard output goes to, if it goes to one.
 pub fn terminal_width() -> Option<usize> {
     let size = || crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));
     io::stdout().is_terminal().then(size)

@@ -13,7 +13,7 @@ use crate::failure::{Failure, Kind};
 /// The lines of a larger file are not counted.
 const MAX_FILE: u64 = 64 << 20;
 
-/// Where in a file.
+/// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Cursor(Cursor),
@@ -66,7 +66,7 @@ impl Place {
         read(path).map_or(self, |text| self.clamped(&text))
     }
 
-    /// Where the cursor is.
+    /// The place of the cursor.
     pub fn cursor(&self) -> Cursor {
         match self {
             Self::Cursor(cursor) => *cursor,
@@ -99,7 +99,7 @@ impl Place {
 }
 
 impl Lines {
-    /// What stands in them.
+    /// The text that stands in them.
     pub fn text(self, path: &Path) -> Option<String> {
         let text = read(path)?;
         let lines = text.split_inclusive('\n').skip(self.first as usize - 1);
@@ -116,7 +116,7 @@ impl Lines {
     }
 }
 
-/// Where a text is in a file: of several places the one at the cursor, or else the nearest one.
+/// Finds a text in a file: of several places the one at the cursor, or else the nearest one.
 pub fn find(path: &Path, wanted: &str, cursor: Option<Cursor>) -> Option<Range> {
     // Whose line endings differ means the same lines, and columns count without them.
     let (text, wanted) = (

@@ -80,17 +80,17 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
-/// How long an agent waits in a terminal for a companion: the editor may be starting just now. The note is read
+/// The time that an agent waits in a terminal for a companion: the editor may be starting just now. The note is read
 /// meanwhile, too; the agent's own screen covers it.
 const PATIENCE: Duration = Duration::from_secs(2);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// What was typed behind the options.
+/// The words that were typed behind the options.
 struct Start<'a> {
     agent: Dialect,
-    /// How the agent's command was written.
+    /// The agent's command, as it was written.
     command: &'a OsStr,
-    /// What is the agent's own.
+    /// The agent's own arguments.
     arguments: &'a [OsString],
 }
 
@@ -304,7 +304,7 @@ fn warn_if_too_old(release: Release, program: Option<&Path>) {
     }
 }
 
-/// What a person should know of an agent that opens no session: its hooks show its changes, and it asks for context when it
+/// Notes for a person on an agent that opens no session: its hooks show its changes, and it asks for context when it
 /// is told to.
 fn notes_without_session(
     agent: Dialect,
@@ -341,7 +341,7 @@ fn is_without_companion(error: &anyhow::Error) -> bool {
     failure.is_some_and(|failure| failure.kind() == Kind::NoCompanion)
 }
 
-/// What stands where the command is looked for although there is nothing to run: a link that leads
+/// The path where the command is looked for although there is nothing to run: a link that leads
 /// nowhere, or a script whose interpreter is gone.
 fn dangling(command: &Path) -> Option<PathBuf> {
     let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
@@ -352,7 +352,7 @@ fn dangling(command: &Path) -> Option<PathBuf> {
     search_path.files(command).find(is_there)
 }
 
-/// What would be done, for people.
+/// Prints what would be done, for people.
 fn print(companion: Option<&Companion>, wiring: &Wiring, command: &str) -> io::Result<()> {
     let mut lines = Vec::new();
     if let Some(companion) = companion {

@@ -17,11 +17,11 @@ use crate::failure::{Failure, Kind};
 #[derive(Debug)]
 pub struct Edit {
     pub path: PathBuf,
-    /// What is in it; nothing if it is not there.
+    /// Its text now; nothing if it is not there.
     pub before: Option<String>,
-    /// What is to be in it; nothing if it is to go.
+    /// Its new text; nothing if it is to go.
     pub after: Option<String>,
-    /// What it adds, in words; nothing if it removes what was added.
+    /// The addition, in words; nothing if the edit removes what was added.
     pub added: Option<String>,
 }
 
@@ -29,7 +29,7 @@ pub struct Edit {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused {
     pub why: String,
-    /// What a person can do about it.
+    /// The advice for the person.
     pub hint: &'static str,
 }
 
@@ -41,7 +41,7 @@ impl Refused {
     }
 }
 
-/// What is in a settings file; nothing if it is not there.
+/// Returns the text of a settings file; nothing if it is not there.
 ///
 /// # Errors
 /// When it cannot be read, or is not text.

@@ -31,7 +31,7 @@ fn package(machine: &Machine) -> anyhow::Result<Package> {
     })
 }
 
-/// What Emacs takes for `user-emacs-directory`: `~/.emacs.d`, unless there is only the other one.
+/// The folder that Emacs takes for `user-emacs-directory`: `~/.emacs.d`, unless there is only the other one.
 fn settings(machine: &Machine, home: &Path) -> anyhow::Result<PathBuf> {
     let classic = machine.join(home, ".emacs.d");
     let is_classic = [".emacs.d", ".emacs"]

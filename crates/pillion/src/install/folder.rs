@@ -23,13 +23,13 @@ pub use self::take::Take;
 /// More of the user's files are not named one by one.
 const MAX_NAMED: usize = 10;
 
-/// What the name of a file started with while older releases wrote it.
+/// The start of a file's name while older releases wrote it.
 const PART: &str = ".pillion-part-";
 
 /// A file to install: its path in the folder, with slashes, and its content.
 pub type File = (String, Vec<u8>);
 
-/// What lies where a folder is to be.
+/// The state of the place where a folder is to be.
 #[derive(Debug)]
 pub enum State {
     /// Nothing.
@@ -48,7 +48,7 @@ pub struct Ours {
     pub intact: BTreeSet<String>,
     /// Files of ours that were changed.
     pub changed: BTreeSet<String>,
-    /// What others added: files and links.
+    /// The entries that others added: files and links.
     pub added: BTreeSet<String>,
 }
 
@@ -122,7 +122,7 @@ impl Ours {
         !self.changed.is_empty() || !self.added.is_empty()
     }
 
-    /// What is the user's, for people. A repository in it has more files than anybody reads.
+    /// The names of what is the user's, for people. A repository in it has more files than anybody reads.
     pub fn of_the_user(&self) -> String {
         let changed = self.changed.iter().map(|name| format!("{name} (changed)"));
         let added = self.added.iter().map(|name| format!("{name} (added)"));

@@ -36,7 +36,7 @@ fn add(machine: &Machine, path: &Path, text: Option<&str>) -> anyhow::Result<Add
     })
 }
 
-/// What the user may wonder about afterwards.
+/// Notes on what the user may wonder about afterwards.
 fn notes(machine: &Machine, served: &[&Language], users: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if machine.program(&["kate"]).is_none() {

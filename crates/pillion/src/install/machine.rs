@@ -9,7 +9,7 @@ use pillion_system::SearchPath;
 
 use crate::failure::{Failure, Kind};
 
-/// Which system's places and names.
+/// The system whose places and names are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
     Linux,
@@ -60,7 +60,7 @@ impl Machine {
         self.absolute(name, self.home().ok_or_else(|| unset(name))?)
     }
 
-    /// Where programs of today have their settings, on systems other than Windows.
+    /// The folder in which programs of today have their settings, on systems other than Windows.
     ///
     /// # Errors
     /// When there is no home directory.
@@ -124,7 +124,7 @@ impl Machine {
         Ok(folder)
     }
 
-    /// Where the system's own packages put data, as the desktop's specification has it.
+    /// The folders in which the system's own packages put data, as the desktop's specification has it.
     pub fn data_folders(&self) -> Vec<PathBuf> {
         if self.platform == Platform::Windows {
             return Vec::new();

@@ -39,7 +39,7 @@ fn package(machine: &Machine) -> anyhow::Result<Package> {
     })
 }
 
-/// Where Neovim keeps its data and its settings, as its `stdpath()` computes them.
+/// The folders of Neovim's data and its settings, as its `stdpath()` computes them.
 fn folders(machine: &Machine) -> anyhow::Result<(PathBuf, PathBuf)> {
     let app = machine
         .variable("NVIM_APPNAME")
@@ -89,7 +89,7 @@ fn other_copy(machine: &Machine, data: &Path, config: &Path, target: &Path) -> O
     copies.find(|copy| copy != target && copy.join(OF_THE_PLUGIN).is_file())
 }
 
-/// What a user may wonder about afterwards.
+/// Notes on what a user may wonder about afterwards.
 fn notes(machine: &Machine, data: &Path, target: &Path) -> Vec<String> {
     let mut notes = Vec::new();
     if data.join("lazy/lazy.nvim").is_dir() {
@@ -161,7 +161,7 @@ mod tests {
         assert!(held == wanted, "a file's content differs");
     }
 
-    /// What Neovim makes of the page is compared where it runs.
+    /// The index that Neovim itself makes of the page is compared where it runs.
     #[test]
     fn the_index_of_the_help_has_every_tag_of_the_page() {
         let text = |wanted: &str| {

@@ -25,14 +25,14 @@ pub struct Plugin {
     pub editor: &'static str,
     /// Its programs.
     pub programs: &'static [&'static str],
-    /// What the editor calls a plugin.
+    /// The editor's word for a plugin.
     pub kind: &'static str,
-    /// How the plugin gets the path of `pillion`.
+    /// The setting that gives the plugin the path of `pillion`.
     pub setting: &'static str,
-    /// Where the package of a distribution puts it: a folder below those of `XDG_DATA_DIRS`, and the start of a name
+    /// The place where the package of a distribution puts it: a folder below those of `XDG_DATA_DIRS`, and the start of a name
     /// in it.
     pub distributed: (&'static str, &'static str),
-    /// Where it goes.
+    /// Its place on a machine.
     pub package: fn(&Machine) -> anyhow::Result<Package>,
 }
 
@@ -65,7 +65,7 @@ impl Plugin {
         })
     }
 
-    /// What is missing besides.
+    /// Notes on what else is missing.
     fn missing(&self, machine: &Machine) -> Vec<String> {
         let mut notes = Vec::new();
         if machine.program(self.programs).is_none() {
@@ -134,22 +134,22 @@ impl Installer for Plugin {
 pub struct Package {
     /// The folder that it is to be.
     pub target: PathBuf,
-    /// Where what is in the way waits, in a folder above from which the editor loads nothing else.
+    /// The place where what is in the way waits, in a folder above from which the editor loads nothing else.
     pub backup: PathBuf,
     /// A copy of the plugin that somebody else put elsewhere.
     pub other_copy: Option<PathBuf>,
     /// True if the editor of this person loads nothing that came with the system.
     pub ignores_system: bool,
-    /// What else a person may wonder about.
+    /// Notes on what else a person may wonder about.
     pub notes: Vec<String>,
-    /// What they are to do once it is there.
+    /// The next step for them once it is there.
     pub next: &'static str,
-    /// What they may remove themselves once it is gone.
+    /// The rest that they may remove themselves once it is gone.
     pub leftover: Option<&'static str>,
 }
 
 impl Package {
-    /// What is there, for `--list`: `files` are this program's.
+    /// Describes what is there, for `--list`: `files` are this program's.
     pub fn found(&self, files: &[File]) -> Option<String> {
         let version = env!("CARGO_PKG_VERSION");
         match self.look() {
@@ -170,7 +170,7 @@ impl Package {
         }
     }
 
-    /// What to do so that these files are there. Nothing, and a note, if they are.
+    /// Returns the plan that puts these files there. Nothing, and a note, if they are.
     pub fn install(self, files: Vec<File>, machine: &Machine, force: bool) -> anyhow::Result<Plan> {
         edit::check_owner(machine, &self.target)?;
         let mut plan = Plan::default();
@@ -207,7 +207,7 @@ impl Package {
         Ok(plan)
     }
 
-    /// What to do so that nothing of Pillion's is there.
+    /// Returns the plan that removes all of Pillion's.
     pub fn uninstall(self) -> anyhow::Result<Plan> {
         let place = self.target.display();
         let backup = &self.backup;

@@ -1,4 +1,4 @@
-//! What is to be done, as data: shown, or carried out step by step.
+//! The work that is to be done, as data: shown, or carried out step by step.
 //!
 //! `Plan::next` is all that is needed for an editor in whose settings the user adds the lines.
 
@@ -9,9 +9,9 @@ use super::step::Step;
 #[derive(Debug, Default)]
 pub struct Plan {
     pub steps: Vec<Box<dyn Step>>,
-    /// What the user should know, whether or not there is something to do.
+    /// Notes for the user, whether or not there is something to do.
     pub notes: Vec<String>,
-    /// What the user is to do then: lines as they are, such as those that belong into a settings
+    /// The next step for the user: lines as they are, such as those that belong into a settings
     /// file.
     pub next: Option<&'static str>,
 }

@@ -17,7 +17,7 @@ pub const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 /// As many lines are repeated to people: a reason is at the end.
 const MAX_LINES: usize = 20;
 
-/// How a program ended, and the lines that it printed.
+/// The status with which a program ended, and the lines that it printed.
 #[derive(Debug)]
 pub struct Ended {
     pub status: ExitStatus,

@@ -16,7 +16,7 @@ pub struct Settings {
     pub editor: &'static str,
     /// Its programs.
     pub programs: &'static [&'static str],
-    /// Where the file is.
+    /// The path of the file.
     pub path: fn(&Machine) -> anyhow::Result<PathBuf>,
     /// Returns true if something of ours is in its text.
     pub is_installed: fn(&str) -> bool,
@@ -24,18 +24,18 @@ pub struct Settings {
     pub add: fn(&Machine, &Path, Option<&str>) -> anyhow::Result<Added>,
     /// The text without Pillion; none if the file is to go.
     pub remove: fn(&str) -> Result<Option<String>, Refused>,
-    /// What the person is to do then.
+    /// The next step for the person.
     pub next: &'static str,
 }
 
-/// What a settings file is to be.
+/// A settings file as it is to be.
 #[derive(Debug)]
 pub struct Added {
     /// All of it.
     pub text: String,
-    /// What is new in it, in words.
+    /// The addition, in words.
     pub what: String,
-    /// What a person may wonder about.
+    /// Notes on what a person may wonder about.
     pub notes: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A change, which `Display` describes.
 pub trait Step: fmt::Debug + fmt::Display {
-    /// Does it. What was done, for people.
+    /// Does it. Returns what was done, for people.
     ///
     /// # Errors
     /// Why not.

@@ -48,7 +48,7 @@ const EXTENSIONS: [Extension; 2] = [
 
 const NEXT: &str = "Start the agent in the editor's terminal and type `/ide enable` in it.";
 
-/// Where the programs are: `~` is the home folder.
+/// The places of the programs: `~` is the home folder.
 const LINUX: [&str; 6] = [
     "/usr/share/{program}/bin/{program}",
     "/opt/{program}/bin/{program}",
@@ -163,7 +163,7 @@ impl Code {
         })
     }
 
-    /// Its program: on PATH, else in the usual places. Where there is none, one of its name that is
+    /// Its program: on PATH, else in the usual places. If there is none, the error is one of its name that is
     /// another editor's: some take over the command `code`.
     fn program(&self, machine: &Machine) -> Result<PathBuf, Option<(PathBuf, &'static str)>> {
         if let Some(name) = self.only_with {

@@ -1,4 +1,4 @@
-//! Which variables are set, and which are taken out.
+//! The variables that are set, and those that are taken out.
 
 use std::fs;
 use std::net::TcpListener;
@@ -128,7 +128,7 @@ impl Published {
         })
     }
 
-    /// What TERM_PROGRAM is set to for this release, in a terminal where it is that.
+    /// The value that TERM_PROGRAM is set to for this release, in a terminal where it is that.
     fn says(&self, release: (u32, u32), terminal: &str) -> Option<String> {
         let (agent, (minor, patch)) = (Dialect::GeminiCli, release);
         let version = Version::new(0, minor, patch);

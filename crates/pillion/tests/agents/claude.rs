@@ -25,7 +25,7 @@ use pillion_testkit::{
 use crate::companion::SOON;
 use crate::review::Review;
 
-/// How the review names it.
+/// The review's name for it.
 const NAME: &str = "Claude Code";
 
 /// A review with one Claude Code that is connected to it.

@@ -67,7 +67,7 @@ impl Serve {
         pending_at(home, &["--port", &port])
     }
 
-    /// Where agents dial.
+    /// The address that agents dial.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.ready["port"])
     }
@@ -105,7 +105,7 @@ pub fn command<S: AsRef<OsStr>>(home: &Home, args: impl IntoIterator<Item = S>) 
     command
 }
 
-/// Runs such a command to its end. What it printed.
+/// Runs such a command to its end. Returns what it printed.
 pub fn run<S: AsRef<OsStr>>(home: &Home, args: impl IntoIterator<Item = S>) -> Vec<u8> {
     let mut command = command(home, args);
     let output = command.output().expect("the command under test runs");

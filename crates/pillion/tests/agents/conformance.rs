@@ -1,5 +1,5 @@
-//! MCP's own conformance suite against the companion (C1.1). What the suite asks of servers with
-//! other features than two tools is listed as expected failures; it fails when one of these passes.
+//! MCP's own conformance suite against the companion (C1.1). The suite's scenarios for servers with
+//! other features than two tools are listed as expected failures; it fails when one of these passes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use pillion_testkit::{Home, Npm};
 
 use crate::companion::Serve;
 
-/// What applies to a server that has tools and pushes notifications: nothing in it may fail.
+/// The scenarios for a server that has tools and pushes notifications: nothing in it may fail.
 const APPLICABLE: [&str; 6] = [
     "dns-rebinding-protection",
     "ping",

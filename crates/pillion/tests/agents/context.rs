@@ -1,4 +1,4 @@
-//! What a person works on reaches the agents, and goes into their next prompt (C4).
+//! The person's work reaches the agents, and goes into their next prompt (C4).
 
 use std::fs;
 

@@ -13,10 +13,10 @@ use crate::companion::{PILLION, SOON, run};
 use crate::review::Review;
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
-/// How the review names it.
+/// The review's name for it.
 const NAME: &str = "Copilot CLI";
 
-/// What the review says of what it cannot have.
+/// The review's words about what it cannot have.
 const TAKES_NO_EDITS: &str = "writes its own text";
 
 /// A review with one Copilot CLI that is connected to it.

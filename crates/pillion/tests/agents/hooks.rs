@@ -46,7 +46,7 @@ struct Scene {
     home: Home,
 }
 
-/// What an agent printed, once it has ended.
+/// The output of an agent, once it has ended.
 struct Printed {
     output: String,
     has_succeeded: bool,
@@ -127,7 +127,7 @@ impl Scene {
     }
 }
 
-/// What a person decides.
+/// The decision of a person.
 enum Decision<'a> {
     Accept,
     /// Accept with this text.
@@ -250,8 +250,8 @@ fn hears_why_changes_are_rejected(scene: &Scene, start: impl Fn(&Scene, usize) -
     }
 }
 
-/// What a file with [`BEFORE`] has when it changes while a change of it is shown, none if it is deleted, and what the person
-/// accepts then: changed elsewhere and merged, changed in the same line, and deleted.
+/// The text that a file with [`BEFORE`] has when it changes while a change of it is shown, none if it is deleted, and what the
+/// person accepts then: changed elsewhere and merged, changed in the same line, and deleted.
 const NEWER: [(Option<&str>, &str); 3] = [
     (Some("zero\none\ntwo\nthree\n"), "zero\none\nzwei\nthree\n"),
     (Some("one\ndeux\nthree\n"), "one\nzwei\nthree\n"),
@@ -293,7 +293,7 @@ fn whole(file: &Path) -> Turn {
     Turn::write_file(file, "one\nzwei\nthree\n")
 }
 
-/// What is accepted over a file that has changed meanwhile is what the file has then, and the model hears of it.
+/// The accepted text over a file that has changed meanwhile is what the file has then, and the model hears of it.
 fn writes_over_a_newer_text(
     scene: &Scene,
     turn: impl Fn(&Path) -> Turn,
@@ -363,7 +363,7 @@ fn cell(tool: &'static str, file: &Path, source: &str) -> Turn {
     Turn::CallTool { name: tool, input }
 }
 
-/// The source of a cell is shown. What is accepted is written, and why it is rejected is told.
+/// The source of a cell is shown. An accepted one is written, and why it is rejected is told.
 fn changes_cells(scene: &Scene, tool: &'static str, start: impl Fn(&Scene, usize) -> Child) {
     for (number, decision) in [Decision::Accept, Decision::Reject("in English, please")]
         .into_iter()

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// How many patches each release applies.
+/// The number of patches that each release applies.
 pub const PATCHES: u32 = 400;
 
 /// Makes the cases.

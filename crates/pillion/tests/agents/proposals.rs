@@ -46,7 +46,7 @@ fn qwen_writes_nothing_that_is_rejected() {
     writes_nothing_that_is_rejected(AgentKind::Qwen);
 }
 
-/// What Gemini writes then is what `closeDiff` gave it (C5.5).
+/// Gemini then writes the text that `closeDiff` gave it (C5.5).
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
 fn gemini_writes_the_edited_text_when_allowed_in_its_own_window() {

@@ -13,7 +13,7 @@ const IDLE: &str = "Nothing to review right now.";
 /// Nothing is pending, with no agent.
 const WELCOME: &str = "Waiting for an agent.";
 
-/// What the review answers to a key that came right after something else appeared under it, and to one
+/// The review's answers to a key that came right after something else appeared under it, and to one
 /// that it read together with another.
 const NOT_YET: [&str; 4] = [
     "look at it",
@@ -22,7 +22,7 @@ const NOT_YET: [&str; 4] = [
     "key repeat ignored",
 ];
 
-/// What stands after the title of a proposal that waits behind the one that is shown.
+/// The words after the title of a proposal that waits behind the one that is shown.
 const BEHIND: &str = "Tab shows it";
 
 /// A running `pillion review`.
@@ -241,7 +241,7 @@ impl Scene {
     }
 }
 
-/// How the review names an agent.
+/// The review's name for an agent.
 pub fn display_name(kind: AgentKind) -> &'static str {
     match kind {
         AgentKind::Gemini => "Gemini CLI",
@@ -249,7 +249,7 @@ pub fn display_name(kind: AgentKind) -> &'static str {
     }
 }
 
-/// What stands above a proposal.
+/// The title above a proposal.
 pub fn title(kind: AgentKind, file_name: &str) -> String {
     format!("{} proposes {file_name}", display_name(kind))
 }

@@ -8,7 +8,7 @@ use pillion_testkit::{DiffHandle, Home, IdeClient, Outcome};
 use crate::companion::{self, SOON, Serve, accept, wait_none_pending, wait_pending};
 use crate::shared_texts::{assert_same, texts};
 
-/// What is proposed where another text is accepted.
+/// The proposal where another text is accepted.
 const OTHER: &str = "another text\n";
 
 #[test]

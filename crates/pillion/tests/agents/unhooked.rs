@@ -25,7 +25,7 @@ struct Lab {
 
 /// An agent that is connected.
 struct Connected<'a> {
-    /// What Pillion calls it, in short and for people.
+    /// Pillion's names for it, in short and for people.
     name: &'a str,
     display_name: &'a str,
     pane: &'a Pane,
@@ -199,7 +199,7 @@ fn what_claude_writes_without_hooks_is_known_and_taken_back() {
     });
 }
 
-/// What the person accepts is known as accepted, and what is written without asking is not; the mode in which nothing is asked
+/// An accepted change is known as accepted, and one that is written without asking is not; the mode in which nothing is asked
 /// first is not to be had.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]

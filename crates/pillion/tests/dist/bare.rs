@@ -26,7 +26,7 @@ pub const LOOK_OF_NEOVIM: &str = "
       end
     end))";
 
-/// Where the artifacts are. `cargo xtask test --only dist` says so.
+/// The folder of the artifacts. `cargo xtask test --only dist` says so.
 pub fn artifacts() -> PathBuf {
     folder("PILLION_TEST_DIST")
 }
@@ -50,7 +50,7 @@ fn folder(variable: &str) -> PathBuf {
     PathBuf::from(folder)
 }
 
-/// What this machine's processor is called in a target.
+/// The name of this machine's processor in a target.
 pub fn target() -> String {
     format!("{}-unknown-linux-musl", env::consts::ARCH)
 }
@@ -99,7 +99,7 @@ impl Debian {
         Debian { changes }
     }
 
-    /// Where a file of it is that the test puts there, or that was changed there.
+    /// The path of a file of it that the test puts there, or that was changed there.
     pub fn path(&self, path: &str) -> PathBuf {
         self.changes.path().join("upper").join(path)
     }
@@ -111,13 +111,13 @@ impl Debian {
         fs::write(path, bytes).unwrap();
     }
 
-    /// What a file holds that was written there.
+    /// The content of a file that was written there.
     pub fn get(&self, path: &str) -> String {
         let path = self.path(path);
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// Runs a script there as root, with the artifacts in `/dist`. What it printed. All that it started ends with it.
+    /// Runs a script there as root, with the artifacts in `/dist`. Returns what it printed. All that it started ends with it.
     #[track_caller]
     pub fn run(&self, script: &str) -> String {
         let output = self

@@ -1,4 +1,4 @@
-//! What is distributed, installed and run where there is nothing else: in an empty folder, in a bare Debian, by npm from
+//! The artifacts, installed and run where there is nothing else: in an empty folder, in a bare Debian, by npm from
 //! a registry of its own. `cargo xtask test --only dist` makes all of it first; no other run has these tests.
 
 #![cfg(target_os = "linux")]

@@ -20,7 +20,7 @@ fn cloned(of: &str, folder: &Path) -> bool {
     git.status().unwrap().success()
 }
 
-/// What a page says under this heading, for who has a clone in `~/src/pillion`.
+/// The code on a page under this heading, for who has a clone in `~/src/pillion`.
 fn line(page: &str, heading: &str) -> String {
     let page = std::fs::read_to_string(Path::new(ROOT).join(page)).unwrap();
     let (_, rest) = page

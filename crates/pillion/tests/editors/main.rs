@@ -1,7 +1,7 @@
 //! The rules that every editor with a plugin of Pillion's keeps, each described once, and checked in each
-//! real editor with the real `pillion lsp`. What an editor's keys and screens are, its driver knows.
+//! real editor with the real `pillion lsp`. An editor's keys and screens are known to its driver.
 //!
-//! `cargo xtask test` installs the editors and runs these tests. What came out is the table in
+//! `cargo xtask test` installs the editors and runs these tests. Their results are the table in
 //! `docs/editors.md`. A new editor is one driver, one entry in
 //! `crates/testkit/attributes/src/tables.rs`, and one in `driver.rs`.
 

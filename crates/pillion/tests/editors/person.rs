@@ -9,16 +9,16 @@ use pillion_testkit::{Home, SOON, TestAgent, TestClaude, Tmux, pause};
 
 use crate::driver::{Editor, Habit, Kind, PILLION, Start};
 
-/// What `a.txt` holds.
+/// The content of `a.txt`.
 pub const ORIGINAL: &str = "one\ntwo\nthree\nfour\nfive\n";
 
-/// What Gemini CLI proposes for it.
+/// The text that Gemini CLI proposes for it.
 pub const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\n";
 
 /// By then a question is on the screen, and has been there for so long that its answer counts.
 const QUESTION: Duration = Duration::from_secs(3);
 
-/// How long it is watched that nothing is decided.
+/// The time for which it is watched that nothing is decided.
 const QUIET: Duration = Duration::from_millis(300);
 
 pub struct Person {
@@ -95,13 +95,13 @@ impl Person {
         self.look();
     }
 
-    /// What `pillion diffs` prints of the first proposal.
+    /// The output of `pillion diffs` for the first proposal.
     #[track_caller]
     pub fn printed(&self) -> String {
         self.pillion(&["diffs", "1"])
     }
 
-    /// What this command prints.
+    /// The output of this command.
     #[track_caller]
     pub fn pillion(&self, words: &[&str]) -> String {
         let mut command = std::process::Command::new(PILLION);

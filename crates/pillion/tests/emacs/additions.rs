@@ -4,7 +4,7 @@ use pillion_testkit::{EmacsSetup, EmacsVersion, Home, TestClaude, each_newer_ema
 
 use crate::world::{ORIGINAL, PROPOSED, World};
 
-/// What stands in the windows, in their order.
+/// The buffers in the windows, in their order.
 const WINDOWS: &str = "(mapcar (lambda (it) (buffer-name (window-buffer it))) (window-list nil 'no-mini (frame-first-window)))";
 
 /// With these packages, and this in the init file.

@@ -11,7 +11,7 @@ const PAGE: &str = include_str!("../../../../docs/editors.md");
 
 const FILES: &str = "(add-hook 'text-mode-hook #'lsp) (setq lsp-auto-guess-root t)";
 
-/// What the page says for the init file: first eglot's lines, then lsp-mode's.
+/// The page's lines for the init file: first eglot's lines, then lsp-mode's.
 fn lines(place: usize) -> &'static str {
     let section = PAGE.split("\n## ").find(|it| it.starts_with("Emacs\n"));
     let mut blocks = section

@@ -1,4 +1,4 @@
-//! What agents have written already: listed, kept and taken back, in files and in buffers.
+//! The changes that agents have written already: listed, kept and taken back, in files and in buffers.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use pillion_testkit::{EmacsVersion, Home, each_emacs};
 
 use crate::world::{ORIGINAL, World};
 
-/// What `a.txt` was before the agent made [`ORIGINAL`] of it.
+/// The text of `a.txt` before the agent made [`ORIGINAL`] of it.
 fn before() -> String {
     ORIGINAL.replace("two\n", "2\n").replace("five\n", "")
 }

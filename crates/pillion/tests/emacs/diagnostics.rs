@@ -1,4 +1,4 @@
-//! What agents get who ask for problems.
+//! The answers to agents that ask for problems.
 
 use pillion_testkit::{EmacsVersion, Home, TestClaude, each_emacs};
 

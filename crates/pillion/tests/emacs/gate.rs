@@ -1,4 +1,4 @@
-//! What the package tells Pillion of a decision, and what it does with the answer.
+//! The facts that the package tells Pillion of a decision, and what it does with the answer.
 
 use std::thread::sleep;
 

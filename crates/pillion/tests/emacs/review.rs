@@ -1,10 +1,10 @@
-//! What is special about deciding in Emacs.
+//! The tests of what is special about deciding in Emacs.
 
 use pillion_testkit::{EmacsVersion, Home, SOON, Size, each_emacs};
 
 use crate::world::{ORIGINAL, PROPOSED, World};
 
-/// What stands in the windows, in their order.
+/// The buffers in the windows, in their order.
 const WINDOWS: &str = "(mapcar (lambda (it) (buffer-name (window-buffer it))) (window-list nil 'no-mini (frame-first-window)))";
 
 #[each_emacs]

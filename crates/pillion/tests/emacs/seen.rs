@@ -1,4 +1,4 @@
-//! What of a proposal was on the screen: the count, and the way to the rest.
+//! The hunks of a proposal that were on the screen: the count, and the way to the rest.
 
 use pillion_testkit::{EmacsVersion, Home, SOON, Size, each_emacs};
 
@@ -7,13 +7,13 @@ use crate::world::{World, lines};
 const CLEAR: &str =
     "(with-current-buffer \"*Messages*\" (let ((inhibit-read-only t)) (erase-buffer)))";
 
-/// Whether a decision was asked about.
+/// True if a decision was asked about.
 const ASKED: &str = "(with-current-buffer \"*Messages*\" (if (string-search \"not been on the screen\" (buffer-string)) t :json-false))";
 
-/// How many hunks of the proposal in focus were seen, as far as Emacs has looked.
+/// The number of hunks of the proposal in focus that were seen, as far as Emacs has looked.
 const COUNT: &str = "(pillion-diff-seen-count (pillion-view-focused))";
 
-/// Goes on until all was on the screen. How often.
+/// Goes on until all was on the screen. Returns how often.
 #[track_caller]
 fn go_on_to_the_end(world: &World) -> usize {
     world.emacs.eval(CLEAR);

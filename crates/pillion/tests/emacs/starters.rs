@@ -11,7 +11,7 @@ use pillion_testkit::{
 
 use crate::world::{PILLION, PROPOSED, World};
 
-/// What most starters switch on, with use-package, eglot and Evil.
+/// The settings that most starters switch on, with use-package, eglot and Evil.
 const STARTER: &str = "(require 'use-package)
     (setq use-package-always-ensure nil ring-bell-function #'ignore use-short-answers t
           desktop-dirname user-emacs-directory tab-always-indent 'complete window-combination-resize t)

@@ -13,7 +13,7 @@ pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 pub const ORIGINAL: &str = "one\ntwo\nthree\nfour\nfive\n";
 pub const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\n";
 
-/// How long it is watched that nothing is decided.
+/// The time for which it is watched that nothing is decided.
 const QUIET: Duration = Duration::from_millis(300);
 
 /// Emacs with `a.txt` open, the terminal, and the home that it runs in.

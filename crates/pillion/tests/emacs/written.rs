@@ -7,7 +7,7 @@ use pillion_testkit::{EmacsVersion, Home, each_emacs};
 
 use crate::world::{ORIGINAL, PROPOSED, World};
 
-/// What stands in the windows after the agent has written, as the person left it.
+/// The file's fifty lines before an agent has written.
 const FIFTY: &str =
     "(apply #'concat (mapcar (lambda (n) (format \"line %d\\n\" n)) (number-sequence 1 50)))";
 

@@ -1,4 +1,4 @@
-//! What an agent's own shell asks for: the agent does not speak for the person. Here this process is the agent, and
+//! The requests of an agent's own shell: the agent does not speak for the person. Here this process is the agent, and
 //! the companion is no child of its.
 
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! What agents changed, when something goes wrong: kills between two system calls, disks that are full or must not be
+//! The changes of agents, when something goes wrong: kills between two system calls, disks that are full or must not be
 //! written, and a store that somebody has damaged; and strange names.
 
 mod damaged;
@@ -19,7 +19,7 @@ use crate::sandbox::Sandbox;
 
 const SESSION: u64 = 1;
 
-/// What is at a path: its permissions, and its text or where it leads.
+/// The entry at a path: its permissions, and its text or where it leads.
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 /// A workspace with the store of its user.

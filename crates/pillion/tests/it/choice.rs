@@ -1,4 +1,4 @@
-//! Which companion a command talks to.
+//! The companion that a command talks to.
 
 use std::fs;
 use std::os::unix::fs::symlink;

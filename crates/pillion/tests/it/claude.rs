@@ -15,9 +15,9 @@ use crate::context::{Following, active};
 use crate::sandbox::{Sandbox, Serve};
 
 struct Disguised {
-    /// Where the companion runs.
+    /// The home of the companion.
     there: Sandbox,
-    /// Where only its lock file is.
+    /// The home of its lock file alone.
     here: Sandbox,
     serve: Serve,
 }

@@ -1,10 +1,10 @@
-//! What `pillion completions` offers, asked of real shells.
+//! The words that `pillion completions` offers, asked of real shells.
 
 use std::process::Command;
 
 use crate::sandbox::Sandbox;
 
-/// What the shell offers behind these words, one candidate a line.
+/// The words that the shell offers behind these, one candidate a line.
 fn offered(shell: &str, options: &[&str], script: &str, words: &str) -> String {
     let sandbox = Sandbox::new();
     let output = Command::new(shell)
@@ -37,7 +37,7 @@ const FISH: &str = r#"
 complete -C "$WORDS"
 "#;
 
-/// What is offered behind which words, and something that must not be.
+/// The words that are offered behind others, and something that must not be.
 const CASES: [(&str, &[&str], &str); 6] = [
     ("pillion ", &["review", "doctor"], "gemini"),
     (

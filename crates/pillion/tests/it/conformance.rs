@@ -446,7 +446,7 @@ fn a_companion_whose_files_are_links_is_found_by_its_port() {
     );
 }
 
-/// What the editor wrote of an accepted file, against the contract, is removed, also by who is
+/// An accepted file that the editor wrote, against the contract, is removed, also by a run that is
 /// interrupted.
 #[test]
 fn no_accepted_file_is_left_behind() {

@@ -1,4 +1,4 @@
-//! What `accept` and `reject` decide about: the proposal that they name, and no other.
+//! The proposal that `accept` and `reject` decide about: the one that they name, and no other.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -37,7 +37,7 @@ const VARIABLES: [(&str, &str); 20] = [
 
 /// Commands of the IDE's process, and which IDE's own program it is, if it is one's.
 ///
-/// Where Pillion means to differ: an editor's own program above says more than a variable that may
+/// Pillion means to differ in this: an editor's own program above says more than a variable that may
 /// come from farther up, and forks of VS Code that Gemini CLI calls "IDE" have their names.
 const COMMANDS: [(&str, Option<&str>); 30] = [
     ("", None),

@@ -73,7 +73,7 @@ impl Answer {
     }
 }
 
-/// Where an accepted text was kept.
+/// The file in which an accepted text was kept.
 #[track_caller]
 fn kept(answer: &Answer) -> PathBuf {
     let mut lines = answer.stderr.lines();

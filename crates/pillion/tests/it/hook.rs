@@ -22,16 +22,16 @@ const AGENTS: [(&str, &str, &str); 3] = [
     ("qwen", "PreToolUse", "write_file"),
 ];
 
-/// How long a session is kept of which nobody knows whether it comes back.
+/// The time for which a session is kept of which nobody knows if it comes back.
 const GONE: Duration = Duration::from_secs(30);
 
-/// How much longer than its limit a hook may take that has views to close.
+/// The time that a hook may take beyond its limit, if it has views to close.
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// A hook that was called.
 pub struct Hook(Child);
 
-/// What it answered.
+/// The answer of the hook.
 #[derive(Debug)]
 pub struct Answer {
     code: Option<i32>,
@@ -73,7 +73,7 @@ impl Hook {
 }
 
 impl Answer {
-    /// What Claude Code does with it, and why.
+    /// The decision of Claude Code about it, and why.
     #[track_caller]
     fn decision(&self) -> (&str, &str) {
         assert_eq!(self.code, Some(0), "{self:?}");
@@ -415,7 +415,7 @@ fn a_patch_for_a_file_outside_or_behind_a_link_is_shown_and_one_for_a_folder_is_
     assert_eq!(fs::read_to_string(&outside).unwrap(), BEFORE);
 }
 
-/// What stands beside a hook says nothing of its own, whatever it is told.
+/// `pillion hook guard`, which stands beside a hook, says nothing of its own, whatever it is told.
 #[test]
 fn what_stands_beside_a_hook_is_silent_where_no_agent_is_connected() {
     let sandbox = Sandbox::new();
@@ -722,8 +722,8 @@ fn two_calls_at_once_and_the_same_call_twice_are_decided_one_by_one() {
     assert_eq!(same.answer().decision().0, "allow");
 }
 
-/// How a file with [`BEFORE`] changes while a change of it is looked at: elsewhere, in the same line, and altogether. None is a
-/// file that is deleted.
+/// The texts to which a file with [`BEFORE`] changes while a change of it is looked at: elsewhere, in the same line, and
+/// altogether. None is a file that is deleted.
 const NEWER: [Option<&str>; 3] = [
     Some("zero\none\ntwo\nthree\n"),
     Some("one\ndeux\nthree\n"),

@@ -40,7 +40,7 @@ fn kill(pid: u32, signal: &str) {
     assert!(status.unwrap().success());
 }
 
-/// What the hub leaves in the folder where front ends look for it.
+/// The files that the hub leaves in the folder where front ends look for it.
 fn left(sandbox: &Sandbox) -> Vec<PathBuf> {
     let folder = sandbox.home.runtime().join("pillion");
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -104,7 +104,7 @@ fn a_front_end_that_is_killed_has_left() {
     assert!(running(&sandbox).is_empty());
 }
 
-/// How a hub comes to its end, and the folder that hangs then.
+/// The way in which a hub comes to its end, and the folder that hangs then.
 type End = (fn(&Serve, hub: u32), fn(&Sandbox) -> PathBuf);
 
 #[test]

@@ -37,14 +37,14 @@ impl Scene {
         }
     }
 
-    /// What an agent wants is done. Commands look for companions where the disk hangs: the context is for
+    /// An agent's requests are served. Commands look for companions where the disk hangs: the context is for
     /// the tests of the language server.
     fn agents_are_served(&self) {
         self.two.propose(&self.near, "new\n");
         assert_eq!(self.two.close(&self.near).unwrap(), "new\n");
     }
 
-    /// What is pending is rejected, and the companion ends.
+    /// A pending diff is rejected, and the companion ends.
     fn it_ends(&mut self) {
         self.two.propose(&self.near, "new\n");
         self.serve.signal("TERM");
@@ -142,7 +142,6 @@ fn warnings_that_are_not_read_do_not_delay_the_end() {
     assert_eq!(serve.ended(), Some(0));
 }
 
-/// What a command says while the disk of the home hangs, and its exit code.
 #[test]
 fn the_home_of_another_program_that_does_not_answer_keeps_no_doctor_waiting() {
     let sandbox = Sandbox::new();
@@ -163,6 +162,7 @@ fn the_home_of_another_program_that_does_not_answer_keeps_no_doctor_waiting() {
     serve.wait().unwrap();
 }
 
+/// The exit code of a command that may meet the hung disk, and what it says on standard error.
 fn ended_and_said(sandbox: &Sandbox, args: &[&str]) -> (Option<i32>, String) {
     let mut command = sandbox.command(args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());

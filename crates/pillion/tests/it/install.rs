@@ -24,7 +24,7 @@ impl Sandbox {
         self.home.home().join(".local/share/nvim")
     }
 
-    /// Where the plugin is installed.
+    /// The folder in which the plugin is installed.
     fn target(&self) -> PathBuf {
         self.data().join("site/pack/pillion/start/pillion")
     }
@@ -370,7 +370,7 @@ fn sudo_puts_nothing_into_the_home_of_who_called_it() {
 }
 
 /// Runs a shell script in a mount namespace of its own, as root. `$DISK` is a file system of this
-/// kind, Neovim's data are there. What it prints.
+/// kind, Neovim's data are there. Returns what it prints.
 fn on_disk(sandbox: &Sandbox, mount: &str, script: &str) -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         return None;

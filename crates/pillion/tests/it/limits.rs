@@ -1,4 +1,4 @@
-//! What a client can consume of a companion: above all other users of the machine, who have no token.
+//! The limits on what a client can consume of a companion: above all other users of the machine, who have no token.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

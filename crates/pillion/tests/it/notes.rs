@@ -1,4 +1,4 @@
-//! What a person says to an agent with a decision by command, and when its model reads it.
+//! The notes that a person sends to an agent with a decision by command, and when its model reads them.
 
 use std::fs;
 

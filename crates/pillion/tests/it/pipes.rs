@@ -1,4 +1,4 @@
-//! What is printed into a pipe that nobody reads to its end.
+//! Output into a pipe that nobody reads to its end.
 
 use std::io::{self, Read};
 use std::process::Stdio;

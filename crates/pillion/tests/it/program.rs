@@ -1,4 +1,4 @@
-//! What every command pays before it does anything.
+//! The cost that every command pays before it does anything.
 
 /// Each library is opened, mapped and bound at every start, and stays in the memory of a companion.
 #[test]

@@ -1,4 +1,4 @@
-//! What the README and the pages say, tried.
+//! The README and the pages, tried.
 
 use std::fs;
 use std::path::Path;

@@ -24,7 +24,7 @@ use crate::sandbox::Sandbox;
 /// Longer than a diff that has just come up ignores decisions.
 const REVIEWED: Duration = Duration::from_millis(750);
 
-/// What the review answers to a key that came too early all the same.
+/// The review's answers to a key that came too early all the same.
 const TOO_EARLY: [&str; 2] = ["look at it", "key repeat ignored"];
 
 fn is_too_early(screen: &str) -> bool {
@@ -409,7 +409,7 @@ fn a_held_key_and_a_paste_decide_about_one_diff_at_most() {
 }
 
 /// Holds a key down for two seconds, as terminals report it: silent at first, then 30 times a second.
-/// Whether none came so late that the key might have been released.
+/// Returns true if none came so late that the key might have been released.
 fn hold(pane: &Pane, key: &str) -> bool {
     let mut last = Instant::now();
     pane.send_keys([key]);

@@ -28,7 +28,7 @@ struct Stage {
     sandbox: Sandbox,
 }
 
-/// What a talkative agent printed.
+/// The output of a talkative agent.
 #[derive(Debug)]
 struct Said {
     output: Output,

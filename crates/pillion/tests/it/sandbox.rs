@@ -15,7 +15,7 @@ pub struct Sandbox {
     pub home: Home,
 }
 
-/// What a command printed, and how it ended.
+/// The output of a command, and how it ended.
 pub struct Ran {
     pub code: Option<i32>,
     pub stdout: String,
@@ -131,7 +131,7 @@ impl Sandbox {
         self.serve_with("PILLION_HUB_LOG", log, args)
     }
 
-    /// Where the hub logs.
+    /// The file in which the hub logs.
     pub fn hub_log(&self) -> PathBuf {
         self.home.root().join("hub.log")
     }

@@ -1,4 +1,4 @@
-//! What `pillion env` prints, read by real shells: every value arrives as it is, and nothing in it
+//! The output of `pillion env`, read by real shells: every value arrives as it is, and nothing in it
 //! is run. (PowerShell's quoting has unit tests only.)
 
 use std::collections::BTreeMap;

@@ -12,10 +12,10 @@ use std::thread;
 use pillion_testkit::Home;
 use serde_json::{Value, json};
 
-/// What its token is in every test: it must show nowhere.
+/// Its token in every test: it must show nowhere.
 pub const TOKEN: &str = "vscode-secret-token";
 
-/// What its person does with every diff.
+/// The person's answer to every diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Person {
     /// Adds a line and accepts.
@@ -83,7 +83,7 @@ impl VsCode {
         self.port
     }
 
-    /// How many sessions were opened. VS Code's companion bears one at a time.
+    /// The number of sessions that were opened. VS Code's companion bears one at a time.
     pub fn sessions(&self) -> usize {
         self.sessions.load(Ordering::SeqCst)
     }

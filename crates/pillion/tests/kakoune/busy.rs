@@ -17,8 +17,8 @@ const ANNOUNCED: &str = "1 proposal: :pillion-show";
 /// Nothing but `idle` of somebody who is at nothing: not within a command, and recording no macro.
 const BUSY_VALUES: &str = "%opt{pillion_rest} %opt{pillion_recording}";
 
-/// How a person is at something: keys, the mode that Kakoune is in then, the keys that end it, and what the file's buffer
-/// holds afterwards.
+/// The ways in which a person is at something: keys, the mode that Kakoune is in then, the keys that end it, and the content of
+/// the file's buffer afterwards.
 const BUSY: [(&str, &str, &str, &str); 10] = [
     ("itext", "insert", " more<esc>", "text moreone\n"),
     ("\\itext", "", "<esc>", "textone\n"),

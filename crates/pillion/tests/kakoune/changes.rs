@@ -1,4 +1,4 @@
-//! What agents have written already: listed, kept and taken back.
+//! The changes that agents have written already: listed, kept and taken back.
 
 use std::fs;
 use std::path::{Path, PathBuf};

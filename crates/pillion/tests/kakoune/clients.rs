@@ -182,7 +182,7 @@ fn client(world: &World) -> Pane {
     pane
 }
 
-/// Where the client of this process reports what it shows.
+/// The file in which the client of this process reports what it shows.
 fn report(world: &World, pid: u32) -> PathBuf {
     let folder = world.kakoune.get("%opt{pillion_dir}");
     Path::new(&folder).join(format!("in/context-{pid}"))
@@ -206,7 +206,7 @@ fn go_to(world: &World, (pane, pid): (&Pane, u32), name: &str) {
     });
 }
 
-/// What is there of it while it is written anew.
+/// The files that are there while one is written anew.
 fn files(world: &World) -> impl Iterator<Item = DiscoveryFile> {
     let files = discovery_files(&world.home, Dialect::GeminiCli).into_iter();
     files.filter_map(|path| serde_json::from_slice(&fs::read(path).ok()?).ok())

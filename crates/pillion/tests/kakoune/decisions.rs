@@ -1,4 +1,4 @@
-//! What decides nothing, although it looks like a person's command.
+//! The actions that decide nothing, although they look like a person's command.
 
 use std::time::Duration;
 

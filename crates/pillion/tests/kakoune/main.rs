@@ -1,4 +1,4 @@
-//! What only Kakoune has, in real Kakounes with the real `pillion kakoune`: a client split in tmux, macros, its
+//! The features that only Kakoune has, in real Kakounes with the real `pillion kakoune`: a client split in tmux, macros, its
 //! installation. The rules of all editors are in `tests/editors`.
 //!
 //! `cargo xtask test` installs both Kakounes and runs these tests. Each test runs on each of them.

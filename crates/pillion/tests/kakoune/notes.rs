@@ -1,4 +1,4 @@
-//! What the person tells the agent beside a decision: a reason, and notes on lines of the proposal.
+//! The notes of the person to the agent beside a decision: a reason, and notes on lines of the proposal.
 
 use pillion_testkit::{KakouneVersion, SOON, TestAgent, each_kakoune};
 

@@ -1,11 +1,11 @@
-//! What of a proposal was not on the screen is asked about before it is accepted.
+//! Hunks of a proposal that were not on the screen are asked about before it is accepted.
 
 use pillion_agent::Update;
 use pillion_testkit::{KakouneVersion, SOON, each_kakoune};
 
 use crate::world::World;
 
-/// What is asked.
+/// The words of the question.
 const ASKED: &str = "not been on the screen";
 
 /// A file of so many lines, these of them others.

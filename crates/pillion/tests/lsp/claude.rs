@@ -1,4 +1,4 @@
-//! What Claude Code gets from an editor, and what the editor gets of its proposals.
+//! The context that Claude Code gets from an editor, and what the editor gets of its proposals.
 
 use pillion_agent::claude::Answer;
 use pillion_protocol::{Position, Range};

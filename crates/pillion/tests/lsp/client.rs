@@ -19,7 +19,7 @@ pub struct Editor {
     pub child: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
-    /// What came while something else was waited for.
+    /// The messages that came while something else was waited for.
     passed: VecDeque<Value>,
     errors: Option<JoinHandle<String>>,
     last_id: i32,
@@ -130,7 +130,7 @@ impl Editor {
         self.send(json!({"jsonrpc": "2.0", "id": request["id"], "error": error}));
     }
 
-    /// A person who has seen the whole diff decides. What the gate answers.
+    /// A person who has seen the whole diff decides. Returns the answer of the gate.
     pub fn decide(&mut self, diff: &Value, decision: &str, content: Option<&str>) -> Value {
         let params = json!({
             "id": diff["id"],
@@ -239,7 +239,7 @@ impl Drop for Editor {
     }
 }
 
-/// What a plugin says that counts in UTF-8.
+/// The parameters of a plugin that counts in UTF-8.
 pub fn plugin_params() -> Value {
     json!({
         "processId": std::process::id(),

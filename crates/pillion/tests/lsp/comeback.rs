@@ -112,7 +112,7 @@ impl Server {
     }
 }
 
-/// What an agent knows of a server that is gone.
+/// The facts that an agent knows of a server that is gone.
 struct Known {
     port: u16,
     claude: String,

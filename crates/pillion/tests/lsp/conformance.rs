@@ -17,10 +17,10 @@ use crate::shared_conformance::{claude_commands, close_line, commands, fill, run
 /// An editor that shows what it is asked to show, and edits nothing.
 struct Shower {
     editor: Editor,
-    /// What plugins are asked to show, by the number of the diff.
+    /// The proposals that plugins are asked to show, by the number of the diff.
     views: HashMap<u64, Value>,
     has_shown: bool,
-    /// Where the proposals lie that were opened.
+    /// The places of the proposals that were opened.
     documents: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What agents are sent about the files that are open (C4).
+//! The context that agents are sent about the files that are open (C4).
 
 use std::time::Instant;
 

@@ -394,7 +394,7 @@ fn the_views_of_an_agent_that_leaves_go_away() {
     editor.status(|status| status["agents"] == json!([]) && status["pendingDiffs"] == 0);
 }
 
-/// The person accepts for an agent that is gone, and leaves. What the editor is shown then, and what
+/// The person accepts for an agent that is gone, and leaves. Returns what the editor is shown then, and what
 /// is on standard error.
 fn reported_at_the_end(content: Option<&str>) -> (Sandbox, String, String) {
     let (sandbox, mut editor, agent, path) = agent::at_work();

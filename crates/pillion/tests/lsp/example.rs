@@ -62,7 +62,7 @@ impl Example {
         }
     }
 
-    /// Whether it does in time; if not, what it printed.
+    /// Succeeds if it does in time; if not, returns what it printed.
     fn prints(&self, part: &str, timeout: Duration) -> Result<(), Vec<String>> {
         let mut others = Vec::new();
         let until = Instant::now() + timeout;

@@ -1,4 +1,4 @@
-//! What is no protocol.
+//! Input that is no protocol.
 
 use serde_json::json;
 

@@ -25,7 +25,7 @@ const BEFORE: &str = "one\ntwo\nthree\n";
 /// The title that the window has then.
 const PROPOSAL: &str = "poem.proposed.py";
 
-/// Where they stand in the menu.
+/// Their places in the menu.
 const ACCEPT: usize = 1;
 const REJECT: usize = 2;
 
@@ -160,7 +160,7 @@ fn after_installing_a_proposal_in_any_language_can_be_decided(version: KateVersi
     assert_eq!(lock_files(home).len(), 1);
 }
 
-/// Where Kate looks for the root itself, a proposal is outside of it, and Kate starts another server for that.
+/// If Kate looks for the root itself, a proposal is outside of it, and Kate starts another server for that.
 #[each_kate]
 fn a_second_server_for_a_proposal_decides_it_and_is_no_companion(version: KateVersion) {
     let scene = Scene::with(version, BEFORE, |_| {
@@ -254,7 +254,7 @@ impl Scene {
         }
     }
 
-    /// What `propose` begins is shown under this title, and its server knows. What that gave.
+    /// The proposal that `propose` begins is shown under this title, and its server knows. Returns what that gave.
     fn shows<T>(&self, title: &str, propose: impl FnOnce() -> T) -> T {
         let before = self.opened();
         let proposed = propose();
@@ -267,12 +267,12 @@ impl Scene {
         proposed
     }
 
-    /// How many files Kate has opened.
+    /// The number of files that Kate has opened.
     fn opened(&self) -> usize {
         self.logged("textDocument/didOpen")
     }
 
-    /// How many messages of this name there were.
+    /// The number of messages of this name.
     fn logged(&self, method: &str) -> usize {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         log.matches(&format!("\"{method}\"")).count()

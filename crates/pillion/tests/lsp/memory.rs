@@ -1,4 +1,4 @@
-//! What a proposal costs whose file is large.
+//! The memory that a proposal costs whose file is large.
 
 use pillion_testkit::peak_memory;
 use serde_json::json;

@@ -8,10 +8,10 @@ use crate::agent;
 use crate::client::{Editor, plugin_params, uri};
 use crate::sandbox::Sandbox;
 
-/// What an agent is answered that proposes all the same.
+/// The answer to an agent that proposes all the same.
 const NOWHERE: &str = "no editor shows changes here";
 
-/// What an agent says that has not found the tools.
+/// The error of an agent that has not found the tools.
 const NOT_OFFERED: &str = "cannot show diffs";
 
 /// An editor whose plugin says when it shows diffs, and how that is answered.

@@ -21,7 +21,7 @@ const BEFORE: &str = "one\ntwo\nthree\n";
 const PROPOSED: &str = "one\nTWO\nthree\nfour\n";
 const EDITED: &str = "one\nTWO\nthree\nvier\n";
 
-/// What `:Pillion run` opens. The person types to the agent, then goes to the view.
+/// A terminal that `:Pillion run` opens. The person types to the agent, then goes to the view.
 #[each_agent_in_neovim]
 fn in_a_terminal_inside_an_edited_change_is_accepted_with_w(kind: AgentKind, version: NvimVersion) {
     let scene = Scene::inside(kind, version);
@@ -95,7 +95,7 @@ fn an_agent_inside_is_told_what_was_selected_when_the_person_came(
     scene.nvim.assert_no_errors();
 }
 
-/// What the stand-ins of the other tests are sent, the real ones read.
+/// The real agents read what the stand-ins of the other tests are sent.
 #[each_agent_in_neovim]
 fn files_and_selections_are_sent_into_the_prompt(kind: AgentKind, version: NvimVersion) {
     let scene = Scene::inside(kind, version);
@@ -193,7 +193,7 @@ impl Scene {
         self.home.workspace().join(FILE)
     }
 
-    /// What stands in the file.
+    /// The text of the file.
     fn text(&self) -> String {
         fs::read_to_string(self.path()).expect("it is there")
     }

@@ -251,7 +251,7 @@ fn a_note_about_what_is_written_stands_above_the_proposal(version: NvimVersion) 
     assert_eq!(call.end(), Ok(Answer::Rejected));
 }
 
-/// Where the person is in a terminal, the name of its mode covers messages.
+/// While the person is in a terminal, the name of its mode covers messages.
 #[each_neovim]
 fn a_note_is_said_when_the_person_can_read_it(version: NvimVersion) {
     let (world, claude, path) = with_file(version, "a.txt", "one\r\ntwo\nthree\r\n");

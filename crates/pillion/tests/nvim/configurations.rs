@@ -92,7 +92,7 @@ fn with_the_plugins_that_debian_has() {
     works(review);
 }
 
-/// What kickstart.nvim and its likes set.
+/// The settings of kickstart.nvim and its likes.
 const INIT: &str = "vim.g.mapleader = ' '
 vim.o.number = true
 vim.o.mouse = 'a'

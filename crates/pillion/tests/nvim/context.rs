@@ -1,4 +1,4 @@
-//! What agents are shown of the files that are open: which, in which order, and the cursor.
+//! The context that agents get of the files that are open: which, in which order, and the cursor.
 
 use pillion_protocol::{File, IdeContext};
 use pillion_testkit::{NvimVersion, TestAgent, each_neovim};

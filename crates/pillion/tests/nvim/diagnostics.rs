@@ -12,7 +12,7 @@ const SET: &str = "local name, list = ...
     local namespace = vim.api.nvim_create_namespace(name)
     vim.diagnostic.set(namespace, vim.fn.bufnr(name), list)";
 
-/// What Pillion is answered when an agent asks for this.
+/// The answer to Pillion when an agent asks for this.
 fn answer(world: &World, uri: Option<&str>) -> Value {
     let ask = "local answer = require('pillion.diagnostics').answer({ uri = (...) or nil })
         -- As it goes over the wire.

@@ -1,4 +1,4 @@
-//! What the tests of diffs share: a file, an agent that proposes, what is on the screen.
+//! The common parts of the tests of diffs: a file, an agent that proposes, what is on the screen.
 
 use std::path::PathBuf;
 

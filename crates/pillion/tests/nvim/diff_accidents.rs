@@ -1,4 +1,4 @@
-//! What must not be taken for a decision, and what must not happen to a proposal by the way.
+//! The accidents that must not be taken for a decision, and what must not happen to a proposal by the way.
 
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ const EDITED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\nmine\n";
 /// Says once what accepts.
 const EXPLAINED: &str = "autosave and :wa do not accept a proposal";
 
-/// What people have in their settings.
+/// The settings that people have.
 const INIT: &str = "
     vim.keymap.set('n', ' l', function() vim.cmd('write') end)
     vim.keymap.set('n', ' a', '<Cmd>wall<CR>')
@@ -27,7 +27,7 @@ const INIT: &str = "
     ]]
     vim.fn.setreg('q', ':w\\r')";
 
-/// What writes the proposal, and is no decision about it.
+/// The keys that write the proposal, and are no decision about it.
 const WRITERS: &[&str] = &[
     ":lua vim.defer_fn(function() vim.cmd('silent! write') vim.g.done = true end, 5)<CR>",
     ":lua local buf = vim.api.nvim_get_current_buf() vim.defer_fn(function() \

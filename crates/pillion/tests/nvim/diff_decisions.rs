@@ -1,4 +1,4 @@
-//! How a person decides about a diff in Neovim, and that the outcome is sent exactly once.
+//! The ways in which a person decides about a diff in Neovim, and that the outcome is sent exactly once.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the person made of a proposal outlives Neovim, the hub and the agent: it is offered again, and `u` brings it back.
+//! The person's draft of a proposal outlives Neovim, the hub and the agent: it is offered again, and `u` brings it back.
 
 use pillion_agent::Update;
 use pillion_testkit::{Home, NvimVersion, SOON, TestAgent, each_neovim};
@@ -29,7 +29,7 @@ fn open(version: NvimVersion, home: Home) -> World {
     World::with(version, home, &[("open.txt", "open\n")], |setup| setup)
 }
 
-/// What is not decided, as the log has it.
+/// The undecided texts, as the log has them.
 fn texts(home: &Home) -> Vec<String> {
     let run = |args: &[&str]| {
         let mut command = Command::new(PILLION);

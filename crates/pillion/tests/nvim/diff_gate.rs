@@ -1,4 +1,4 @@
-//! Whether a decision counts is ruled by Pillion, which is asked; the view stays until it has answered.
+//! Pillion is asked if a decision counts; the view stays until it has answered.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const EDITED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\nmine\n";
 
 const LEAVE: &str = "vim.cmd [[command! Leave wq]]";
 
-/// What else writes the file before it is accepted.
+/// The text that something else writes before it is accepted.
 const NEWER: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
 
 const IN_VIEW: &str = "vim.b.pillion_diff ~= nil and vim.api.nvim_get_mode().mode == 'n'";
@@ -107,7 +107,7 @@ fn nothing_quits_if_the_acceptance_does_not_count(version: NvimVersion) {
     );
 }
 
-/// What may be dangerous is asked, once.
+/// A decision that may be dangerous is asked about, once.
 #[each_neovim]
 fn what_pillion_doubts_is_asked_and_can_be_accepted(version: NvimVersion) {
     let mut review = Review::with(version, LEAVE);

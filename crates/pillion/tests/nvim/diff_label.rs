@@ -1,4 +1,4 @@
-//! What a view says about itself stays readable: who proposes what, and which keys decide.
+//! A view's label stays readable: who proposes what, and which keys decide.
 
 use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::diff::{ORIGINAL, Review};
 
 const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
 
-/// What stands above the proposal; below it in Neovim 0.7. All windows with it are asked.
+/// The label above the proposal; below it in Neovim 0.7. All windows with it are asked.
 const LABEL: &str = "(function()
     local option = 'winbar'
     return vim.api.nvim_win_get_option(vim.fn.win_findbuf(vim.fn.bufnr('^pillion://'))[1], option)

@@ -1,4 +1,4 @@
-//! What the person tells the agent beside a decision: a reason, and notes on lines of the proposal.
+//! The notes of the person to the agent beside a decision: a reason, and notes on lines of the proposal.
 
 use pillion_testkit::{NvimVersion, SOON, Size, Tmux, each_neovim};
 use serde_json::{Value, json};
@@ -137,7 +137,7 @@ fn notes_are_about_lines_and_move_with_them(version: NvimVersion) {
     }
 }
 
-/// What the agent's model reads, and what the person is told of that.
+/// The text that the agent's model reads, and what the person is told of that.
 #[each_neovim]
 fn the_agent_gets_what_was_said(version: NvimVersion) {
     for (keys, told) in [

@@ -25,7 +25,7 @@ const ACCEPTING: [&str; 8] = [
     " p",
 ];
 
-/// What is refused is said in whole sentences, for which Neovim wants Enter in a narrow window.
+/// A refusal is said in whole sentences, for which Neovim wants Enter in a narrow window.
 const INIT: &str = "vim.o.columns = 200
     vim.cmd [[
       command! W w

@@ -1,4 +1,4 @@
-//! What the person has not saved is missing in a proposal, and is merged into it if they want that.
+//! The person's unsaved changes are missing in a proposal, and are merged into it if they want that.
 
 use std::fs;
 use std::time::Duration;
@@ -83,7 +83,7 @@ fn without_unsaved_changes_there_is_nothing_to_merge(version: NvimVersion) {
     assert_eq!(review.lines().join("\n") + "\n", PROPOSED);
 }
 
-/// What stands in the buffer of the file, whether it has unsaved changes, and whether a conflict was said.
+/// The text in the buffer of the file, whether it has unsaved changes, and whether a conflict was said.
 const BUFFER: &str = "{ table.concat(vim.fn.getbufline('a.txt', 1, '$'), '|'), vim.bo[vim.fn.bufnr('a.txt')].modified,
     vim.api.nvim_exec('messages', true):find('changed on disk', 1, true) ~= nil }";
 

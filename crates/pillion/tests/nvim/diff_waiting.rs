@@ -110,7 +110,7 @@ fn it_opens_after_a_key_that_neovim_waits_for(version: NvimVersion) {
     world.nvim.assert_no_errors();
 }
 
-/// What others do goes on, and mode and prompt say nothing of it.
+/// The work of others goes on, and mode and prompt say nothing of it.
 #[each_neovim]
 fn it_opens_after_a_script_that_waits(version: NvimVersion) {
     let mut review = Review::with(

@@ -1,4 +1,4 @@
-//! What a window does not show of a long line is not seen.
+//! The part of a long line that a window does not show is not seen.
 
 use std::fmt::Write as _;
 

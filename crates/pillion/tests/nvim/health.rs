@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::world::World;
 
-/// What `:checkhealth pillion` shows.
+/// The report that `:checkhealth pillion` shows.
 fn report(nvim: &Nvim) -> String {
     nvim.command("silent checkhealth pillion");
     let code = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";

@@ -1,4 +1,4 @@
-//! What it costs when nothing happens.
+//! The cost when nothing happens.
 
 use std::collections::HashMap;
 use std::fs;
@@ -99,8 +99,8 @@ fn what_shows_a_proposal_is_loaded_before_the_first_one_comes(version: NvimVersi
     world.nvim.wait_until("what shows proposals", loaded);
 }
 
-/// How often each thread of a process has gone to sleep; without the one that refreshes files three times a minute, which
-/// waits for the disk in between.
+/// The number of times that each thread of a process has gone to sleep; without the one that refreshes files three times a
+/// minute, which waits for the disk in between.
 fn sleeps(pid: u32) -> HashMap<PathBuf, u64> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
     let of = |folder: PathBuf| {
@@ -113,7 +113,7 @@ fn sleeps(pid: u32) -> HashMap<PathBuf, u64> {
     threads.filter_map(|thread| of(thread.path())).collect()
 }
 
-/// How often the threads of a process woke up within so long.
+/// The number of times that the threads of a process woke up within so long.
 fn woken(pids: [u32; 2], within: Duration) -> [u64; 2] {
     let before = pids.map(sleeps);
     std::thread::sleep(within);

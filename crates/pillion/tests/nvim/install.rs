@@ -76,7 +76,7 @@ fn bare(version: NvimVersion, home: &Home) -> Nvim {
     setup(version, home).plugin(nothing).headless()
 }
 
-/// What `site` in Neovim's data folder holds.
+/// The files of `site` in Neovim's data folder.
 fn site(home: &Home) -> Vec<(String, Vec<u8>)> {
     let root = home.home().join(".local/share/nvim/site");
     let mut found = Vec::new();

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::world::{World, setup};
 
-/// How often a text is in Neovim's messages.
+/// The number of times that a text is in Neovim's messages.
 fn said(nvim: &Nvim, text: &str) -> usize {
     nvim.messages().matches(text).count()
 }

@@ -9,7 +9,7 @@ use crate::terminal;
 use crate::world::World;
 
 /// Agents as Pillion would tell of them, and answers as it would give them: `claude`, `none`, an `error`
-/// as of an older program, or no answer at all (`silent`). What is asked goes to `_G.asked`.
+/// as of an older program, or no answer at all (`silent`). Each question goes to `_G.asked`.
 const PRETEND: &str = "local names, answers = ...
     local client = require('pillion.client')
     local pretended = {

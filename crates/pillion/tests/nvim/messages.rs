@@ -1,4 +1,4 @@
-//! What the plugin says and shows without being asked, which must stop nobody.
+//! The plugin's messages that nobody asked for, which must stop nobody.
 
 use pillion_testkit::{Home, NvimVersion, SOON, Size, TestAgent, Tmux, each_neovim};
 use serde_json::json;
@@ -291,7 +291,7 @@ fn windows_that_float_meanwhile_change_no_sizes(version: NvimVersion) {
     }
 }
 
-/// What nobody asked for stays long enough to be read by who types, away from the cursor.
+/// A message that nobody asked for stays long enough to be read by who types, away from the cursor.
 #[each_neovim]
 fn who_types_reads_what_was_not_asked_for(version: NvimVersion) {
     let tmux = Tmux::start();

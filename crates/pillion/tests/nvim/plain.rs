@@ -17,7 +17,7 @@ const CHOOSE_FIRST: &str = "
     vim.ui.select = function(items, options, choose) choose(items[1], 1) end
 ";
 
-/// What the page says for this release.
+/// The page's recipe for this release.
 fn recipe(version: NvimVersion) -> String {
     let section = PAGE.split("\n## Neovim\n").nth(1).expect("the page has it");
     let mut recipes = section.split("```lua").skip(1).map(|rest| {
@@ -206,7 +206,7 @@ fn a_cursor_that_rests_is_sent(version: NvimVersion) {
     });
 }
 
-/// What Neovim's clients are, and which folders each companion has.
+/// The folders of each companion, by their names.
 fn companions(home: &Home) -> Vec<Vec<String>> {
     let env = home.env();
     let pairs = env
@@ -287,7 +287,7 @@ fn one_neovim_has_one_companion(version: NvimVersion) {
     nvim.wait_until("one client", gone);
 }
 
-/// What people write who know `vim.lsp.enable`, and no page of ours.
+/// The settings of people who know `vim.lsp.enable`, and no page of ours.
 const ROOT_MARKERS: &str = "
     vim.lsp.config('pillion', { cmd = { 'pillion', 'lsp' }, root_markers = { '.git' } })
     vim.lsp.enable('pillion')

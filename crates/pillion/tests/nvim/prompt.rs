@@ -125,7 +125,7 @@ fn a_placeholder_without_a_value_sends_nothing_and_is_named(version: NvimVersion
     assert_eq!(gemini.typed(""), "");
 }
 
-/// What is put in is not looked at again, and ends neither the paste nor its fence.
+/// A text that is put in is not looked at again, and ends neither the paste nor its fence.
 #[each_neovim]
 fn hostile_text_in_a_placeholder_stays_text(version: NvimVersion) {
     let (world, _agents, gemini) = with_prompts(version);

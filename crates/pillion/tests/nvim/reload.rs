@@ -1,4 +1,4 @@
-//! What agents write reaches the buffers, and nobody is asked.
+//! The changes that agents write reach the buffers, and nobody is asked.
 
 use std::fs;
 use std::path::PathBuf;

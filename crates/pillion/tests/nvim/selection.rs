@@ -1,4 +1,4 @@
-//! What agents are shown of a selection: exactly what is selected, and nothing when nothing is.
+//! The selection that agents get: exactly what is selected, and nothing when nothing is.
 
 use pillion_protocol::File;
 use pillion_testkit::{NvimVersion, TestAgent, each_neovim};
@@ -182,7 +182,7 @@ fn a_closed_fold_is_selected_as_a_whole(version: NvimVersion) {
     selected(&world, &mut gemini, Some("2\n3"));
 }
 
-/// What reading a selection takes.
+/// The work of reading a selection.
 #[derive(Debug, Deserialize)]
 struct Work {
     /// Calls of Neovim's functions.

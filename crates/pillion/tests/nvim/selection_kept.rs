@@ -129,7 +129,7 @@ fn a_kept_selection_goes_when_the_person_goes_on(version: NvimVersion) {
     world.nvim.assert_no_errors();
 }
 
-/// What ends a selection in the file ends it for agents, too.
+/// The keys that end a selection in the file end it for agents, too.
 #[each_neovim]
 fn nothing_is_kept_of_what_ended_in_the_file(version: NvimVersion) {
     let (world, mut gemini) = world(version);

@@ -109,7 +109,7 @@ fn lines_and_selections_say_where_they_are_from(version: NvimVersion) {
     world.nvim.assert_no_errors();
 }
 
-/// What is completed is what was meant, whatever the name.
+/// The completed path is the one that was meant, whatever the name.
 fn strange_names_survive(version: NvimVersion) {
     let (world, _agents, gemini) = with_gemini(version);
     let folder = world.home.workspace().join("strange");

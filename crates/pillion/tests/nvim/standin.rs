@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use pillion_testkit::{Home, NvimSetup, SOON};
 
 /// The first line is the folder, the second Pillion's port, the third the one of Claude Code and what else
-/// it is told; then one argument a line. What is typed
-/// goes to a file of its own as soon as the terminal passes on every byte as it is.
+/// it is told; then one argument a line. The typed bytes
+/// go to a file of their own as soon as the terminal passes on every byte as it is.
 const SCRIPT: &str = r#"#!/bin/sh
 record="$HOME/$(basename "$0").$$"
 stty raw -echo

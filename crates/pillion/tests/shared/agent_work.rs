@@ -64,7 +64,7 @@ pub fn is_recorded(home: &Home) {
     hook(home, "gemini", "BeforeTool", fields);
 }
 
-/// What `pillion` prints with these arguments.
+/// The output of `pillion` with these arguments.
 fn printed(home: &Home, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pillion"));
     command.args(args).env_clear().envs(home.env().iter());

@@ -6,7 +6,7 @@ use std::process::Command;
 use pillion_testkit::Home;
 use serde_json::Value;
 
-/// What settles diffs, moves the cursor and stops the companion in a person's place.
+/// The commands that settle diffs, move the cursor and stop the companion in a person's place.
 pub fn commands(stop: &str) -> [String; 8] {
     let pillion = concat!("'", env!("CARGO_BIN_EXE_pillion"), "'");
     let port = "--port \"$PILLION_CONFORMANCE_PORT\"";
@@ -62,7 +62,7 @@ pub fn fill(home: &Home) {
     }
 }
 
-/// What became of each rule.
+/// The outcome for each rule.
 pub struct Outcome {
     pub report: Value,
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// How a text becomes a file: a name for its kind, and its bytes.
+/// The way in which a text becomes a file: a name for its kind, and its bytes.
 pub type Encoding = (&'static str, fn(&str) -> Vec<u8>);
 
 /// Those in which an agent edits files.

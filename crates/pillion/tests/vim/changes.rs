@@ -1,4 +1,4 @@
-//! What agents have written already: listed, kept and taken back, in files and in buffers.
+//! The changes that agents have written already: listed, kept and taken back, in files and in buffers.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What agents are shown: files, cursor, selection, roots.
+//! The context that agents get: files, cursor, selection, roots.
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{Home, VimVersion, discovery_files, each_vim};

@@ -1,4 +1,4 @@
-//! What accepts and what rejects, and that nothing else does.
+//! The actions that accept and those that reject, and that nothing else does.
 
 use pillion_testkit::{VimVersion, each_vim};
 

@@ -116,7 +116,7 @@ fn all_of_what_is_doubted_is_on_the_screen(version: VimVersion) {
     review.is_pending("a doubt");
 }
 
-/// What is decided is carried out, whatever is typed meanwhile.
+/// A decision is carried out, whatever is typed meanwhile.
 #[each_vim]
 fn a_decision_outlives_what_is_typed_right_after_it(version: VimVersion) {
     for keys in [

@@ -1,8 +1,8 @@
 //! The Vim plugin in real Vims, with the real `pillion lsp`: what agents hear of what a person does there, and
 //! what a person sees of what agents propose.
 //!
-//! `cargo xtask test` installs both Vims and runs these tests. Each test runs on each of them. What other editors do
-//! as well is in `../editors`.
+//! `cargo xtask test` installs both Vims and runs these tests. Each test runs on each of them. The rules that other editors
+//! keep as well are in `../editors`.
 //!
 //! | what people fear | test |
 //! | --- | --- |

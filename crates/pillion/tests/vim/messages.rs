@@ -1,4 +1,4 @@
-//! What the plugin says, which must stop nobody: Vim must never ask for Enter for it.
+//! The plugin's messages, which must stop nobody: Vim must never ask for Enter for it.
 
 use pillion_testkit::{SOON, Size, VimVersion, each_vim};
 
@@ -9,7 +9,7 @@ fn words_on(screen: &str) -> String {
     screen.split_whitespace().collect()
 }
 
-/// Whether a message is above the command line.
+/// True if a message is above the command line.
 const SHOWN: &str =
     "indexof(popup_list(), {_, id -> getwinvar(id, 'pillion_message', v:false)}) >= 0";
 

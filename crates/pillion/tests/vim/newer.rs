@@ -1,4 +1,4 @@
-//! What a person wrote into a proposal outlives a newer one.
+//! A person's edits of a proposal outlive a newer one.
 
 use std::thread::sleep;
 

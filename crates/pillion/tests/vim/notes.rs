@@ -1,4 +1,4 @@
-//! What the person tells the agent beside a decision: a reason, and notes on lines of the proposal.
+//! The notes of the person to the agent beside a decision: a reason, and notes on lines of the proposal.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -135,7 +135,7 @@ fn notes_are_about_lines_and_move_with_them(version: VimVersion) {
     }
 }
 
-/// What the agent's model reads, and what the person is told of that, whole.
+/// The text that the agent's model reads, and what the person is told of that, whole.
 #[each_vim]
 fn the_agent_gets_what_was_said(version: VimVersion) {
     for (keys, told) in [

@@ -5,7 +5,7 @@ use pillion_testkit::{SOON, VimVersion, each_vim};
 
 use crate::review::{ORIGINAL, PROPOSED, Review};
 
-/// What the person reads.
+/// The message that the person reads.
 const SAID: &str = "Gemini CLI's change to a.txt is pending: :qa! rejects it";
 
 impl Review {

@@ -12,7 +12,7 @@ use crate::world::World;
 pub const ORIGINAL: &str = "one\ntwo\nthree\nfour\nfive\n";
 pub const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\n";
 
-/// How long it is watched that nothing is decided.
+/// The time for which it is watched that nothing is decided.
 const QUIET: Duration = Duration::from_millis(300);
 
 /// That the proposal has been on the screen for so long that a decision counts, and takes keys.

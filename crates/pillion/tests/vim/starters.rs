@@ -7,7 +7,7 @@ use crate::install::pillion;
 use crate::review::{ORIGINAL, PROPOSED, Review};
 use crate::world::World;
 
-/// What Vim does without a `vimrc`.
+/// The settings of a Vim without a `vimrc`.
 const DEFAULTS: &str = "source $VIMRUNTIME/defaults.vim";
 
 /// Before that, Debian's own settings: `$VIM` is `usr/share/vim` there.
@@ -15,7 +15,7 @@ const DEBIAN: &str = "source $VIM/../../../etc/vim/vimrc\nsource $VIMRUNTIME/def
 
 const EXAMPLE: &str = "source $VIMRUNTIME/vimrc_example.vim";
 
-/// What most starters have in common, and more of what could be in the way of a proposal.
+/// The settings that most starters have in common, and more of what could be in the way of a proposal.
 const STARTER: &str = "set nocompatible
 let mapleader = ','
 filetype plugin indent on

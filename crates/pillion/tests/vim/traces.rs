@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::review::{PROPOSED, Review};
 
-/// What must be as before.
+/// Everything that must be as before.
 const EVERYTHING: &str = "[winlayout(), winrestcmd(), tabpagenr('$'), win_getid(), winnr('#'), getcurpos(), winsaveview(), \
     getreginfo('\"'), getreginfo('/'), getreginfo(':'), getreg('a'), getmarklist(), getmarklist(bufnr()), bufnr('#'), bufnr(), undotree(), \
     &eventignore, &switchbuf, &scrollopt, &diffopt, &hidden, execute('setlocal!')->split(\"\\n\")->filter('v:val !~ \"statusline\"'), \

@@ -7,7 +7,7 @@ use crate::review::{ORIGINAL, PROPOSED, Review};
 
 const SHOWN: &str = "bufname() =~ '^pillion://' && mode() == 'n'";
 
-/// What stays on the screen while the person is busy.
+/// The message that stays on the screen while the person is busy.
 const NOTICE: &str = "Gemini CLI proposes a.txt";
 
 impl Review {
@@ -82,7 +82,7 @@ fn it_opens_when_the_command_line_window_is_left(version: VimVersion) {
     );
 }
 
-/// What Vim is fed to find out whether the person is in the middle of a command changes nothing in it.
+/// The keys that Vim is fed to find out if the person is in the middle of a command change nothing in it.
 #[each_vim]
 fn it_opens_after_a_half_typed_command_which_does_what_it_does(version: VimVersion) {
     let mut review = Review::with(
@@ -256,7 +256,7 @@ fn one_that_its_agent_takes_back_is_never_shown(version: VimVersion) {
     }
 }
 
-/// What it is, which file, and what ends it; then the keys that decide are in sight, whatever is said.
+/// The notice says what it is, which file, and what ends it; then the keys that decide are in sight, whatever is said.
 #[each_vim]
 fn a_narrow_screen_has_room_for_what_waits_and_for_the_keys(version: VimVersion) {
     let long = ":echo 'a command line of more columns than there are'";

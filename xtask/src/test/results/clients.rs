@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// How the titles of their tests start.
+/// The start of the titles of their tests.
 const SUITE: &str = "pillion/lsp ";
 
 /// The modules of these tests, or what the rest of a name has to hold, and the editor.
@@ -24,7 +24,7 @@ const CLIENTS: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// How parts of names start that are not sentences: which release, which client, or which build of an agent.
+/// The starts of parts of names that are not sentences: which release, which client, or which build of an agent.
 const VARIANTS: [&str; 7] = [
     "eglot_in_",
     "helix_2",

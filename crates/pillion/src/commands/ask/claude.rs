@@ -9,7 +9,7 @@ use pillion_agent::claude::{Answer, Client};
 use pillion_agent::set::{End, NOT_SHOWN, ProposedFile, Reviewed};
 use pillion_protocol::Outcome;
 
-/// How long the editor may take to close the view when this command is to end.
+/// The time limit for the editor to close the view when this command is to end.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Proposes, and waits for the decisions or for `stop`.

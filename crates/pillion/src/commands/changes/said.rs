@@ -1,4 +1,4 @@
-//! What is printed of many changes: a line for each of the first, and then how many more there are.
+//! The output about many changes: a line for each of the first, and then how many more there are.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ pub const MAX_LINES: usize = 100;
 pub struct Said {
     lines: usize,
     failures: usize,
-    /// What was not printed, with how often it happened.
+    /// The results that were not printed, with how often each happened.
     more: BTreeMap<&'static str, usize>,
     /// Why the first did not succeed, if one did not, or could not be printed.
     result: anyhow::Result<()>,

@@ -8,7 +8,7 @@ use pillion_protocol::Address;
 use pillion_text::visible;
 use serde::Serialize;
 
-/// What stands before the ids in a list, their width, and what stands before them in a table, and
+/// The width before the ids in a list, their own width, and the one before them in a table, and
 /// before a detail.
 const LEVEL: usize = 10;
 const ID: usize = 22;
@@ -95,7 +95,7 @@ impl Table {
         text
     }
 
-    /// What comes below the rows.
+    /// The text below the rows.
     pub fn end(report: &Report) -> String {
         let Summary {
             passed,

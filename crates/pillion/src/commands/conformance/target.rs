@@ -1,4 +1,4 @@
-//! Which companion is checked. A dead one can be meant as well: that it left its files is a finding.
+//! Finds the companion to check. A dead one can be meant as well: that it left its files is a finding.
 
 use std::path::Path;
 

@@ -25,7 +25,7 @@ pub struct Change {
     text: String,
     /// The file as it was, if the accepted text is to be written.
     pub original: Option<Original>,
-    /// How it ended; none of a file that has its text already: nobody is asked about that.
+    /// Its end; none of a file that has its text already: nobody is asked about that.
     pub end: Option<End>,
 }
 
@@ -103,7 +103,7 @@ impl Change {
         is_unchanged
     }
 
-    /// What is proposed. The text is handed over.
+    /// Returns the proposal. The text is handed over.
     pub fn proposed(&mut self) -> ProposedFile {
         ProposedFile::new(self.path.clone(), mem::take(&mut self.text))
     }
@@ -120,7 +120,7 @@ impl Change {
         }
     }
 
-    /// What the person had to say.
+    /// The notes of the person.
     pub fn notes(&self) -> &[Note] {
         match &self.end {
             Some(End::Decided { notes, .. }) => notes,

@@ -1,4 +1,4 @@
-//! What is printed about the files and their texts.
+//! The output about the files and their texts.
 
 use pillion_agent::set::End;
 use pillion_protocol::{Note, Outcome};

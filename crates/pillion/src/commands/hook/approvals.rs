@@ -1,4 +1,4 @@
-//! What outlives this process: the agent's own question about a change, and its word that a tool has run, come in other
+//! Keeps what outlives this process: the agent's own question about a change, and its word that a tool has run, come in other
 //! calls of the hook.
 
 use pillion_discovery::{Environment, approval};
@@ -33,7 +33,7 @@ pub fn take(agent: Dialect, call: &Call, changes: &[Change]) -> bool {
     read(&of_changes(agent, call, changes)).is_some()
 }
 
-/// What the model is to be told now that the tool has run. It is told once.
+/// Returns the message for the model now that the tool has run. It is told once.
 pub fn take_told(agent: Dialect, protocol: &dyn HookProtocol, call: &Call) -> Option<String> {
     match protocol.scope(call) {
         Scope::File(file) => read(&of_file(agent, call, &file)),
@@ -52,7 +52,7 @@ fn read(hash: &str) -> Option<String> {
     approval::take(&Environment::current(), hash, now_ms())
 }
 
-/// What stands for these changes in this session at this event: with the texts before and after, so that the same call is
+/// The key of these changes in this session at this event: with the texts before and after, so that the same call is
 /// another one once a file has changed.
 fn of_changes(agent: Dialect, call: &Call, changes: &[Change]) -> String {
     let changes = changes.iter();
@@ -65,7 +65,7 @@ fn of_changes(agent: Dialect, call: &Call, changes: &[Change]) -> String {
     )
 }
 
-/// What stands for this file in this session, once it is written.
+/// The key of this file in this session, once it is written.
 fn of_file(agent: Dialect, call: &Call, file: &str) -> String {
     hash(agent, call, json!(file))
 }

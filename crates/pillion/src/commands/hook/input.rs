@@ -1,4 +1,4 @@
-//! What an agent writes to its hook.
+//! Reads the call that an agent writes to its hook.
 
 use std::io::Read;
 

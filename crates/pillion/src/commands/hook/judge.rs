@@ -1,4 +1,4 @@
-//! What becomes of a call: whether there is something to decide, whom to ask, and what they decided.
+//! Judges a call: if there is something to decide, whom to ask, and what they decided.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -29,7 +29,7 @@ use crate::failure::{Failure, Kind};
 /// Why a change is denied whose companion has ended.
 const COMPANION_ENDED: &str = "the editor or review that showed it ended, and nobody had decided";
 
-/// How this call is to be judged.
+/// The limits for judging this call.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// When nobody needs to decide any more; none if that is never.
@@ -38,7 +38,7 @@ pub struct Limits {
     pub is_strict: bool,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug)]
 pub enum Verdict {
     /// This is the answer.
@@ -138,7 +138,7 @@ fn shown(
     ask(agent, protocol, call, &connection, changes, limits)
 }
 
-/// Where the companion is looked for: at each of the files, and at last in the folder in which the agent works.
+/// The places where the companion is looked for: at each of the files, and at last in the folder in which the agent works.
 fn targets(changes: &Changes, call: &Call, target: &Target) -> Vec<Target> {
     let files = match changes {
         Changes::Files(changes) => &changes[..],
@@ -289,7 +289,7 @@ pub fn undecided(why: &str, kept: &[PathBuf]) -> String {
 /// A file that is not as it was when the person decided.
 struct Changed<'a>(&'a str);
 
-/// What became of a change, as long as its file is as the person knew it.
+/// Returns the decision about a change, as long as its file is as the person knew it.
 ///
 /// # Errors
 /// When an accepted text would go over another one.
@@ -322,7 +322,7 @@ fn decided<'a>(change: &'a Change, end: &End) -> Result<Decided, Changed<'a>> {
     }
 }
 
-/// What the person accepted, and will not be written.
+/// The texts that the person accepted, and that will not be written.
 struct Told<'a> {
     agent: Dialect,
     connection: &'a AgentConnection,

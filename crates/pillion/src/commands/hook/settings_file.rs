@@ -13,7 +13,7 @@ use pillion_text::stderr;
 
 use crate::failure::{Failure, Kind};
 
-/// What can be done where the file cannot be written.
+/// The advice where the file cannot be written.
 const BY_HAND: &str = "Add the entry yourself: `pillion hook install AGENT --print` shows it.";
 
 /// The file, as it was looked at.
@@ -52,7 +52,7 @@ impl SettingsFile {
         })
     }
 
-    /// What is in it; none if it is not there.
+    /// The text in it; none if it is not there.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
@@ -62,7 +62,7 @@ impl SettingsFile {
         Format::of(&self.path)
     }
 
-    /// Where it is, and where it really is if that is another place.
+    /// Its path, and the one where it really is if that is another place.
     pub fn shown(&self) -> String {
         let (path, target) = (self.path.display(), self.original.target());
         match target == self.path {
@@ -105,7 +105,7 @@ impl SettingsFile {
     }
 }
 
-/// Where the settings of an agent's user are.
+/// The path of the settings of an agent's user.
 ///
 /// # Errors
 /// When it has none that are known.

@@ -1,4 +1,4 @@
-//! What the hook tells the companion of its agent's work, so that what the agent changes is recorded.
+//! Tells the companion of the work of the hook's agent, so that what the agent changes is recorded.
 
 use std::path::PathBuf;
 
@@ -69,7 +69,7 @@ pub fn tell(
         .flatten()
 }
 
-/// Where the companion is looked for: the same for all steps of a turn, if the agent works in a workspace.
+/// The places where the companion is looked for: the same for all steps of a turn, if the agent works in a workspace.
 fn targets(protocol: &dyn HookProtocol, call: &Call, target: &Target) -> Vec<Target> {
     if target.workspace.is_some() || target.port.is_some() {
         return vec![target.clone()];

@@ -1,4 +1,4 @@
-//! What is known of each companion: from its files, and for Pillion's own from itself.
+//! The facts about each companion: from its files, and for Pillion's own from itself.
 
 use pillion_discovery::ViewState;
 use pillion_discovery::survey::{Companion, FoundFile, Liveness};

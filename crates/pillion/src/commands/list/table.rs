@@ -14,7 +14,7 @@ const GAP: usize = 2;
 /// The workspace gets at least so many columns, even where lines then wrap.
 const NARROWEST: usize = 16;
 
-/// Where the editors' names stand, and how much of them.
+/// The column of the editors' names, and how much of them is shown.
 const EDITOR: usize = 3;
 const WIDEST_EDITOR: usize = 24;
 const NARROWEST_EDITOR: usize = 8;

@@ -1,4 +1,4 @@
-//! What makes Claude Code ask before each change: hooks in `--settings`, which add to the person's own. They call the
+//! Makes Claude Code ask before each change: by hooks in `--settings`, which add to the person's own. They call the
 //! companion that it is connected to, or where that cannot be, `pillion hook`.
 
 use std::ffi::{OsStr, OsString};
@@ -44,7 +44,7 @@ impl From<Review> for ReviewMode {
     }
 }
 
-/// What the person's settings say about hooks.
+/// The person's own settings for hooks.
 #[derive(Debug, Default)]
 pub struct OwnHooks {
     /// True if they disable all.

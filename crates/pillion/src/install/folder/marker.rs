@@ -12,7 +12,7 @@ use super::File;
 /// More than a marker has. A larger one is none.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What the marker says.
+/// The content of the marker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
     /// Of the program that installed it.
@@ -57,7 +57,7 @@ impl Marker {
         Ok(text)
     }
 
-    /// What a file held when it was installed; nothing if it was not.
+    /// The hash of a file as it was installed; nothing if it was not.
     pub fn hash_of(&self, name: &str) -> Option<&String> {
         self.files.get(name)
     }

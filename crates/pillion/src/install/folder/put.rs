@@ -19,13 +19,13 @@ pub struct Put {
     pub in_the_way: InTheWay,
 }
 
-/// What lies at the target.
+/// The thing that lies at the target.
 #[derive(Debug)]
 pub enum InTheWay {
     Nothing,
     /// An older folder of ours: it goes.
     Older(Marker),
-    /// What is not ours: it is moved here.
+    /// Something that is not ours: it is moved here.
     Kept(PathBuf),
 }
 
@@ -116,7 +116,7 @@ impl fmt::Display for Put {
     }
 }
 
-/// What can be done about it, at the end of the causes.
+/// Adds what can be done about it, at the end of the causes.
 fn hinted(error: anyhow::Error) -> anyhow::Error {
     let kind = error
         .root_cause()

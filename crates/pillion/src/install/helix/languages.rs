@@ -23,13 +23,13 @@ const MAX_ENTRY: usize = 16 << 10;
 /// Fewer are not all of them.
 const MIN_LANGUAGES: usize = 50;
 
-/// What is shorter is a script that starts the program.
+/// A shorter file is a script that starts the program.
 const MAX_SCRIPT: usize = 64 << 10;
 
 /// No build of Helix is as long.
 const MAX_PROGRAM: u64 = 1 << 30;
 
-/// Where distributions keep the program that such a script starts.
+/// The places where distributions keep the program that such a script starts.
 const HIDDEN: [&str; 2] = ["/usr/lib/helix/hx", "/usr/lib/hx/hx"];
 
 /// The languages of this program, or of the one that it starts.

@@ -17,7 +17,7 @@ use super::languages::Language;
 const BEGIN: &str =
     "# >>> `pillion install helix` wrote this; `pillion uninstall helix` removes it >>>";
 
-/// How the line after it starts.
+/// The start of the line after it.
 const END: &str = "# <<< pillion install helix ";
 
 /// The end of a line of ours in an entry of the user's.
@@ -27,7 +27,7 @@ const SERVER: &str = "[language-server.pillion]\ncommand = \"pillion\"\nargs = [
 
 const ENTRY: &str = "\"pillion\"";
 
-/// What has to be known to undo it.
+/// The facts that are needed to undo it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
@@ -47,7 +47,7 @@ fn inline(key: &str) -> Refused {
     }
 }
 
-/// What we wrote is not as it was.
+/// The refusal where our text is not as we wrote it.
 fn changed(line: usize) -> Refused {
     Refused {
         why: format!("what `pillion install helix` wrote was changed, from line {line} on"),
@@ -144,16 +144,16 @@ pub fn uninstall(text: &str) -> Result<Option<String>, Refused> {
 /// An entry for a language in the user's file.
 struct Entry {
     name: String,
-    /// Where the line of its name begins.
+    /// The start of the line of its name.
     start: usize,
     list: Option<List>,
 }
 
 /// Its servers.
 struct List {
-    /// Where Pillion is among them, with its separator.
+    /// The place of Pillion among them, with its separator.
     at: Option<Range<usize>>,
-    /// How Pillion would get there.
+    /// The place and the text by which Pillion would get there.
     insert: (usize, String),
 }
 
@@ -277,7 +277,7 @@ fn block<'a>(
     format!("{BEGIN}\n{block}{END}{hash}\n")
 }
 
-/// Where our part is, with its first and last line.
+/// Finds our part, with its first and last line.
 fn find(text: &str) -> Result<(Range<usize>, Record), Refused> {
     let begin = format!("{BEGIN}\n");
     let starts = text.match_indices(&begin).map(|(at, _)| at);

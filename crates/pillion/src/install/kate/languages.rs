@@ -8,13 +8,13 @@ use crate::install::machine::Machine;
 /// A language of Kate's.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Language {
-    /// What its entry is called.
+    /// The name of its entry.
     pub name: &'static str,
     /// The program of its server, or those of several releases.
     programs: Vec<&'static str>,
 }
 
-/// Where Kate looks besides PATH for some of them.
+/// The folders in which Kate looks besides PATH for some of them.
 const FOLDERS: [&str; 4] = [".cargo/bin", "go/bin", ".juliaup/bin", ".nimble/bin"];
 
 /// Likewise, below what a variable names.

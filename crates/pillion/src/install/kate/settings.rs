@@ -15,7 +15,7 @@ use super::languages::Language;
 /// The server. Kate takes the first entry, by name, that fits a language, and this one fits all.
 const SERVER: &str = "~pillion";
 
-/// What is hashed in place of the hash.
+/// The text that is hashed in place of the hash.
 const NO_HASH: &str = "0000000000000000";
 
 const SERVERS: &str = "servers";
@@ -28,7 +28,7 @@ pub struct Added {
     pub users: Vec<String>,
 }
 
-/// What has to be known to undo it.
+/// The facts that are needed to undo it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
@@ -52,7 +52,7 @@ fn malformed(error: serde_json::Error) -> Refused {
     unfit(format!("it cannot be parsed: {error}"))
 }
 
-/// What we wrote is not as it was.
+/// The refusal where our text is not as we wrote it.
 fn changed() -> Refused {
     Refused {
         why: "what `pillion install kate` wrote was changed".to_owned(),
@@ -143,7 +143,7 @@ pub fn other_file(katerc: &str) -> Option<&str> {
     })
 }
 
-/// Where ours goes, and what has to stand around it.
+/// The place of ours, and the text that has to stand around it.
 #[derive(Debug)]
 struct Place {
     at: usize,
@@ -191,7 +191,7 @@ fn brace(text: &str, part: &str) -> usize {
     offset(text, part) + 1
 }
 
-/// Where a part of a text begins in it.
+/// The place at which a part of a text begins in it.
 fn offset(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }

@@ -9,7 +9,7 @@ use super::Extension;
 use crate::install::program::{self, INSTALL_TIMEOUT, LIST_TIMEOUT};
 use crate::install::step::Step;
 
-/// What the editor's program is to do.
+/// The task for the editor's program.
 #[derive(Debug)]
 pub struct Change {
     pub program: PathBuf,
@@ -29,7 +29,7 @@ impl Change {
         }
     }
 
-    /// What is wrong with the program's list afterwards: some of these programs fail and say that they did not. One
+    /// Says what is wrong with the program's list afterwards: some of these programs fail and say that they did not. One
     /// that cannot tell is believed.
     fn contradiction(&self) -> Option<&'static str> {
         let is_listed = self.extension.is_among(&listed(&self.program)?);
@@ -42,7 +42,7 @@ impl Change {
 }
 
 impl Step for Change {
-    /// What the program did, in its own words.
+    /// Runs the program. Returns what it did, in its own words.
     fn carry_out(&self) -> anyhow::Result<String> {
         let in_words = |reason: String| format!("{}: {reason}", self.extension.what());
         let failed = |reason| anyhow!(in_words(reason));

@@ -27,7 +27,7 @@ pub struct Code {
     pub windows_folder: Option<&'static str>,
     /// Its package at Flathub.
     pub flatpak: Option<&'static str>,
-    /// Where it keeps its extensions, below the home folder, unless it says so itself.
+    /// The folder of its extensions, below the home folder, unless it names one itself.
     pub extensions: Option<&'static str>,
     /// It is there only where this is set: its program is another one's, too.
     pub only_with: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! What an installation of VS Code's family says of itself: in `product.json`, above its command.
+//! The description that an installation of VS Code's family gives of itself: in `product.json`, above its command.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::read_json;
 pub struct Product {
     /// The name of its command, also where a link has another one.
     pub application_name: String,
-    /// Where it keeps its extensions, below the home folder.
+    /// The folder of its extensions, below the home folder.
     data_folder_name: Option<String>,
     /// The same of its server, to which a window elsewhere is connected.
     server_data_folder_name: Option<String>,
@@ -38,7 +38,7 @@ impl Product {
         Some(product)
     }
 
-    /// Where it keeps its extensions, below the home folder.
+    /// The folder of its extensions, below the home folder.
     pub fn folder(&self) -> Option<&str> {
         let folder = if self.is_server {
             &self.server_data_folder_name

@@ -1,4 +1,4 @@
-//! What is accepted is what is on the disk afterwards, byte for byte, whatever the file's encoding: Claude
+//! The accepted text is what is on the disk afterwards, byte for byte, whatever the file's encoding: Claude
 //! Code shows companions a text with LF, and writes the file in its own way again.
 
 use pillion_testkit::{ClaudeRelease, Home, Turn};

@@ -1,4 +1,4 @@
-//! What Claude Code changes without asking: known with the texts before, shown by commands, and taken back.
+//! The changes that Claude Code makes without asking: known with the texts before, shown by commands, and taken back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -174,7 +174,7 @@ fn connects_when_asked(release: ClaudeRelease) {
     wait_connected(&review);
 }
 
-/// What gives a review a companion of its own, as another program's would be.
+/// The environment that gives a review a companion of its own, as another program's would be.
 fn alone() -> Env {
     Env::default().with("PILLION_HUB", "off")
 }

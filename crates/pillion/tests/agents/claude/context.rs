@@ -1,4 +1,4 @@
-//! What a person works on reaches Claude Code, and goes into the next prompt.
+//! The person's work reaches Claude Code, and goes into the next prompt.
 
 use pillion_testkit::{ClaudeRelease, Turn};
 
@@ -89,7 +89,7 @@ fn ask(scene: &Scene, question: &str) {
     scene.wait_asked(question);
 }
 
-/// How often the text stands in the last request of the conversation.
+/// The number of times that the text stands in the last request of the conversation.
 fn times_sent(scene: &Scene, text: &str) -> usize {
     let request = scene.model.last_main().expect("the model was asked");
     request.body["messages"].to_string().matches(text).count()

@@ -1,4 +1,4 @@
-//! What a person says about changes, as the model of Claude Code reads it when `pillion run` has started that.
+//! The person's words about changes, as the model of Claude Code reads them when `pillion run` has started that.
 
 use std::path::PathBuf;
 

@@ -10,10 +10,10 @@ use crate::review::editor;
 
 const BEFORE: &str = "one\ntwo\nthree\n";
 
-/// What the review says of a change that it did not show.
+/// The review's words about a change that it did not show.
 const UNSHOWN: &str = "without showing";
 
-/// How the review names what the hook shows, and what the agent proposes itself.
+/// The review's words for what the hook shows, and what the agent proposes itself.
 const PROPOSES: &str = "Claude Code proposes";
 
 /// With the hook in the person's settings, and connected.
@@ -139,7 +139,7 @@ fn claude_on_node_with_a_hook_is_reviewed_in_bypass_permissions_mode() {
     is_reviewed_in(ClaudeRelease::Node, "bypassPermissions");
 }
 
-/// Where it would ask: what was accepted in the review is not asked about once more.
+/// In the mode in which it would ask: a change that was accepted in the review is not asked about once more.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_with_a_hook_is_reviewed_in_default_mode() {

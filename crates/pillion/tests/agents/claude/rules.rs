@@ -1,4 +1,4 @@
-//! What rules and hooks in Claude Code's settings do to its diffs: what the doctor says of them.
+//! The effects of rules and hooks in Claude Code's settings on its diffs: what the doctor says of them.
 
 use std::fs;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Scene, ide};
 use crate::companion::SOON;
 
-/// What becomes of a proposed change.
+/// The outcome of a proposed change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     /// It is shown.
@@ -24,7 +24,7 @@ use Outcome::{Made, Refused, Shown};
 
 const BOTH: [ClaudeRelease; 2] = [ClaudeRelease::Native, ClaudeRelease::Node];
 
-/// What becomes of a new file in the folder and below `src`, and of edits there.
+/// The outcomes of a new file in the folder and below `src`, and of edits there.
 type Four = [Outcome; 4];
 
 #[test]

@@ -20,7 +20,7 @@ use crate::review::Review;
 /// After so long a key that was taken has an effect: once more would answer what is asked next.
 const KEY_PAUSE: Duration = Duration::from_secs(2);
 
-/// What the review says of a change that it did not show.
+/// The review's words about a change that it did not show.
 const UNSHOWN: &str = "without showing";
 
 /// One that `pillion run` starts, with these options and these of its own, and with these settings.
@@ -302,7 +302,7 @@ fn claude_that_is_run_reads_what_was_edited() {
     assert_eq!(read(&path), old.replace("18\n", "eighteen\n"));
 }
 
-/// They go on when the main conversation has ended its turn. What is rejected with a reason, the subagent reads at once.
+/// They go on when the main conversation has ended its turn. If one is rejected with a reason, the subagent reads it at once.
 fn asks_for_its_subagents_in(mode: &str) {
     asks_for_its_subagents(mode, None);
 }
@@ -559,7 +559,7 @@ fn claude_that_is_run_asks_about_cells_in_plan_mode() {
     assert_eq!(first_cell(&path), "x = 2");
 }
 
-/// Where the person wants to see them, and only there.
+/// It asks about them if the person wants to see them, and only then.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_about_shell_commands() {
@@ -739,7 +739,7 @@ fn what_claude_writes_without_asking_is_said() {
     writes_unseen(&by_itself, "may change files without asking");
 }
 
-/// What a shell command of the agent writes is not what the person works on; what the person saves after the turn is.
+/// A file that a shell command of the agent writes is not what the person works on; one that the person saves after the turn is.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn what_claudes_shell_writes_is_not_what_the_person_opened() {

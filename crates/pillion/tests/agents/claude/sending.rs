@@ -12,7 +12,7 @@ use super::run::run_in;
 use super::{NAME, Scene, wait_connected};
 use crate::companion::{self, SOON};
 
-/// What is printed, and what the review says.
+/// The words that are printed, and that the review says.
 const NOW: &str = "Claude Code reads your notes now";
 
 /// The processes that wait beside the Claude Code of this home.
@@ -51,7 +51,7 @@ fn leave_a_note(scene: &Scene, file: &str) -> String {
     note
 }
 
-/// How often the newest request of the main conversation holds this.
+/// The number of times that the newest request of the main conversation holds this.
 fn told(scene: &Scene, text: &str) -> usize {
     let request = scene.model.last_main().expect("it asked its model");
     request.body["messages"].to_string().matches(text).count()

@@ -1,4 +1,4 @@
-//! What is accepted and yet not written: the review says so before.
+//! Changes that are accepted and yet not written: the review says so before.
 
 use std::fs;
 

@@ -26,7 +26,7 @@ impl Tool {
         Tool { folder }
     }
 
-    /// What the files a and b are after this patch, of which `before` is a's text; what it says if it refuses.
+    /// Returns the files a and b after this patch, of which `before` is a's text; the program's words if it refuses.
     fn apply(&self, before: Option<&str>, patch: &str) -> Result<[Option<String>; 2], String> {
         let folder = self.folder.path().join("files");
         fs::remove_dir_all(&folder).expect("the folder is ours");
@@ -49,7 +49,7 @@ fn text(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// What is written means the same to the program.
+/// A patch that is written means the same to the program.
 fn writes_what_was_meant(release: CodexRelease) {
     let tool = Tool::new(release);
     let cases = (some_text(), some_text(), any::<bool>());
@@ -77,7 +77,7 @@ fn writes_what_was_meant(release: CodexRelease) {
     assert!(written > PATCHES / 4, "{written} of {PATCHES} were written");
 }
 
-/// What is read is what the program does. It may do more than is understood.
+/// A patch is read as the program applies it. It may do more than is understood.
 fn reads_what_is_done(release: CodexRelease) {
     let tool = Tool::new(release);
     let cases = (some_text(), some_update("a"));

@@ -1,4 +1,4 @@
-//! What agents write whose hooks are commands is recorded: around each shell command and each edit, with the texts before.
+//! The changes of agents whose hooks are commands are recorded: around each shell command and each edit, with the texts before.
 
 use std::cell::Cell;
 use std::process::Child;
@@ -255,8 +255,8 @@ fn gemini_is_told_what_was_taken_back() {
     });
 }
 
-/// What an agent writes in a turn that its hooks tell of is not the file that the person works on: the review tells agents of
-/// what is saved, whoever saves it.
+/// A file that an agent writes in a turn that its hooks tell of is not the file that the person works on: the review tells agents
+/// of what is saved, whoever saves it.
 #[test]
 #[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
 fn what_codex_writes_is_not_shared_as_what_the_person_saved() {

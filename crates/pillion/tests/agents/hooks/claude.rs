@@ -24,7 +24,7 @@ pub fn set_up(home: &Home) {
     fs::write(file, settings.to_string()).expect("the home is ours");
 }
 
-/// What starts one that prints its answer and ends, in one mode after the other.
+/// The way to start one that prints its answer and ends, in one mode after the other.
 pub(super) fn print(release: ClaudeRelease) -> impl Fn(&Scene, usize) -> Child {
     print_after(release, &[])
 }

@@ -134,7 +134,7 @@ fn copilot_makes_those_changes_of_an_answer_that_were_accepted() {
     }
 }
 
-/// What is not shown is asked about by Copilot CLI, which refuses where it can ask nobody.
+/// Copilot CLI asks about what is not shown, and refuses where it can ask nobody.
 #[test]
 #[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
 fn copilot_without_a_terminal_is_refused_what_cannot_be_shown() {
@@ -228,7 +228,7 @@ fn copilot_without_a_terminal_writes_over_a_newer_text_what_was_accepted() {
     }
 }
 
-/// It says which folder is not there. Where the program itself refuses to start, it is denied without a word.
+/// It says which folder is not there. If the program itself refuses to start, it is denied without a word.
 #[test]
 #[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
 fn copilot_without_a_terminal_makes_no_change_if_its_hook_is_wrong() {
@@ -331,7 +331,7 @@ fn copilot_applies_those_files_of_a_patch_that_were_accepted() {
     }
 }
 
-/// The model hears why, and the turn goes on. What no patch can express is denied with the diff that is wanted.
+/// The model hears why, and the turn goes on. A change that no patch can express is denied with the diff that is wanted.
 #[test]
 #[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
 fn copilot_applies_no_patch_that_was_rejected_or_cannot_be_expressed() {

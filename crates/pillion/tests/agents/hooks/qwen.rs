@@ -44,7 +44,7 @@ fn qwen_makes_the_change_itself_that_was_accepted_over_a_newer_text() {
     }
 }
 
-/// What was accepted is written. What was edited is denied, until the model makes exactly that change: nobody is asked about
+/// An accepted change is written. An edited one is denied, until the model makes exactly that change: nobody is asked about
 /// it again.
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
@@ -82,7 +82,7 @@ fn qwen_makes_the_changes_that_were_accepted_and_no_others() {
     }
 }
 
-/// What was edited, it may write itself.
+/// It may write an edited cell itself.
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
 fn qwen_changes_the_cells_that_its_hook_allows() {

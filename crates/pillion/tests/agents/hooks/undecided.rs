@@ -21,7 +21,7 @@ struct World {
     agent: Dialect,
     /// Below the person's home.
     settings: &'static str,
-    /// What stands there beside hooks.
+    /// The settings that stand there beside hooks.
     own: Value,
 }
 

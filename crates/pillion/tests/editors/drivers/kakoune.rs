@@ -23,7 +23,7 @@ const TIDY_FILES: &str =
     set-option global eolformat crlf
     set-option global BOM utf8";
 
-/// Where the person is, registers, undo, options, buffers, clients. Not `autoreload` of the file's buffer, which is
+/// The person's place, registers, undo, options, buffers, clients. Not `autoreload` of the file's buffer, which is
 /// another one while an agent is to write the file.
 const TRACES: [&str; 13] = [
     "%val{bufname}",

@@ -1,4 +1,4 @@
-//! What is left when an agent or the editor goes, and what the person's buffers show of what agents write.
+//! The remains when an agent or the editor goes, and how the person's buffers show what agents write.
 
 use std::fs;
 use std::time::Duration;

@@ -118,7 +118,7 @@ impl Scene {
         self.home.workspace().join("poem.txt")
     }
 
-    /// What stands in the file.
+    /// The text of the file.
     fn text(&self) -> String {
         fs::read_to_string(self.path()).unwrap()
     }

@@ -1,4 +1,4 @@
-//! What agents are shown of what the person does.
+//! The context that agents get of what the person does.
 
 use pillion_protocol::Dialect;
 use pillion_testkit::each_editor;

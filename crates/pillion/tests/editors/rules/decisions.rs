@@ -1,4 +1,4 @@
-//! What accepts and what rejects, and that no program does.
+//! The actions that accept and those that reject, and that no program does.
 
 use pillion_testkit::each_editor;
 

@@ -1,4 +1,4 @@
-//! What the person made of a proposal outlives the agent and the hub: undo, or a command, brings it back when the file is proposed again.
+//! A draft of a proposal outlives the agent and the hub: undo, or a command, brings it back when the file is proposed again.
 
 use std::process::Command;
 use std::thread::sleep;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::driver::Kind;
 use crate::person::{PROPOSED, Person};
 
-/// How often it is looked again.
+/// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[each_editor]
@@ -60,7 +60,7 @@ fn edit(person: &Person) -> String {
     edited
 }
 
-/// What is not decided, as the log has it.
+/// The undecided texts, as the log has them.
 fn kept(person: &Person) -> Vec<String> {
     let log: Vec<Value> = serde_json::from_str(&person.pillion(&["log", "--json"])).unwrap();
     let undecided = log.iter().filter(|it| it["state"] == "not decided");

@@ -6,7 +6,7 @@ use pillion_testkit::each_editor;
 use crate::driver::Kind;
 use crate::person::Person;
 
-/// What editors, shells and terminals may take for something else.
+/// Names that editors, shells and terminals may take for something else.
 const NAMES: [&str; 24] = [
     "[id].tsx",
     "%.txt",

@@ -1,4 +1,4 @@
-//! What a person saves in an editor while an agent works is not shown as the agent's.
+//! A person's saves in an editor while an agent works are not shown as the agent's.
 
 use std::fs;
 use std::path::Path;

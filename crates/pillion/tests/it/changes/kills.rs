@@ -13,7 +13,7 @@ use pillion_testkit::killed_before;
 
 use super::{Tree, World};
 
-/// What there is before a turn, what the agent makes of it, and what the person does then.
+/// The work tree before a turn, what the agent makes of it, and what the person does then.
 struct Scene {
     before: fn(&Path),
     work: fn(&Path),

@@ -1,4 +1,4 @@
-//! What the reviewer says with a decision.
+//! The notes of the reviewer with a decision.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What `diff` finds out by itself: nobody is asked.
+//! The findings of `diff` by itself: nobody is asked.
 
 use std::fs;
 use std::process::Command;

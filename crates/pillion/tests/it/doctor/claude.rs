@@ -1,4 +1,4 @@
-//! What keeps Claude Code from its companion, or its changes from the editor.
+//! The faults that keep Claude Code from its companion, or its changes from the editor.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -25,7 +25,7 @@ fn world() -> World {
     world
 }
 
-/// What its menus have set.
+/// Sets what its menus would set.
 fn menus(world: &World, settings: &Value) {
     let path = world.home().home().join(".claude.json");
     fs::write(path, settings.to_string()).unwrap();

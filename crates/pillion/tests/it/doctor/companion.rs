@@ -1,4 +1,4 @@
-//! Which companion the agent takes, and the files that are in its way.
+//! The companion that the agent takes, and the files that are in its way.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::world::{CLAUDE, GEMINI, QWEN, Told, World, in_namespaces};
 
-/// What a container may have of its own.
+/// The namespaces that a container may have of its own.
 const PROCESSES: &[&str] = &["-p", "-f", "--mount-proc"];
 const NETWORK: &[&str] = &["-n"];
 const BOTH: &[&str] = &["-p", "-f", "--mount-proc", "-n"];

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::sandbox::{Sandbox, Serve};
 
-/// What the agents say of a companion that they are connected to, and of none.
+/// The agents' words about a companion that they are connected to.
 const CONNECTED: &str = "Connected to Pillion";
 
 /// A real agent and the doctor, of one mind or not.
@@ -45,7 +45,7 @@ impl Both {
         env
     }
 
-    /// What the doctor says: whether the agent would connect, and the first problem's id.
+    /// The verdict of the doctor: if the agent would connect, and the first problem's id.
     fn verdict(&self, folder: &Path) -> Result<(), String> {
         let doctor = Command::new(env!("CARGO_BIN_EXE_pillion"))
             .args(["doctor", self.kind.name(), "--json"])
@@ -66,7 +66,7 @@ impl Both {
         Err(problems.next().unwrap()["id"].as_str().unwrap().to_owned())
     }
 
-    /// What the agent says itself, when it is asked.
+    /// The agent's own words, when it is asked.
     fn status(&self, folder: &Path) -> String {
         let tmux = Tmux::start();
         let agent = Agent::start_with(
@@ -284,7 +284,7 @@ fn gemini_passes_over_a_system_file_that_is_not_roots_as_the_doctor_says() {
     both.connects_in(&folder);
 }
 
-/// Where this machine is a container, the agent dials out of it; elsewhere it connects. The doctor
+/// If this machine is a container, the agent dials out of it; elsewhere it connects. The doctor
 /// says which.
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]

@@ -26,7 +26,7 @@ pub struct World {
     variables: Vec<(OsString, OsString)>,
 }
 
-/// What the doctor says about one agent.
+/// The doctor's answer about one agent.
 pub struct Told {
     pub code: i32,
     pub agent: Value,
@@ -154,7 +154,7 @@ impl World {
         self.told("", agent)
     }
 
-    /// What the doctor reports after its advice was followed.
+    /// Returns the report of the doctor after its advice was followed.
     pub fn after(&self, fix: &str, agent: &str) -> Told {
         self.told(fix, agent)
     }

@@ -42,10 +42,10 @@ const DECIDING: Duration = Duration::from_millis(8);
 /// Within this time another hub must serve all views, and the agent: Claude Code dials no longer.
 const RECOVERED_WITHIN: Duration = Duration::from_secs(15);
 
-/// How long nothing more may come for a proposal that has its outcome.
+/// The time for which nothing more may come for a proposal that has its outcome.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// What people are told then.
+/// The words that people are told then.
 const KEPT_IN: &str = "your text is kept in ";
 
 const BLOWS: [Blow; 12] = [
@@ -63,10 +63,10 @@ const BLOWS: [Blow; 12] = [
     Blow::Nothing,
 ];
 
-/// What happened in all rounds.
+/// The events of all rounds.
 #[derive(Debug, Default)]
 struct Figures {
-    /// How often each blow came to this.
+    /// The number of times that each blow came to this.
     rounds: BTreeMap<String, usize>,
     delivered: usize,
     kept: usize,
@@ -75,7 +75,7 @@ struct Figures {
     /// Accepted texts that went with a killed hub, which alone had them.
     gone_with_hub: usize,
     cut: usize,
-    /// How often a hub was killed while it started, and how often the port or the token of Claude Code went with it.
+    /// The number of times that a hub was killed while it started, and that the port or the token of Claude Code went with it.
     killed_at_start: usize,
     moved: usize,
     slowest_recovery: Duration,
@@ -91,7 +91,7 @@ struct Owed {
 /// A blow has fallen.
 struct Struck {
     at: Instant,
-    /// What a command decided.
+    /// The decision of a command.
     made: Option<Made>,
 }
 
@@ -263,7 +263,7 @@ impl World {
             .command(["reject", diff["diff"].as_str().unwrap()])
     }
 
-    /// What waits for a decision, as commands show it.
+    /// The proposals that wait for a decision, as commands show them.
     fn pending(&self) -> Vec<Value> {
         let listed = self.sandbox.run(["diffs", "--json"]).expect(0).stdout;
         serde_json::from_str(&listed).unwrap()
@@ -274,7 +274,7 @@ impl World {
         round.made.push(Made { choice, answer });
     }
 
-    /// Waits until the proposal has its outcome, or the agent has lost its companion. Where the view was killed, the next
+    /// Waits until the proposal has its outcome, or the agent has lost its companion. If the view was killed, the next
     /// one decides.
     fn settle(&mut self, round: &mut Round, first: &Shown, at: usize) {
         let started = Instant::now();
@@ -341,7 +341,7 @@ impl World {
         }
     }
 
-    /// Where somebody stayed, Claude Code comes back by the same port and token. Only a hub that is killed in the moment
+    /// If somebody stayed, Claude Code comes back by the same port and token. Only a hub that is killed in the moment
     /// between taking its predecessor's record and writing its own takes both along.
     fn expect_same_lock(&mut self, round: &Round) {
         let lock = lock(&self.sandbox);
@@ -371,7 +371,7 @@ impl World {
         }
     }
 
-    /// Whether one companion has all views.
+    /// Returns true if one companion has all views.
     fn serves_all(&self) -> bool {
         let companions = running(&self.sandbox);
         let mut views = self
@@ -395,7 +395,7 @@ impl World {
         figures.cut += usize::from(round.is_cut);
     }
 
-    /// What the agent of this round never received is kept when the hub ends; a hub that is killed takes it along.
+    /// A text that the agent of this round never received is kept when the hub ends; a hub that is killed takes it along.
     fn settle_debts(&mut self, round: &Round) {
         let undelivered = round.undelivered();
         self.owed.extend(undelivered.map(|text| Owed {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::tree;
 use crate::sandbox::{Ran, Sandbox, ran};
 
-/// What stands in the program of Helix.
+/// The settings that stand in the program of Helix.
 fn settings() -> String {
     let mut text =
         "\n[[language]]\nname = \"rust\"\nlanguage-servers = [\"rust-analyzer\"]\n".to_owned();

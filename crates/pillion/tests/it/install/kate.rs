@@ -1,4 +1,4 @@
-//! Kate's settings in a fresh home. What Kate makes of them is tested where it runs.
+//! Kate's settings in a fresh home. They are tried in Kate where it runs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

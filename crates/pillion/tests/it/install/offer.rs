@@ -26,7 +26,7 @@ impl Sandbox {
         ran(self.command(args).env_clear().envs(env.iter()), b"")
     }
 
-    /// Whether Neovim and Vim have the plugin.
+    /// Returns true for each of Neovim and Vim that has the plugin.
     fn installed(&self) -> [bool; 2] {
         let vim = self.home.home().join(".vim/pack/pillion/start/pillion");
         [self.target().exists(), vim.exists()]

@@ -1,4 +1,4 @@
-//! What came with a package of the system, where every editor looks for it.
+//! Plugins that came with a package of the system, where every editor looks for them.
 
 use std::fs;
 

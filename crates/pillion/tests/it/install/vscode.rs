@@ -35,7 +35,7 @@ impl Sandbox {
         self.program(name, &script)
     }
 
-    /// What the stand-in has.
+    /// The list of what the stand-in has.
     fn extensions(&self, name: &str) -> PathBuf {
         self.home.root().join(format!("{name}.list"))
     }
@@ -56,7 +56,7 @@ impl Sandbox {
         self.home.root().join(format!("{name}.log"))
     }
 
-    /// What the stand-in was given; nothing if it was not run.
+    /// The arguments that the stand-in was given; nothing if it was not run.
     fn given(&self, name: &str) -> Vec<String> {
         let text = fs::read_to_string(self.log(name)).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -193,7 +193,7 @@ fn an_editor_that_reports_uninstalled_and_lists_it_has_failed() {
     ran.expect_error(1, "still lists it afterwards", "again");
 }
 
-/// What VS Code's family writes about its extensions.
+/// The list that VS Code's family writes about its extensions.
 fn list_on_disk(folder: &Path, ids: &[&str]) {
     fs::create_dir_all(folder).unwrap();
     let entries = ids

@@ -1,4 +1,4 @@
-//! What the reviewer made of a proposal outlives the review, the hub, the agent and a newer proposal: it is offered again, and
+//! The reviewer's draft of a proposal outlives the review, the hub, the agent and a newer proposal: it is offered again, and
 //! one key brings it back.
 
 use std::fs;

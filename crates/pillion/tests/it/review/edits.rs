@@ -1,4 +1,4 @@
-//! What the reviewer wrote is in a file from the moment that the editor closes, whatever ends the review.
+//! The reviewer's text is in a file from the moment that the editor closes, whatever ends the review.
 
 use std::fs;
 use std::io::Write;
@@ -28,7 +28,7 @@ fn edited() -> (Review, TestAgent, String) {
     (review, agent, path)
 }
 
-/// What is kept.
+/// The texts that are kept.
 fn kept(review: &Review) -> Vec<String> {
     let tmp = fs::read_dir(review.sandbox.home.tmp()).unwrap();
     let folders = tmp.map(|entry| entry.unwrap().path());

@@ -1,4 +1,4 @@
-//! What the gate finds out about a file at the moment of the key is said, and the view stays.
+//! The gate's findings about a file at the moment of the key are said, and the view stays.
 
 use std::fs;
 

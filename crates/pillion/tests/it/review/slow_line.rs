@@ -12,10 +12,10 @@ use pillion_testkit::{SOON, TestAgent};
 
 use crate::sandbox::Sandbox;
 
-/// How long a text has to be on the screen before it is decided about.
+/// The time that a text has to be on the screen before it is decided about.
 const LOOK: Duration = Duration::from_millis(700);
 
-/// What the terminal does when it is asked where its cursor is.
+/// The terminal's answer when it is asked where its cursor is.
 #[derive(Clone, Copy, PartialEq)]
 enum Answers {
     Once,
@@ -29,7 +29,7 @@ enum Answers {
 struct Terminal {
     review: Child,
     keys: Arc<Mutex<ChildStdin>>,
-    /// What has arrived, and when.
+    /// The bytes that have arrived, and when.
     shown: Arc<Mutex<Vec<(Instant, u8)>>>,
 }
 

@@ -94,7 +94,7 @@ fn without_a_companion_a_port_that_leads_nowhere_is_taken_out() {
     }
 }
 
-/// What a native installer leaves behind: no package names its release, and it says it itself.
+/// The program that a native installer leaves behind: no package names its release, and it says it itself.
 const NATIVE: &str = r#"[ "$1" = --version ] && { echo '2.1.332 (Claude Code)'; exit; }"#;
 
 const HOOK: &str = "pillionBeforeWrite";

@@ -1,4 +1,4 @@
-//! How the agent's command is named and found, and how starting it fails.
+//! The names of the agent's command, the ways to find it, and how starting it fails.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -40,7 +40,7 @@ fn what_stands_behind_the_agent_is_the_agents() {
     assert_eq!(stage.said(stage.command(before)).args, ["--print"]);
 }
 
-/// Who has just opened an editor is quicker in another terminal than its companion is in starting.
+/// A person who has just opened an editor is quicker in another terminal than its companion is in starting.
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
 fn a_companion_that_is_starting_is_waited_for() {

@@ -1,4 +1,4 @@
-//! What agents are sent.
+//! The context that agents are sent.
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{

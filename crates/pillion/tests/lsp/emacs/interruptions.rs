@@ -11,7 +11,7 @@ use pillion_testkit::{
 
 use super::scene::{BEFORE, Client, MINIBUFFER, Scene};
 
-/// Where lsp-mode takes the focus even then, keys go to a text that takes none.
+/// Even if lsp-mode takes the focus, keys go to a text that takes none.
 #[each_emacs_client]
 fn what_is_typed_in_the_minibuffer_stays_there_and_decides_nothing(
     client: Client,

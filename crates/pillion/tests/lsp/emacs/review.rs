@@ -73,7 +73,7 @@ fn a_proposal_is_decided_by_a_code_action_or_by_killing_its_buffer(
     emacs.assert_no_errors();
 }
 
-/// What Emacs does not show in a buffer: how lines end, a mark, a missing last line end.
+/// Bytes that Emacs does not show in a buffer: how lines end, a mark, a missing last line end.
 #[each_emacs_client]
 fn texts_are_accepted_byte_for_byte(client: Client, version: EmacsVersion) {
     let scene = Scene::start(client, version, BEFORE);

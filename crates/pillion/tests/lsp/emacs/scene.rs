@@ -22,7 +22,7 @@ pub const BEFORE: &str = "one\ntwo\nthree\n";
 const IS_SHOWN: &str =
     "(and (string-match-p \"\\\\.proposed\\\\.\" (buffer-name)) (flymake-diagnostics))";
 
-/// What stands in the minibuffer.
+/// The text in the minibuffer.
 pub const MINIBUFFER: &str = "(when-let ((window (active-minibuffer-window))) \
     (with-current-buffer (window-buffer window) (minibuffer-contents)))";
 
@@ -44,7 +44,7 @@ impl Client {
         }
     }
 
-    /// What the page says for the init file.
+    /// The page's lines for the init file.
     fn settings(self) -> &'static str {
         let section = PAGE.split("\n## ").find(|it| it.starts_with("Emacs\n"));
         let blocks = section
@@ -228,7 +228,7 @@ impl Scene {
         running.map(|companion| companion.pid).collect()
     }
 
-    /// How many `pillion lsp` Emacs has started.
+    /// The number of `pillion lsp` that Emacs has started.
     pub fn servers(&self) -> usize {
         programs_below(self.emacs.pid(), "pillion").len()
     }
@@ -252,7 +252,7 @@ impl Scene {
         }
     }
 
-    /// What is published for Claude Code: each file with its content.
+    /// The files that are published for Claude Code: each with its content.
     pub fn published(&self) -> Vec<(PathBuf, String)> {
         let files = lock_files(&self.home).into_iter();
         files

@@ -156,7 +156,7 @@ fn either_of_claude_and_the_companion_of_helix_can_be_killed(
     assert_eq!(scene.text(), BEFORE.replace("two", "again"));
 }
 
-/// How Claude Code comes to its companion.
+/// The way in which Claude Code comes to its companion.
 enum How {
     /// By `pillion run`.
     Run,
@@ -248,7 +248,7 @@ impl Scene {
         self.home.workspace().join(FILE)
     }
 
-    /// What stands in the file.
+    /// The text of the file.
     fn text(&self) -> String {
         fs::read_to_string(self.path()).expect("it is there")
     }
@@ -286,7 +286,7 @@ impl Scene {
         })
     }
 
-    /// What a command prints.
+    /// The output of a command.
     fn pillion(&self, args: &[&str]) -> Vec<u8> {
         let mut command = Command::new(PILLION);
         command

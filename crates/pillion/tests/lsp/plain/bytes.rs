@@ -1,4 +1,4 @@
-//! What is accepted, byte for byte, whatever the editor shows.
+//! The accepted text, byte for byte, whatever the editor shows.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What agents learn from a plain client.
+//! The context that agents get from a plain client.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What the person made of a proposal outlives the agent, the server and the hub: a code action brings it back when the file
+//! The person's draft of a proposal outlives the agent, the server and the hub: a code action brings it back when the file
 //! is proposed again, as an edit of the editor's own.
 
 use std::fs;
@@ -18,7 +18,7 @@ const MINE: &str = "one\n2\n3\n4\n5\n6\n7\n8\nmine\n";
 
 const TITLE: &str = "Bring back what you had changed in a.txt";
 
-/// What is not decided, as the log has it.
+/// The undecided texts, as the log has them.
 fn undecided(world: &World) -> Vec<String> {
     let log = world.sandbox.run(["log", "--json"]).expect(0).stdout;
     let log: Vec<Value> = serde_json::from_str(&log).unwrap();

@@ -1,4 +1,4 @@
-//! What eglot and lsp-mode were seen to do differently, as it is on the wire.
+//! The differences that were seen in eglot and lsp-mode, as they are on the wire.
 
 use pillion_protocol::IdeContext;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What a plain client is offered, and what it is not.
+//! The capabilities that a plain client is offered, and those that it is not.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! What hooks of the real Claude Code show, decided in an editor without a plugin: a command hook without a terminal, and
-//! hooks that `pillion run` has it ask over its connection.
+//! The changes that hooks of the real Claude Code show, decided in an editor without a plugin: a command hook without a
+//! terminal, and hooks that `pillion run` has it ask over its connection.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
 const LINES: &str = "one\ntwo\nthree\n";
 
-/// What the editor shows: the document, and where it is a file.
+/// The document that the editor shows, and the text in it.
 struct Shown {
     uri: String,
     text: String,

@@ -60,7 +60,7 @@ fn an_editor_that_never_answers_is_not_asked() {
     }
 }
 
-/// What a client says that shows documents.
+/// The parameters of a client that shows documents.
 fn showing() -> Value {
     json!({"capabilities": {"window": {"showDocument": {"support": true}}}})
 }
@@ -89,7 +89,7 @@ impl Opener {
         World::in_sandbox(sandbox, &["--open-with", program], params)
     }
 
-    /// What it was given, one line for each start.
+    /// The arguments that it was given, one line for each start.
     fn told(&self) -> String {
         fs::read_to_string(&self.told).unwrap_or_default()
     }

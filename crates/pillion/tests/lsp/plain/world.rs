@@ -203,7 +203,7 @@ impl World {
         })
     }
 
-    /// What lies where proposals lie.
+    /// The folder in which proposals lie.
     pub fn proposals(&self) -> PathBuf {
         self.sandbox.home.runtime().join("pillion/proposals")
     }

@@ -1,5 +1,5 @@
-//! What agents have written already, in an editor without a plugin: diagnostics, and code actions that keep it or take it
-//! back.
+//! The changes that agents have written already, in an editor without a plugin: diagnostics, and code actions that keep a change
+//! or take it back.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ const BEFORE: &str = "one\r\ntwo\r\nthree\r\n";
 /// It writes this with CRLF alone: most lines end so.
 const MIXED: &str = "one\r\ntwo\nthree\r\n";
 
-/// What makes one show diffs that was started by `pillion run`: the newer one does in every mode.
+/// The options with which one shows diffs that was started by `pillion run`: the newer one does in every mode.
 fn mode(release: ClaudeRelease) -> &'static [&'static str] {
     match release {
         ClaudeRelease::Native => &[],
@@ -27,7 +27,7 @@ fn mode(release: ClaudeRelease) -> &'static [&'static str] {
     }
 }
 
-/// What `:Pillion run claude` opens. The person types there, and selects in the file beside it.
+/// A terminal that `:Pillion run claude` opens. The person types there, and selects in the file beside it.
 #[each_claude_in_neovim]
 fn in_a_terminal_inside_it_tells_its_model_what_the_person_works_on(
     release: ClaudeRelease,
@@ -68,7 +68,7 @@ fn in_a_terminal_inside_it_tells_its_model_what_the_person_works_on(
     scene.nvim.assert_no_errors();
 }
 
-/// What a linter finds in an accepted text is in the next prompt.
+/// The findings of a linter in an accepted text are in the next prompt.
 #[each_claude_in_neovim]
 fn in_a_terminal_inside_an_edited_change_is_written_and_its_problems_are_told(
     release: ClaudeRelease,
@@ -257,7 +257,7 @@ impl Scene {
         self.home.workspace().join(FILE)
     }
 
-    /// What stands in the file.
+    /// The text of the file.
     fn text(&self) -> String {
         fs::read_to_string(self.path()).expect("it is there")
     }

@@ -12,7 +12,7 @@ use pillion_testkit::{
 use super::{BEFORE, FILE, SIZE};
 use crate::world::{PILLION, look, setup};
 
-/// What the review shows of the proposal.
+/// The title of the proposal in the review.
 const PROPOSAL: &str = "Claude Code proposes poem.txt";
 
 struct Scene {
@@ -141,7 +141,7 @@ fn wait_pending(nvim: &Nvim, count: usize) {
     );
 }
 
-/// What each release does, with either Neovim used last.
+/// Checks what each release does, with either Neovim used last.
 fn check(release: ClaudeRelease, versions: [NvimVersion; 2]) {
     let scene = Scene::new(release, versions);
     let (first, second) = (&scene.first, &scene.second);

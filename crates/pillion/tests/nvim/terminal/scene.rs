@@ -33,7 +33,7 @@ pub fn wait_terminal(world: &World, agent: &str) {
     );
 }
 
-/// What a person types ends with this message.
+/// The command that a person types ends with this message.
 pub fn is_refused(world: &World, command: &str, message: &str) {
     world.nvim.command("messages clear");
     world.nvim.input(&format!(":{command}<CR>"));

@@ -1,4 +1,4 @@
-//! What may stay of Pillion once all its processes have ended.
+//! The files that may stay of Pillion once all its processes have ended.
 
 use std::collections::BTreeSet;
 use std::fs;

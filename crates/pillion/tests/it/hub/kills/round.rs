@@ -1,10 +1,10 @@
-//! What happened in one round, and what Pillion promises of it.
+//! The events of one round, and Pillion's promises about them.
 
 use std::path::{Path, PathBuf};
 
 use pillion_agent::Update;
 
-/// What is done to the processes while a person decides.
+/// The blow to the processes while a person decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blow {
     /// SIGKILL for the hub.
@@ -26,7 +26,7 @@ pub enum Blow {
     Nothing,
 }
 
-/// What a person chose.
+/// The choice of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
     Accept,
@@ -35,7 +35,7 @@ pub enum Choice {
     Reject,
 }
 
-/// What the view was answered.
+/// The answer that the view got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub is_settled: bool,
@@ -56,9 +56,9 @@ pub struct Round {
     pub blow: Blow,
     pub path: PathBuf,
     pub proposed: String,
-    /// What people decided about it, in the order of the answers.
+    /// The decisions of people about it, in the order of the answers.
     pub made: Vec<Made>,
-    /// What the agent got meanwhile.
+    /// The outcomes that the agent got meanwhile.
     pub outcomes: Vec<Update>,
     /// The agent's connection broke.
     pub is_cut: bool,
@@ -171,7 +171,7 @@ impl Round {
         texts.next().filter(|_| self.outcomes.is_empty())
     }
 
-    /// What it came to, in a few words.
+    /// The outcome, in a few words.
     pub fn title(&self) -> String {
         let answer = |made: &Made| match &made.answer {
             None => "unanswered",
@@ -190,7 +190,7 @@ impl Round {
         format!("{:?}: {}: {outcome}", self.blow, answers.join(", "))
     }
 
-    /// What the agent gets of a choice.
+    /// Returns the agent's outcome of a choice.
     fn outcome_of(&self, choice: &Choice) -> Update {
         match choice {
             Choice::Accept => self.accepted(&self.proposed),

@@ -18,9 +18,9 @@ use crate::sandbox::Sandbox;
 pub struct Seat {
     program: Editor,
     process: IdleProcess,
-    /// What stands in the views, by number.
+    /// The texts in the views, by number.
     views: BTreeMap<u64, String>,
-    /// What the person was told.
+    /// The messages that the person was told.
     pub told: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ pub struct Shown {
     revision: u64,
 }
 
-/// What `pillion lsp` said.
+/// The message of `pillion lsp`.
 enum Said {
     Show(Shown),
     /// To the request with this id.
@@ -50,7 +50,7 @@ impl Seat {
         }
     }
 
-    /// Starts `pillion lsp` again. What the views showed is closed, as a plugin does it.
+    /// Starts `pillion lsp` again. The views of before are closed, as a plugin does it.
     pub fn start_again(&mut self, sandbox: &Sandbox) {
         self.views.clear();
         self.program = program(sandbox, &self.process);

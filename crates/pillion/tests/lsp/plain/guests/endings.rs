@@ -1,4 +1,4 @@
-//! How it ends: the document is closed, the proposal goes, or whoever shows it.
+//! The ends of a view: the document is closed, the proposal goes, or whoever shows it.
 
 use std::os::unix::fs::symlink;
 

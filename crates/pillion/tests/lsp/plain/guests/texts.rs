@@ -1,8 +1,8 @@
-//! Which text is accepted, and what becomes of the others.
+//! The text that is accepted, and the fate of the others.
 
 use super::*;
 
-/// What a message for the person says that a private file keeps.
+/// The text that a message for the person says a private file keeps.
 fn kept(second: &mut Second) -> String {
     let said = second.message();
     let path = said.split_whitespace().find_map(|word| {

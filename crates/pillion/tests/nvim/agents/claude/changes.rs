@@ -1,4 +1,4 @@
-//! What the real Claude Code has written without asking, looked at in Neovim.
+//! The changes that the real Claude Code has written without asking, looked at in Neovim.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What hooks of the real Claude Code show, decided in Neovim: a command hook without a terminal, and hooks that
+//! The changes that hooks of the real Claude Code show, decided in Neovim: a command hook without a terminal, and hooks that
 //! `pillion run` has it ask over its connection.
 
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! What becomes of the changes of a turn of the real Claude Code: in each encoding, several at once, and when
+//! The outcomes of the changes of a turn of the real Claude Code: in each encoding, several at once, and when
 //! the companion that shows them dies.
 
 use pillion_testkit::{ClaudeRelease, NvimVersion, each_claude_in_neovim};
@@ -38,7 +38,7 @@ fn in_another_pane_it_writes_the_text_of_the_view_in_the_encoding_of_the_file(
     scene.nvim.assert_no_errors();
 }
 
-/// What is rejected takes the later ones with it, before they are shown.
+/// A rejected change takes the later ones with it, before they are shown.
 #[each_claude_in_neovim]
 fn in_a_terminal_inside_it_proposes_three_changes_at_once_and_gives_up_with_esc(
     release: ClaudeRelease,
