@@ -1,4 +1,4 @@
-//! Whether a companion keeps the contract, rule by rule, as far as that can be seen from outside.
+//! Checks whether a companion keeps the contract, rule by rule, as far as that can be seen from outside.
 //!
 //! Anybody's companion: it is found by its discovery files and spoken to as agents do, and as no
 //! agent would. What only a person can do in the editor is asked of a [`Helper`]. Nothing is
@@ -190,7 +190,7 @@ struct Run<'a> {
     results: RefCell<HashMap<&'static str, Option<Looked>>>,
 }
 
-/// What became of a row.
+/// The outcome of a row.
 #[derive(Debug, Clone)]
 struct Looked {
     row: Row,

@@ -1,4 +1,4 @@
-//! What every check has at hand: the companion, who helps, names for new files, and what was seen once
+//! The context of every check: the companion, the helper, names for new files, and what was seen once
 //! for all.
 
 use std::cell::Cell;
@@ -41,7 +41,7 @@ pub struct TestContext {
     /// True if a person was asked for something and did not do it.
     is_alone: Cell<bool>,
     answers: OnceCell<Result<(), String>>,
-    /// How many requests got no answer in time.
+    /// The number of requests that got no answer in time.
     unanswered: Cell<u32>,
     pub(super) observations: Observations,
     pub(super) claude: claude_observation::Observations,
@@ -82,7 +82,7 @@ impl TestContext {
         Ok(())
     }
 
-    /// Whether something listens there at all.
+    /// Checks that something listens there at all.
     pub(super) async fn answers(&self) -> Result<(), String> {
         let connect = || async {
             match timeout(self.timeouts.answer, self.connect()).await {

@@ -36,7 +36,7 @@ checks! {
         "A second living file for the folder keeps the agent from connecting to either.";
 }
 
-/// How often a file that was deleted is looked for. Who writes it in place leaves a gap of
+/// The interval between looks for a file that was deleted. Writing it in place leaves a gap of
 /// microseconds, which only slower writers show.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 

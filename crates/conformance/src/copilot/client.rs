@@ -77,7 +77,7 @@ impl Session<'_> {
 }
 
 impl Proposal {
-    /// What its call is answered with, if it is in time.
+    /// The answer to its call, if it is in time.
     pub(super) async fn answer(&mut self, limit: Duration) -> Option<Result<ToolReply, NoAnswer>> {
         if self.answer.is_none() {
             let until = Instant::now() + limit;

@@ -55,7 +55,7 @@ pub struct View {
     pub text: String,
 }
 
-/// What the reviewer does.
+/// The reviewer's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Accept,
@@ -112,7 +112,7 @@ impl Companion {
         self.shared.files.lock().unwrap()[0].clone()
     }
 
-    /// What lies in the workspace and was not there at the start.
+    /// The entries of the workspace that were not there at the start.
     pub fn left(&self) -> Vec<PathBuf> {
         left(&self.shared.workspace)
     }
@@ -184,7 +184,7 @@ impl Shared {
         }
     }
 
-    /// What the reviewer decides; false if there is no such view.
+    /// Decides as the reviewer does; returns false if there is no such view.
     pub fn settle(&self, path: &str, decision: Decision) -> bool {
         let view = {
             let mut state = self.state();
