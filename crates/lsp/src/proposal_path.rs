@@ -1,5 +1,5 @@
-//! Which paths are proposals, and whose: `…/pillion/proposals/PID/LABEL/NAME`. By the path alone; whether that folder
-//! can be trusted is checked when the proposal is opened.
+//! The paths that are proposals, and their processes: `…/pillion/proposals/PID/LABEL/NAME`. By the path alone; whether that
+//! folder can be trusted is checked when the proposal is opened.
 
 use std::path::{Component, Path, PathBuf};
 

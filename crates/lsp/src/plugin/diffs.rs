@@ -30,7 +30,7 @@ pub struct Diffs {
 struct View {
     key: ProposalKey,
     set: Option<SetPlace>,
-    /// How many hunks it has.
+    /// The number of its hunks.
     hunks: usize,
     state: State,
 }
@@ -56,7 +56,7 @@ impl Proposed for View {
 }
 
 impl Diffs {
-    /// How many diffs wait for a decision.
+    /// The number of diffs that wait for a decision.
     pub fn pending(&self) -> usize {
         let is_open = |view: &&View| view.state == State::Open;
         self.views.iter().filter(is_open).count()
@@ -179,7 +179,7 @@ impl Diffs {
     /// The person decides: what the gate is to be asked.
     ///
     /// # Errors
-    /// What to answer instead.
+    /// The answer to send instead.
     pub fn decide(
         &mut self,
         request: RequestId,
