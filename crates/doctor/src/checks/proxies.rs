@@ -1,4 +1,4 @@
-//! Which proxy variables stand between an agent and its companion.
+//! The proxy variables that stand between an agent and its companion.
 //!
 //! Gemini CLI and Qwen Code dial companions with a client that reads the proxy variables but leaves out the
 //! host that they dial. So a proxy does no harm, with two exceptions: a value that is not an address of an
