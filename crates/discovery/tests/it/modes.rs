@@ -24,7 +24,7 @@ fn every_moment_is_private_and_complete_whatever_the_umask() {
     }
 }
 
-/// How many unfinished files are looked at, at least: they are there for moments only.
+/// The number of unfinished files that are looked at, at least: they are there for moments only.
 const UNFINISHED: u32 = 3;
 
 /// And how many finished ones.
