@@ -17,7 +17,7 @@ const MIN_WIDTH: u32 = 120;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a client needs to find its session and its settings.
+/// The variables that a client needs to find its session and its settings.
 const VARIABLES: [&str; 6] = [
     "HOME",
     "KAKOUNE_CONFIG_DIR",
