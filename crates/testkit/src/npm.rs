@@ -1,4 +1,4 @@
-//! Where the pinned npm packages are. `cargo xtask test` installs them and says so by a variable.
+//! The pinned npm packages. `cargo xtask test` installs them and names their place in a variable.
 
 use std::path::{Path, PathBuf};
 

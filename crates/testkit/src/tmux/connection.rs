@@ -35,7 +35,7 @@ impl Connection {
     /// Runs a command; what it prints.
     ///
     /// # Errors
-    /// What it printed if it failed; or the server is gone.
+    /// The output if it failed; or the server is gone.
     pub fn run(&mut self, args: &[&OsStr]) -> Result<String> {
         let quoted: Vec<Vec<u8>> = args.iter().map(|arg| quoted(arg)).collect();
         self.commands
