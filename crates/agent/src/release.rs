@@ -85,7 +85,7 @@ const OLDEST_SUPPORTED: [(Dialect, Version); 3] = [
     (Dialect::ClaudeCode, Version::new(2, 1, 112)),
 ];
 
-/// Since when: the first published release that was seen to have it, or the first of its minor
+/// The release since which each holds: the first published one that was seen to have it, or the first of its minor
 /// version where no earlier one of that could be looked at.
 const CHANGES: &[(Change, Dialect, Version)] = &[
     gemini(Change::TokenVariable, 20, 2),

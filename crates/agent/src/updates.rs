@@ -64,7 +64,7 @@ pub struct Updates {
     link: Arc<Link>,
     /// None after the end.
     stream: Option<Events>,
-    /// With what the person had to say.
+    /// The updates that were read already, with the notes on them.
     ready: VecDeque<(Update, Vec<Note>)>,
     /// The updates that came with the answer to a call.
     aside: mpsc::Receiver<Update>,

@@ -11,7 +11,7 @@ use crate::test_context::TestContext;
 const RETRY_ANSWERS: u32 = 3;
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Has a decision made; how long to wait for its effect, and whether it is made already.
+/// Has a decision made. Returns the time limit for its effect, and true if it is made already.
 pub(super) async fn decide(
     test: &TestContext,
     agent: &mut impl Agent,

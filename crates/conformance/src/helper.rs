@@ -28,7 +28,7 @@ pub enum Step {
     Move {
         /// A file that exists.
         file: String,
-        /// Over how many lines, from the first.
+        /// The number of lines, from the first.
         lines: u32,
     },
     /// Move the cursor to these lines, each so long after the one before, whether or not that is

@@ -107,8 +107,8 @@ fn is_joined(listed: &str) -> Result<Look, String> {
     }
 }
 
-/// Has the companion stopped while an agent listens; what is left of it. Some wait for the end of every event stream, and
-/// hang.
+/// Has the companion stopped while an agent listens, and returns its remains. Some wait for the end of every event
+/// stream, and hang.
 pub(super) async fn stop(test: &TestContext) -> Result<Stopped, Problem> {
     let _agent = test.session().await.ok();
     // Another program may have got the port, which does not know the token.

@@ -187,7 +187,7 @@ impl CursorMoved {
 }
 
 impl Moves {
-    /// Has the cursor moved; what came of it.
+    /// Has the cursor moved, and hears the messages about it.
     async fn hear(
         test: &TestContext,
         agent: &mut impl Agent,

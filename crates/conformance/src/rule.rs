@@ -47,7 +47,7 @@ pub struct Rule {
     pub id: &'static str,
     /// The strength of the contract's demand.
     pub level: Level,
-    /// With which others it is listed.
+    /// The group that it is listed in.
     pub group: Group,
     /// The demand, as a statement.
     pub title: &'static str,

@@ -24,7 +24,7 @@ const MAX_OTHERS: usize = 500;
 /// A companion to look at.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// By which it is spoken to.
+    /// The protocol that it is spoken to by.
     pub(super) protocol: Protocol,
     address: Address,
     files: Vec<TargetFile>,
@@ -53,7 +53,7 @@ pub enum TargetError {
 pub(super) struct TargetFile {
     pub(super) path: PathBuf,
     protocol: Protocol,
-    /// Whose file it is, by its name and, where the name fits two, by its folder.
+    /// The agent that the file is for, by its name and, where the name fits two, by its folder.
     pub(super) dialect: Option<Dialect>,
     /// The place of this dialect that it lies in.
     pub(super) place: Option<&'static Place>,

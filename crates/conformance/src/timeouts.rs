@@ -13,7 +13,7 @@ pub struct Timeouts {
     pub quiet: Duration,
     /// The time for which a silent event stream is watched.
     pub idle: Duration,
-    /// After how much silence agents take a stream for dead.
+    /// The silence after which agents take a stream for dead.
     pub silence: Duration,
     /// For a file to be put back.
     pub restore: Duration,

@@ -1,4 +1,4 @@
-//! In which IDE a process runs (C7.1): by the variables that are that IDE's own, and by the
+//! The IDE in which a process runs (C7.1): by the variables that are that IDE's own, and by the
 //! processes above it.
 //!
 //! A variable says that an IDE was above at some time: it is inherited by everything below, by a

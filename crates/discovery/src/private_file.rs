@@ -67,7 +67,7 @@ pub enum FileError {
     Io {
         /// The action that was tried: a verb.
         action: &'static str,
-        /// With which folder or file.
+        /// The folder or file of the action.
         path: PathBuf,
         /// The system's reason.
         #[source]

@@ -42,7 +42,7 @@ pub struct Socket {
     /// Of the hub: the right to be it.
     #[cfg(unix)]
     lock: Option<(Lock, String)>,
-    /// Of one whose place others may take: which file it is.
+    /// The file that it is, of one whose place others may take.
     #[cfg(unix)]
     shared: Option<(u64, u64)>,
 }

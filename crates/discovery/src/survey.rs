@@ -49,7 +49,7 @@ pub struct Companion {
 pub struct FoundFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// For which agent it is.
+    /// The agent that it is for.
     pub dialect: Dialect,
     /// Its content.
     pub content: DiscoveryFile,

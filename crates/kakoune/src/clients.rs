@@ -68,7 +68,7 @@ impl Clients {
         self.reports.last()
     }
 
-    /// Its name: where the person is.
+    /// The name of the client that the person is in.
     pub fn name(&self) -> &str {
         self.newest().map_or("client0", |report| &report.client)
     }

@@ -185,7 +185,7 @@ impl View {
         self.is_locked
     }
 
-    /// From when on they are to be able to: once they have looked at it, and pause.
+    /// The time from which on they are to be able to: once they have looked at it, and pause.
     pub fn unlock_at(&self) -> Option<SystemTime> {
         let drawn = self
             .drawn

@@ -245,7 +245,7 @@ impl Server {
         }
     }
 
-    /// A process has ended; whether that was the editor.
+    /// A process has ended. Returns an ending if that was the editor.
     fn ended(&self, ended: u32) -> Option<Ending> {
         let session = self.session.as_ref();
         let pid = session.map(|session| session.editor_pid);

@@ -32,7 +32,7 @@ pub const HEADLESS_PROMPT: &str = "Change it, without asking anybody.";
 /// The prompt of a subagent, by which its conversation is known.
 const SUBAGENT: &str = "Do what a subagent does.";
 
-/// One thing that the model does: what it answers to one request of the main conversation.
+/// One thing that the model does: its answer to one request of the main conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
     /// Says this, and ends its turn.

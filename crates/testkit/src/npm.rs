@@ -37,7 +37,7 @@ impl Npm {
         &self.folder
     }
 
-    /// The folder of all commands of the packages, `node` among them: what goes on PATH.
+    /// The folder of all commands of the packages, `node` among them, which goes on PATH.
     pub fn bin(&self) -> PathBuf {
         self.folder.join("node_modules/.bin")
     }

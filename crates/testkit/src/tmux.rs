@@ -381,7 +381,7 @@ impl Pane {
 }
 
 impl Server {
-    /// Runs a command, without a process for it; what it prints.
+    /// Runs a command, without a process for it, and returns its output.
     fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> String {
         let args: Vec<S> = args.into_iter().collect();
         let args: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();

@@ -106,7 +106,7 @@ impl Content {
     }
 }
 
-/// A text as the port of an address: what a URL parser accepts there.
+/// A text as the port of an address, if a URL parser accepts it there.
 pub(crate) fn port_number(text: &str) -> Option<u16> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten()

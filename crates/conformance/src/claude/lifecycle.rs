@@ -60,7 +60,7 @@ async fn restored(test: &TestContext) -> Finding {
     }
 }
 
-/// Deletes the lock files, as the agent does; what became of them.
+/// Deletes the lock files, as the agent does, and returns their fate.
 async fn put_back(test: &TestContext) -> Result<&Restored, Problem> {
     once(&test.claude.restored, Restored::see(test)).await
 }
@@ -124,7 +124,7 @@ impl Drop for Deleted {
     }
 }
 
-/// Has the companion stopped while a client is connected; what is left of it. Some wait for the end of
+/// Has the companion stopped while a client is connected, and returns its remains. Some wait for the end of
 /// every connection.
 async fn stop(test: &TestContext) -> Result<Stopped, Problem> {
     let _client = Client::open(test).await.ok();

@@ -40,7 +40,7 @@ pub struct State {
     pub sessions: BTreeMap<String, Session>,
     pub views: BTreeMap<String, View>,
     pub last_session: u32,
-    /// On which line the cursor stands.
+    /// The line of the cursor.
     pub line: u32,
     /// Counts streams that were opened.
     pub greeted: u32,
@@ -197,7 +197,7 @@ impl Shared {
         let _ = TcpStream::connect(("127.0.0.1", self.port));
     }
 
-    /// As when the editor ends.
+    /// Stops as when the editor ends.
     pub fn stop(&self) {
         for file in &*self.files.lock().unwrap() {
             let is_lock = file.extension().is_some_and(|it| it == "lock");

@@ -117,7 +117,7 @@ fn outside(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-/// That the agent dials this host through the proxy in this variable, unless it is excepted.
+/// The finding that the agent dials this host through the proxy in this variable, unless it is excepted.
 fn through(facts: &Facts, proxy: &'static str, host: &str, why: &str) -> Option<Finding> {
     let environment = facts.environment();
     let mut names = ["no_proxy", "NO_PROXY"].into_iter();

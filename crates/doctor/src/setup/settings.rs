@@ -47,7 +47,7 @@ pub struct TrustList {
 /// One settings file, which need not be there.
 #[derive(Debug, Clone)]
 pub struct SettingsFile {
-    /// Whose it is.
+    /// The party that it belongs to.
     pub scope: Scope,
     /// The path of the file.
     pub path: PathBuf,
@@ -55,7 +55,7 @@ pub struct SettingsFile {
     pub content: Content,
 }
 
-/// Whose settings they are.
+/// The party that settings belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The administrator's suggestions.

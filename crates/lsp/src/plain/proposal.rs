@@ -185,7 +185,7 @@ impl Proposal {
         (!is_there).then(shown)
     }
 
-    /// That something was kept, if the person can bring it back and does not know yet.
+    /// The message that something was kept, if the person can bring it back and does not know yet.
     pub fn tell_kept(&mut self) -> Option<String> {
         let is_kept = matches!(self.kept(), Some(Ok(_)));
         let (_, is_known) = self.offered.as_mut().filter(|_| is_kept)?;

@@ -21,7 +21,7 @@ pub struct Showing {
     pub interrupts: Option<Instant>,
     /// When it counts as closed, if the editor does not open it again.
     pub closes: Option<Instant>,
-    /// Until when its text is uncertain, because the editor reports saves and edits in any order.
+    /// The end of the time in which its text is uncertain, because the editor reports saves and edits in any order.
     pub settles: Option<Instant>,
     /// When it is to be compared again.
     pub redraw: Option<Instant>,

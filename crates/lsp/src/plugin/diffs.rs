@@ -176,7 +176,7 @@ impl Diffs {
         answer(told, DIFF_TEXT, result);
     }
 
-    /// The person decides: what the gate is to be asked.
+    /// The person decides. Returns the question for the gate.
     ///
     /// # Errors
     /// The answer to send instead.
@@ -273,7 +273,7 @@ impl Diffs {
     }
 }
 
-/// Passes on the text that a request was answered with; whether there is one.
+/// Passes on the text that a request was answered with. Returns true if there is one.
 fn answer(reply: Reply<String>, method: &str, result: Result<Value, ResponseError>) -> bool {
     let content = result.map_err(|error| error.message).and_then(|value| {
         let answer = message::params::<Content>(value);

@@ -75,7 +75,7 @@ pub struct Range {
     pub end_line_text: Option<String>,
 }
 
-/// The person decided; whether that counts is answered.
+/// The person decided; the answer says whether that counts.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Decide {
     pub id: u64,

@@ -32,7 +32,7 @@ impl Connection {
         }
     }
 
-    /// Runs a command; what it prints.
+    /// Runs a command, and returns its output.
     ///
     /// # Errors
     /// The output if it failed; or the server is gone.

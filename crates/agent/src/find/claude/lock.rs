@@ -31,7 +31,7 @@ pub(super) struct Content {
     pub(super) namespaces: Option<Namespaces>,
 }
 
-/// Whose companion it is.
+/// The process that the companion belongs to.
 #[derive(Debug, PartialEq)]
 pub(super) enum Process {
     /// This process's.

@@ -163,7 +163,7 @@ impl Shared {
         let _ = TcpStream::connect(("127.0.0.1", self.port));
     }
 
-    /// As when the editor ends.
+    /// Stops as when the editor ends.
     pub fn stop(&self) {
         let waits = self.breaks("K9-port/clients") && !self.state().clients.is_empty();
         if self.breaks("K9-port") || waits {

@@ -171,7 +171,7 @@ impl Shared {
         let _ = UnixStream::connect(&self.socket);
     }
 
-    /// As when the editor ends.
+    /// Stops as when the editor ends.
     pub fn stop(&self) {
         let files = std::mem::take(&mut *self.files.lock().unwrap());
         if !self.breaks("P9-files") {
