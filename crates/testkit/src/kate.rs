@@ -231,7 +231,7 @@ impl Drop for Kate {
     }
 }
 
-/// The variables that it needs besides: its own data and libraries, the screen, and `kate` on PATH, for those who open files in it.
+/// The rest of its variables: its own data and libraries, the screen, and `kate` on PATH, for those who open files in it.
 fn with_windows(home: &Home, env: &Env, program: &Path, display: &str) -> Env {
     let system = program.ancestors().nth(2).expect("it is `usr/bin/kate`");
     let folder = home.root().join("kate");

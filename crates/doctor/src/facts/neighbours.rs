@@ -1,5 +1,6 @@
 //! The places where other programs of this user keep their temporary files and settings: an editor that was started with
-//! another TMPDIR, HOME, CLAUDE_CONFIG_DIR or COPILOT_HOME than this terminal leaves its discovery files where no agent here looks.
+//! another TMPDIR, HOME, CLAUDE_CONFIG_DIR or COPILOT_HOME than this terminal leaves its discovery files where no agent here
+//! looks.
 
 use std::path::PathBuf;
 use std::time::Duration;
