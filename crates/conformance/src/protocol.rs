@@ -1,8 +1,8 @@
-//! The rows of a protocol's rules that checks for both protocols refer to.
+//! The rows of a protocol's rules that checks for several protocols refer to.
 
 use pillion_protocol::dialect::Protocol;
 
-/// The rows of a protocol that checks for both refer to.
+/// The rows of a protocol that checks for several refer to.
 #[derive(Debug)]
 pub(super) struct SharedRows {
     /// Something answers on the port.

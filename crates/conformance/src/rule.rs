@@ -26,7 +26,7 @@ pub enum Group {
     Transport,
     /// Access to the companion.
     Access,
-    /// The two tools as they are announced.
+    /// The tools as they are announced, and the answers of MCP.
     Tools,
     /// The contexts: the editor's state.
     Context,
